@@ -288,12 +288,22 @@ fn dormouse_takes_the_place_of_servers() {
             entry("vscode", "\t", "\r\n")
         )
     );
+    // It passes the variables that it is told to, which are those that servers need.
+    let codex = read(&home, ".codex/config.toml");
+    let (entry_of_codex, rest) = codex.split_once("env_vars = [").unwrap();
     assert_eq!(
-        read(&home, ".codex/config.toml"),
+        entry_of_codex,
         format!(
-            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\ntool_timeout_sec = 21660\n"
+            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\n"
         )
     );
+    let (variables, rest) = rest.split_once("]\n").unwrap();
+    assert_eq!(rest, "tool_timeout_sec = 21660\n");
+    for name in ["FOO", "TOK", "FETCH_KEY"] {
+        let name = format!("\"{name}\"");
+        assert!(variables.contains(&name), "{variables}");
+    }
+    assert!(!variables.contains("\"HOME\""), "{variables}");
     let goose = read(&home, "config/goose/config.yaml");
     assert!(
         goose.contains("  dormouse:\n    name: dormouse\n"),

@@ -5,6 +5,8 @@
 
 use wasmparser::{BinaryReader, ComponentType, ComponentTypeDeclaration, Parser, Payload, Result};
 
+use crate::component_type_size::copied_parts;
+
 /// Most types within one another that are read: as many as WebAssembly's tools take.
 pub const MAX_NESTED_TYPES: usize = 100;
 
@@ -85,12 +87,15 @@ pub fn too_deep() -> String {
     format!("its types are nested more than {MAX_NESTED_TYPES} levels deep")
 }
 
-/// Most bytes of types that are copied because components are instantiated: a validator, which the
-/// decoder of types is as well, copies the type of a component for each of its instances.
-const MAX_COPIED_BYTES: u64 = 4 << 20;
+/// Most bytes of types that are compared because components are instantiated.
+const MAX_COMPARED_BYTES: u64 = 4 << 20;
 
-/// Whether a component instantiates so many others, with so many types, that reading its types
-/// would take much more memory and time than it is long.
+/// Most parts of types that are copied while the types of a component are read: each takes up to
+/// 2 KiB. What toolchains make has less than two thousand.
+pub const MAX_COPIED_PARTS: u64 = 100_000;
+
+/// Whether a component has so many types in one another, or instantiates so many others with so
+/// many types, that reading its types would take much more memory and time than it is long.
 #[must_use]
 pub fn copied_too_often(component: &[u8]) -> bool {
     let (mut instances, mut bytes) = (0_u64, 0_u64);
@@ -108,13 +113,16 @@ pub fn copied_too_often(component: &[u8]) -> bool {
         };
         bytes += range.len() as u64;
     }
-    instances.saturating_mul(bytes) > MAX_COPIED_BYTES
+    instances.saturating_mul(bytes) > MAX_COMPARED_BYTES
+        || nested_too_deep(component).is_some()
+        || copied_parts(component, MAX_COPIED_PARTS) > MAX_COPIED_PARTS
 }
 
 /// What is said of a component whose types are [copied too often](copied_too_often).
 #[must_use]
 pub fn too_often() -> String {
-    "it instantiates so many components with so many types that reading them would take too long"
+    "it has so many types in one another, or instantiates so many components with so many types, \
+     that reading them would take too long"
         .to_owned()
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Number, Value};
 
 use crate::accept::integer;
 use crate::notes::Notes;
+use crate::pattern_size;
 use crate::schema::bounds;
 use crate::tags::Tag;
 use crate::types::Type;
@@ -60,6 +61,14 @@ pub(crate) fn constraint(
 
 /// Refuses a pattern that the host could not match arguments with.
 fn regular(pattern: &str) -> Result<(), String> {
+    if !pattern_size::is_read(pattern) {
+        let beginning: String = pattern.chars().take(80).collect();
+        return Err(format!(
+            "`@pattern {beginning}…` takes so much memory that the host would not match it: it is \
+             longer than {} bytes, or has too many classes such as `\\p{{L}}` and `\\d`",
+            pattern_size::MAX_PATTERN_LENGTH
+        ));
+    }
     match regex_syntax::parse(pattern) {
         Ok(_) => Ok(()),
         Err(error) => {

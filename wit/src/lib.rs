@@ -15,6 +15,7 @@
 //! - [`objects`]: MCP's own objects → declaration;
 //! - [`schema`]: types → JSON Schema 2020-12;
 //! - [`contract`]: what the contract itself defines;
+//! - [`pattern_size`]: how much memory reading a regular expression takes;
 //! - [`template`]: URIs with variables;
 //! - [`signature`]: a tool in one line, and whether two functions agree.
 
@@ -23,6 +24,7 @@ pub mod contract;
 pub mod declaration;
 pub mod error;
 pub mod objects;
+pub mod pattern_size;
 pub mod schema;
 pub mod section;
 pub mod signature;
@@ -31,6 +33,7 @@ pub mod template;
 pub mod types;
 
 mod accept;
+mod component_type_size;
 mod constraint;
 mod exported;
 mod function_size;

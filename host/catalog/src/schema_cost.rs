@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::schema_references::percent_decoded;
+use crate::validator::has_patterns;
 
 /// How many schemas may be held against one value when all references are followed, and how
 /// many parts a schema may have in all for them to bound what validating takes.
@@ -52,8 +53,9 @@ const UNEVALUATED_LOOKS: u64 = 3;
 /// Size of a schema, all references followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaCost {
-    /// Its parts; nothing where they do not bound the steps: it leads back to itself, or
-    /// they are too many.
+    /// Its parts; nothing where they do not bound the steps: it leads back to itself, it has
+    /// patterns, each of which may take as many steps for a text as it has states, or they are too
+    /// many.
     nodes: Option<u64>,
 }
 
@@ -313,8 +315,9 @@ impl SchemaCost {
             root: schema,
             known: HashMap::new(),
         };
+        let nodes = total.nodes(schema, 0);
         Ok(Self {
-            nodes: total.nodes(schema, 0),
+            nodes: nodes.filter(|_| !has_patterns(schema)),
         })
     }
 

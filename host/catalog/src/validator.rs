@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use dormouse_wit::pattern_size;
+use fancy_regex::ParseError;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
@@ -19,8 +22,9 @@ const MAX_ONE_PATTERN_BYTES: usize = 2 << 20;
 /// How many patterns of a schema are matched.
 const MAX_PATTERNS: usize = 4096;
 
-/// How much a text that is no pattern for our parser may take when it is compiled, in bytes.
-const MAX_UNPARSED_PATTERN_BYTES: usize = 64 << 10;
+/// How much memory reading all patterns of a schema may take, one after the other, in bytes
+/// ([`pattern_size`]). It takes time, too.
+const MAX_READ_BYTES: u64 = 16 << 20;
 
 /// In how many steps a value has to be validated for all of its problems to be listed: each
 /// is several texts.
@@ -29,6 +33,25 @@ const MAX_LISTING_STEPS: u64 = 20_000;
 /// How long the paths of all problems of a value may be together for them to be listed, in
 /// bytes: each keeps its own.
 const MAX_PATH_BYTES: u64 = 8 << 20;
+
+/// Keywords whose value is a schema or several, in some dialect.
+const KNOWN_PLACES: [&str; 15] = [
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
 
 /// How much of a path is told, in characters.
 const MAX_TOLD_PATH: usize = 200;
@@ -42,6 +65,8 @@ pub struct BoundedValidator {
     cost: SchemaCost,
     /// Nothing where everything fits.
     validator: Option<Validator>,
+    /// Where the first pattern is that nothing is held against, as a JSON pointer.
+    unmatched: Option<String>,
 }
 
 /// Problems that a value has with a schema.
@@ -97,7 +122,8 @@ pub fn too_costly(schema: &Value) -> Option<String> {
 ///
 /// What cannot be held against a value within bounds is held against nothing, so that more
 /// may fit, and never less: a pattern that cannot be matched in linear time (with look-around
-/// or back-references), or that takes too much memory, those beyond so many, a `$dynamicRef` that may lead to several places,
+/// or back-references), or that takes too much memory when it is read or compiled, those beyond so
+/// many, a `$dynamicRef` that may lead to several places,
 /// and a whole schema that is of several dialects or of which the places are too long to keep.
 /// Whoever gets the value still can.
 ///
@@ -106,9 +132,12 @@ pub fn too_costly(schema: &Value) -> Option<String> {
 /// validating against it could take for ever.
 pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
     let (references, patterns) = read(schema)?;
-    let matched = patterns.len().min(MAX_PATTERNS);
-    let (matched, too_many) = patterns.split_at(matched);
-    let mut unmatched: HashSet<_> = too_many.iter().map(ToString::to_string).collect();
+    let (matched, too_large) = small_patterns(patterns);
+    let mut unmatched: HashSet<_> = too_large.into_iter().map(ToOwned::to_owned).collect();
+    let place_of = |unmatched: &HashSet<String>| {
+        let texts = unmatched.iter().map(String::as_str).collect();
+        first_of(&texts, schema, &references).map(|(place, _)| place)
+    };
     let compiled = bounded(schema, &references, &unmatched);
     let cost = SchemaCost::of(&compiled).map_err(SchemaError::TooCostly)?;
     if !references.can_be_compiled() {
@@ -116,6 +145,7 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
             schema: compiled.into_owned(),
             cost,
             validator: None,
+            unmatched: place_of(&unmatched),
         });
     }
     let size = (MAX_PATTERN_BYTES / matched.len().max(1)).min(MAX_ONE_PATTERN_BYTES);
@@ -123,6 +153,7 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
     let error = match options.build(&compiled) {
         Ok(validator) => {
             return Ok(BoundedValidator {
+                unmatched: place_of(&unmatched),
                 schema: compiled.into_owned(),
                 cost,
                 validator: Some(validator),
@@ -149,28 +180,39 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
         .map_err(|error| SchemaError::Invalid(problem(&error)))?;
     Ok(BoundedValidator {
         cost: SchemaCost::of(&compiled).map_err(SchemaError::TooCostly)?,
+        unmatched: place_of(&unmatched),
         schema: compiled,
         validator: Some(validator),
     })
 }
 
-/// Checks that a schema is one, as [`validator`] does, where no value is held against it: its
-/// patterns are parsed and not compiled, which takes hundreds of times as long as reading them.
-/// A server may list thousands of schemas.
+/// Checks that a schema is one, as [`validator`] does, where no value is held against it: none of
+/// its patterns is compiled, which takes hundreds of times as long as reading them, and memory that
+/// nobody has room for. A server may list thousands of schemas.
 ///
 /// # Errors
 /// The same.
 pub fn check_schema(schema: &Value) -> Result<(), SchemaError> {
     let (references, patterns) = read(schema)?;
-    // What is no pattern stays in it, and is found to be none.
-    let patterns = patterns.into_iter().filter(|pattern| is_pattern(pattern));
-    let unmatched: HashSet<_> = patterns.map(ToOwned::to_owned).collect();
-    let compiled = bounded(schema, &references, &unmatched);
+    let all: HashSet<_> = patterns.iter().map(ToString::to_string).collect();
+    let compiled = bounded(schema, &references, &all);
     SchemaCost::of(&compiled).map_err(SchemaError::TooCostly)?;
+    let wrong: HashSet<_> = patterns
+        .into_iter()
+        .filter(|pattern| !is_pattern(pattern))
+        .collect();
+    if !wrong.is_empty()
+        && let Some((place, pattern)) = first_of(&wrong, schema, &references)
+    {
+        let pattern = told(pattern);
+        return Err(SchemaError::Invalid(format!(
+            "`{pattern}` is no regular expression at `{place}`"
+        )));
+    }
     if !references.can_be_compiled() {
         return Ok(());
     }
-    match options(MAX_UNPARSED_PATTERN_BYTES).build(&compiled) {
+    match options(MAX_ONE_PATTERN_BYTES).build(&compiled) {
         Ok(_) => Ok(()),
         Err(error) => Err(SchemaError::Invalid(problem(&error))),
     }
@@ -226,6 +268,27 @@ fn bounded<'a>(
     Cow::Owned(rewrite.rewritten(schema))
 }
 
+/// Whether a schema has what may be a pattern anywhere.
+pub(crate) fn has_patterns(schema: &Value) -> bool {
+    let mut patterns = Vec::new();
+    patterns_in(schema, &mut patterns);
+    !patterns.is_empty()
+}
+
+/// The schema without the patterns that take too much memory to be read, where it has any.
+///
+/// # Errors
+/// The same as of [`check_schema`].
+pub(crate) fn without_large_patterns(schema: &Value) -> Result<Cow<'_, Value>, SchemaError> {
+    let (references, patterns) = read(schema)?;
+    let (_, large) = small_patterns(patterns);
+    if large.is_empty() {
+        return Ok(Cow::Borrowed(schema));
+    }
+    let large = large.into_iter().map(ToOwned::to_owned).collect();
+    Ok(bounded(schema, &references, &large))
+}
+
 /// Collects what may be a pattern anywhere in a schema.
 fn patterns_in<'a>(schema: &'a Value, patterns: &mut Vec<&'a str>) {
     match schema {
@@ -251,13 +314,100 @@ fn patterns_in<'a>(schema: &'a Value, patterns: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether a text is a pattern of some kind. It is parsed and not compiled, which has no
-/// bound: each look-around of a pattern is compiled by itself, to any size.
+/// The patterns that are matched, and those that are not: each takes too much memory to be read,
+/// or all of them together would.
+fn small_patterns(patterns: Vec<&str>) -> (Vec<&str>, Vec<&str>) {
+    let mut left = MAX_READ_BYTES;
+    let mut matched = 0;
+    patterns.into_iter().partition(|pattern| {
+        let bytes = pattern_size::read_bytes(pattern);
+        let fits = bytes <= left.min(pattern_size::MAX_READ_BYTES) && matched < MAX_PATTERNS;
+        if fits {
+            left -= bytes;
+            matched += 1;
+        }
+        fits
+    })
+}
+
+/// Where a schema first has one of these texts as a pattern, and not in data or below keywords that
+/// nobody knows: as a JSON pointer, and the text.
+fn first_of<'a>(
+    texts: &HashSet<&'a str>,
+    schema: &Value,
+    references: &References<'_>,
+) -> Option<(String, &'a str)> {
+    let within = |step: &str, value: &Value| {
+        let (place, text) = first_of(texts, value, references)?;
+        let step = step.replace('~', "~0").replace('/', "~1");
+        Some((format!("/{step}{place}"), text))
+    };
+    match schema {
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| within(&index.to_string(), item))
+        }
+        Value::Object(members) => {
+            let here = |keyword: &str, text: &str| {
+                let text = texts.get(text).filter(|_| references.is_part(members))?;
+                Some((format!("/{keyword}"), *text))
+            };
+            members.iter().find_map(|(keyword, value)| {
+                let found = match (keyword.as_str(), value) {
+                    ("pattern", Value::String(text)) => here(keyword, text),
+                    ("patternProperties", Value::Object(by_name)) => {
+                        by_name.keys().find_map(|text| here(keyword, text))
+                    }
+                    _ => None,
+                };
+                let is_known = || KNOWN_PLACES.contains(&keyword.as_str());
+                match KeywordValue::of(keyword) {
+                    _ if found.is_some() => found,
+                    KeywordValue::Data => None,
+                    KeywordValue::Schemas => is_known().then(|| within(keyword, value)).flatten(),
+                    KeywordValue::SchemasByName => {
+                        let mut parts = value.as_object().into_iter().flatten();
+                        let (place, text) = parts.find_map(|(name, part)| within(name, part))?;
+                        Some((format!("/{keyword}{place}"), text))
+                    }
+                }
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text may be a pattern of some kind. It is parsed and never compiled, which has no
+/// bound: classes are written out, and each look-around of a pattern is compiled by itself, to any
+/// size. What is too long to be looked at may be one.
 fn is_pattern(text: &str) -> bool {
-    fancy_regex::Expr::parse_tree(text).is_ok()
+    /// By the grammar that JSON Schema refers to (ECMA-262).
+    static ECMA: LazyLock<Option<Validator>> = LazyLock::new(|| {
+        let format = Value::Object(Map::from_iter([("format".to_owned(), "regex".into())]));
+        let options = jsonschema::options()
+            .offline()
+            .should_validate_formats(true);
+        options.build(&format).ok()
+    });
+    if text.len() > pattern_size::MAX_PATTERN_LENGTH {
+        return true;
+    }
+    match fancy_regex::Expr::parse_tree(text) {
+        // It has given up.
+        Ok(_) | Err(fancy_regex::Error::ParseError(_, ParseError::RecursionExceeded)) => true,
+        Err(_) => ECMA
+            .as_ref()
+            .is_none_or(|format| format.is_valid(&Value::from(text))),
+    }
 }
 
 impl BoundedValidator {
+    /// Where in the schema the first pattern is that nothing is held against, as a JSON pointer.
+    #[must_use]
+    pub fn unmatched(&self) -> Option<&str> {
+        self.unmatched.as_deref()
+    }
+
     /// The problems that a value has with the schema, of which so many are listed.
     ///
     /// # Errors
@@ -435,7 +585,64 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_checked_without_compiling_its_patterns() {
+    fn a_schema_is_learnt_without_compiling_any_of_its_patterns() {
+        // To compile it takes minutes and gigabytes, and a parser with a limit gives up on it.
+        let pattern = |letters: usize, groups: usize| {
+            let (letters, open) = (r"\p{L}".repeat(letters), "(?:".repeat(groups));
+            format!("(?i:{letters}){open}x{}", ")".repeat(groups))
+        };
+        for (letters, groups) in [(100_000, 100), (1_000, 100), (1_000, 2), (10, 100)] {
+            let pattern = pattern(letters, groups);
+            for schema in [
+                json!({ "type": "object", "properties": { "a": { "pattern": pattern } } }),
+                json!({ "patternProperties": { pattern.as_str(): {} } }),
+                json!({ "$schema": "http://json-schema.org/draft-07/schema#", "pattern": pattern }),
+                json!({ "$ref": "#/default", "default": { "pattern": pattern } }),
+            ] {
+                let start = std::time::Instant::now();
+                check_schema(&schema).unwrap();
+                // One reading of the least of these alone would take 0.1 s.
+                if letters > 10 {
+                    assert!(start.elapsed().as_millis() < 60, "{:?}", start.elapsed());
+                }
+            }
+        }
+    }
+
+    /// Reading one of these alone takes hundreds of megabytes; none is read.
+    #[test]
+    fn a_pattern_that_takes_much_memory_to_read_is_held_against_nothing() {
+        let large = format!("(?i:{})", r"\p{L}".repeat(60_000));
+        let schema = json!({
+            "properties": {
+                "a": { "type": "string", "pattern": large },
+                "b": { "type": "string", "pattern": "^b$" },
+            },
+            "patternProperties": { large.as_str(): false },
+            "additionalProperties": false
+        });
+        let start = std::time::Instant::now();
+        let validator = validator(&schema).unwrap();
+        assert!(start.elapsed().as_millis() < 500, "{:?}", start.elapsed());
+        let fits = |value: Value| validator.problems(&value, 9).unwrap().is_empty();
+        assert!(fits(json!({ "a": "anything", "b": "b", "c": 7 })));
+        assert!(!fits(json!({ "a": 1 })));
+        assert!(!fits(json!({ "b": "a" })));
+        // And all of them together, each of which is read alone.
+        let patterns: Vec<String> = (0..1000)
+            .map(|index| format!("(?i:{}{index})", r"\p{L}".repeat(50)))
+            .collect();
+        let (matched, left) = small_patterns(patterns.iter().map(String::as_str).collect());
+        let read: u64 = matched
+            .iter()
+            .map(|text| pattern_size::read_bytes(text))
+            .sum();
+        assert!(read <= MAX_READ_BYTES, "{read}");
+        assert!(!matched.is_empty() && matched.len() < 10 && left.len() > 990);
+    }
+
+    #[test]
+    fn a_schema_is_checked_faster_than_it_is_compiled() {
         let patterns = (0..8).map(|index| {
             let pattern = json!({ "pattern": format!("[a-y]{{6000}}{index}") });
             (format!("p{index}"), pattern)

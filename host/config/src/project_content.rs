@@ -11,6 +11,8 @@ pub(super) struct ProjectHashes {
     with_filled_in: String,
     /// Over those that servers of the user's are filled in from as well.
     all: String,
+    /// Whether a file was not the same at two looks: then they stand for nothing.
+    pub(super) changed: bool,
 }
 
 /// Separator of two hashes in the file of trusted folders. Versions before there were
@@ -26,6 +28,7 @@ impl ProjectHashes {
             own_files: of(|content| content.own_files.as_ref()),
             with_filled_in: of(|content| content.with_filled_in.as_ref()),
             all: of(|content| content.with_users_servers.as_ref()),
+            changed: clients.is_some_and(|content| content.changed),
         }
     }
 
@@ -37,12 +40,12 @@ impl ProjectHashes {
     /// Whether a record is of just these files, but for those that servers of the user's are
     /// filled in from where the record is older than their being part of it.
     pub(super) fn is_recorded(&self, record: &str) -> bool {
-        record == self.recorded() || record == self.with_filled_in
+        !self.changed && (record == self.recorded() || record == self.with_filled_in)
     }
 
     /// Whether a record is of all of these files.
     pub(super) fn is_wholly_recorded(&self, record: &str) -> bool {
-        record == self.recorded() || record == self.all
+        !self.changed && (record == self.recorded() || record == self.all)
     }
 }
 
@@ -71,6 +74,22 @@ fn with_own(clients: Option<&Content>, own: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_changed_while_they_were_read_are_recorded_as_nothing() {
+        let content = |changed| ProjectContent {
+            own_files: None,
+            with_filled_in: None,
+            with_users_servers: None,
+            changed,
+        };
+        let [same, changed] = [false, true].map(|it| ProjectHashes::new(Some(&content(it)), None));
+        let record = same.recorded();
+        assert!(same.is_recorded(&record) && same.is_wholly_recorded(&record));
+        for record in [record, changed.recorded()] {
+            assert!(!changed.is_recorded(&record) && !changed.is_wholly_recorded(&record));
+        }
+    }
 
     #[test]
     fn a_record_of_other_files_is_told_before_what_they_name_is_opened() {

@@ -28,6 +28,64 @@ pub(super) fn leads_out(project: &Path, file: &Path) -> bool {
     }
 }
 
+/// Where a file is that has been opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Location {
+    /// It is in the project's folder, also by the path that links lead to.
+    Within,
+    /// It is somewhere else.
+    Elsewhere,
+    /// Something else is at its path by now.
+    Moved,
+}
+
+/// Where the file is that was opened by that path. `project` is a folder without links in its path.
+/// Whoever may write in the project can change links meanwhile: what the path leads to now counts
+/// only where that is the file which was opened.
+#[must_use]
+pub(super) fn location(project: &Path, file: &Path, opened: &std::fs::File) -> Location {
+    let Ok(real) = file.canonicalize() else {
+        return Location::Moved;
+    };
+    let (found, is_within) = match real.strip_prefix(project) {
+        // Without links, and so not out of the folder either.
+        Ok(within) => {
+            let folder = open_ambient_dir(project, ambient_authority());
+            let found = folder.and_then(|folder| stat(&folder, within, FollowSymlinks::No));
+            (found, true)
+        }
+        Err(_) => {
+            let folder = real.parent().zip(real.file_name());
+            let Some((folder, name)) = folder else {
+                return Location::Moved;
+            };
+            let folder = open_ambient_dir(folder, ambient_authority());
+            let found = folder.and_then(|it| stat(&it, Path::new(name), FollowSymlinks::No));
+            (found, false)
+        }
+    };
+    match found {
+        Ok(found) if is_same(&found, opened) && is_within => Location::Within,
+        Ok(found) if is_same(&found, opened) => Location::Elsewhere,
+        Ok(_) | Err(_) => Location::Moved,
+    }
+}
+
+#[cfg(unix)]
+fn is_same(found: &cap_primitives::fs::Metadata, opened: &std::fs::File) -> bool {
+    use cap_primitives::fs::MetadataExt as _;
+    opened.metadata().is_ok_and(|opened| {
+        let opened = cap_primitives::fs::Metadata::from_just_metadata(opened);
+        (found.dev(), found.ino()) == (opened.dev(), opened.ino())
+    })
+}
+
+/// Elsewhere, files have no numbers that could be compared.
+#[cfg(not(unix))]
+fn is_same(_: &cap_primitives::fs::Metadata, _: &std::fs::File) -> bool {
+    true
+}
+
 /// Whether a folder has a mark of a project in it. A link is one, wherever it leads: that is not
 /// looked at. Where anybody may write, such as in `/tmp`, what somebody else has put there makes
 /// nobody's project.
@@ -122,6 +180,24 @@ mod tests {
             ("folder/outside", true),
         ] {
             assert_eq!(is_marked(&project, Path::new(mark)), is_mark, "{mark}");
+        }
+        // Where a file is, is told of the one that was opened.
+        let real = project.canonicalize().unwrap();
+        let inside = fs::File::open(project.join("inside")).unwrap();
+        let outside = fs::File::open(project.join("out")).unwrap();
+        for (file, opened, expected) in [
+            ("inside", &inside, Location::Within),
+            ("sub/file", &inside, Location::Within),
+            ("out", &outside, Location::Elsewhere),
+            ("out", &inside, Location::Moved),
+            ("inside", &outside, Location::Moved),
+            ("missing", &inside, Location::Moved),
+        ] {
+            assert_eq!(
+                location(&real, &project.join(file), opened),
+                expected,
+                "{file}"
+            );
         }
         // The folder itself may be named by a link.
         symlink(&project, folder.path().join("link")).unwrap();

@@ -3,6 +3,8 @@
 use dormouse_protocol::form::{Form, fits, shown};
 use dormouse_protocol::{Answer as Given, AskError, Capability, Question};
 use dormouse_text::visible::is_hidden;
+use dormouse_text::visible::short_name;
+use dormouse_wit::pattern_size;
 use serde_json::{Map, Value, json};
 
 use super::bindings::dormouse::plugin::client::{
@@ -38,6 +40,8 @@ pub(super) fn question(request: Request) -> Result<Question, AskError> {
         Asked::Form(form) => {
             let schema: Value = serde_json::from_str(&form.schema)
                 .map_err(|error| invalid(format!("has a schema that is no JSON: {error}")))?;
+            check_patterns(&schema)
+                .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
             Form::read(&schema)
                 .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
             json!({ "message": form.message, "requestedSchema": schema })
@@ -76,6 +80,25 @@ pub(super) fn question(request: Request) -> Result<Question, AskError> {
         params,
         text: None,
     })
+}
+
+/// Sees that no field of a form has a pattern that takes much memory to be read: its default and
+/// all answers are held against it.
+fn check_patterns(schema: &Value) -> Result<(), String> {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let large = fields.into_iter().flatten().find(|(_, field)| {
+        let pattern = field.get("pattern").and_then(Value::as_str);
+        pattern.is_some_and(|pattern| !pattern_size::is_read(pattern))
+    });
+    match large {
+        None => Ok(()),
+        Some((name, _)) => Err(format!(
+            "its field `{}` has a `pattern` that takes too much memory: it is longer than {} \
+             bytes, or has too many classes such as `\\p{{L}}`",
+            short_name(name),
+            pattern_size::MAX_PATTERN_LENGTH
+        )),
+    }
 }
 
 /// Sees that an answer of a client is one to a question.

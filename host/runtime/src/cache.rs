@@ -29,9 +29,15 @@ use super::compiler::{CompileError, Compiler, Job};
 /// for the longest time go.
 const CAPACITY: u64 = 2 << 30;
 
+/// How large an entry may be, in bytes: one component never makes all others go.
+const MAX_ENTRY_BYTES: u64 = CAPACITY / 4;
+
+/// How much of an entry is read at once to hash it, in bytes.
+const HASHED_AT_ONCE: usize = 256 << 10;
+
 /// Version of what is done to a component before it is compiled. To be raised when that changes:
 /// code that was compiled before is not used any more then.
-const CODE_VERSION: u32 = 1;
+const CODE_VERSION: u32 = 2;
 
 /// How long the hash of an entry is, in bytes.
 const MAC_BYTES: u64 = 32;
@@ -177,8 +183,13 @@ impl Cache {
     }
 
     fn try_store(&self, name: &str, compiled: &Compiled) -> io::Result<()> {
+        let bytes = compiled.0.len() as u64;
+        if bytes > MAX_ENTRY_BYTES {
+            let message = format!("it has {bytes} bytes, and {MAX_ENTRY_BYTES} are kept at most");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
         let key = self.key()?;
-        self.evict(compiled.0.len() as u64);
+        self.evict(bytes);
         let code = self.path(name, "cwasm");
         replace(&code, &compiled.0, Access::Private).map_err(io::Error::other)?;
         let mac = mac(&key, name, &code)?;
@@ -289,14 +300,29 @@ fn read_key(path: &Path) -> io::Result<[u8; 32]> {
     Ok(key)
 }
 
-/// The keyed hash of an entry.
+/// The keyed hash of an entry, which is read a little at a time.
 fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(&(name.len() as u64).to_le_bytes());
     hasher.update(name.as_bytes());
-    let code = read_regular_file(code, CAPACITY)?.ok_or(io::ErrorKind::NotFound)?;
-    hasher.update(&code);
-    Ok(hasher.finalize())
+    let mut code = open_regular_file(code)?.take(MAX_ENTRY_BYTES + 1);
+    let mut read = vec![0; HASHED_AT_ONCE];
+    let mut bytes = 0;
+    loop {
+        match code.read(&mut read) {
+            Ok(0) => break,
+            Ok(length) => {
+                bytes += length as u64;
+                hasher.update(read.get(..length).unwrap_or_default());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    match bytes <= MAX_ENTRY_BYTES {
+        true => Ok(hasher.finalize()),
+        false => Err(io::ErrorKind::FileTooLarge.into()),
+    }
 }
 
 /// Makes the directory if need be, and refuses one that is another user's or that others

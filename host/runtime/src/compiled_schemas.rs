@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use dormouse_catalog::{BoundedValidator, SchemaError};
+use dormouse_upstream::without_blocking;
 use serde_json::Value;
 
 use super::call_memory::allocated;
@@ -68,7 +69,14 @@ impl Drop for SchemaId {
     }
 }
 
-/// Uses a schema as it is compiled: as it is kept, or compiled now.
+/// Whether a schema is kept as it is compiled, so that to use it takes no long.
+pub(super) fn is_kept(id: &SchemaId, server: &ServerMemory) -> bool {
+    let kept = lock(&KEPT);
+    kept.by_id.get(&id.0).is_some_and(|kept| kept.is_of(server))
+}
+
+/// Uses a schema as it is compiled: as it is kept, or compiled now, which no worker of the runtime
+/// waits for.
 pub(super) fn with<T>(
     id: &SchemaId,
     schema: &Value,
@@ -78,7 +86,9 @@ pub(super) fn with<T>(
     let before = allocated();
     let found = lock(&KEPT).find(id, server);
     let is_new = found.is_none();
-    let compiled = found.unwrap_or_else(|| Arc::new(dormouse_catalog::validator(schema)));
+    // What it takes is bounded, and may be some tenths of a second all the same.
+    let compile = || without_blocking(usize::MAX, || dormouse_catalog::validator(schema));
+    let compiled = found.unwrap_or_else(|| Arc::new(compile()));
     let result = work(&compiled);
     let more = before.zip(allocated());
     let more = more.map_or(0, |(before, now)| {
@@ -278,7 +288,9 @@ mod tests {
                 (std::ptr::from_ref(compiled) as usize, found.listed.len())
             })
         };
+        assert!(!is_kept(&id, &server));
         let first = seen();
+        assert!(is_kept(&id, &server));
         assert_eq!(first.1, 1);
         assert_eq!(seen(), first);
     }

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead as _, Read as _, Seek as _, Write as _};
+use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +20,11 @@ use serde::{Deserialize, Serialize};
 use super::compile_places::{CompilePlace, CompilePlaces, Length};
 use super::engine::{Kind, Machine, Origin};
 
-/// How large compiled code may be, in bytes. The largest that toolchains make have less
-/// than a tenth of it.
+/// How large the compiled code of whatever component may be, in bytes, and how many times as large
+/// as a component: what toolchains make becomes four times as large.
+const CODE_BYTES: (u64, u64) = (64 << 20, 100);
+
+/// How large compiled code is at most, in bytes.
 const MAX_CODE_BYTES: u64 = 1 << 30;
 
 /// How much is read of what a compile says when it fails, in bytes.
@@ -242,24 +245,50 @@ fn run_process(
         return Err(failure(status, said.trim(), limits).into());
     }
     sent.map_err(|error| cannot("did not read the component", error))?;
-    let code = read_code(output);
+    let code = read_code(output, max_code_bytes(order.length));
     Ok(code.map_err(|error| cannot("has not written all of the code", error))?)
 }
 
-/// Reads what a process has written: the code, and then its length.
-fn read_code(mut output: File) -> io::Result<Vec<u8>> {
-    output.rewind()?;
-    let mut written = Vec::new();
-    output.take(MAX_CODE_BYTES).read_to_end(&mut written)?;
+/// How large the code of a component of so many bytes may be, in bytes.
+fn max_code_bytes(component: u64) -> u64 {
+    let (any, times) = CODE_BYTES;
+    component
+        .saturating_mul(times)
+        .saturating_add(any)
+        .min(MAX_CODE_BYTES)
+}
+
+/// Reads what a process has written: the code, and then its length. Code of more than `most` bytes
+/// is not read.
+fn read_code(mut output: File, most: u64) -> io::Result<Vec<u8>> {
+    const LENGTH: u64 = size_of::<u64>() as u64;
     let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
-    let (before, length) = written.split_last_chunk::<8>().ok_or_else(cut)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut())?;
-    let (end, start) = (
-        before.len(),
-        before.len().checked_sub(length).ok_or_else(cut)?,
-    );
-    written.truncate(end);
-    Ok(written.split_off(start))
+    let end = output
+        .metadata()?
+        .len()
+        .checked_sub(LENGTH)
+        .ok_or_else(cut)?;
+    output.seek(SeekFrom::Start(end))?;
+    let mut length = [0; LENGTH as usize];
+    output.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    let start = end.checked_sub(length).ok_or_else(cut)?;
+    if length > most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!(
+                "it has {length} bytes, more than the {most} that a component of its size may have"
+            ),
+        ));
+    }
+    output.seek(SeekFrom::Start(start))?;
+    let mut code = Vec::new();
+    code.try_reserve_exact(usize::try_from(length).map_err(|_| cut())?)?;
+    output.take(length).read_to_end(&mut code)?;
+    match code.len() as u64 == length {
+        true => Ok(code),
+        false => Err(cut()),
+    }
 }
 
 /// Reads what a process says, for as long as it says anything, and keeps the beginning.
@@ -437,7 +466,9 @@ fn limit(order: &Order) -> io::Result<()> {
         order.seconds.saturating_add(2),
     )?;
     set(Resource::As, order.memory, order.memory)?;
-    set(Resource::Fsize, MAX_CODE_BYTES, MAX_CODE_BYTES)
+    // The length stands after it.
+    let most = max_code_bytes(order.length).saturating_add(4096);
+    set(Resource::Fsize, most, most)
 }
 
 /// Elsewhere the host's clock alone ends a compile.
@@ -515,6 +546,32 @@ pub(super) mod tests {
         assert!(compile(&compiler, "(component)").unwrap().len() > 100);
         let module = compile(&compiler, "(module)").unwrap_err();
         assert!(matches!(&module, CompileError::Refused(_)), "{module}");
+    }
+
+    /// Two bytes far apart are no image of all that is between them.
+    #[test]
+    fn code_is_not_much_larger_than_its_component() {
+        let compiler = Compiler::new(&HostLimits::default(), command);
+        let module = r#"(core module (memory 256) (data (i32.const 0) "a") (data (i32.const 16699999) "b"))"#;
+        let code = compile(&compiler, &format!("(component {})", module.repeat(4))).unwrap();
+        assert!(code.len() < 8 << 20, "{}", code.len());
+    }
+
+    #[test]
+    fn only_code_in_proportion_to_its_component_is_read() {
+        let written = |code: u64| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(b"said before").unwrap();
+            file.write_all(&vec![7; code as usize]).unwrap();
+            file.write_all(&code.to_le_bytes()).unwrap();
+            file
+        };
+        assert_eq!(read_code(written(1000), 1000).unwrap(), [7; 1000]);
+        let error = read_code(written(1001), 1000).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(read_code(tempfile::tempfile().unwrap(), 1000).is_err());
+        assert_eq!(max_code_bytes(1000), (64 << 20) + 100_000);
+        assert_eq!(max_code_bytes(u64::MAX), MAX_CODE_BYTES);
     }
 
     #[test]

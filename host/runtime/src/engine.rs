@@ -20,6 +20,10 @@ const POOL: u32 = 128;
 /// default of `memory` in `[servers.NAME.limits]`.
 pub(super) const POOL_MEMORY: u64 = 256 << 20;
 
+/// How large the image of a memory is, in bytes, that is kept however much of it are zeros. Beyond
+/// this it is kept where at least half of it is data.
+const DENSE_IMAGE_BYTES: u64 = 1 << 20;
+
 /// Where instances come from.
 ///
 /// Making one maps memory and takes that away again, and processes of many
@@ -156,6 +160,9 @@ impl Machine {
             // The default of 4 GiB for each memory runs out of address space
             // with a few thousand instances.
             .memory_reservation(256 << 20)
+            // Memory that data is written to when an instance is made stands in the code as a whole,
+            // zeros and all, up to this size for each module: two bytes far apart would be 16 MiB.
+            .memory_guaranteed_dense_image_size(DENSE_IMAGE_BYTES)
             // A guest can see the text of an error; none shows the host's code.
             .wasm_backtrace_max_frames(None);
         if kind.origin == Origin::Pool {

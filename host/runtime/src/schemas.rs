@@ -100,6 +100,11 @@ impl Schemas {
         }
     }
 
+    /// Whether the arguments can be held against them without compiling anything.
+    pub(super) fn are_compiled(&self, server: &ServerMemory) -> bool {
+        compiled_schemas::is_kept(&self.input.id, server)
+    }
+
     /// Every problem of the arguments at once, and the signature to mend them by.
     pub(super) fn check(
         &self,

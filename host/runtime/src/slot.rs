@@ -35,6 +35,9 @@ pub struct Slot {
     life: Mutex<Life>,
     turns: Turns,
     instances: Instances,
+    /// Held while schemas are compiled: calls that come at once would take the memory for that
+    /// once each.
+    compiling: tokio::sync::Mutex<()>,
     /// Cancelled when no call is to go on in it.
     ended: CancellationToken,
 }
@@ -95,6 +98,7 @@ impl Slot {
             instances: Instances::new(Arc::clone(&loader), Arc::clone(&target)),
             loader,
             turns: Turns::new(target.limits.instances),
+            compiling: tokio::sync::Mutex::default(),
             ended: CancellationToken::new(),
             target,
             life: Mutex::new(Life {
@@ -120,7 +124,16 @@ impl Slot {
             super::value::drop_nulls(function, &mut tool.arguments.values);
         }
         // Nothing is started for a call that cannot be made.
-        let params = self.params(&mut call.wanted);
+        let params = tokio::select! {
+            biased;
+            params = self.params(&mut call.wanted) => params,
+            () = call.cancel.cancelled() => Err(Cause::Cancelled),
+            () = self.ended.cancelled() => Err(Cause::Refused(ENDED.to_owned())),
+            () = tokio::time::sleep(self.target.limits.timeout) => Err(Cause::Deadline {
+                server: self.target.server.clone(),
+                limit: self.target.limits.timeout,
+            }),
+        };
         // What ends with the slot is nothing that its caller has cancelled.
         call.cancel = call.cancel.child_token();
         let call = Arc::new(call);
@@ -161,7 +174,7 @@ impl Slot {
     }
 
     /// The parameters of a call, if they are right and there is room for them.
-    fn params(&self, wanted: &mut Wanted) -> Result<Params, Cause> {
+    async fn params(&self, wanted: &mut Wanted) -> Result<Params, Cause> {
         let (size, limit) = (wanted.base64(), self.target.limits.result);
         if size > limit {
             return Err(Cause::ArgumentsTooLarge {
@@ -170,7 +183,13 @@ impl Slot {
                 limit,
             });
         }
-        wanted.check(self.instances.memory())?;
+        let memory = self.instances.memory();
+        let compiling = match wanted.has_to_compile(memory) {
+            true => Some(self.compiling.lock().await),
+            false => None,
+        };
+        wanted.check(memory)?;
+        drop(compiling);
         Params::of(wanted, self.target.limits.memory)
     }
 

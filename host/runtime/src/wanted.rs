@@ -207,6 +207,17 @@ impl Wanted {
         }
     }
 
+    /// Whether schemas have to be compiled before the arguments can be checked.
+    pub(super) fn has_to_compile(&self, memory: &ServerMemory) -> bool {
+        match self {
+            Self::Tool(tool) => {
+                let schemas = tool.callable.schemas.as_ref();
+                schemas.is_some_and(|schemas| !schemas.are_compiled(memory))
+            }
+            _ => false,
+        }
+    }
+
     /// Holds the arguments against the schemas of what is called.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use dormouse_text::visible::visible_line;
 
 use super::consent::consent;
 use super::{hosts, output, tools};
-use crate::roster::{Places, Roster, Server, difference};
+use crate::roster::{Gone, Places, Roster, Server, counts, difference};
 use crate::store::{Pending, Selection};
 
 /// Allows what servers offer that is no longer what you have approved, or new.
@@ -49,9 +49,18 @@ impl Approve {
         let tools: BTreeSet<String> = self.tools.into_iter().collect();
         let tools = (!tools.is_empty()).then_some(&tools);
         let mut code = ExitCode::SUCCESS;
-        for (server, pending) in waiting(&roster, self.server.as_deref(), tools)? {
-            show(&pending)?;
+        for waiting in waiting(&roster, self.server.as_deref(), tools)? {
+            waiting.show()?;
             if self.dry_run {
+                continue;
+            }
+            let WaitingServer {
+                server, pending, ..
+            } = waiting;
+            if pending.is_empty() {
+                // There is nothing to be allowed, and it has been shown.
+                roster.take_note_of_gone(&server)?;
+                hosts::reload(roster.config_path())?;
                 continue;
             }
             let question = format!("Allow all of this of `{server}` as it is now?");
@@ -80,12 +89,13 @@ pub(super) struct Diff {
 impl Diff {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places)?;
-        for (server, pending) in waiting(&roster, self.server.as_deref(), None)? {
+        for waiting in waiting(&roster, self.server.as_deref(), None)? {
             if self.server.is_none() {
-                let heading = output::styled(output::STRONG, format!("server {server}"));
+                let heading = format!("server {}", waiting.server);
+                let heading = output::styled(output::STRONG, heading);
                 output::print(&format!("{heading}\n"))?;
             }
-            show(&pending)?;
+            waiting.show()?;
         }
         tell_outdated(&roster, self.server.as_deref());
         Ok(ExitCode::SUCCESS)
@@ -103,15 +113,29 @@ fn tell_outdated(roster: &Roster, server: Option<&str>) {
     }
 }
 
-fn show(pending: &Pending) -> anyhow::Result<()> {
-    for item in pending.iter() {
-        output::print(&difference(item))?;
-    }
-    Ok(())
+/// Server of which something waits for its user, or is gone.
+struct WaitingServer {
+    server: String,
+    pending: Pending,
+    gone: Option<Gone>,
 }
 
-/// What waits for its user: of one server, or of all where none is named. Says so where nothing
-/// does.
+impl WaitingServer {
+    fn show(&self) -> anyhow::Result<()> {
+        let counts = counts(&self.pending, self.gone.as_ref());
+        output::print(&format!("{counts}\n"))?;
+        for item in self.pending.iter() {
+            output::print(&difference(item))?;
+        }
+        match &self.gone {
+            Some(gone) => output::print(&gone.list()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What waits for its user, and what is gone: of one server, or of all where none is named. Says so
+/// where there is nothing.
 ///
 /// # Errors
 /// There is no such server, or nothing that is called so waits.
@@ -119,7 +143,7 @@ fn waiting(
     roster: &Roster,
     server: Option<&str>,
     tools: Option<&BTreeSet<String>>,
-) -> anyhow::Result<Vec<(String, Pending)>> {
+) -> anyhow::Result<Vec<WaitingServer>> {
     let snapshot = roster.snapshot();
     if let Some(server) = server {
         tools::known(&snapshot, server)?;
@@ -130,8 +154,14 @@ fn waiting(
             continue;
         }
         let pending = selected(found, tools)?;
-        if !pending.is_empty() {
-            waiting.push((name.clone(), pending));
+        // Whoever approves one tool is shown that one.
+        let gone = tools.is_none().then(|| Gone::of(found)).flatten();
+        if !pending.is_empty() || gone.is_some() {
+            waiting.push(WaitingServer {
+                server: name.clone(),
+                pending,
+                gone,
+            });
         }
     }
     if waiting.is_empty() {

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
 use crate::control;
-use crate::roster::{Places, Roster, Status, Waiting, folders};
+use crate::roster::{Gone, Places, Roster, Status, Waiting, folders};
 use crate::store::Trust;
 
 /// Finds out what is wrong, and says what to do about it.
@@ -279,6 +279,9 @@ impl Rows {
                 for (name, server) in snapshot.servers() {
                     if let Some(waiting) = Waiting::of(server) {
                         self.warning(format!("server {name}"), waiting.to_string());
+                    }
+                    if let Some(gone) = Gone::of(server) {
+                        self.warning(format!("server {name}"), gone.to_string());
                     }
                     for odd in server.odd() {
                         self.warning(format!("server {name}"), odd.to_string());

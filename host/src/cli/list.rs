@@ -58,6 +58,7 @@ impl List {
                     "version": listing.and_then(|listing| listing.version.as_ref()),
                     "description": listing.and_then(|listing| listing.description.as_ref()),
                     "waiting": server.waiting,
+                    "gone": server.gone,
                     "not_shown": server.not_shown,
                     "error": server.error,
                     "origin": server.origin,

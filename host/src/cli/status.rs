@@ -140,13 +140,15 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// What of a server waits for its user.
+/// What of a server waits for its user, and what of it is gone.
 pub(super) fn waiting(server: &ServerStatus) -> String {
-    let Some(waiting) = &server.waiting else {
-        return String::new();
-    };
-    let waiting = waiting.to_string().replace('\n', "\n  ");
-    format!("{}: {waiting}\n", output::styled(DOUBTFUL, &server.name))
+    let waiting = server.waiting.as_ref().map(ToString::to_string);
+    let told = waiting.into_iter().chain(server.gone_in_words.clone());
+    let lines = told.map(|told| {
+        let told = output::clean(&told).replace('\n', "\n  ");
+        format!("{}: {told}\n", output::styled(DOUBTFUL, &server.name))
+    });
+    lines.collect()
 }
 
 /// What a server offers that agents are not shown: the first few, for a careless author

@@ -1,6 +1,6 @@
 //! Questions that a stateless client is asked: by the answer to a request of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use dormouse_protocol::{Answer, AskError, Capability, Question, attribution};
@@ -13,8 +13,8 @@ use super::line::Ask;
 /// the reason. After that it is the call's to deal with: nobody is asked for ever.
 const AGAIN: u32 = 2;
 
-/// Questions, and the answers that are there already.
-pub(super) struct Asked {
+/// Questions that somebody waits for together, and the answers that are there already.
+struct Asked {
     ask: Ask,
     answered: HashMap<String, Answer>,
     /// What was wrong with the last answers to others.
@@ -23,8 +23,43 @@ pub(super) struct Asked {
     failed: u32,
 }
 
+/// All that one answer to a call asks for: what was asked at the same time.
+#[derive(Default)]
+pub(super) struct Round(Vec<Asked>);
+
+impl Round {
+    /// Adds what is asked, unless answers to it came along.
+    pub(super) fn add(&mut self, ask: Ask, responses: &mut HashMap<String, Answer>) {
+        self.0.extend(Asked::new(ask).answer(responses));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lets go on what is answered now; what is not is handed back. Of two questions of one
+    /// name the first one gets the answer, and the other one is asked in the next round.
+    pub(super) fn answer(self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
+        let open = self.0.into_iter();
+        let open: Vec<_> = open.filter_map(|asked| asked.answer(responses)).collect();
+        (!open.is_empty()).then_some(Self(open))
+    }
+
+    /// The questions that have no answer yet, as `inputRequests`. Text, because they
+    /// may have been written elsewhere.
+    pub(super) fn to_text(&self) -> String {
+        let mut requests = String::from("{");
+        let mut names = HashSet::new();
+        for asked in &self.0 {
+            asked.write(&mut requests, &mut names);
+        }
+        requests.push('}');
+        requests
+    }
+}
+
 impl Asked {
-    pub(super) fn new(ask: Ask) -> Self {
+    fn new(ask: Ask) -> Self {
         Self {
             ask,
             answered: HashMap::new(),
@@ -36,7 +71,7 @@ impl Asked {
     /// Lets the call go on if all is answered now; what is not is handed back. Each
     /// response is for one question only. What is no answer is asked for again, and
     /// what nobody asked is ignored (SEP-2322).
-    pub(super) fn answer(mut self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
+    fn answer(mut self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
         let mut failure = None;
         for question in &self.ask.questions {
             let Some(response) = responses.remove(&question.id) else {
@@ -69,12 +104,13 @@ impl Asked {
         None
     }
 
-    /// The questions that have no answer yet, as `inputRequests`. Text, because they
-    /// may have been written elsewhere.
-    pub(super) fn to_text(&self) -> String {
-        let mut requests = String::from("{");
+    /// Writes the questions that have no answer yet, and that no other one has the name of.
+    fn write<'a>(&'a self, requests: &mut String, names: &mut HashSet<&'a str>) {
         let questions = self.ask.questions.iter();
         for question in questions.filter(|question| !self.answered.contains_key(&question.id)) {
+            if !names.insert(&question.id) {
+                continue;
+            }
             let comma = if requests.len() == 1 { "" } else { "," };
             // Writing to a string cannot fail.
             let _ = write!(
@@ -85,8 +121,6 @@ impl Asked {
                 self.params(question),
             );
         }
-        requests.push('}');
-        requests
     }
 
     /// The text of a question's parameters, with what was wrong with the last answer
@@ -151,7 +185,10 @@ mod tests {
     }
 
     fn open(asked: &Asked) -> Value {
-        serde_json::from_str(&asked.to_text()).unwrap()
+        let mut requests = String::from("{");
+        asked.write(&mut requests, &mut HashSet::new());
+        requests.push('}');
+        serde_json::from_str(&requests).unwrap()
     }
 
     fn named(name: Value) -> Value {
@@ -176,6 +213,45 @@ mod tests {
         }
         assert!(answer(asked, named(json!("Ada"))).is_none());
         assert_eq!(answers.try_recv().unwrap().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_is_asked_at_the_same_time_is_one_round() {
+        let ask = |id: &str| {
+            let (answers, answered) = oneshot::channel();
+            let question = Question {
+                id: id.into(),
+                capability: Capability::Roots,
+                params: serde_json::Map::new(),
+                text: None,
+            };
+            let questions = vec![question];
+            (Ask { questions, answers }, answered)
+        };
+        let given = |ids: &[&str]| -> HashMap<String, Answer> {
+            let answers = ids.iter();
+            answers
+                .map(|id| ((*id).to_owned(), json!({ "roots": [] }).into()))
+                .collect()
+        };
+        let mut round = Round::default();
+        let mut along = given(&["along"]);
+        let mut waiting = Vec::new();
+        for id in ["along", "1", "2", "1"] {
+            let (ask, answered) = ask(id);
+            round.add(ask, &mut along);
+            waiting.push(answered);
+        }
+        assert!(waiting[0].try_recv().is_ok());
+        let text: Value = serde_json::from_str(&round.to_text()).unwrap();
+        let names: Vec<_> = text.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["1", "2"]);
+        let round = round.answer(&mut given(&["1", "2"])).unwrap();
+        assert!(waiting[1].try_recv().is_ok() && waiting[2].try_recv().is_ok());
+        assert!(waiting[3].try_recv().is_err());
+        assert!(round.to_text().starts_with("{\"1\":"));
+        assert!(round.answer(&mut given(&["1"])).is_none());
+        assert!(waiting[3].try_recv().is_ok());
     }
 
     #[test]

@@ -17,9 +17,10 @@ use futures::{FutureExt as _, StreamExt as _};
 use rmcp::model::{ErrorData, RequestId};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::asked::Asked;
+use super::asked::Round;
 use super::caller::Caller;
 use super::handler::Host;
 use super::leased_sessions::LeasedSession;
@@ -31,6 +32,10 @@ use crate::roster::Context;
 
 /// How long the last words of a cancelled call may take to go out.
 const FLUSH: Duration = Duration::from_millis(250);
+
+/// How long is waited for more questions of a call of a stateless client, so that what is asked
+/// at the same time is asked in one round: clients end a call that takes many.
+const GATHERING: Duration = Duration::from_millis(5);
 
 /// What a call ends in.
 pub(super) type Outcome = Result<Answer, ErrorData>;
@@ -58,7 +63,7 @@ pub(super) struct Exchange {
 /// A call that waits for answers.
 pub(super) struct Suspended {
     exchange: Exchange,
-    asked: Asked,
+    asked: Round,
 }
 
 /// A call that was begun for a request.
@@ -71,7 +76,7 @@ pub(super) struct Begun {
     /// What it asks, and nobody was asked yet.
     asked: Option<Ask>,
     /// How it has ended, or what it waits for now.
-    ended: Option<Result<Outcome, Asked>>,
+    ended: Option<Result<Outcome, Round>>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -230,6 +235,7 @@ impl Host {
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
             asking.push(caller.ask(peer, ask));
         }
+        let (mut round, mut gathered) = (Round::default(), Instant::now());
         let end = loop {
             if let Some(end) = begun.ended.take() {
                 break end;
@@ -242,9 +248,10 @@ impl Host {
                     match caller.peer {
                         // What is asked may have come along with the request.
                         _ if caller.stateless => {
-                            if let Some(asked) = Asked::new(ask).answer(&mut begun.given) {
-                                break Err(asked);
+                            if round.is_empty() {
+                                gathered = Instant::now() + GATHERING;
                             }
+                            round.add(ask, &mut begun.given);
                         }
                         Some(peer) => asking.push(caller.ask(peer, ask)),
                         None => {
@@ -254,7 +261,8 @@ impl Host {
                     }
                 }
                 Some(()) = asking.next() => {}
-                () = &mut relaying, if listening => {
+                () = tokio::time::sleep_until(gathered), if !round.is_empty() => break Err(round),
+                () = &mut relaying, if listening && round.is_empty() => {
                     if caller.peer.is_none() {
                         return put_aside(begun, caller);
                     }
@@ -271,7 +279,7 @@ impl Host {
                     ends = true;
                     exchange.cancel.cancel();
                 }
-                () = &mut impatient => return put_aside(begun, caller),
+                () = &mut impatient, if round.is_empty() => return put_aside(begun, caller),
             }
         };
         if end.is_err() {

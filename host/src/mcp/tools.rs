@@ -17,6 +17,7 @@ use super::pages;
 use super::result::{called, list};
 use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
+use crate::store::Gated;
 use listed::CalledTool;
 pub(super) use listed::ListedTools;
 
@@ -126,11 +127,15 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
     if said.len() < name.len() {
         said.push('…');
     }
+    let near = names::nearest(name, snapshot.names());
+    let near = near.map(|near| format!("hint: did you mean `{near}`?"));
     let why = missing(name, snapshot)
         .or_else(|| {
-            let near = names::nearest(name, snapshot.names())?;
-            Some(format!("hint: did you mean `{near}`?"))
+            let gone = not_offered(name, snapshot)?;
+            let hint = near.clone().unwrap_or(gone.hint);
+            Some(format!("{}\n{hint}", gone.why))
         })
+        .or_else(|| near.clone())
         .or_else(|| Some(snapshot.untrusted()?.hint()))
         .map(|why| format!("\n{why}"))
         .unwrap_or_default();
@@ -156,6 +161,38 @@ fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
     Some(match server.problem() {
         Some(problem) => format!("server `{name}` has failed: {problem}"),
         None => format!("server `{name}` is disabled\nhint: `dormouse enable {name}`"),
+    })
+}
+
+/// Tool that a server does not offer.
+struct NotOffered {
+    why: String,
+    hint: String,
+}
+
+/// What is known of the server whose tool a name would be, if that has its tools listed.
+fn not_offered(name: &str, snapshot: &Snapshot) -> Option<NotOffered> {
+    let servers = || snapshot.servers().values();
+    let shown = |server: &Server, tool: &str| {
+        let config = server.config();
+        names::shown(&config.name, config.prefix.as_deref(), tool)
+    };
+    let is_gone = |server: &&Arc<Server>| {
+        let mut gone = server.gone();
+        gone.any(|(kind, tool)| kind == Gated::Tool && shown(server, tool) == name)
+    };
+    let is_of = |server: &&Arc<Server>| {
+        let begin = shown(server, "");
+        server.listed().is_some() && !begin.is_empty() && name.starts_with(&begin)
+    };
+    let (server, why) = match servers().find(is_gone) {
+        Some(server) => (server, "no longer offers it"),
+        None => (servers().find(is_of)?, "offers no tool of that name"),
+    };
+    let server = &server.config().name;
+    Some(NotOffered {
+        why: format!("server `{server}` {why}"),
+        hint: format!("hint: `dormouse tools {server}` lists what it has"),
     })
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
+use super::changed_items::{Gone, counts};
 use super::confirm::{Agreed, Asked, MAX_QUESTION_BYTES, Unconfirmed};
 use super::{Context, Roster, bridge};
 use crate::store::{DecidedBy, Decision, Pending, Selection};
@@ -76,7 +77,9 @@ impl Roster {
         pending: &Pending,
         caller: &Arc<dyn Listener>,
     ) -> Result<Agreed<'_>, Unconfirmed> {
-        let message = shown(server, pending);
+        let found = self.server(server).ok();
+        let gone = found.as_deref().and_then(Gone::of);
+        let message = shown(server, pending, gone.as_ref());
         let what = "Allow all of this as it is now";
         let asked = Asked::Approval(server.to_owned());
         self.confirm(asked, caller, message, what).await
@@ -88,6 +91,19 @@ impl Roster {
         let server = self.server(server).ok();
         let upstream = server.as_ref().and_then(|server| server.config().bridge());
         upstream.map_or_else(Vec::new, |of| self.store.folders_that_wait(&of.fingerprint))
+    }
+
+    /// Takes note that a user was shown what of a server is gone.
+    ///
+    /// # Errors
+    /// There is no such server, or that cannot be kept.
+    pub fn take_note_of_gone(&self, server: &str) -> anyhow::Result<()> {
+        let found = self.server(server)?;
+        if let Some(upstream) = found.config().bridge() {
+            self.store.take_note_of_gone(&upstream.fingerprint)?;
+            self.refresh(None);
+        }
+        Ok(())
     }
 
     /// Allows what a server offers as its user was shown it: what has that digest. That is all
@@ -126,8 +142,9 @@ impl Roster {
 }
 
 /// What a user is asked to allow.
-fn shown(server: &str, pending: &Pending) -> String {
-    let mut message = format!("What `{server}` offers is not what you have approved:\n");
+fn shown(server: &str, pending: &Pending, gone: Option<&Gone>) -> String {
+    let counts = counts(pending, gone);
+    let mut message = format!("What `{server}` offers is not what you have approved ({counts}):\n");
     for item in pending.iter() {
         // Nobody is asked with more than that.
         if message.len() > MAX_QUESTION_BYTES {
@@ -135,6 +152,10 @@ fn shown(server: &str, pending: &Pending) -> String {
         }
         message.push('\n');
         message.push_str(&bridge::difference(item));
+    }
+    if let Some(gone) = gone {
+        message.push('\n');
+        message.push_str(&gone.list());
     }
     message
 }

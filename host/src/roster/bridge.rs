@@ -11,9 +11,10 @@ use dormouse_wit::signature::compact;
 use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
+use similar::ChangeTag;
 
 use super::indented_json::indented;
-use super::line_diff;
+use super::line_diff::{self, Shown};
 use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
 
 /// The one tool of a server of which nothing is known yet.
@@ -252,7 +253,8 @@ fn member_text(value: &RawValue) -> String {
 }
 
 /// What is new about something that an upstream offers, for whoever has to approve it: the
-/// members of the object that are not the same, as they were and as they are. Nothing in it
+/// members of the object that are not the same, as they were and as they are: all lines that are
+/// not, and of the others those beside them. Nothing in it
 /// moves a cursor or looks like something else.
 #[must_use]
 pub fn difference(item: &PendingItem) -> String {
@@ -282,13 +284,15 @@ pub fn difference(item: &PendingItem) -> String {
         .chain(is.keys().filter(|name| !was.contains_key(*name)));
     let mut compare = |name: &str, before: &str, after: &str| {
         text.push_str(&format!("  {}\n", visible_line(name)));
-        for (tag, line) in line_diff::lines(before, after) {
-            let sign = match tag {
-                similar::ChangeTag::Delete => '-',
-                similar::ChangeTag::Insert => '+',
-                similar::ChangeTag::Equal => ' ',
+        for shown in line_diff::with_context(&line_diff::lines(before, after)) {
+            let (sign, line) = match shown {
+                Shown::Line(ChangeTag::Delete, line) => ('-', visible_line(line)),
+                Shown::Line(ChangeTag::Insert, line) => ('+', visible_line(line)),
+                Shown::Line(ChangeTag::Equal, line) => (' ', visible_line(line)),
+                // No line of a server's begins like this one.
+                Shown::Unchanged(count) => ('…', format!("{count} lines as before").into()),
             };
-            text.push_str(&format!("  {sign} {}\n", visible_line(line)));
+            text.push_str(&format!("  {sign} {line}\n"));
         }
     };
     let mut differs = false;

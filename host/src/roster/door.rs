@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
-use dormouse_text::visible::{first_names, visible_line};
+use dormouse_text::visible::{first_names, short_name, visible_line};
 use dormouse_upstream::{Gate, Offered, Reactions, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use super::Roster;
 use super::confirm::Agreed;
 use super::server::Server;
-use crate::store::{DecidedBy, Gated, Treatment, is_other_version};
+use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 
 /// The door between one server and its upstream.
 pub(super) struct Door {
@@ -62,7 +62,9 @@ impl Gate for Door {
         let is_other_release =
             before.is_some_and(|known| is_other_version(&known.server_info, &offered.server_info));
         // Whatever is asked next is refused with why.
-        let _ = without_blocking(offered.bytes(), || roster.learn(launched, offered));
+        let _ = without_blocking(offered.bytes(), || {
+            roster.learn(launched, (Asker::Agent, offered))
+        });
         let server = self.server();
         let known = server.as_ref().and_then(|(_, server)| server.known());
         // What this client is not offered any more may be gone with the old release.
@@ -169,7 +171,7 @@ impl Roster {
     pub(super) fn learn(
         &self,
         (server, fingerprint): (&str, &Fingerprint),
-        offered: Offered,
+        asked: (Asker, Offered),
     ) -> Result<(), String> {
         let found = self.reached_by(server, fingerprint);
         let found = found.ok_or_else(|| format!("server `{server}`: {CHANGED}"))?;
@@ -178,9 +180,8 @@ impl Roster {
         };
         // What a component says that its upstream has is what its user has seen.
         let first = found.declared();
-        let learnt = self
-            .store
-            .learn(&upstream.fingerprint, offered, (&upstream.changes, first));
+        let rules = (&upstream.changes, first);
+        let learnt = self.store.learn_as(&upstream.fingerprint, asked, rules);
         let news = match learnt {
             Ok(news) => news,
             Err(error) => {
@@ -259,8 +260,13 @@ impl Roster {
         }
         let tools = known.listing.tools.iter().map(|tool| tool.name.as_str());
         let mut error = format!(
-            "tool `{name}` of server `{server}` is not there any more\nhint: the server has"
+            "server `{server}` no longer offers a tool `{}`",
+            short_name(name)
         );
+        if known.listing.tools.is_empty() {
+            return Err(error + "\nhint: it has no tools any more");
+        }
+        error.push_str("\nhint: the server has");
         for (index, name) in tools.take(MAX_NAMES_TOLD).enumerate() {
             let comma = if index > 0 { "," } else { "" };
             let _ = write!(error, "{comma} `{}`", visible_line(name));

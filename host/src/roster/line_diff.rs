@@ -42,6 +42,45 @@ pub(super) fn lines<'a>(before: &'a str, after: &'a str) -> Vec<(ChangeTag, &'a 
     found
 }
 
+/// How many lines that have not changed are shown before a change, and after it.
+const CONTEXT_LINES: usize = 3;
+
+/// Part of what is shown of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown<'a> {
+    /// A line, and whether it has changed.
+    Line(ChangeTag, &'a str),
+    /// So many lines that have not changed.
+    Unchanged(usize),
+}
+
+/// All lines that have changed, and of the others those beside them. Where none has changed, all
+/// are there: the texts differ in something else than lines.
+pub(super) fn with_context<'a>(lines: &[(ChangeTag, &'a str)]) -> Vec<Shown<'a>> {
+    let has_changed = |(tag, _): &(ChangeTag, &str)| *tag != ChangeTag::Equal;
+    let is_all = !lines.iter().any(has_changed);
+    let mut shown = Vec::new();
+    let parts = lines.chunk_by(|one, other| has_changed(one) == has_changed(other));
+    let (mut begin, end) = (0, lines.len());
+    for part in parts {
+        let (is_first, is_last) = (begin == 0, begin + part.len() == end);
+        begin += part.len();
+        let before = if is_first { 0 } else { CONTEXT_LINES };
+        let after = if is_last { 0 } else { CONTEXT_LINES };
+        let line = |(tag, line): &(ChangeTag, &'a str)| Shown::Line(*tag, line);
+        let left_out = part.len().saturating_sub(before + after);
+        // One line is not longer than what would stand for it.
+        if is_all || left_out < 2 || part.iter().any(has_changed) {
+            shown.extend(part.iter().map(line));
+            continue;
+        }
+        shown.extend(part.iter().take(before).map(line));
+        shown.push(Shown::Unchanged(left_out));
+        shown.extend(part.iter().skip(before + left_out).map(line));
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +109,41 @@ mod tests {
         ] {
             assert_eq!(shown(before, after), expected, "{before:?} {after:?}");
         }
+    }
+
+    #[test]
+    fn what_has_changed_is_shown_whole_and_all_else_near_it() {
+        let text = |range: std::ops::Range<u32>| -> Vec<String> {
+            range.map(|line| format!("{line}\n")).collect()
+        };
+        let shown = |before: &str, after: &str| -> String {
+            let lines = lines(before, after);
+            let shown = with_context(&lines).into_iter();
+            shown
+                .map(|shown| match shown {
+                    Shown::Line(ChangeTag::Delete, line) => format!("-{line}"),
+                    Shown::Line(ChangeTag::Insert, line) => format!("+{line}"),
+                    Shown::Line(ChangeTag::Equal, line) => format!(" {line}"),
+                    Shown::Unchanged(count) => format!(" ({count})"),
+                })
+                .collect()
+        };
+        let before = text(0..30).concat();
+        let mut after = text(0..30);
+        after[10] = "x\n".to_owned();
+        let of_one = " (7) 7 8 9-10+x 11 12 13 (16)";
+        assert_eq!(shown(&before, &after.concat()), of_one);
+        after[18] = "y\n".to_owned();
+        // One line between is shown itself.
+        let of_both = " (7) 7 8 9-10+x 11 12 13 14 15 16 17-18+y 19 20 21 (8)";
+        assert_eq!(shown(&before, &after.concat()), of_both);
+        after[19] = "z\n".to_owned();
+        after[0] = "w\n".to_owned();
+        let of_more = "-0+w 1 2 3 (3) 7 8 9-10+x 11 12 13 14 15 16 17-18-19+y+z 20 21 22 (7)";
+        assert_eq!(shown(&before, &after.concat()), of_more);
+        let added = text(30..60).concat();
+        assert_eq!(shown("", &added).matches('+').count(), 30);
+        assert_eq!(shown(&added, &added).matches(' ').count(), 30);
     }
 
     #[test]

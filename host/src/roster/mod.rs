@@ -5,6 +5,7 @@ mod approval;
 mod asks;
 mod bridge;
 mod calls;
+mod changed_items;
 mod changes;
 mod collision;
 mod confirm;
@@ -58,6 +59,7 @@ use dormouse_upstream::{Hub, Reaction};
 
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
+pub use changed_items::{Gone, counts};
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 use confirm::Questions;

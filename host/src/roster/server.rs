@@ -328,6 +328,20 @@ impl Server {
         }
     }
 
+    /// Items that its user has approved and that it no longer offers, each with its kind, without
+    /// tools that are not to be shown. A component has what it declares.
+    pub fn gone(&self) -> impl Iterator<Item = (Gated, &str)> {
+        let known = self.known.as_ref();
+        let known = known.filter(|_| self.config.enabled && self.config.component().is_none());
+        let gone = known.into_iter().flat_map(|known| &known.gone);
+        let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
+        gone.map(|(kind, name)| (*kind, name.as_str()))
+            .filter(move |(kind, name)| {
+                let filter = filter.as_ref().filter(|_| *kind == Gated::Tool);
+                filter.is_none_or(|filter| filter.shows(name))
+            })
+    }
+
     /// The part of what its upstream offers that its user can approve.
     pub(super) fn selection(&self) -> Selection<'_> {
         Selection {

@@ -10,6 +10,7 @@ use dormouse_runtime::Phase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::changed_items::Gone;
 use super::{Roster, Server, Snapshot, memory};
 use crate::store::{Gated, Pending, PendingItem, Treatment};
 
@@ -90,6 +91,12 @@ pub struct ServerStatus {
     /// How much of that there is, and since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
+    /// What its user has approved and it no longer offers: tools by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
+    /// The same as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_in_words: Option<String>,
     /// What it offers that is not shown, as sentences.
     #[serde(default)]
     pub not_shown: Vec<String>,
@@ -270,6 +277,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
     let pending = server.pending();
     let waiting = Waiting::of(server);
+    let gone = Gone::of(server);
     let upstream = slot.and_then(|slot| slot.upstream());
     let upstream = upstream
         .map(|upstream| upstream.status())
@@ -369,6 +377,8 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
             })
             .collect(),
         waiting,
+        gone: gone.as_ref().map(Gone::names).unwrap_or_default(),
+        gone_in_words: gone.map(|gone| gone.to_string()),
         not_shown: not_shown(server, &pending),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),

@@ -3,6 +3,7 @@
 use dormouse_upstream::{Lost, without_blocking};
 
 use super::Roster;
+use crate::store::Asker;
 
 /// What an upstream turned out to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,8 @@ impl Roster {
             Lost::Auth { .. } => {
                 format!("{lost}\nhint: `dormouse login {server}` does that")
             }
+            // That is no failure of the server's.
+            lost @ Lost::HostEnds => lost.to_string(),
             lost => {
                 let why = lost.to_string();
                 self.store.note_failed_start(&bridge.fingerprint, &why);
@@ -48,7 +51,9 @@ impl Roster {
             }
         })?;
         let launched = (server, &bridge.fingerprint);
-        without_blocking(offered.bytes(), || self.learn(launched, offered))?;
+        without_blocking(offered.bytes(), || {
+            self.learn(launched, (Asker::Dormouse, offered))
+        })?;
         let found = self.server(server).map_err(|error| error.to_string())?;
         let listing = found.listed().ok_or("what it offers could not be kept")?;
         Ok(Synced {

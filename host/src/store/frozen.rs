@@ -1,5 +1,7 @@
 //! What a model is told of something that is no longer what its user has approved.
 
+use std::collections::BTreeMap;
+
 use dormouse_config::{ChangePolicy, NewTools, OnChange};
 use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::value::{RawValue, to_raw_value};
@@ -84,6 +86,32 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
     }
     let shown = shown.into_text().into_owned();
     RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
+}
+
+/// What decides how careful whoever calls a tool has to be, as a tool that has nothing else: its
+/// hints and its output schema.
+pub(super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
+    let members = MessageLimits::default().members;
+    let tool = Object::parse(tool.get(), members).unwrap_or_default();
+    let hints = json!(BTreeMap::from(Hints::of(&tool).members()));
+    let mut caution = Object::default();
+    caution.set("annotations", hints.to_string());
+    if let Some(schema) = tool.get("outputSchema") {
+        caution.set("outputSchema", schema.to_owned());
+    }
+    RawValue::from_string(caution.into_text().into_owned()).unwrap_or_default()
+}
+
+/// Whether whoever calls one of two tools has to be as careful as with the other.
+pub(super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
+    let members = MessageLimits::default().members;
+    let [one, other] =
+        [one, other].map(|tool| Object::parse(tool.get(), members).unwrap_or_default());
+    let is_same_output = match (one.get("outputSchema"), other.get("outputSchema")) {
+        (Some(one), Some(other)) => is_same_output(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    is_same_output && Hints::of(&one) == Hints::of(&other)
 }
 
 /// The more cautious hints of all of these tools, as a tool that has nothing else; none of none.

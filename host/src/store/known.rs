@@ -31,6 +31,9 @@ pub struct Known {
     pub listing: Arc<Listing>,
     /// Items that its user has not approved as they are.
     pub pending: Pending,
+    /// Items that its user has approved and that have gone since they last approved something, each
+    /// with its kind.
+    pub gone: Vec<(Gated, String)>,
     /// Whether it says that it has resources, listed or not.
     pub resources: bool,
     /// The tools that a client was not shown which can be asked less than the one that
@@ -58,11 +61,7 @@ impl Record {
             None => (current, None),
         };
         // All are shown one tool, which has to be as careful as each of them needs it.
-        let others = [&unseen.for_others, &unseen.waits_for_others];
-        let others = others.into_iter().filter_map(|others| others.get(name));
-        let others = others.flat_map(BTreeMap::values);
-        let others = others.chain(unseen.forgotten_hints.get(name));
-        let mut others = now.into_iter().chain(others.map(AsRef::as_ref)).peekable();
+        let mut others = now.into_iter().chain(self.cautions(name)).peekable();
         // What cannot be shown does not become what can be by what it loses.
         let is_careful =
             kind == Gated::Tool && others.peek().is_some() && kind.told(name, approved).is_some();
@@ -144,6 +143,7 @@ impl Record {
             protocol: self.offered.protocol.clone(),
             reactions: self.offered.reactions,
             pending: self.pending(),
+            gone: self.gone(),
             resources: self.offered.capabilities.contains_key("resources"),
             listing: Arc::new(listing),
             doubtful: doubtful.map(|(name, _)| name).collect(),

@@ -5,6 +5,7 @@ mod approved_texts;
 mod by_folder;
 mod canonical;
 mod carry_over;
+mod caution;
 mod decisions;
 mod failed_start;
 mod folders;
@@ -41,7 +42,7 @@ pub use known::Known;
 pub use pending::{Pending, PendingItem, Selection};
 use record::Rules;
 pub(crate) use record::is_other_version;
-pub use record::{Changed, Damaged, News, Record};
+pub use record::{Asker, Changed, Damaged, News, Record};
 pub use trust::Trust;
 
 /// The largest record that is read or written, in bytes.
@@ -118,11 +119,25 @@ impl Store {
         &self,
         of: &Fingerprint,
         offered: Offered,
+        rules: (&ChangePolicy, Option<&Arc<Listing>>),
+    ) -> anyhow::Result<News> {
+        self.learn_as(of, (Asker::Agent, offered), rules)
+    }
+
+    /// The same, of what was asked by an agent or by Dormouse itself.
+    ///
+    /// # Errors
+    /// There is something new, and the record cannot be written.
+    pub fn learn_as(
+        &self,
+        of: &Fingerprint,
+        (asker, offered): (Asker, Offered),
         (changes, seen): (&ChangePolicy, Option<&Arc<Listing>>),
     ) -> anyhow::Result<News> {
         let rules = Rules {
             changes,
             fronted: seen.is_some(),
+            asker,
         };
         let learnt = self.edit(of, |record| {
             let mut record = match record {
@@ -179,6 +194,20 @@ impl Store {
             tracing::warn!("{error:#}: what was approved waits in other folders");
         }
         Ok(approved)
+    }
+
+    /// Takes note that its user was shown what of an upstream is gone.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn take_note_of_gone(&self, of: &Fingerprint) -> anyhow::Result<()> {
+        self.edit(of, |record| {
+            let Recorded::Readable(mut record) = record else {
+                return Err(Changed.into());
+            };
+            record.take_note_of_gone();
+            Ok((*record, ()))
+        })
     }
 
     /// Notes that an upstream has answered.

@@ -6,6 +6,7 @@ use dormouse_protocol::Able;
 use dormouse_upstream::{MODERN, Offered};
 use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::gated::Gated;
 
@@ -19,7 +20,7 @@ const MAX_NAMES_BYTES: usize = 1 << 20;
 const SOME_HANDSHAKE: &str = "handshake";
 
 /// What clients of one kind were last offered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct OfferedTo {
     /// The kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has asked for.
     pub(super) clients: String,
@@ -30,6 +31,21 @@ pub(super) struct OfferedTo {
     /// All else by name; nothing where an older Dormouse has not kept it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<Gated, BTreeSet<String>>,
+    /// Tools that need another caution as these clients are offered them than as they are recorded,
+    /// each with what decides that alone (see [`caution`](super::caution)). Those that were taken
+    /// from the list by what other clients are offered are in here, too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) cautions: BTreeMap<String, Box<RawValue>>,
+    /// Whether no agent was ever of this kind: Dormouse alone has asked so, to find out what there
+    /// is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_of_dormouse_alone: bool,
+    /// The hash of the version that the server has said it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    /// Whether a kind of clients that was offered this version has been offered another one since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_of_older_release: bool,
 }
 
 impl OfferedTo {
@@ -39,6 +55,13 @@ impl OfferedTo {
             able: offered.able.clone(),
             tools: names(Gated::Tool, offered).collect(),
             others: BTreeMap::new(),
+            cautions: BTreeMap::new(),
+            is_of_dormouse_alone: false,
+            version: offered.server_info.get("version").map(|version| {
+                let hash = blake3::hash(version.to_string().as_bytes());
+                hash.to_hex().to_string()
+            }),
+            is_of_older_release: false,
         };
         new.add_others(offered);
         new
@@ -73,6 +96,11 @@ impl OfferedTo {
         }
     }
 
+    /// Whether these clients are offered a tool of that name.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        self.tools.contains(name)
+    }
+
     fn names_mut(&mut self, kind: Gated) -> Option<&mut BTreeSet<String>> {
         match kind {
             Gated::Tool => Some(&mut self.tools),
@@ -89,10 +117,21 @@ impl OfferedTo {
     /// Puts it in place of what these clients were offered before. What these clients had, and
     /// have no longer, nobody has: it has gone, but for those that are asked later and are offered
     /// it again. So has what is not offered to those who can be asked all that others can.
-    /// `withdrawn` has the tools that are gone in any case.
-    pub(super) fn replace_in(self, all: &mut Vec<Self>, withdrawn: &[String]) {
+    /// `withdrawn` has the tools that are gone in any case. Gives those that are too many.
+    pub(super) fn replace_in(mut self, all: &mut Vec<Self>, withdrawn: &[String]) -> Vec<Self> {
         let before = all.iter().position(|of| of.clients == self.clients);
         let before = before.map(|index| all.remove(index));
+        if let Some(before) = &before {
+            // An agent of this kind may still be connected.
+            self.is_of_dormouse_alone &= before.is_of_dormouse_alone;
+            let is_other_release = before.version.is_some()
+                && self.version.is_some()
+                && before.version != self.version;
+            // A server may say another version to each kind of clients: that alone is no release.
+            for other in all.iter_mut().filter(|_| is_other_release) {
+                other.is_of_older_release |= other.version == before.version;
+            }
+        }
         for kind in Gated::ALL {
             let none = BTreeSet::new();
             let own = self.names(kind).unwrap_or(&none);
@@ -110,7 +149,7 @@ impl OfferedTo {
         }
         all.push(self);
         let too_many = all.len().saturating_sub(MAX_KINDS_OF_CLIENTS);
-        all.drain(..too_many);
+        all.drain(..too_many).collect()
     }
 
     fn is_of_revision_of(&self, other: &Self) -> bool {

@@ -13,6 +13,8 @@ use serde_json::{Map, Value};
 
 use super::by_folder::KnownElsewhere;
 use super::canonical::canonical;
+use super::caution::tools_by_name;
+use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
 use super::offered_to::{OfferedTo, kind_of_clients};
 use super::pending::{Pending, PendingItem, Selection};
@@ -50,6 +52,10 @@ pub struct Record {
     /// The kind of clients that it was first asked for (see [`Clients`]).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     clients: String,
+    /// Whether it says for each kind of clients what caution tools need; an older Dormouse has not
+    /// kept that.
+    #[serde(default)]
+    has_cautions: bool,
     /// The folder that it is of, where what is known of the upstream in one folder is not what is
     /// known of it in another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +78,16 @@ pub struct News {
     pub untold: Vec<String>,
 }
 
+/// Who has asked an upstream what it offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// An agent, as the client that it is.
+    Agent,
+    /// Dormouse, to find out what there is: as a client that can be asked everything, which is no
+    /// agent's.
+    Dormouse,
+}
+
 /// What becomes of what is new.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules<'a> {
@@ -80,6 +96,8 @@ pub(super) struct Rules<'a> {
     /// Whether a component stands before it, and shows what that declares. What is new has
     /// been seen by nobody then either: another server may have the same upstream.
     pub(super) fronted: bool,
+    /// Who has asked what there is.
+    pub(super) asker: Asker,
 }
 
 impl Record {
@@ -99,6 +117,7 @@ impl Record {
             withheld: BTreeMap::new(),
             offered_to: Vec::new(),
             clients: String::new(),
+            has_cautions: true,
             folder: None,
             first: seen.is_none(),
         }
@@ -136,6 +155,9 @@ impl Record {
             drop_ambiguous(&mut record.offered);
             record.format = FORMAT;
         }
+        if !std::mem::replace(&mut record.has_cautions, true) {
+            record.take_over_cautions();
+        }
         Ok(record)
     }
 
@@ -153,7 +175,9 @@ impl Record {
         if !is_other_version(&offered.server_info, &self.offered.server_info) {
             offered.reactions = offered.reactions.or(self.offered.reactions);
         }
-        self.complete(&mut offered, &clients);
+        let own = tools_by_name(&offered);
+        self.keep_cautions(&clients, &own);
+        self.complete(&mut offered, (&clients, rules.asker));
         self.separate_clients(&mut offered, &clients);
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
@@ -174,7 +198,22 @@ impl Record {
                 .or_default()
                 .update(change, &mut news);
         }
+        self.settle_cautions(&own);
+        self.forget_older_cautions_of_accepted(rules, &before);
         news
+    }
+
+    /// Forgets how tools were offered before to kinds of clients that are no agent's, where their
+    /// user takes what is newer as it comes.
+    fn forget_older_cautions_of_accepted(&mut self, rules: Rules<'_>, before: &Offered) {
+        let before = tools_by_name(before);
+        for (name, tool) in Gated::Tool.of(&self.offered) {
+            let treatment = Treatment::of(rules.changes, (Gated::Tool, &name), Novelty::Changed);
+            let is_same = |before: &Box<RawValue>| before.get() == tool.get();
+            if treatment == Treatment::Current && !before.get(&name).is_some_and(is_same) {
+                self.forget_older_cautions(&name);
+            }
+        }
     }
 
     /// Whether something is offered of which its user has seen nothing by this.
@@ -223,14 +262,16 @@ impl Record {
 
     /// Adds what other kinds of clients were offered and may still have. Otherwise two clients that
     /// can be asked differently would take a tool from each other, and bring it back, for ever.
-    fn complete(&mut self, offered: &mut Offered, clients: &str) {
+    fn complete(&mut self, offered: &mut Offered, (clients, asker): (&str, Asker)) {
         match self.offered_to.last_mut() {
             Some(last) => last.complete_others(&self.offered),
             // An older Dormouse has kept it for all kinds together.
             None => self.offered_to.push(OfferedTo::new("", &self.offered)),
         }
-        let wanted = OfferedTo::new(clients, offered);
-        wanted.replace_in(&mut self.offered_to, &offered.withdrawn);
+        let mut wanted = OfferedTo::new(clients, offered);
+        wanted.is_of_dormouse_alone = asker == Asker::Dormouse;
+        let forgotten = wanted.replace_in(&mut self.offered_to, &offered.withdrawn);
+        self.keep_cautions_of_forgotten_kinds(forgotten);
         let is_most_able = offered.able.covers(&self.offered.able);
         for kind in Gated::ALL {
             let now = self.complete_kind(kind, offered, is_most_able);
@@ -304,7 +345,30 @@ impl Record {
         for item in pending.iter() {
             self.accept(item);
         }
+        if selection.tools.is_none() {
+            self.take_note_of_gone();
+        }
+        // Of one tool, more than one text may have waited.
+        let current = pending.iter().filter(|item| item.of_others.is_empty());
+        for item in current.filter(|item| item.kind == Gated::Tool) {
+            self.forget_older_cautions(&item.name);
+        }
         Ok(pending)
+    }
+
+    /// Has nothing that is gone be told of any more: its user was shown that it is.
+    pub(super) fn take_note_of_gone(&mut self) {
+        for unseen in self.unseen.values_mut() {
+            unseen.gone.clear();
+        }
+    }
+
+    /// Items that its user has approved and that have gone since, each with its kind.
+    pub(super) fn gone(&self) -> Vec<(Gated, String)> {
+        let all = self.unseen.iter();
+        let all =
+            all.flat_map(|(kind, unseen)| unseen.gone.iter().map(|name| (*kind, name.clone())));
+        all.collect()
     }
 
     /// Has something no longer wait.
@@ -327,6 +391,9 @@ impl Record {
             unseen.told.remove(&item.name);
             unseen.known_elsewhere.remove(&item.name);
             unseen.forget_replaced(&item.name, &self.clients);
+            if item.kind == Gated::Tool {
+                self.forget_older_cautions(&item.name);
+            }
         }
     }
 
@@ -352,7 +419,7 @@ impl Record {
                 let is_first = taken.insert(name.to_owned());
                 is_first.then(|| unseen.separated((kind, name), (current, object), clients))?
             });
-            unseen.bound_others(kind, &known);
+            unseen.bound_others(&known);
         }
     }
 

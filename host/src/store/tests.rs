@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod caution;
 mod growth;
 mod unshown;
 
@@ -1059,6 +1060,7 @@ fn what_is_new_is_found_in_linear_time() {
     let rules = Rules {
         changes: &changes,
         fronted: false,
+        asker: Asker::Agent,
     };
     let able = |able: serde_json::Value| Offered {
         able: serde_json::from_value(able).unwrap(),

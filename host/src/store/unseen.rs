@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::by_folder::KnownElsewhere;
-use super::frozen::{Novelty, Treatment, most_cautious};
+use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
 use super::record::{News, Rules, seconds_now};
 
@@ -32,6 +32,10 @@ pub(super) struct Unseen {
     /// Items that they have never seen.
     #[serde(default)]
     pub(super) added: BTreeSet<String>,
+    /// Those of `changed` that have gone since their user has last approved what there is, or was
+    /// shown that they have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) gone: BTreeSet<String>,
     /// Whether so much has gone that not all of it is remembered: what is new then may be something
     /// else than they have seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -57,8 +61,8 @@ pub(super) struct Unseen {
     /// by that kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) waits_for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
-    /// The hints of tools of which what other kinds of clients are offered was
-    /// [too much](Self::bound_others): the most cautious ones of all that was.
+    /// The caution that tools need as they were offered to kinds of clients that are too many to be
+    /// told from each other (see [`caution`](super::caution)).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) forgotten_hints: BTreeMap<String, Box<RawValue>>,
 }
@@ -170,6 +174,15 @@ impl Unseen {
                 self.added.insert(name);
             }
         }
+        // Of a component, what it declares is what there is; and what has never been approved, or is
+        // taken as it comes, nobody misses.
+        let is_missed = |name: &&String| {
+            let treatment = Treatment::of(rules.changes, (kind, name), Novelty::Changed);
+            !rules.fronted && !unseen.contains(*name) && treatment != Treatment::Current
+        };
+        let missed = gone.iter().filter(is_missed).cloned();
+        self.gone.extend(missed);
+        self.gone.retain(|name| !now.contains(name));
         if kind == Gated::Tool {
             news.gone = gone.into_iter().collect();
         }
@@ -310,12 +323,11 @@ impl Unseen {
     }
 
     /// Forgets what other kinds of clients are offered that is gone, or too much: that waits for
-    /// its user again. Of tools that are too much, the most cautious hints are kept.
-    pub(super) fn bound_others(&mut self, kind: Gated, known: &BTreeMap<String, Box<RawValue>>) {
+    /// its user again.
+    pub(super) fn bound_others(&mut self, known: &BTreeMap<String, Box<RawValue>>) {
         self.origin.retain(|name, _| known.contains_key(name));
         self.forgotten_hints
             .retain(|name, _| known.contains_key(name));
-        let hints = &mut self.forgotten_hints;
         for all in [&mut self.for_others, &mut self.waits_for_others] {
             let mut bytes = 0;
             all.retain(|name, others| {
@@ -323,11 +335,6 @@ impl Unseen {
                 bytes += objects.sum::<usize>() + name.len();
                 let is_bounded = others.len() <= MAX_OTHERS && bytes <= MAX_OTHERS_BYTES;
                 let is_there = !others.is_empty() && known.contains_key(name);
-                if kind == Gated::Tool && is_there && !is_bounded {
-                    let before = hints.remove(name);
-                    let all = others.values().chain(&before).map(AsRef::as_ref);
-                    hints.extend(most_cautious(all).map(|all| (name.clone(), all)));
-                }
                 is_there && is_bounded
             });
         }
@@ -348,6 +355,8 @@ impl Unseen {
             has_forgotten |= !is_kept;
             is_kept
         });
+        let changed = &self.changed;
+        self.gone.retain(|name| changed.contains_key(name));
         self.has_forgotten |= has_forgotten;
     }
 }

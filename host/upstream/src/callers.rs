@@ -9,11 +9,16 @@ use dormouse_protocol::{Listener, SessionId};
 use tokio::time::Instant;
 
 use super::given_up::{GivenUpRequests, Requester};
+use super::known_roots::KnownRoots;
 
 /// The listeners of the calls that run, or wait for the connection, and the sessions
 /// that have called.
 #[derive(Default)]
-pub(super) struct Callers(Mutex<Inner>);
+pub(super) struct Callers {
+    inner: Mutex<Inner>,
+    /// The roots that they have named.
+    pub(super) roots: Arc<KnownRoots>,
+}
 
 #[derive(Default)]
 struct Inner {
@@ -166,14 +171,22 @@ impl Callers {
         self.inner().last_left
     }
 
+    /// Whether somebody who listens is one of those whose calls run.
+    pub(super) fn has(&self, listener: &Arc<dyn Listener>) -> bool {
+        let inner = self.inner();
+        let mut callers = inner.listeners.values();
+        callers.any(|(_, its)| std::ptr::addr_eq(Arc::as_ptr(its), Arc::as_ptr(listener)))
+    }
+
     /// A session has ended.
     pub(super) fn leave(&self, session: SessionId) {
         self.inner().sessions.remove(&session);
+        self.roots.end_session(session);
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // Nothing that is done under this lock can be left half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -109,6 +109,9 @@ pub enum Lost {
     /// The upstream has forgotten the session; a new connection can be made.
     #[error("the upstream has ended the session")]
     Session,
+    /// The host has ended the upstream, because it ends itself.
+    #[error("Dormouse was ended before it was connected")]
+    HostEnds,
     /// The upstream wants to know its user first (HTTP 401).
     #[error("the upstream wants you to log in")]
     Auth {

@@ -102,7 +102,7 @@ impl Opening<'_> {
         let secrets = self.hub.secrets(self.server, self.launch);
         let mut failed: Option<(FirstRequest, Lost)> = None;
         loop {
-            let Unopened { lost, sent } = match self.attempt(beginning, end, &secrets).await {
+            let unopened = match self.attempt(beginning, end, &secrets).await {
                 Ok((connection, mut offered)) => {
                     if let Some((request, _)) = failed {
                         offered.reactions.set(request, Reaction::Fails);
@@ -111,6 +111,11 @@ impl Opening<'_> {
                 }
                 Err(unopened) => unopened,
             };
+            // Then it was ended by that.
+            if self.hub.is_closing() {
+                return Err(Lost::HostEnds);
+            }
+            let Unopened { lost, sent } = unopened;
             // What refuses a start may say what it was started with.
             let lost = match lost {
                 Lost::Broken(why) => Lost::Broken(secrets.redact(&why)),
@@ -141,12 +146,21 @@ impl Opening<'_> {
         end: Instant,
         secrets: &Arc<ServerSecrets>,
     ) -> Result<(Connection, Offered), Unopened> {
+        let limit = self.patience.as_secs_f64();
         let late = |what: &str| {
-            let limit = self.patience.as_secs_f64();
             let hint = "`start_timeout` in its table says how long a start may take";
             Lost::Broken(format!(
                 "it did not answer within {limit} s: {what}\nhint: {hint}"
             ))
+        };
+        let late_peer = |peer: &Peer| match peer.open_question() {
+            // It may only wait for that.
+            Some(question) => Lost::Broken(format!(
+                "it asked its client `{question}` and had no answer within {limit} s\n\
+                 hint: a client that is answered `input_required` has to call again with its \
+                 answers; call it again"
+            )),
+            None => late(&peer.epitaph()),
         };
         let opening = self
             .hub
@@ -185,7 +199,7 @@ impl Opening<'_> {
         let greeting = handshake::greet(&peer, beginning, &self.introduction);
         let hello = tokio::time::timeout_at(end, greeting)
             .await
-            .map_err(|_| late(&peer.epitaph()))?
+            .map_err(|_| late_peer(&peer))?
             .map_err(|unmet| {
                 let mut sent = unmet.sent;
                 if connection.outlet.unheard() {
@@ -199,7 +213,7 @@ impl Opening<'_> {
         connection.hello = hello;
         let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
             .await
-            .map_err(|_| late(&peer.epitaph()))?
+            .map_err(|_| late_peer(&peer))?
             .map_err(Failure::into_lost)?;
         connection.opened = Instant::now();
         connection.opened_after = StartOrder::now();
@@ -247,6 +261,11 @@ impl Connection {
     ) -> Result<Box<RawValue>, Failure> {
         let _calling = self.peer.callers.join(session, listener);
         self.set_level().await;
+        // What it does may depend on what it has asked when it was started.
+        tokio::select! {
+            () = self.peer.early.settled() => {}
+            () = self.peer.over.cancelled() => {}
+        }
         let mut params = Cow::Borrowed(params);
         for _ in 0..ROUNDS {
             let answer = self.peer.request(method, &params, Some(listener)).await;
@@ -292,10 +311,11 @@ impl Connection {
             .collect();
         let hint = match names.is_empty() {
             true => format!("`dormouse tools {server}` shows what it has"),
-            false => format!("it has {}", names.join(", ")),
+            false => format!("by its own names, its tools are {}", names.join(", ")),
         };
+        // Whoever shows it says of which tool it is, and takes that out here.
         Some(format!(
-            "server `{server}` does not offer its tool `{tool}` here: it is gone, or only there for \
+            "tool `{tool}` of server `{server}` is not offered here: it is gone, or only there for \
              clients that can be asked more than this one\nhint: {hint}"
         ))
     }

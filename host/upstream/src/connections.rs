@@ -475,7 +475,9 @@ impl Upstream {
             }
         }
         drop(guard);
-        if let Err(lost @ (Lost::Broken(_) | Lost::Session)) = result {
+        if let Err(lost @ (Lost::Broken(_) | Lost::Session)) = result
+            && !self.hub.is_closing()
+        {
             self.setup.gate.failed(&lost.to_string());
         }
     }
@@ -584,7 +586,12 @@ impl Upstream {
     /// Has a session's connections know that the session has other roots. Has to be
     /// called inside of a tokio runtime.
     pub fn roots_changed(&self, session: SessionId) {
-        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        let key = self.key(Some(session));
+        let stages = {
+            let state = lock(&self.state);
+            state.links.roots_changed(key, session);
+            state.links.of(key, session)
+        };
         for stage in stages {
             tokio::spawn(async move {
                 let connected = match stage {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ pub struct Hub {
     reaper: Arc<Reaper>,
     logins: Logins,
     closing: TaskTracker,
+    is_closing: AtomicBool,
     /// All connections, among them some that are gone.
     open: Mutex<Vec<Weak<dyn Outlet>>>,
     /// What each server may have logged, over all of its connections.
@@ -52,6 +54,7 @@ impl Hub {
             reaper: Arc::new(Reaper::new(reaper)),
             logins: Logins::new(data),
             closing: TaskTracker::new(),
+            is_closing: AtomicBool::new(false),
             open: Mutex::default(),
             logs: Mutex::default(),
             read_rooms: Mutex::default(),
@@ -154,9 +157,16 @@ impl Hub {
         }
     }
 
+    /// Whether all connections end because the process does: whatever fails then says nothing of
+    /// an upstream.
+    pub(super) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Acquire)
+    }
+
     /// Ends all connections in an orderly way, in a few seconds at most: to be called
     /// when the process is about to end.
     pub async fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
         let open = std::mem::take(&mut *lock(&self.open));
         let open = open.iter().filter_map(Weak::upgrade);
         let ending = futures::future::join_all(open.map(|outlet| outlet.close()));

@@ -1,23 +1,27 @@
 //! What an upstream says and asks by itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dormouse_jsonrpc::{
     INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, TextPart, member, text_parts,
 };
 use dormouse_protocol::{
-    Answer, AskError, Capability, LEVELS, LONG_TEXT_BYTES, Listener, Question, VALUE_BYTES,
-    attribution, check_size,
+    Answer, AskError, Capability, ClientEra, LEVELS, LONG_TEXT_BYTES, Listener, Question,
+    VALUE_BYTES, attribution, check_size,
 };
 use dormouse_text::log_text::{escaped, logger_name};
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tracing::Level;
 
 use super::callers::Nobody;
+use super::known_roots::RootsOwner;
 use super::message;
-use super::peer::{Oddity, Peer, lock};
+use super::peer::{Oddity, OpenQuestion, Peer, lock};
 use super::server_secrets::ServerSecrets;
 
 /// Parameters of questions that a person or a model is shown, or that lead somewhere.
@@ -31,6 +35,9 @@ const SHOWN: [&str; 8] = [
     "systemPrompt",
     "url",
 ];
+
+/// How long a question waits for an answer of one call before another one is asked.
+const UNANSWERED: Duration = Duration::from_secs(2);
 
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
@@ -69,6 +76,9 @@ impl Peer {
         });
         let (peer, id) = (Arc::clone(self), id.into_owned());
         let ping = method == "ping";
+        let mut early = self.early.begin().filter(|_| !ping);
+        let asked_of_client = question.as_ref().ok();
+        let method = asked_of_client.map(|(question, _)| question.method());
         let key = id.as_str().to_owned();
         let mine = key.clone();
         // It may be done before it is noted, but not before it is let go.
@@ -76,14 +86,19 @@ impl Peer {
         let asking = tokio::spawn(async move {
             let outcome = match question {
                 _ if ping => Ok(json!({}).into()),
-                Ok((question, listener)) => peer.ask(question, listener.as_ref()).await,
+                Ok((question, listener)) => peer.ask(question, listener, about).await,
                 Err(problem) => Err(problem),
             };
+            let is_answer = outcome.is_ok();
             peer.reply(&id, outcome).await;
+            if let Some(early) = early.as_mut().filter(|_| is_answer) {
+                early.answered();
+            }
             lock(&peer.asked).remove(&mine);
-            drop((place, room));
+            drop((place, room, early));
         });
-        asked.insert(key, asking.abort_handle());
+        let asking = asking.abort_handle();
+        asked.insert(key, OpenQuestion { method, asking });
     }
 
     /// The client of the one session whose connection this is, if it can be asked that
@@ -121,15 +136,45 @@ impl Peer {
         }
     }
 
-    /// Has a caller's client asked.
+    /// Has a caller's client asked, or answers with the roots that it has named before.
     async fn ask(
+        self: &Arc<Self>,
+        question: Question,
+        listener: Arc<dyn Listener>,
+        about: Option<u64>,
+    ) -> Result<Answer, (i64, String)> {
+        let is_for_roots = question.capability == Capability::Roots;
+        let owner = is_for_roots.then(|| self.roots_owner(&listener)).flatten();
+        let peer = Arc::clone(self);
+        let asking = async move { peer.put(question, listener, about).await };
+        match owner {
+            Some(owner) => self.callers.roots.ask(owner, asking).await,
+            None => asking.await,
+        }
+    }
+
+    /// Whose roots a client names, where they are known for some time.
+    fn roots_owner(&self, listener: &Arc<dyn Listener>) -> Option<RootsOwner> {
+        let declared = listener.declared();
+        let roots = declared.get("roots");
+        let tells = roots.and_then(|roots| roots.get("listChanged")?.as_bool());
+        let tells = tells == Some(true) && listener.era() != ClientEra::Stateless;
+        match self.callers.only_session().filter(|_| tells) {
+            Some(session) => Some(RootsOwner::Session(session)),
+            None if self.callers.has(listener) => Some(RootsOwner::call(listener)),
+            None => None,
+        }
+    }
+
+    async fn put(
         &self,
         question: Question,
-        listener: &dyn Listener,
+        listener: Arc<dyn Listener>,
+        about: Option<u64>,
     ) -> Result<Answer, (i64, String)> {
         let counted = self.questions.take(&self.server, listener.client(), 1);
         let _counted = counted.map_err(told)?;
-        let mut answers = listener.put(vec![question.clone()]).await;
+        let mut answers = self.put_to_callers(&question, listener, about).await;
         // What is asked while a call runs need not be about it, and may outlive it.
         if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
             answers = client.put(vec![question]).await;
@@ -137,6 +182,44 @@ impl Peer {
         let answer = answers.map_err(told)?;
         let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
         answer.into_iter().next().ok_or_else(none)
+    }
+
+    /// Has a caller's client asked. A client of the stateless era is asked by the answer to its
+    /// call and need not come back, and nothing tells whether it will: where another call of the
+    /// same client waits, that one is asked as well after a while.
+    async fn put_to_callers(
+        &self,
+        question: &Question,
+        listener: Arc<dyn Listener>,
+        about: Option<u64>,
+    ) -> Result<Vec<Answer>, AskError> {
+        let able = |listener: &dyn Listener| lacked(listener, question).is_none();
+        let asking = listener.put(vec![question.clone()]);
+        if about.is_some() || listener.era() != ClientEra::Stateless {
+            return asking.await;
+        }
+        let mut asking = FuturesUnordered::from_iter([asking]);
+        let mut asked = vec![listener];
+        loop {
+            let is_over = tokio::select! {
+                answers = asking.next() => match answers {
+                    Some(Err(AskError::Over)) | None => asking.is_empty(),
+                    Some(answers) => return answers,
+                },
+                () = tokio::time::sleep(UNANSWERED) => false,
+            };
+            let latest = self.callers.latest(able).ok();
+            let is_asked =
+                |latest: &Arc<dyn Listener>| asked.iter().any(|asked| is_same(asked, latest));
+            match latest.filter(|latest| !is_asked(latest)) {
+                Some(latest) => {
+                    asking.push(latest.put(vec![question.clone()]));
+                    asked.push(latest);
+                }
+                None if is_over => return Err(AskError::Over),
+                None => {}
+            }
+        }
     }
 
     /// A notification of the upstream's.
@@ -147,8 +230,8 @@ impl Peer {
             "notifications/message" => self.log(params, about),
             "notifications/cancelled" => {
                 let id = member(params, "requestId");
-                if let Some(asking) = id.and_then(|id| lock(&self.asked).remove(id)) {
-                    asking.abort();
+                if let Some(question) = id.and_then(|id| lock(&self.asked).remove(id)) {
+                    question.asking.abort();
                 }
             }
             "notifications/tools/list_changed"
@@ -248,6 +331,11 @@ fn told(error: AskError) -> (i64, String) {
         AskError::Invalid(why) => (INVALID_PARAMS, why),
         AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
     }
+}
+
+/// Whether two listeners are one.
+fn is_same(one: &Arc<dyn Listener>, other: &Arc<dyn Listener>) -> bool {
+    std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
 }
 
 /// What of all that a question needs a client lacks.

@@ -15,6 +15,7 @@ mod connections;
 #[cfg(unix)]
 mod descendants;
 mod discover;
+mod early_questions;
 mod failure;
 mod first_request;
 mod follow;
@@ -29,6 +30,7 @@ mod idle_connections;
 mod inbound;
 mod input;
 mod introduction;
+mod known_roots;
 mod large;
 mod level;
 mod links;

@@ -135,6 +135,14 @@ impl Links {
             .collect()
     }
 
+    /// Has all connections that a session has a part in forget its roots.
+    pub(super) fn roots_changed(&self, key: Option<SessionId>, session: SessionId) {
+        let links = self.all.values().filter(|link| link.session == key);
+        for link in links.filter(|link| link.callers.sessions().contains(&session)) {
+            link.callers.roots.changed();
+        }
+    }
+
     /// Takes out those that are a session's own, and has it leave the others.
     pub(super) fn end_session(&mut self, session: SessionId) -> Vec<Link> {
         for link in self.all.values().filter(|link| link.session.is_none()) {

@@ -20,6 +20,7 @@ use tracing::Level;
 
 use super::callers::{Callers, Nobody};
 use super::channel::{Lost, Outgoing, Outlet, Said};
+use super::early_questions::EarlyQuestions;
 use super::handshake::MODERN;
 use super::introduction::Introduction;
 use super::large::without_blocking;
@@ -55,7 +56,9 @@ pub(super) struct Peer {
     /// Told when it acknowledges that it will say what changes.
     pub(super) acknowledged: Notify,
     /// What it has asked and has no answer to yet, by the text of its id.
-    pub(super) asked: Mutex<HashMap<String, AbortHandle>>,
+    pub(super) asked: Mutex<HashMap<String, OpenQuestion>>,
+    /// Those of them that it has asked before the first call.
+    pub(super) early: Arc<EarlyQuestions>,
     pub(super) replies: Arc<Semaphore>,
     /// Room for what it asks, in bytes.
     pub(super) room: Arc<Semaphore>,
@@ -76,6 +79,13 @@ struct Pending {
     waiting: HashMap<u64, Waiting>,
     /// Why there will be no answer any more.
     ended: Option<String>,
+}
+
+/// A question that somebody is asked.
+pub(super) struct OpenQuestion {
+    /// MCP's name for it; none where nobody can be asked.
+    pub(super) method: Option<&'static str>,
+    pub(super) asking: AbortHandle,
 }
 
 struct Waiting {
@@ -152,6 +162,7 @@ impl Peer {
             changed: Notify::new(),
             acknowledged: Notify::new(),
             asked: Mutex::default(),
+            early: Arc::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
             room: Arc::new(Semaphore::new(
                 policy.limits.request_bytes.min(Semaphore::MAX_PERMITS),
@@ -469,8 +480,8 @@ impl Peer {
         for (_, one) in waiting {
             let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
         }
-        for (_, asking) in lock(&self.asked).drain() {
-            asking.abort();
+        for (_, question) in lock(&self.asked).drain() {
+            question.asking.abort();
         }
         self.over.cancel();
     }
@@ -510,6 +521,13 @@ impl Peer {
     /// Whether every request has to say who asks.
     pub(super) fn is_modern(&self) -> bool {
         lock(&self.version).as_deref() == Some(MODERN)
+    }
+
+    /// A question of the upstream's that its client has not answered yet, by MCP's name.
+    pub(super) fn open_question(&self) -> Option<&'static str> {
+        lock(&self.asked)
+            .values()
+            .find_map(|question| question.method)
     }
 
     /// How the connection is, in words, for whoever gives up on it.

@@ -1,6 +1,7 @@
 //! Real child processes, each odd in its own way.
 
 mod eras;
+mod roots;
 mod sessions;
 
 use std::collections::{BTreeSet, HashMap};
@@ -44,6 +45,8 @@ pub(crate) struct Ear {
     meta: Map<String, Value>,
     /// How long it takes to answer.
     pub(crate) thinks: Duration,
+    /// How many questions it was asked.
+    asks: Mutex<usize>,
 }
 
 impl Ear {
@@ -83,6 +86,7 @@ impl Listener for Ear {
     }
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        *self.asks.lock().unwrap() += questions.len();
         let answers = questions.iter().map(|question| {
             let params: Value = serde_json::from_str(&question.to_text()).unwrap();
             let own = json!({ "to": question.method(), "params": params, "own": [1.5] });
@@ -143,7 +147,9 @@ impl Door {
 }
 
 impl Gate for Door {
-    fn failed(&self, _: &str) {}
+    fn failed(&self, why: &str) {
+        self.told.lock().unwrap().push(format!("failed {why}"));
+    }
 
     fn missed(&self, tool: &str) {
         self.told.lock().unwrap().push(format!("missed {tool}"));

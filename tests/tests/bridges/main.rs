@@ -22,6 +22,7 @@ mod prompts;
 mod questions;
 mod requests;
 mod resources;
+mod roots;
 mod servers;
 mod sessions;
 mod tools;

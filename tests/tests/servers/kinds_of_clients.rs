@@ -336,3 +336,110 @@ fn what_nobody_was_shown_hides_nothing_of_what_is_to_be_approved() {
         assert!(told.contains("  + EVIL"), "{told}");
     }
 }
+
+/// A tool whose hints say that it only reads, or that it destroys.
+fn hinted(words: &str, reads: bool) -> Value {
+    let mut tool = tool("pay", words);
+    tool["annotations"] = json!({ "readOnlyHint": reads, "destructiveHint": !reads });
+    tool
+}
+
+/// What `dormouse sync` was offered as a client that no agent is does not falsify the hints of what
+/// is approved later, though the server does not say that it is another release.
+#[test]
+fn what_is_approved_after_an_upgrade_is_as_the_server_says() {
+    let all = Announcing::known(&json!({ "tools": [hinted("Pays.", false)] }), "");
+    let now = hinted("Looks at what is to be paid.", true);
+    all.offers(&json!({ "tools": [now] }));
+    let mut host = Client::start_able(&mut all.0.home.command(&["serve"]), json!({})).unwrap();
+    host.text("post__pay", json!({})).unwrap();
+    all.comes_to_wait(&json!(["pay"]));
+    let listed = host.tools().unwrap();
+    assert_eq!(
+        listed[0]["annotations"]["readOnlyHint"], false,
+        "{listed:?}"
+    );
+    all.approve();
+    wait::until("the tool as it is", || {
+        let listed = host.tools()?;
+        ensure!(listed[0]["annotations"] == now["annotations"], "{listed:?}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Another kind of clients that had the same text is still offered what that says.
+#[test]
+fn a_tool_stays_careful_for_clients_that_had_the_same_text_as_others() {
+    let old = json!({ "tools": [hinted("Deletes.", false)] });
+    let all = Announcing::known(&old, "");
+    let serve = |able: Value| {
+        let mut host = Client::start_able(&mut all.0.home.command(&["serve"]), able).unwrap();
+        host.text("post__pay", json!({})).unwrap();
+        host
+    };
+    drop(serve(json!({})));
+    let mut asked = serve(asks());
+    let mut offered = json!({ "tools": [hinted("Reads.", true)] });
+    offered["to"] = json!({ "elicitation": old });
+    all.offers(&offered);
+    let mut others = serve(json!({}));
+    // Two hosts run: what the new one was offered is known once its call has been answered.
+    all.approve();
+    for host in [&mut asked, &mut others] {
+        wait::until("what is approved", || {
+            let listed = host.tools()?;
+            ensure!(listed[0]["description"] == "Reads.", "{listed:?}");
+            assert_eq!(
+                listed[0]["annotations"]["readOnlyHint"], false,
+                "{listed:?}"
+            );
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+/// What is gone since it was approved is told by every command until its user has been shown it,
+/// and to whoever calls it.
+#[test]
+fn what_is_gone_is_told_until_it_was_seen() {
+    let many: Vec<_> = (0..12)
+        .map(|number| tool(&format!("old{number}"), "Is old."))
+        .collect();
+    let all = Announcing::known(&json!({ "tools": many }), "");
+    all.offers(&json!({ "tools": [tool("pay", "Pays.")] }));
+    all.0.home.synced("post").unwrap();
+    let run = |words: &[&str]| all.0.run(words);
+    for words in [&["status"][..], &["list"], &["doctor"]] {
+        let told = run(words);
+        assert!(
+            told.contains("12 of what it offered when you last approved it are gone"),
+            "{told}"
+        );
+        assert!(told.contains("`old0`"), "{told}");
+    }
+    let told = run(&["diff", "post"]);
+    assert!(told.contains("1 new, 12 gone"), "{told}");
+    assert!(told.contains("tool `old11`, gone"), "{told}");
+    let mut host = Client::start(&mut all.0.home.command(&["serve"])).unwrap();
+    let refused = host.text("post__old3", json!({})).unwrap_err().to_string();
+    assert!(
+        refused.contains("server `post` no longer offers it"),
+        "{refused}"
+    );
+    all.approve();
+    let told = run(&["status"]);
+    assert!(!told.contains("gone"), "{told}");
+    assert!(run(&["diff", "post"]).contains("nothing of `post` has changed"));
+    let refused = host.text("post__old3", json!({})).unwrap_err().to_string();
+    assert!(
+        refused.contains("server `post` offers no tool of that name"),
+        "{refused}"
+    );
+    // Where nothing waits, there is nothing to be asked.
+    all.offers(&json!({ "tools": [] }));
+    all.0.home.synced("post").unwrap();
+    assert!(run(&["approve", "post"]).contains("tool `pay`, gone"));
+    assert!(!run(&["status"]).contains("gone"));
+}

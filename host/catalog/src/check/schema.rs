@@ -1,14 +1,16 @@
 //! Whether a tool's schemas are JSON Schema, in the dialect that they say they are of.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use dormouse_wit::DeclaredTool;
 use dormouse_wit::error::{Finding, Severity};
-use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use super::finding;
+use crate::validator::{has_patterns, without_large_patterns};
 
 /// The schema of schemas of a dialect, with the formats that it names: that a `pattern`
 /// is a regular expression is said there, wherever in a schema it stands.
@@ -80,34 +82,35 @@ fn judge(
             &other
         }
     };
+    // What is wrong otherwise, such as a reference that leads nowhere, is said below.
+    let looked_at = without_large_patterns(schema).unwrap_or(Cow::Borrowed(schema));
     // The schema of schemas has several parts, which may all say the same.
-    let errors = meta.iter().flat_map(|meta| meta.iter_errors(schema));
+    let errors = meta.iter().flat_map(|meta| meta.iter_errors(&looked_at));
     let errors: BTreeSet<_> = errors
         .map(|error| told(which, &error.instance_path().to_string(), &error))
         .collect();
     if !errors.is_empty() {
         return errors.into_iter().for_each(|error| wrong(error, None));
     }
-    // What is left are references that lead nowhere.
-    let options = jsonschema::options().offline();
-    if draft == Draft::Unknown {
-        if let Err(error) = crate::validator(schema) {
-            wrong(format!("its `{which}` {error}"), None);
+    // What is left are references that lead nowhere. No pattern is compiled to find these.
+    if draft == Draft::Unknown || has_patterns(schema) {
+        if let Err(error) = crate::check_schema(schema) {
+            return wrong(format!("its `{which}` {error}"), None);
         }
-    } else if let Err(error) = options.clone().build(schema) {
+    } else if let Err(error) = jsonschema::options().offline().build(schema) {
         let hint = "put what it refers to into its `$defs`: nothing is fetched to read a schema";
-        wrong(
+        return wrong(
             told(which, &error.schema_path().to_string(), &error),
             Some(hint),
         );
-    } else if by_host
-        && let Err(error) = options
-            .with_pattern_options(PatternOptions::regex())
-            .build(schema)
+    }
+    if by_host
+        && let Ok(validator) = crate::validator(schema)
+        && let Some(place) = validator.unmatched()
     {
-        let hint = "the host matches in linear time, so that no pattern can hang a call: write it without look-around and back-references";
+        let hint = "the host matches in linear time and little memory, so that no pattern can hang a call: write it without look-around and back-references, and shorter than 8 KiB with few classes such as `\\p{L}`";
         wrong(
-            told(which, &error.schema_path().to_string(), &error),
+            format!("its `{which}` has a pattern at `{place}` that the host cannot match"),
             Some(hint),
         );
     }

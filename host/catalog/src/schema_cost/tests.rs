@@ -95,7 +95,6 @@ fn ordinary_schemas_take_few_steps_however_large_the_value() {
         "required": ["path"]
     });
     let cost = SchemaCost::of(&schema).unwrap();
-    assert!(cost.nodes.is_some());
     let lines: Vec<_> = (0..100_000).map(|line| format!("line {line}")).collect();
     let value = json!({ "path": "a".repeat(1000), "lines": lines });
     let steps = cost.steps(&schema, &value).unwrap();
@@ -107,6 +106,27 @@ fn patterns_count_by_their_repetitions() {
     assert!(pattern_states("^[a-z]+$") < 10);
     assert!(pattern_states("((a{100}){100}){100}") > 1_000_000);
     assert!(pattern_states(r"\p{L}{10}") > pattern_states("[a-z]{10}"));
+}
+
+/// However few parts the schema has: a text is matched for each state of its pattern.
+#[test]
+fn a_long_text_counts_for_each_state_of_its_pattern() {
+    let long = json!("a".repeat(1 << 20));
+    for (pattern, is_held) in [
+        ("^[a-z]+$", true),
+        (r"^\S[\s\S]*$", true),
+        ("^(?:a?){5000}$", false),
+        ("^(?:[ab]?[bc]?){500}$", false),
+    ] {
+        let schema = json!({ "type": "string", "pattern": pattern });
+        let cost = SchemaCost::of(&schema).unwrap();
+        assert_eq!(cost.steps(&schema, &long).is_some(), is_held, "{pattern}");
+        assert!(cost.steps(&schema, &json!("a".repeat(200))).is_some());
+        let schema = json!({ "patternProperties": { pattern: true } });
+        let value = json!({ long.as_str().unwrap(): 1 });
+        let cost = SchemaCost::of(&schema).unwrap();
+        assert_eq!(cost.steps(&schema, &value).is_some(), is_held, "{pattern}");
+    }
 }
 
 /// Whoever is let through here does not break a validator's stack.

@@ -23,6 +23,12 @@ impl Configured {
                 project.display()
             )
         })?;
+        if hashes.changed {
+            bail!(
+                "the files of `{}` have changed while they were read\nhint: look again",
+                project.display()
+            );
+        }
         let is_here = |scope: &Scope| matches!(scope, Scope::Project(of) if of == project);
         let reviewed = |config, written_name| ReviewedServer {
             config,

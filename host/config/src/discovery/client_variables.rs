@@ -45,14 +45,14 @@ impl ClientVariables {
     }
 
     /// Adds the variables of the user's file.
-    pub(super) fn add_users(&mut self, bytes: Vec<u8>) {
+    pub(super) fn add_users(&mut self, bytes: &[u8]) {
         for (name, value) in parsed(bytes) {
             self.of_user.entry(name).or_insert(value);
         }
     }
 
     /// Adds the variables of a project's file to those of files that count before it.
-    pub(super) fn add_projects(&mut self, bytes: Vec<u8>, file: &Path, is_within: bool) {
+    pub(super) fn add_projects(&mut self, bytes: &[u8], file: &Path, is_within: bool) {
         let file: Rc<Path> = file.into();
         for (name, value) in parsed(bytes) {
             self.of_project.entry(name).or_insert(ProjectVariable {
@@ -64,6 +64,6 @@ impl ClientVariables {
     }
 }
 
-fn parsed(bytes: Vec<u8>) -> Vec<(String, String)> {
-    dotenv::parse(&files::text(bytes).unwrap_or_default())
+fn parsed(bytes: &[u8]) -> Vec<(String, String)> {
+    dotenv::parse(&files::text(bytes.to_vec()).unwrap_or_default())
 }

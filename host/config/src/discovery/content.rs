@@ -22,6 +22,9 @@ pub struct ProjectContent {
     pub with_filled_in: Option<Content>,
     /// Over those that servers of the user's are filled in from as well.
     pub with_users_servers: Option<Content>,
+    /// Whether a file was not the same at two looks, so that its servers are made of what none of
+    /// the hashes stands for.
+    pub changed: bool,
 }
 
 impl Content {

@@ -1,9 +1,10 @@
 //! Reading files that others have written, without trusting them to be files.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-use dormouse_catalog::read_regular_file;
+use dormouse_catalog::{open_regular_file, read_regular_file};
 
 use crate::units;
 
@@ -18,13 +19,68 @@ pub(super) const VALUE: u64 = 64 << 10;
 /// The bytes of a file; none where there is no such file. The error says what is
 /// wrong with it, as what follows "the file": a larger one than `largest` is wrong.
 pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
-    read_regular_file(path, largest).map_err(|error| match error.kind() {
+    #[cfg(test)]
+    hook::before_reading(path);
+    read_regular_file(path, largest).map_err(|error| told(&error, largest))
+}
+
+/// The same, with the file that the bytes are of.
+pub(super) fn open_and_read(path: &Path, largest: u64) -> Result<Option<(File, Vec<u8>)>, String> {
+    #[cfg(test)]
+    hook::before_reading(path);
+    let read = |mut file: File| -> io::Result<(File, Vec<u8>)> {
+        let mut bytes = Vec::new();
+        let limited = io::Read::by_ref(&mut file).take(largest.saturating_add(1));
+        { limited }.read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > largest {
+            true => Err(ErrorKind::FileTooLarge.into()),
+            false => Ok((file, bytes)),
+        }
+    };
+    match open_regular_file(path).and_then(read) {
+        Ok(read) => Ok(Some(read)),
+        // A folder of the path that is a file means the same as one that is not there.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(told(&error, largest)),
+    }
+}
+
+fn told(error: &io::Error, largest: u64) -> String {
+    match error.kind() {
         // A pipe or a device, which a stranger's project may well name, would be read
         // for ever.
         ErrorKind::InvalidInput | ErrorKind::IsADirectory => "is none".to_owned(),
         ErrorKind::FileTooLarge => format!("is larger than {}", units::human_size(largest)),
         _ => format!("cannot be read: {error}"),
-    })
+    }
+}
+
+/// What tests have done right before a file is read.
+#[cfg(test)]
+pub(super) mod hook {
+    use std::cell::RefCell;
+    use std::path::Path;
+
+    type Hook = Box<dyn FnMut(&Path)>;
+
+    thread_local! {
+        static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
+    }
+
+    /// Has that called, with the file's path, before each file that this thread reads from now on.
+    pub(in crate::discovery) fn set(hook: impl FnMut(&Path) + 'static) {
+        HOOK.with(|it| *it.borrow_mut() = Some(Box::new(hook)));
+    }
+
+    pub(super) fn before_reading(path: &Path) {
+        HOOK.with(|it| {
+            if let Some(hook) = it.borrow_mut().as_mut() {
+                hook(path);
+            }
+        });
+    }
 }
 
 /// Bytes as text, without the byte order mark that Windows' editors begin with.

@@ -9,6 +9,7 @@ use dormouse_launch::environment::secret_in;
 use super::client_variables::{ClientVariables, ProjectVariable};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::fill_policy::EnteredProject;
+use super::value_files::ValueFiles;
 use super::{Surroundings, files};
 use crate::bridge::MAX_FILLED_IN;
 use crate::problem::quoted;
@@ -57,19 +58,21 @@ pub(super) struct Filler<'a> {
     pub(super) is_of_entered: bool,
     /// How much may still be filled in, in bytes.
     pub(super) left: usize,
+    /// All files that values are taken from.
+    pub(super) values: ValueFiles,
     /// The files that were read: what a server is made of.
     pub(super) read: Vec<ReadFile>,
     /// What of the user's own is filled in, and where.
     pub(super) filled_in: BTreeSet<FilledIn>,
     /// The values that were filled in and are not to be seen.
     pub(super) secrets: Vec<Secret>,
-    /// The folder, without links, of the project whose files' texts people see before they trust
-    /// it. None where there is no project.
-    pub(super) shown_folder: Option<&'a Path>,
-    /// How much of that project's files may still be shown, in bytes.
+    /// How much of the project's files may still be shown to people before they trust it, in bytes.
     pub(super) left_to_show: usize,
     /// What people see of a program, where files of the project are filled into it.
     pub(super) shown: Option<ShownProgram>,
+    /// The texts of files that are filled in, by their paths as they are written; not those of
+    /// files of the project that the process works in, which are others in each project.
+    pub(super) users_texts: BTreeMap<String, String>,
 }
 
 /// A text with everything filled in.
@@ -114,6 +117,9 @@ pub(super) struct ReadText {
     pub(super) text: String,
     /// Whether it may be filled in: not where that would be too much.
     pub(super) fits: bool,
+    /// Whether it is in the folder of the project that people see before they trust it, also by the
+    /// path that links lead to. What is elsewhere is the user's.
+    pub(super) is_of_shown_project: bool,
 }
 
 impl ReadText {
@@ -128,7 +134,7 @@ impl ReadText {
 /// A file that was filled in.
 pub(super) struct ReadFile {
     pub(super) file: PathBuf,
-    pub(super) bytes: Vec<u8>,
+    pub(super) hash: blake3::Hash,
     /// Whether it is the project's that the process works in, and the server is the user's.
     pub(super) is_of_entered: bool,
 }
@@ -435,12 +441,20 @@ impl Filler<'_> {
     fn file(&mut self, written: &str, at: &str) -> FilledValue {
         let path = path(written, self.folder, &self.around.home);
         self.note(FillSource::File(path.clone()), at);
-        let is_shown = self.is_of_shown_project(&path);
         let mut shown = None;
         let why = match self.read_text(&path) {
-            Ok(ReadText { text, fits }) => {
+            Ok(ReadText {
+                text,
+                fits,
+                is_of_shown_project,
+            }) => {
                 let value = text.trim();
-                if is_shown {
+                let is_of_entered = self.read.last().is_some_and(|read| read.is_of_entered);
+                if fits && !is_of_entered {
+                    self.users_texts
+                        .insert(written.to_owned(), value.to_owned());
+                }
+                if is_of_shown_project {
                     shown = self.show(value.to_owned());
                 }
                 if fits {
@@ -468,35 +482,44 @@ impl Filler<'_> {
         }
     }
 
-    /// Whether a file is in the folder of the project that people see before they trust it, also
-    /// by the path that links lead to. What is elsewhere is the user's.
-    fn is_of_shown_project(&self, file: &Path) -> bool {
-        let real = |folder: &Path| file.canonicalize().is_ok_and(|it| it.starts_with(folder));
-        self.shown_folder.is_some_and(real)
-    }
-
     /// The text of a file that a server is made of.
     pub(super) fn read_text(&mut self, path: &Path) -> Result<ReadText, String> {
         if self.read.len() >= FILES {
             return Err(format!("is one of more than {FILES}"));
         }
-        let is_of_entered = self.entered.is_some_and(|project| project.has(path));
-        if is_of_entered {
-            self.is_of_entered = true;
-            if self.entered.is_some_and(|project| !project.may_fill) {
-                return Err(NOT_TRUSTED.to_owned());
-            }
+        let is_named = self.entered.is_some_and(|project| project.has(path));
+        if is_named {
+            self.note_entered()?;
         }
-        let bytes = files::read(path, files::VALUE)?.ok_or("does not exist")?;
-        let fits = self.spend(bytes.len());
+        let read = self.values.read(path)?.ok_or("does not exist")?;
+        // What the path leads to may have changed since the look before.
+        let is_of_entered = is_named || (self.entered.is_some() && read.is_within_project);
+        if is_of_entered {
+            self.note_entered()?;
+        }
+        let fits = self.spend(read.bytes.len());
         // What does not fit now may fit where less of the user's is filled in before it.
         self.read.push(ReadFile {
             file: path.to_owned(),
-            bytes: bytes.clone(),
+            hash: read.hash,
             is_of_entered,
         });
-        let text = files::text(bytes).map_err(|_| "is not UTF-8".to_owned())?;
-        Ok(ReadText { text, fits })
+        let text = files::text(read.bytes.to_vec()).map_err(|_| "is not UTF-8".to_owned())?;
+        Ok(ReadText {
+            text,
+            fits,
+            is_of_shown_project: read.is_within_project,
+        })
+    }
+
+    /// Notes that the server is made of a file of the project that the process works in. The error
+    /// says that nobody trusts that project.
+    fn note_entered(&mut self) -> Result<(), String> {
+        self.is_of_entered = true;
+        match self.entered.is_some_and(|project| !project.may_fill) {
+            true => Err(NOT_TRUSTED.to_owned()),
+            false => Ok(()),
+        }
     }
 }
 

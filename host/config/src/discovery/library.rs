@@ -11,6 +11,7 @@ use super::entry::Reader;
 use super::formats::claude_code;
 use super::places::{Place, Syntax};
 use super::search::project_of;
+use super::value_files::ValueFiles;
 use super::{Surroundings, files};
 use crate::file::LARGEST_OF_PROJECT;
 use crate::lines::Lines;
@@ -20,6 +21,10 @@ use crate::{Client, Problem, units};
 /// The files that were read so far, and of which projects they are.
 pub(super) struct Library {
     files: BTreeMap<PathBuf, Rc<Loaded>>,
+    /// The files that are filled in.
+    pub(super) values: ValueFiles,
+    /// The projects of which a file was not the same at two looks.
+    changed: BTreeSet<PathBuf>,
     projects: BTreeMap<PathBuf, BTreeMap<PathBuf, ProjectFile>>,
     /// How much may be filled in, and how much was, in bytes: by project, or else by file.
     max_filled: usize,
@@ -107,10 +112,17 @@ impl Loaded {
 impl Library {
     /// A library without files, of which so many bytes may be filled in for each project
     /// and each file of the user's. Of the projects that are followed, files may be links out
-    /// of their folders.
-    pub(super) fn new(max_filled: usize, followed: BTreeSet<PathBuf>) -> Self {
+    /// of their folders. `project` is the folder of the one that the process works in.
+    pub(super) fn new(
+        max_filled: usize,
+        followed: BTreeSet<PathBuf>,
+        project: Option<&Path>,
+    ) -> Self {
+        let project = project.and_then(|project| project.canonicalize().ok());
         Self {
             files: BTreeMap::new(),
+            values: ValueFiles::new(project),
+            changed: BTreeSet::new(),
             projects: BTreeMap::new(),
             max_filled,
             filled: BTreeMap::new(),
@@ -214,21 +226,36 @@ impl Library {
             (_, bytes) => bytes,
         };
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
-            self.add(project, file, bytes, FileUse::Configuration);
+            let hash = blake3::hash(bytes);
+            self.add(project, file, hash, FileUse::Configuration);
         }
         let loaded = Rc::new(load(file, syntax, bytes));
         self.files.insert(file.to_owned(), Rc::clone(&loaded));
         loaded
     }
 
-    /// Notes that servers depend on a file of a project.
-    pub(super) fn add(&mut self, project: &Path, file: &Path, bytes: &[u8], file_use: FileUse) {
+    /// Notes that servers depend on a file of a project, with that hash of what was read of it.
+    /// Where it is not what was read of it before, servers are made of both: no hash stands for
+    /// that.
+    pub(super) fn add(
+        &mut self,
+        project: &Path,
+        file: &Path,
+        hash: blake3::Hash,
+        file_use: FileUse,
+    ) {
         let files = self.projects.entry(project.to_owned()).or_default();
-        let file_use = files
-            .get(file)
-            .map_or(file_use, |known| known.file_use.min(file_use));
-        let hash = blake3::hash(bytes);
-        files.insert(file.to_owned(), ProjectFile { hash, file_use });
+        match files.get_mut(file) {
+            Some(known) => {
+                known.file_use = known.file_use.min(file_use);
+                if known.hash != hash {
+                    self.changed.insert(project.to_owned());
+                }
+            }
+            None => {
+                files.insert(file.to_owned(), ProjectFile { hash, file_use });
+            }
+        }
     }
 
     /// The contents of the projects, as far as their files were read.
@@ -247,6 +274,7 @@ impl Library {
                     own_files: of(FileUse::Configuration),
                     with_filled_in: of(FileUse::FilledIn),
                     with_users_servers: of(FileUse::FilledIntoUsers),
+                    changed: self.changed.contains(project),
                 };
                 (project.clone(), content)
             })

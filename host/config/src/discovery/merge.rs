@@ -235,9 +235,12 @@ impl<'d> Merging<'d> {
         let mut winners: BTreeMap<_, usize> = BTreeMap::new();
         for (index, found) in self.open() {
             let key = (found.server.origin.client, &found.written_name);
-            // A project's that its client does not start (nobody has approved it) is in place of
-            // none that its user has.
-            if !(is_of_project(found) && !found.server.enabled && winners.contains_key(&key)) {
+            // A project's that Claude Code does not start, because nobody has approved it, is in
+            // place of none that its user has. Other clients switch one off by such an entry.
+            let is_unapproved = is_of_project(found)
+                && !found.server.enabled
+                && found.server.origin.client == Some(Client::ClaudeCode);
+            if !(is_unapproved && winners.contains_key(&key)) {
                 winners.insert(key, index);
             }
         }
@@ -272,7 +275,12 @@ impl<'d> Merging<'d> {
             // What is written in the same way is the same, also while a variable has no value: each
             // client has its own place for one, and what one forbids would not hold for the other.
             let written = written_launch(found).filter(|_| !is_of_project(found));
-            let twin = launches.get(&launch).or_else(|| launches.get(&written));
+            let by_words = launches.get(&written).filter(|first| {
+                // Secrets that are in their clients' files are written as one question.
+                let first = self.found.get(**first);
+                first.is_some_and(|first| first.own.asked == found.own.asked)
+            });
+            let twin = launches.get(&launch).or(by_words);
             let twin = twin.copied();
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {

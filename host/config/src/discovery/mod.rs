@@ -33,6 +33,7 @@ mod search;
 mod settle;
 mod surroundings;
 mod timeouts;
+mod value_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -252,7 +253,11 @@ pub fn discover(
     let projects = places.iter().flat_map(|(_, places)| places);
     let projects = projects.filter_map(|place| search::project_of(&place.scope));
     let followed = projects.filter(|project| (policy.may_follow)(project));
-    let mut library = Library::new(policy.max_bytes, followed.map(Path::to_owned).collect());
+    let mut library = Library::new(
+        policy.max_bytes,
+        followed.map(Path::to_owned).collect(),
+        surroundings.project.as_deref(),
+    );
     for (client, places) in &places {
         library.open_projects(*client, places, surroundings);
     }

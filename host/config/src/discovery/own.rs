@@ -28,6 +28,9 @@ pub struct Own {
     pub unanswered: Vec<String>,
     /// What is not quite as it was, as sentences.
     pub notes: Vec<String>,
+    /// The questions that it asks, by their ids, each with the value that the answer is to be: none
+    /// where the client's own file asks it.
+    pub asked: BTreeMap<String, Option<Secret>>,
 }
 
 /// Where the translated texts come from.
@@ -39,6 +42,8 @@ pub(super) struct Source<'a> {
     /// Values that are in files of the client's, by the names of variables. They stay there: whoever
     /// takes such a server over answers for them in `[discovery.inputs]`.
     pub(super) variables: &'a BTreeMap<String, String>,
+    /// Texts of the files that are filled in, by the paths as they are written. They stay there, too.
+    pub(super) files: &'a BTreeMap<String, String>,
     /// Values that the entry itself has, by the names of variables.
     pub(super) of_entry: &'a BTreeMap<String, String>,
     /// What the user has answered to the client's questions.
@@ -56,14 +61,26 @@ enum Piece {
         name: String,
         default: Option<String>,
     },
-    /// What a user answers to a question.
+    /// What a user answers to a question of the client's own.
     Answer {
         id: String,
         is_answered: bool,
     },
-    /// What only its client can fill in, as it is written.
-    Foreign(String),
+    /// What a file of the client's has, which the user is asked for.
+    Kept {
+        id: String,
+        is_answered: bool,
+        value: Secret,
+        /// The file, as it is written, where it is named there.
+        file: Option<String>,
+    },
+    /// What cannot be filled in, as it is written, and why.
+    Foreign(String, &'static str),
 }
+
+/// Why something is not translated, as what follows it.
+const ONLY_THE_CLIENT_KNOWS: &str = "which only the client knows";
+const FILE_NOT_THERE: &str = "a file that is not there now, or that is another one in each project";
 
 impl Own {
     /// Translates what a client has written. `filled` is the same with everything
@@ -74,6 +91,7 @@ impl Own {
             missing: Vec::new(),
             unanswered: Vec::new(),
             notes: Vec::new(),
+            asked: BTreeMap::new(),
         };
         own.launch = match (written, filled) {
             (Written::Stdio(written), Launch::Stdio(filled)) => {
@@ -172,21 +190,23 @@ impl Own {
             if variables.contains_key(name) {
                 continue;
             }
-            let text = match source.kept(name, value.expose()) {
+            let id = source.id_of(name);
+            let kept = source.kept(name, value.expose());
+            let text = match kept {
                 Kept::InEnvironment => format!("${{{name}}}"),
-                Kept::Answered => format!("${{{INPUT}{}}}", source.id_of(name)),
-                Kept::Unanswered => {
-                    let id = source.id_of(name);
-                    let text = format!("${{{INPUT}{id}}}");
-                    asked.push(id);
-                    text
-                }
+                Kept::Answered | Kept::Unanswered => format!("${{{INPUT}{id}}}"),
                 Kept::NoWay => {
                     elsewhere.push(name);
                     continue;
                 }
             };
             variables.insert(name.clone(), Secret::new(text));
+            if kept != Kept::InEnvironment {
+                self.ask(id.clone(), Some(value.clone()));
+            }
+            if kept == Kept::Unanswered {
+                asked.push(id);
+            }
         }
         if !asked.is_empty() {
             self.unanswered.push(format!(
@@ -203,6 +223,21 @@ impl Own {
                 named(&elsewhere),
                 quoted(file)
             ));
+        }
+    }
+
+    /// Notes a question that is asked, with the value that the answer is to be; none where the
+    /// client's own file asks it.
+    fn ask(&mut self, id: String, value: Option<Secret>) {
+        match self.asked.get(&id) {
+            Some(known) if *known != value => self.missing.push(format!(
+                "write the values themselves that {} stands for: two questions have that id",
+                quoted(&id)
+            )),
+            Some(_) => {}
+            None => {
+                self.asked.insert(id, value);
+            }
         }
     }
 
@@ -293,10 +328,37 @@ impl Own {
                         self.unanswered.push(told);
                     }
                     text.push_str(&format!("${{{INPUT}{id}}}"));
+                    self.ask(id, None);
                 }
-                Piece::Foreign(written) => {
+                Piece::Kept {
+                    id,
+                    is_answered,
+                    value,
+                    file,
+                } => {
+                    if text.ends_with('$') {
+                        self.missing.push(no_way_to_write(at));
+                    }
+                    let told = match file {
+                        None => inputs::unanswered(at, &id),
+                        Some(file) => format!(
+                            "`{at}` asks for {}, which the file {} has\nhint: {}",
+                            quoted(&id),
+                            quoted(&file),
+                            inputs::hint(&id)
+                        ),
+                    };
+                    let told = told.replace("\nhint", "");
+                    let is_told = self.unanswered.len() >= MOST || self.unanswered.contains(&told);
+                    if !is_answered && !is_told {
+                        self.unanswered.push(told);
+                    }
+                    text.push_str(&format!("${{{INPUT}{id}}}"));
+                    self.ask(id, Some(value));
+                }
+                Piece::Foreign(written, why) => {
                     self.missing.push(format!(
-                        "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, which only the client knows",
+                        "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, {why}",
                         quoted(&written)
                     ));
                     text.push_str(&written);
@@ -308,6 +370,7 @@ impl Own {
 }
 
 /// Where a value is to come from that is in a file of a client's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
     /// The environment has the same.
     InEnvironment,
@@ -320,38 +383,80 @@ enum Kept {
 }
 
 impl Source<'_> {
-    /// The question for a value that is in a file of a client's. Other servers have other files, in
-    /// which the same name may have another secret, and it is nothing that they ask for.
+    /// The question for a variable that is in a file of a client's. Other servers have other files,
+    /// in which the same name may have another secret, and it is nothing that they ask for: no two
+    /// pairs of a server and a variable have one id.
     fn id_of(&self, name: &str) -> String {
-        let plain = |c: char| match c.is_ascii_alphanumeric() {
-            true => c,
-            false => '_',
-        };
-        let server: String = self.server.chars().map(plain).collect();
-        format!("{server}_{name}")
+        let server = self.server;
+        // No variable has a `-` in its name, so that the last one stands between both. Where the
+        // server's name has neither `-` nor `_`, the first `_` does, and there is no `-`.
+        let is_short = (1..=MAX_SERVER_IN_ID).contains(&server.len());
+        match is_short && server.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            true => format!("{server}_{name}"),
+            false => format!("{}-{name}", plain(server)),
+        }
     }
 
-    /// Where a value is to come from, which is never written down: what is shown of a command has
-    /// its arguments in it.
+    /// The question for the text of a file.
+    fn id_of_file(&self, path: &str) -> String {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        // Paths of other folders end in the same name.
+        let name = format!("{}-{}", replaced(name, MAX_FILE_IN_ID), digits(path));
+        format!("{}-file-{name}", plain(self.server))
+    }
+
+    /// Where a variable is to come from, which is never written down: what is shown of a command
+    /// has its arguments in it.
     fn kept(&self, name: &str, value: &str) -> Kept {
         let of_environment = self.around.env.get(name).map(String::as_str);
-        let can_be_asked_for = expansion::is_name(name);
-        let answer = self
-            .inputs
-            .get(&self.id_of(name))
-            .map(|answer| match answer {
-                Input::Value(answer) => Some(answer.expose()),
-                Input::Variable(variable) => self.around.value(variable),
-            });
+        match expansion::is_name(name) {
+            false => Kept::NoWay,
+            true if of_environment == Some(value) => Kept::InEnvironment,
+            true => self.asked(&self.id_of(name), value),
+        }
+    }
+
+    /// Where the value that the answer to a question is to be comes from.
+    fn asked(&self, id: &str, value: &str) -> Kept {
+        let answer = self.inputs.get(id).map(|answer| match answer {
+            Input::Value(answer) => Some(answer.expose()),
+            Input::Variable(variable) => self.around.value(variable),
+        });
         match answer {
-            _ if !can_be_asked_for => Kept::NoWay,
-            _ if of_environment == Some(value) => Kept::InEnvironment,
             None => Kept::Unanswered,
             Some(Some(answer)) if answer == value => Kept::Answered,
             // Another client's question, or another server's.
             Some(_) => Kept::NoWay,
         }
     }
+}
+
+/// Most characters of names that are repeated in an id, so that messages show it as a whole.
+const MAX_SERVER_IN_ID: usize = 20;
+const MAX_FILE_IN_ID: usize = 12;
+
+/// A server's name as it is part of an id: where it is not the name itself, with digits of it.
+fn plain(server: &str) -> String {
+    let plain = replaced(server, MAX_SERVER_IN_ID);
+    match plain == server && !server.is_empty() {
+        true => plain,
+        false => format!("{plain}-{}", digits(server)),
+    }
+}
+
+/// A name with nothing in it that an id should not have.
+fn replaced(name: &str, most: usize) -> String {
+    let replaced = |c: char| match c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+        true => c,
+        false => '_',
+    };
+    name.chars().map(replaced).take(most).collect()
+}
+
+/// The first digits of a text's hash.
+fn digits(text: &str) -> String {
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    hash.chars().take(8).collect()
 }
 
 /// Names of variables, some of them where there are many.
@@ -387,11 +492,13 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         let kept = source.variables.get(name);
         match kept.map(|value| source.kept(name, value)) {
             None | Some(Kept::InEnvironment) => {}
-            Some(Kept::NoWay) => return Piece::Foreign(written()),
-            Some(kept) => {
-                return Piece::Answer {
+            Some(Kept::NoWay) => return Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
+            Some(answer) => {
+                return Piece::Kept {
                     id: source.id_of(name),
-                    is_answered: matches!(kept, Kept::Answered),
+                    is_answered: answer == Kept::Answered,
+                    value: Secret::new(kept.map(String::as_str).unwrap_or_default()),
+                    file: None,
                 };
             }
         }
@@ -425,7 +532,7 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             means: Means::Home, ..
         } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
         // What stands behind such an id would be a default.
-        Read::Input { id } if id.contains(":-") => Piece::Foreign(written()),
+        Read::Input { id } if id.contains(":-") => Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
         Read::Input { id } => Piece::Answer {
             id: id.to_owned(),
             is_answered: source.inputs.contains_key(id),
@@ -435,10 +542,27 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             means: Means::Project | Means::ProjectName,
             ..
         }
-        | Read::File { .. }
-        | Read::Own { .. } => Piece::Foreign(written()),
+        | Read::Own { .. } => Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
+        Read::File { path } => file(path, written(), source),
     };
     Some((piece, rest))
+}
+
+/// What a file is that is filled in. Its text may be a secret, and is asked for.
+fn file(path: &str, written: String, source: &Source<'_>) -> Piece {
+    let Some(value) = source.files.get(path) else {
+        return Piece::Foreign(written, FILE_NOT_THERE);
+    };
+    let id = source.id_of_file(path);
+    match source.asked(&id, value) {
+        Kept::NoWay => Piece::Foreign(written, ONLY_THE_CLIENT_KNOWS),
+        answer => Piece::Kept {
+            id,
+            is_answered: answer == Kept::Answered,
+            value: Secret::new(value),
+            file: Some(path.to_owned()),
+        },
+    }
 }
 
 #[cfg(test)]
@@ -468,9 +592,12 @@ mod tests {
             missing: Vec::new(),
             unanswered: Vec::new(),
             notes: Vec::new(),
+            asked: BTreeMap::new(),
         };
+        let files = [("~/k".to_owned(), "k$".to_owned())].into();
         let source = Source {
             server: "s-1",
+            files: &files,
             around: &around,
             expansion,
             variables: &variables,
@@ -479,8 +606,8 @@ mod tests {
                 false => &none,
             },
             inputs: &Inputs::from([
-                ("s_1_ANSWERED".to_owned(), Input::Value(Secret::new("k$"))),
-                ("s_1_given".to_owned(), Input::Value(Secret::new("other"))),
+                ("s-1-ANSWERED".to_owned(), Input::Value(Secret::new("k$"))),
+                ("s-1-given".to_owned(), Input::Value(Secret::new("other"))),
                 ("given".to_owned(), Input::Value(Secret::new("a$${b}"))),
                 ("named".to_owned(), Input::Variable("N".to_owned())),
             ]),
@@ -516,19 +643,25 @@ mod tests {
             ("$${input:given}", VSCODE, "$${input:given}", 1),
             ("${input:a:-b}", VSCODE, "${input:a:-b}", 1),
             ("${{ inputs.named }}", CONTINUE, "${input:named}", 0),
-            ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
+            (
+                "{env:X}{file:~/k}",
+                OPENCODE,
+                "${X:-}${input:s-1-file-k-DIGITS}",
+                0,
+            ),
+            ("{env:X}{file:~/l}", OPENCODE, "${X:-}{file:~/l}", 1),
             ("${env:X}", WINDSURF, "${X}", 0),
             // What is in a client's own file is asked for, and never written down.
             (
                 "${{ secrets.X }} ${{secrets.KEPT}}",
                 CONTINUE,
-                "${X} ${input:s_1_KEPT}",
+                "${X} ${input:s-1-KEPT}",
                 0,
             ),
             (
                 "${{secrets.SAME}} ${{secrets.ANSWERED}}",
                 CONTINUE,
-                "${SAME} ${input:s_1_ANSWERED}",
+                "${SAME} ${input:s-1-ANSWERED}",
                 0,
             ),
             // Somebody has answered another question of that name.
@@ -537,12 +670,59 @@ mod tests {
             ("${OWN} ${SET} ${X}", GOOSE, "k$ k$ ${X}", 0),
             ("$${X}", CLAUDE, "$${X}", 1),
         ] {
-            assert_eq!(
-                translated(text, expansion),
-                (own.to_owned(), missing),
-                "{text}"
-            );
+            let own = own.replace("DIGITS", &digits("~/k"));
+            assert_eq!(translated(text, expansion), (own, missing), "{text}");
         }
+    }
+
+    #[test]
+    fn no_two_servers_are_asked_one_question() {
+        let around = Surroundings::default();
+        let none = BTreeMap::new();
+        let inputs = Inputs::new();
+        let source = |server| Source {
+            server,
+            around: &around,
+            expansion: expansion::NONE,
+            variables: &none,
+            files: &none,
+            of_entry: &none,
+            inputs: &inputs,
+            is_folder_known: true,
+            is_env_file_of_project: false,
+        };
+        let servers = [
+            "a",
+            "a_b",
+            "a-b",
+            "a b",
+            "a.b",
+            "検索",
+            "翻訳",
+            "",
+            "_",
+            "-",
+            "my mail",
+            "my_mail",
+            "A",
+            &"x".repeat(100),
+            &"-".repeat(100),
+            &"-".repeat(101),
+        ];
+        let mut ids = std::collections::BTreeSet::new();
+        for server in servers {
+            for name in ["KEY", "b_KEY", "API_KEY", "mail_KEY", "_b_KEY"] {
+                let id = source(server).id_of(name);
+                assert!(ids.insert(id.clone()), "{id}");
+            }
+            for path in ["~/a", "~/b/a", "/a", "~/b_a", "~/検"] {
+                let id = source(server).id_of_file(path);
+                assert!(ids.insert(id.clone()), "{id}");
+            }
+        }
+        assert!(ids.iter().all(|id| crate::problem::unquoted(id) == *id));
+        assert_eq!(source("a").id_of("API_KEY"), "a_API_KEY");
+        assert_eq!(source("my-mail").id_of("API_KEY"), "my-mail-API_KEY");
     }
 
     proptest::proptest! {

@@ -130,10 +130,8 @@ impl<'a> Search<'a> {
             }
             _ => ClientVariables::default(),
         };
-        let shown_folder = self.shown_folder(&place.scope);
         let context = Context {
             place,
-            shown_folder,
             keys: place.shape.keys.join("."),
             questions,
             variables,
@@ -222,14 +220,6 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The folder, without links, of the project whose files may be filled into servers of a file:
-    /// its own, or else the one that the process works in.
-    fn shown_folder(&self, scope: &Scope) -> Option<PathBuf> {
-        let entered = self.setting.entered.as_ref();
-        let entered = entered.map(|project| project.folder.as_path());
-        project_of(scope).or(entered)?.canonicalize().ok()
-    }
-
     /// Whether the servers of a file may be filled in.
     fn may_fill(&self, scope: &Scope) -> bool {
         project_of(scope).is_none_or(|project| self.setting.filled.contains(project))
@@ -309,12 +299,13 @@ impl<'a> Search<'a> {
             needs: Vec::new(),
             notes: std::mem::take(&mut draft.notes),
             size: 0,
+            values: std::mem::take(&mut self.library.values),
             read: Vec::new(),
             filled_in: BTreeSet::new(),
             secrets: Vec::new(),
-            shown_folder: context.shown_folder.as_deref(),
             left_to_show,
             shown: None,
+            users_texts: BTreeMap::new(),
         };
         let expansion = formats::dialect(self.client).expansion;
         let built = build(
@@ -325,6 +316,7 @@ impl<'a> Search<'a> {
             expansion,
             &mut filler,
         );
+        self.library.values = std::mem::take(&mut filler.values);
         self.library.spend(whose, left - filler.left);
         let shown = left_to_show - filler.left_to_show;
         self.library.note_shown(whose, shown);
@@ -336,7 +328,7 @@ impl<'a> Search<'a> {
                 }
                 (None, _) => continue,
             };
-            self.library.add(project, &read.file, &read.bytes, file_use);
+            self.library.add(project, &read.file, read.hash, file_use);
         }
         let entered = self.setting.entered.as_ref();
         let entered = entered.filter(|_| filler.is_of_entered);
@@ -359,6 +351,7 @@ impl<'a> Search<'a> {
                     around: self.around,
                     expansion,
                     variables: &variables,
+                    files: &filler.users_texts,
                     of_entry: &of_entry,
                     inputs: self.setting.inputs,
                     is_folder_known: matches!(folder, Some(ShownFolder::Known(_))),
@@ -465,8 +458,6 @@ fn with_shown(mut launch: Launch, shown: Option<&ShownProgram>) -> Launch {
 /// What all servers of one place have in common.
 struct Context<'p> {
     place: &'p Place,
-    /// The folder of the project whose files' texts are shown, without links.
-    shown_folder: Option<PathBuf>,
     keys: String,
     questions: BTreeMap<String, String>,
     variables: ClientVariables,

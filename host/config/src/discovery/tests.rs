@@ -12,6 +12,7 @@ use super::*;
 use crate::{Inputs, MAX_FILLED_IN};
 
 mod broken;
+mod denied_tools;
 mod filling;
 mod inputs;
 mod kept_secrets;
@@ -20,6 +21,7 @@ mod merged;
 mod oauth;
 mod policy;
 mod profiles;
+mod read_once;
 mod table;
 
 /// The homes that are kept beside the tests.

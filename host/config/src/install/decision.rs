@@ -91,7 +91,9 @@ pub(super) fn decide(
         let fingerprint = Fingerprint::of(&one.own.launch);
         let twin = decisions.iter_mut().find(|(other, decision)| {
             let same = decision.found.iter().filter_map(|index| found.get(*index));
-            *other == fingerprint && same.clone().all(|same| client(same) != client(one))
+            let mut same = same.clone();
+            *other == fingerprint
+                && same.all(|same| client(same) != client(one) && same.own.asked == one.own.asked)
         });
         if let Some((_, decision)) = twin {
             decision.found.push(index);
@@ -131,9 +133,13 @@ pub(super) fn decide(
             continue;
         }
         let fingerprint = Fingerprint::of(&one.own.launch);
+        let is_same = |decision: &Decision| {
+            let first = decision.found.first().and_then(|first| found.get(*first));
+            first.is_some_and(|first| first.own.asked == one.own.asked)
+        };
         let twin = decisions
             .iter_mut()
-            .find(|(other, _)| *other == fingerprint);
+            .find(|(other, decision)| *other == fingerprint && is_same(decision));
         if let Some((_, decision)) = twin {
             decision.found.push(index);
         }

@@ -11,6 +11,7 @@ pub mod edit;
 pub mod entry;
 mod mask;
 mod plan;
+mod questions;
 mod server;
 mod uninstall;
 mod variables;

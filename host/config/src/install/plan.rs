@@ -10,6 +10,7 @@ use dormouse_launch::Secret;
 use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
+use super::questions::take_out_shared;
 use super::{Change, edit, entry, server};
 use crate::discovery::places::{self, Place, Syntax};
 use crate::discovery::{Discovery, Found, Surroundings};
@@ -75,7 +76,8 @@ pub fn import(
     (config, file): (&Config, &Path),
     wanted: Wanted<'_>,
 ) -> anyhow::Result<Import> {
-    let decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
+    let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
+    let shared = take_out_shared(&mut decisions, &discovery.found, config);
     let taken = decisions.iter().flat_map(|decision| &decision.found);
     let taken = taken.filter_map(|index| discovery.found.get(*index));
     let timeouts = taken.map(|found| found.server.limits.timeout);
@@ -100,6 +102,7 @@ pub fn import(
         })
     });
     leaving.left.extend(denied);
+    leaving.left.extend(shared);
     let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
     let mut changes = vec![own];
     changes.extend(leaving.changes.into_values());

@@ -54,6 +54,21 @@ fn sampling() -> Sampling {
     }
 }
 
+/// Reading it alone would take gigabytes.
+#[test]
+fn a_form_has_no_pattern_that_takes_much_memory_to_read() {
+    let with = |pattern: String| {
+        let field = json!({ "type": "string", "pattern": pattern, "default": "a" });
+        form(&json!({ "type": "object", "properties": { "a": field } }))
+    };
+    assert!(with("^[a-z]+$".to_owned()).is_ok());
+    let why = invalid(with(format!("(?i:{})", r"\p{L}".repeat(40_000))));
+    assert!(
+        why.contains("its field `a` has a `pattern` that takes too much memory"),
+        "{why}"
+    );
+}
+
 #[test]
 fn what_a_plugin_cannot_ask_says_why() {
     for (schema, said) in [

@@ -33,11 +33,20 @@ pub(super) async fn read(
     let shown = Site::shown(response.url());
     let unanswered = || {
         Lost::Broken(format!(
-            "`{shown}` has taken the request, but not answered it"
+            "`{shown}` has taken the request, but not answered it: it may have been done\n\
+             hint: see whether it has been done before you call it again"
         ))
     };
     match body::kind(&response) {
-        _ if matches!(response.status().as_u16(), 202 | 204) => Err(unanswered()),
+        _ if matches!(response.status().as_u16(), 202 | 204) => {
+            body::explanation(response).await;
+            // Some servers answer on the stream of what they say by themselves. The peer waits
+            // for that no longer than for any answer, and drops this when it has come.
+            if !headers::is_modern(request.version.as_deref()) {
+                connection.listened().await;
+            }
+            Err(unanswered())
+        }
         Kind::Events => {
             let events = Events::new(response, &connection.site.read_room);
             let read = follow(connection, events, request).await;

@@ -12,10 +12,12 @@ use crate::Lost;
 /// Listens for as long as the connection lasts, or until the server has no such stream.
 pub(super) fn start(connection: &Arc<Streamable>) {
     let connection = Arc::clone(connection);
+    connection.listening.send_replace(true);
     tokio::spawn(async move {
         let inbox = Arc::clone(&connection.inbox);
         // The end of the connection ends this, too.
         let _ = inbox.during(listen(&connection)).await;
+        connection.listening.send_replace(false);
     });
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use dormouse_jsonrpc::member;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 
 use super::annotations::Annotations;
 use super::answer;
@@ -28,6 +29,8 @@ pub(super) struct Streamable {
     pub(super) inbox: Arc<Inbox>,
     annotations: Annotations,
     known: Mutex<Known>,
+    /// Whether what the server says by itself is heard, or asked for.
+    pub(super) listening: watch::Sender<bool>,
 }
 
 /// What is known of the connection, for requests that carry no message.
@@ -71,6 +74,7 @@ impl Streamable {
             inbox,
             annotations: Annotations::default(),
             known: Mutex::default(),
+            listening: watch::Sender::new(false),
         }
     }
 
@@ -192,6 +196,14 @@ impl Streamable {
             true => Closed::ForNow(why),
             false => Closed::ForGood(Lost::Broken(why)),
         })
+    }
+
+    /// Waits until nothing more can come but answers to POSTs. At once, where nothing else is
+    /// heard.
+    pub(super) async fn listened(&self) {
+        let mut listening = self.listening.subscribe();
+        // It is ours, so that it does not go.
+        let _ = listening.wait_for(|is_listening| !is_listening).await;
     }
 
     fn known(&self) -> Known {

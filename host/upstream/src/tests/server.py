@@ -11,13 +11,15 @@ import time
 ODD = set(sys.argv[1:])
 LOCK = threading.Lock()
 LATE = []
+LISTING = set()
 START = 0
 ANSWERS = {}
 ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
                 "resources": {"subscribe": True}, "logging": {}}
-SEEN = {"requests": 0, "cancelled": [], "capabilities": None, "levels": [], "roots": 0, "first": []}
+SEEN = {"requests": 0, "cancelled": [], "capabilities": None, "levels": [], "roots": 0, "first": [],
+        "named": []}
 
 
 def send(message):
@@ -127,6 +129,18 @@ def call(id, params):
         error(id, -32602, f"no tool {name}")
 
 
+def ask_often(id, method, params):
+    for _ in range(17):
+        SEEN["named"].append(ask("roots/list", {}))
+    request(id, method, params)
+
+
+def learn_roots(answer):
+    # Folders are looked at on disk before they are used.
+    time.sleep(0.02)
+    SEEN["named"].append(answer)
+
+
 def request(id, method, params):
     SEEN["requests"] += 1
     meta = params.get("_meta", {})
@@ -166,6 +180,9 @@ def request(id, method, params):
                            "serverInfo": {"name": "odd", "version": "1"}})
     if "modern" in ODD and "io.modelcontextprotocol/clientInfo" not in meta:
         return error(id, -32600, "who asks?")
+    if method == "tools/list" and "asks-often" in ODD and id not in LISTING:
+        LISTING.add(id)
+        return threading.Thread(target=ask_often, args=(id, method, params), daemon=True).start()
     if method == "tools/list":
         page = int(params.get("cursor", 0))
         listed = tools()
@@ -223,6 +240,8 @@ def main():
         message = json.loads(line)
         if "method" not in message and message["id"] == "early":
             SEEN["early"] = message.get("result", message.get("error"))
+            if "result" in message:
+                threading.Thread(target=learn_roots, args=(message["result"],), daemon=True).start()
         elif "method" not in message:
             with ANSWERED:
                 ANSWERS[message["id"]] = message.get("result", message.get("error"))

@@ -76,7 +76,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
 pub(in crate::discovery) struct DeniedTools<'n>(HashMap<&'n str, Vec<&'n str>>);
 
 /// Most places at which the name of a server may end in a rule.
-const MAX_SPLITS: usize = 4;
+const MAX_SPLITS: usize = 64;
 
 impl<'n> DeniedTools<'n> {
     /// Those of the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in these settings.
@@ -89,8 +89,10 @@ impl<'n> DeniedTools<'n> {
                 continue;
             };
             all.entry(rule).or_default().push("*");
-            // A name may have two underscores in it, too.
-            for (at, between) in rule.match_indices("__").take(MAX_SPLITS) {
+            // A name may have two underscores in it, too, or one at its end.
+            let between = |pair: &(usize, &[u8])| pair.1 == b"__";
+            let splits = rule.as_bytes().windows(2).enumerate().filter(between);
+            for (at, between) in splits.take(MAX_SPLITS) {
                 let tool = rule.get(at + between.len()..).unwrap_or_default();
                 let server = rule.get(..at).unwrap_or_default();
                 all.entry(server).or_default().push(tool);

@@ -8,8 +8,7 @@ use crate::discovery::client_variables::ClientVariables;
 use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::entry::{Entry, Unit};
 use crate::discovery::library::{FileUse, Library};
-use crate::discovery::{Surroundings, expansion, files};
-use crate::project_path::leads_out;
+use crate::discovery::{Surroundings, expansion};
 
 /// The files of variables, in several folders.
 const FILE: &str = ".env";
@@ -46,15 +45,15 @@ pub(in crate::discovery) fn secrets(
 ) -> ClientVariables {
     let users_file = around.home.join(".continue").join(FILE);
     let mut variables = ClientVariables::default();
-    if let Ok(Some(bytes)) = files::read(&users_file, files::VALUE) {
-        variables.add_users(bytes);
+    if let Ok(Some(read)) = library.values.read(&users_file) {
+        variables.add_users(&read.bytes);
     }
     for project in project.into_iter() {
         for folder in [project.join(".continue"), project.to_owned()] {
             let file = folder.join(FILE);
-            if let Ok(Some(bytes)) = files::read(&file, files::VALUE) {
-                library.add(project, &file, &bytes, FileUse::FilledIn);
-                variables.add_projects(bytes, &file, !leads_out(project, &file));
+            if let Ok(Some(read)) = library.values.read(&file) {
+                library.add(project, &file, read.hash, FileUse::FilledIn);
+                variables.add_projects(&read.bytes, &file, read.is_within_project);
             }
         }
     }

@@ -148,5 +148,125 @@ fn what_a_client_keeps_is_asked_for_where_its_server_is_taken_over() {
     let Launch::Stdio(stdio) = &own.launch else {
         panic!("{:?}", own.launch);
     };
-    assert_eq!(stdio.command, "{file:~/secret}");
+    let command = &stdio.command;
+    assert!(command.starts_with("${input:a-file-secret-"), "{command}");
+}
+
+/// What `import` makes of Cursor's and of VS Code's servers.
+fn imported(home: &Home) -> (String, Vec<String>) {
+    use crate::install::{Wanted, import};
+    let clients = [Client::Cursor, Client::VsCode];
+    let discovery = discover_all(&home.around(), &clients, &Inputs::new());
+    let wanted = Wanted {
+        clients: &clients,
+        replace: None,
+        force: false,
+        longest_call: std::time::Duration::ZERO,
+    };
+    let config = crate::Config::default();
+    let file = home.path("home/dormouse.toml");
+    let import = import(&discovery, &home.around(), (&config, &file), wanted).unwrap();
+    let text = import.changes.first().map(|change| change.after.clone());
+    (text.unwrap_or_default(), import.left)
+}
+
+fn servers(key: &str, servers: &[(&str, &str)]) -> String {
+    let servers = servers.iter().map(|(name, file)| {
+        format!(r#""{name}": {{"type": "stdio", "command": "x", "args": ["{name}"], "envFile": "${{userHome}}/{file}"}}"#)
+    });
+    let servers: Vec<_> = servers.collect();
+    format!(r#"{{"{key}": {{{}}}}}"#, servers.join(","))
+}
+
+const CODE: &str = "home/.config/Code/User/mcp.json";
+
+#[test]
+fn no_server_is_asked_for_another_ones_secret() {
+    let home = Home::empty();
+    home.write("home/1.env", "K=first\nb_KEY=first\n");
+    home.write("home/2.env", "K=second\nKEY=second\n");
+    let pairs = [("検索", "翻訳"), ("my mail", "my_mail"), ("a", "a_b")];
+    for (one, other) in pairs {
+        let text = servers("mcpServers", &[(one, "1.env"), (other, "2.env")]);
+        home.write("home/.cursor/mcp.json", text);
+        let (text, left) = imported(&home);
+        assert!(left.is_empty(), "{left:?}");
+        let ids: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.split("${input:").nth(1))
+            .collect();
+        let unique: BTreeSet<_> = ids.iter().collect();
+        assert_eq!((ids.len(), unique.len()), (4, 4), "{text}");
+    }
+}
+
+#[test]
+fn what_would_be_one_question_of_two_servers_is_taken_over_once() {
+    // Two clients have one name for it, and other files.
+    let home = Home::empty();
+    home.write("home/1.env", "K=first\n");
+    home.write("home/2.env", "K=second\n");
+    home.write(
+        "home/.cursor/mcp.json",
+        servers("mcpServers", &[("a", "1.env")]),
+    );
+    home.write(CODE, servers("servers", &[("a", "2.env")]));
+    let (text, left) = imported(&home);
+    assert_eq!(text.matches("${input:a_K}").count(), 1, "{text}");
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(
+        left[0].contains("`a_K`") && !left[0].contains("second"),
+        "{left:?}"
+    );
+    // With one secret, it is one server.
+    home.write("home/2.env", "K=first\n");
+    let (text, left) = imported(&home);
+    assert_eq!(text.matches("${input:a_K}").count(), 1, "{text}");
+    assert!(left.is_empty(), "{left:?}");
+    // What a client's file asks itself is not what another server has in a file.
+    home.write(
+        CODE,
+        r#"{"servers": {"b": {"type": "stdio", "command": "y", "args": ["${input:a_K}"]}}}"#,
+    );
+    let (text, left) = imported(&home);
+    assert!(
+        text.contains("[servers.b]") && !text.contains("[servers.a]"),
+        "{text}"
+    );
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn what_a_file_has_is_asked_for_where_its_server_is_taken_over() {
+    let home = Home::empty();
+    home.write("home/tools/who.txt", "CANARY\n");
+    home.write(
+        "home/.config/opencode/opencode.json",
+        r#"{"mcp": {"a": {"type": "local", "command": ["x", "{file:~/tools/who.txt}"]},
+                   "b": {"type": "local", "command": ["x", "{file:~/tools/none.txt}"]}}}"#,
+    );
+    let discovery = discover_all(&home.around(), &[Client::OpenCode], &Inputs::new());
+    let [a, b] = &discovery.found[..] else {
+        panic!("{:?}", discovery.found);
+    };
+    assert!(a.own.missing.is_empty(), "{:?}", a.own.missing);
+    assert!(
+        a.own.unanswered[0].contains("who.txt"),
+        "{:?}",
+        a.own.unanswered
+    );
+    let (id, answer) = a.own.asked.iter().next().unwrap();
+    assert_eq!(answer.as_ref().unwrap().expose(), "CANARY");
+    let Launch::Stdio(stdio) = &a.own.launch else {
+        panic!("{:?}", a.own.launch);
+    };
+    assert_eq!(stdio.args, [format!("${{input:{id}}}")]);
+    assert_eq!(b.own.missing.len(), 1, "{:?}", b.own.missing);
+    let inputs = [(
+        id.clone(),
+        crate::Input::Value(dormouse_launch::Secret::new("CANARY")),
+    )];
+    let inputs = Inputs::from(inputs);
+    let discovery = discover_all(&home.around(), &[Client::OpenCode], &inputs);
+    assert!(discovery.found[0].own.unanswered.is_empty());
 }

@@ -205,3 +205,65 @@ fn one_file_that_three_clients_read_is_read_as_the_first_reads_it() {
     assert!(merged.overridden.is_empty());
     assert_eq!(merged.servers["a"].also.len(), 2);
 }
+
+/// What the name `a` stands for, where Claude Code's own file has it and a project's, too.
+fn with_settings(settings: &str) -> (String, String) {
+    let home = Home::empty();
+    home.write(
+        "home/.claude.json",
+        r#"{"mcpServers": {"a": {"command": "mine"}}}"#,
+    );
+    home.write(
+        "project/.mcp.json",
+        r#"{"mcpServers": {"a": {"command": "theirs"}, "b": {"command": "other"}}}"#,
+    );
+    home.write("home/.claude/settings.json", settings);
+    let program = |clients: &[Client]| {
+        let discovery = discover_all(&home.around(), clients, &Inputs::new());
+        let merged = merge(&discovery, &|_| true);
+        let server = &merged.servers["a"].server;
+        assert!(server.enabled, "{settings}");
+        server.bridge().unwrap().launch.to_string()
+    };
+    let all: Vec<_> = Client::all().collect();
+    (program(&[Client::ClaudeCode]), program(&all))
+}
+
+#[test]
+fn a_projects_server_that_is_not_approved_hides_none_of_its_users() {
+    for (settings, expected) in [
+        ("{}", "theirs"),
+        (r#"{"enabledMcpjsonServers": ["a"]}"#, "theirs"),
+        (r#"{"enabledMcpjsonServers": ["b"]}"#, "mine"),
+        (r#"{"disabledMcpjsonServers": ["a"]}"#, "mine"),
+    ] {
+        let expected = (expected.to_owned(), expected.to_owned());
+        assert_eq!(with_settings(settings), expected, "{settings}");
+    }
+}
+
+#[test]
+fn what_one_client_forbids_holds_also_while_a_variable_is_unset() {
+    let home = Home::empty();
+    home.write(
+        "home/.codex/config.toml",
+        "[mcp_servers.notes]\ncommand = \"notes\"\nenabled = false\nenv_vars = [\"NOTES_TOKEN\"]\n",
+    );
+    home.write(
+        "home/.gemini/settings.json",
+        r#"{"mcpServers": {"notes": {"command": "notes", "env": {"NOTES_TOKEN": "$NOTES_TOKEN"}}}}"#,
+    );
+    for value in [None, Some("SECRET")] {
+        let mut around = home.around();
+        let variable = value.map(|value| ("NOTES_TOKEN".to_owned(), value.to_owned()));
+        around.env.extend(variable);
+        let clients = [Client::Codex, Client::Gemini];
+        let merged = merge(&discover_all(&around, &clients, &Inputs::new()), &|_| true);
+        assert!(merged.overridden.is_empty(), "{value:?}");
+        let server = &merged.servers["notes"].server;
+        let rules = &server.bridge().unwrap().rules;
+        assert!(server.enabled, "{value:?}");
+        assert!(!rules.enable(Some(Client::Codex)), "{value:?}");
+        assert!(rules.enable(Some(Client::Gemini)), "{value:?}");
+    }
+}

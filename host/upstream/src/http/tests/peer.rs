@@ -200,6 +200,81 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
     }
 }
 
+/// A server of 2025-11-25 that takes each call with 202, and answers on the stream of what it says
+/// by itself, if it has one.
+#[tokio::test]
+async fn an_answer_may_come_on_the_stream_of_what_is_said_between_calls() {
+    for (has_stream, ends) in [(true, false), (true, true), (false, false)] {
+        let stream: Arc<Mutex<Option<mpsc::UnboundedSender<String>>>> = Arc::default();
+        let server = Server::start(move |seen: Seen| {
+            let stream = Arc::clone(&stream);
+            async move {
+                if seen.method == Method::GET && has_stream {
+                    let mut stream = stream.lock().unwrap();
+                    // It is had once.
+                    if ends && stream.is_some() {
+                        return status(405);
+                    }
+                    let (sender, response) = fed();
+                    *stream = Some(sender);
+                    return response;
+                }
+                if seen.method != Method::POST {
+                    return status(405);
+                }
+                let message: Value = serde_json::from_str(&seen.body).unwrap_or_default();
+                let answer = |result: Value| {
+                    json!({"jsonrpc": "2.0", "id": message["id"], "result": result})
+                };
+                match message["method"].as_str().unwrap_or_default() {
+                    "initialize" => json_of(&answer(json!({
+                        "protocolVersion": LEGACY, "capabilities": {"tools": {}}
+                    }))),
+                    "tools/list" => json_of(&answer(json!({
+                        "tools": [{"name": "echo", "inputSchema": {}}]
+                    }))),
+                    "tools/call" if has_stream => {
+                        let answer = answer(json!({"content": [], "late": true}));
+                        tokio::spawn(async move {
+                            tokio::time::sleep(Duration::from_millis(300)).await;
+                            let mut stream = stream.lock().unwrap();
+                            match ends {
+                                // Its stream ends without the answer.
+                                true => *stream = Some(mpsc::unbounded_channel().0),
+                                false => {
+                                    let stream = stream.as_mut().unwrap();
+                                    stream.send(format!("data: {answer}\n\n")).unwrap();
+                                }
+                            }
+                        });
+                        status(202)
+                    }
+                    _ => status(202),
+                }
+            }
+        })
+        .await;
+        let caller = Caller::new(&server);
+        let called = tokio::time::timeout(Duration::from_secs(10), caller.call());
+        let called = called.await.unwrap();
+        if has_stream && !ends {
+            assert!(called.unwrap().contains("late"));
+            continue;
+        }
+        let why = called.unwrap_err();
+        let Failure::Lost(Lost::Broken(why)) = why else {
+            panic!("{why:?}");
+        };
+        assert!(why.contains("it may have been done"), "{why}");
+        assert!(!why.contains("`dormouse restart"), "{why}");
+        let calls = server.seen().into_iter();
+        assert_eq!(
+            calls.filter(|one| one.body.contains("tools/call")).count(),
+            1
+        );
+    }
+}
+
 /// A stateless server whose tool wants an argument in a header since its list was
 /// last read, or something that nobody can know.
 #[tokio::test]

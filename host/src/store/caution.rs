@@ -1,0 +1,177 @@
+//! Caution that tools need, as each kind of clients was last offered them.
+//!
+//! All clients are shown one tool, which is as careful as each kind of clients that is offered it
+//! needs it. What a kind was offered counts until that kind is asked again, whatever others are
+//! offered meanwhile, and whatever is approved of these. There are two exceptions, once its user has
+//! approved what is newer: where no agent is of that kind, because Dormouse alone has asked so, and
+//! where the server is known to be another release since.
+
+use std::collections::BTreeMap;
+
+use dormouse_upstream::Offered;
+use serde_json::value::RawValue;
+
+use super::frozen::{caution_of, frozen_tool, has_same_caution, most_cautious};
+use super::gated::Gated;
+use super::offered_to::OfferedTo;
+use super::record::Record;
+
+/// Most that is kept of tools as kinds of clients are offered them, in bytes. Beyond it, only their
+/// hints are.
+const MAX_CAUTION_BYTES: usize = 8 << 20;
+
+/// Most tools of which it is kept how they were offered to a kind of clients before they were gone.
+const MAX_GONE: usize = 1_000;
+
+/// Tools by name, each as it is in a list.
+pub(super) type Tools = BTreeMap<String, Box<RawValue>>;
+
+impl Record {
+    /// Notes what kinds of clients other than the one that is asked now are offered, where what is
+    /// recorded may become something else by that. `own` is what the one that is asked is offered.
+    pub(super) fn keep_cautions(&mut self, clients: &str, own: &Tools) {
+        let recorded = tools_by_name(&self.offered);
+        let is_kept = |name: &str, tool: &RawValue| {
+            let now = own.get(name);
+            now.is_some_and(|now| now.get() == tool.get())
+        };
+        let changing = recorded
+            .iter()
+            .filter(|(name, tool)| !is_kept(name, tool))
+            .map(|(name, tool)| (name, caution_of(tool)));
+        let changing: Vec<_> = changing.collect();
+        // Of all that an older Dormouse has asked for, nothing is known of any one kind.
+        let others = self.offered_to.iter_mut();
+        for other in others.filter(|of| of.clients != clients && !of.clients.is_empty()) {
+            for (name, caution) in &changing {
+                if other.has_tool(name) && !other.cautions.contains_key(*name) {
+                    other.cautions.insert((*name).clone(), caution.clone());
+                }
+            }
+        }
+    }
+
+    /// Notes what the kind of clients that was asked last is offered, and forgets of all kinds what
+    /// is as careful as what is recorded.
+    pub(super) fn settle_cautions(&mut self, own: &Tools) {
+        let recorded = tools_by_name(&self.offered);
+        if let Some(last) = self.offered_to.last_mut() {
+            for (name, tool) in own {
+                let is_recorded = |one: &Box<RawValue>| one.get() == tool.get();
+                if !recorded.get(name).is_some_and(is_recorded) {
+                    last.cautions.insert(name.clone(), caution_of(tool));
+                }
+            }
+        }
+        let mut bytes = 0;
+        for of in &mut self.offered_to {
+            let mut cautions = std::mem::take(&mut of.cautions);
+            let mut gone = 0;
+            cautions.retain(|name, caution| {
+                let is_offered = of.has_tool(name);
+                if !is_offered {
+                    gone += 1;
+                }
+                let is_recorded = |tool: &Box<RawValue>| has_same_caution(caution, tool);
+                let needs_none = is_offered && recorded.get(name).is_some_and(is_recorded);
+                let is_kept = !needs_none && gone <= MAX_GONE;
+                bytes += if is_kept { caution.get().len() } else { 0 };
+                if bytes > MAX_CAUTION_BYTES
+                    && let Some(hints) = most_cautious([&**caution])
+                {
+                    *caution = hints;
+                }
+                is_kept
+            });
+            of.cautions = cautions;
+        }
+    }
+
+    /// Keeps the caution of kinds of clients that are too many to be told from each other.
+    pub(super) fn keep_cautions_of_forgotten_kinds(&mut self, kinds: Vec<OfferedTo>) {
+        let recorded = tools_by_name(&self.offered);
+        let hints = &mut self.unseen.entry(Gated::Tool).or_default();
+        let hints = &mut hints.forgotten_hints;
+        for kind in kinds.into_iter().filter(|kind| !kind.clients.is_empty()) {
+            let same = recorded
+                .iter()
+                .filter(|(name, _)| kind.has_tool(name) && !kind.cautions.contains_key(*name))
+                .map(|(name, tool)| (name.clone(), caution_of(tool)));
+            let all: Tools = same.chain(kind.cautions.clone()).collect();
+            for (name, caution) in all {
+                let all = match hints.get(&name) {
+                    Some(before) => frozen_tool(before, &caution),
+                    None => caution,
+                };
+                hints.insert(name, all);
+            }
+        }
+    }
+
+    /// Forgets how a tool was offered to kinds of clients where its user has approved what is newer
+    /// and no agent has it as it was: where Dormouse alone has asked as a client of that kind, and
+    /// where the server is another release since.
+    pub(super) fn forget_older_cautions(&mut self, name: &str) {
+        let unseen = self.unseen.get(&Gated::Tool);
+        // Those are offered what is recorded, and so what is approved.
+        let is_newer = |of: &OfferedTo| of.has_tool(name) && !of.cautions.contains_key(name);
+        let Some(newest) = self.offered_to.iter().rposition(is_newer) else {
+            return;
+        };
+        let waits = unseen.and_then(|unseen| unseen.waits_for_others.get(name));
+        for of in self.offered_to.iter_mut().take(newest) {
+            // What waits is not replaced: nobody has seen it.
+            let waits = waits.is_some_and(|waits| waits.contains_key(&of.clients));
+            if !waits && (of.is_of_dormouse_alone || of.is_of_older_release) {
+                of.cautions.remove(name);
+            }
+        }
+    }
+
+    /// Takes over what an older Dormouse has kept of what kinds of clients are offered.
+    pub(super) fn take_over_cautions(&mut self) {
+        let Some(unseen) = self.unseen.get_mut(&Gated::Tool) else {
+            return;
+        };
+        // What waits was offered last.
+        for (name, clients, tool) in [&unseen.for_others, &unseen.waits_for_others]
+            .into_iter()
+            .flatten()
+            .flat_map(|(name, others)| others.iter().map(move |(kind, tool)| (name, kind, tool)))
+        {
+            let mut kinds = self.offered_to.iter_mut();
+            match kinds.find(|of| of.clients == *clients && of.has_tool(name)) {
+                Some(of) => {
+                    of.cautions.insert(name.clone(), caution_of(tool));
+                }
+                None => {
+                    let hints = unseen.forgotten_hints.get(name).cloned();
+                    let hints = match hints {
+                        Some(before) => frozen_tool(&before, tool),
+                        None => caution_of(tool),
+                    };
+                    unseen.forgotten_hints.insert(name.clone(), hints);
+                }
+            }
+        }
+    }
+
+    /// Tools, each with what decides its caution alone, as kinds of clients are offered one of that
+    /// name.
+    pub(super) fn cautions<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r RawValue> {
+        let of_kinds = self.offered_to.iter();
+        let of_kinds = of_kinds.filter_map(move |of| of.cautions.get(name));
+        let unseen = self.unseen.get(&Gated::Tool);
+        let forgotten = unseen.and_then(|unseen| unseen.forgotten_hints.get(name));
+        of_kinds.chain(forgotten).map(AsRef::as_ref)
+    }
+}
+
+/// The tools that an upstream offers: of several with one name, the first.
+pub(super) fn tools_by_name(offered: &Offered) -> Tools {
+    let mut tools = Tools::new();
+    for (name, tool) in Gated::Tool.of(offered) {
+        tools.entry(name).or_insert(tool);
+    }
+    tools
+}

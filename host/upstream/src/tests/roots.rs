@@ -1,0 +1,120 @@
+//! What an upstream asks its client while it is started: the roots, above all.
+
+use super::*;
+
+const ERAS: fn() -> [ClientEra; 2] = || [ClientEra::default(), ClientEra::Stateless];
+
+fn ear(era: ClientEra, thinks: Duration) -> Arc<Ear> {
+    Arc::new(Ear {
+        able: vec![Capability::Roots],
+        era,
+        thinks,
+        ..Ear::default()
+    })
+}
+
+impl Odd {
+    /// The roots that the server has been named when a call reaches it.
+    async fn named(&self, ear: &Arc<Ear>) -> usize {
+        let ear: Arc<dyn Listener> = ear.clone();
+        let answer = self.call_as(ONE, ear, ("stats", json!({}))).await.unwrap();
+        let stats: Value = serde_json::from_str(&text(&answer)).unwrap();
+        stats["named"].as_array().unwrap().len()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_call_comes_after_the_answer_to_what_was_asked_before_it() {
+    for era in ERAS() {
+        for thinks in [0, 20, 500].map(Duration::from_millis) {
+            let odd = odd(&["asks-early"]);
+            let ear = ear(era.clone(), thinks);
+            assert_eq!(odd.named(&ear).await, 1, "{era:?} {thinks:?}");
+            assert_eq!(*ear.asks.lock().unwrap(), 1, "{era:?} {thinks:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_ever_for_a_client_that_does_not_answer() {
+    let odd = odd(&["asks-early"]);
+    let ear = ear(ClientEra::default(), 10 * LIMIT);
+    let named = tokio::time::timeout(LIMIT / 2, odd.named(&ear)).await;
+    assert_eq!(named, Ok(0));
+    let begun = Instant::now();
+    assert_eq!(odd.named(&ear).await, 0);
+    assert!(begun.elapsed() < Duration::from_secs(1), "{begun:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_asks_often_has_its_client_asked_once() {
+    for era in ERAS() {
+        let odd = odd(&["asks-often"]);
+        let client = ear(era.clone(), Duration::ZERO);
+        let asks = || *client.asks.lock().unwrap();
+        // Two pages of tools are listed.
+        assert_eq!(odd.named(&client).await, 34, "{era:?}");
+        assert_eq!(asks(), 1, "{era:?}");
+        let asked = json!({ "method": "roots/list", "params": {} });
+        let ask = async || {
+            let listener: Arc<dyn Listener> = ear(era.clone(), Duration::ZERO);
+            let answer = odd.call_as(ONE, listener, ("ask", asked.clone())).await;
+            assert!(text(&answer.unwrap()).contains("roots/list"));
+        };
+        ask().await;
+        // A stateless client does not tell when its roots change.
+        let listener: Arc<dyn Listener> = client.clone();
+        odd.upstream.roots_changed(ONE);
+        let answer = odd.call_as(ONE, listener, ("ask", asked.clone())).await;
+        assert!(text(&answer.unwrap()).contains("roots/list"));
+        assert_eq!(asks(), 2, "{era:?}");
+    }
+}
+
+/// Nothing tells that a stateless client will not call again with its answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_call_leaves_unanswered_the_next_one_is_asked() {
+    let odd = odd(&["asks-often"]);
+    let silent = ear(ClientEra::Stateless, 10 * LIMIT);
+    let next = ear(ClientEra::Stateless, Duration::ZERO);
+    let answers = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        odd.named(&next).await
+    };
+    let begun = Instant::now();
+    let named = tokio::select! {
+        named = answers => named,
+        named = odd.named(&silent) => named,
+    };
+    assert_eq!(named, 34);
+    assert!(begun.elapsed() < LIMIT / 2, "{begun:?}");
+    // Once for what the other one has left, and once for what is asked since it calls.
+    assert!(*next.asks.lock().unwrap() <= 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_waits_for_its_client_says_so() {
+    let odd = patient(&["asks-often"], Duration::from_secs(2));
+    let silent: Arc<dyn Listener> = ear(ClientEra::Stateless, 10 * LIMIT);
+    let why = why(odd.call_as(ONE, silent, ("stats", json!({}))).await);
+    assert!(why.contains("it asked its client `roots/list`"), "{why}");
+    assert!(why.contains("`input_required`"), "{why}");
+}
+
+/// What fails because the host ends says nothing of the server.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_the_host_breaks_off_is_no_failure_of_the_server() {
+    let odd = odd(&["starts-slowly"]);
+    let launch = launch(&["starts-slowly"]);
+    let start = (LIMIT, Reactions::default());
+    let looking = discover(&odd.hub, "odd", &launch, CAPS, start);
+    let calling = odd.call("echo", json!({}));
+    let closing = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        odd.hub.close().await;
+    };
+    let (looked, called, ()) = futures::join!(looking, calling, closing);
+    assert_eq!(looked.err(), Some(Lost::HostEnds));
+    assert!(called.is_err());
+    assert_eq!(odd.door.told(), [""; 0]);
+}

@@ -1,0 +1,448 @@
+//! How much reading the types of a component takes, told from how they are written.
+//!
+//! A validator, which the decoder of types is as well, makes a copy of all that has to do with
+//! resources whenever an instance is imported, exported or made: each has resources of its own.
+//! Types in which others stand twice double with each level, so that a component of a kilobyte
+//! takes gigabytes. So what would be copied is counted before anything reads a component, without
+//! copying it: each type is counted once, by what the types in it were counted to be.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use wasmparser::{
+    ComponentAlias, ComponentDefinedType, ComponentExternalKind, ComponentInstance,
+    ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration, ComponentTypeRef,
+    ComponentValType, InstanceTypeDeclaration, Parser, Payload, Result, TypeBounds,
+};
+
+/// How many parts that are visited and not copied count as one that is.
+const VISITS_OF_COPY: u64 = 16;
+
+/// How many instances are read that export one another: as many as no validator takes.
+const MAX_DEPTH: usize = 200;
+
+/// What one type is, with all that is in it, as often as it is in it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    /// Its parts.
+    parts: u64,
+    /// Those of them that have to do with resources.
+    copied: u64,
+}
+
+impl Size {
+    const RESOURCE: Self = Self {
+        parts: 1,
+        copied: 1,
+    };
+
+    /// The size of what has parts of these sizes.
+    fn of(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut sum = Self::default();
+        for part in parts {
+            sum.parts = sum.parts.saturating_add(part.parts);
+            sum.copied = sum.copied.saturating_add(part.copied);
+        }
+        Self {
+            parts: sum.parts.saturating_add(1),
+            copied: sum.copied.saturating_add(u64::from(sum.copied > 0)),
+        }
+    }
+
+    fn cost(self) -> u64 {
+        self.copied
+            .saturating_add(self.parts / VISITS_OF_COPY)
+            .saturating_add(1)
+    }
+}
+
+/// A type, or what is of one.
+#[derive(Debug, Clone, Default)]
+struct Item {
+    size: Size,
+    /// What it exports: an instance, or each instance of a component.
+    exports: Option<Rc<HashMap<String, Self>>>,
+    /// How many others are within one another in these.
+    depth: usize,
+}
+
+impl Item {
+    fn sized(size: Size) -> Self {
+        Self {
+            size,
+            exports: None,
+            depth: 0,
+        }
+    }
+
+    /// What is copied of it where it is imported, exported or instantiated.
+    fn cost(&self) -> u64 {
+        let names = self.exports.as_ref().map_or(0, |exports| exports.len());
+        self.size.cost().saturating_add(names as u64)
+    }
+}
+
+/// A component, or a type that has types of its own, as far as it has been read.
+#[derive(Debug, Default)]
+struct Scope {
+    types: Vec<Item>,
+    functions: Vec<Item>,
+    values: Vec<Item>,
+    instances: Vec<Item>,
+    components: Vec<Item>,
+    imported: Vec<Size>,
+    exported: Vec<Size>,
+    exports: HashMap<String, Item>,
+}
+
+impl Scope {
+    fn items(&mut self, kind: ComponentExternalKind) -> Option<&mut Vec<Item>> {
+        match kind {
+            // What a core module has to do with resources is nothing.
+            ComponentExternalKind::Module => None,
+            ComponentExternalKind::Func => Some(&mut self.functions),
+            ComponentExternalKind::Value => Some(&mut self.values),
+            ComponentExternalKind::Type => Some(&mut self.types),
+            ComponentExternalKind::Instance => Some(&mut self.instances),
+            ComponentExternalKind::Component => Some(&mut self.components),
+        }
+    }
+
+    fn item(&mut self, kind: ComponentExternalKind, index: u32) -> Item {
+        let items = self.items(kind).map_or(&[][..], |items| items.as_slice());
+        items.get(index as usize).cloned().unwrap_or_default()
+    }
+
+    fn add(&mut self, kind: ComponentExternalKind, item: Item) {
+        if let Some(items) = self.items(kind) {
+            items.push(item);
+        }
+    }
+
+    fn export(&mut self, name: &str, item: Item) {
+        self.exported.push(item.size);
+        self.exports.insert(name.to_owned(), item);
+    }
+
+    /// The component, or the type, that it was read of.
+    fn end(self) -> Item {
+        let depth = self.exports.values().map(|item| item.depth).max();
+        Item {
+            size: Size::of(self.imported.into_iter().chain(self.exported)),
+            depth: depth.unwrap_or_default() + 1,
+            exports: Some(Rc::new(self.exports)),
+        }
+    }
+
+    fn value(&self, ty: ComponentValType) -> Size {
+        match ty {
+            ComponentValType::Primitive(_) => Size {
+                parts: 1,
+                copied: 0,
+            },
+            ComponentValType::Type(index) => {
+                let item = self.types.get(index as usize);
+                item.map_or(Size::default(), |item| item.size)
+            }
+        }
+    }
+
+    fn values(&self, types: impl IntoIterator<Item = ComponentValType>) -> Size {
+        Size::of(types.into_iter().map(|ty| self.value(ty)))
+    }
+
+    fn defined(&self, ty: &ComponentDefinedType<'_>) -> Size {
+        match ty {
+            ComponentDefinedType::Record(fields) => self.values(fields.iter().map(|field| field.1)),
+            ComponentDefinedType::Variant(cases) => {
+                let mut size = self.values(cases.iter().filter_map(|case| case.ty));
+                size.parts = size.parts.saturating_add(cases.len() as u64);
+                size
+            }
+            ComponentDefinedType::List(ty)
+            | ComponentDefinedType::FixedLengthList(ty, _)
+            | ComponentDefinedType::Option(ty) => self.values([*ty]),
+            ComponentDefinedType::Map(key, value) => self.values([*key, *value]),
+            ComponentDefinedType::Tuple(types) => self.values(types.iter().copied()),
+            ComponentDefinedType::Flags(names) | ComponentDefinedType::Enum(names) => Size {
+                parts: 1 + names.len() as u64,
+                copied: 0,
+            },
+            ComponentDefinedType::Result { ok, err } => {
+                self.values([ok, err].into_iter().flatten().copied())
+            }
+            ComponentDefinedType::Own(_) | ComponentDefinedType::Borrow(_) => Size::RESOURCE,
+            ComponentDefinedType::Future(ty) | ComponentDefinedType::Stream(ty) => {
+                self.values(ty.iter().copied())
+            }
+            ComponentDefinedType::Primitive(_) => self.values([]),
+        }
+    }
+
+    fn referred(&self, ty: ComponentTypeRef) -> Item {
+        let of_type = |index: u32| self.types.get(index as usize).cloned();
+        match ty {
+            ComponentTypeRef::Module(_) => None,
+            ComponentTypeRef::Value(ty) => Some(Item::sized(self.value(ty))),
+            ComponentTypeRef::Type(TypeBounds::SubResource) => Some(Item::sized(Size::RESOURCE)),
+            ComponentTypeRef::Func(index)
+            | ComponentTypeRef::Type(TypeBounds::Eq(index))
+            | ComponentTypeRef::Instance(index)
+            | ComponentTypeRef::Component(index) => of_type(index),
+        }
+        .unwrap_or_default()
+    }
+}
+
+/// Counts what is copied while a component is read.
+#[derive(Debug)]
+struct Count {
+    /// What is being read, with all that it is in.
+    scopes: Vec<Scope>,
+    copies: u64,
+}
+
+impl Count {
+    /// What is being read now.
+    fn scope(&mut self) -> &mut Scope {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// Ends what is being read.
+    fn end(&mut self) -> Item {
+        let item = self.scopes.pop().unwrap_or_default().end();
+        if item.depth > MAX_DEPTH {
+            self.copies = u64::MAX;
+            return Item::sized(item.size);
+        }
+        item
+    }
+
+    fn add(&mut self, copies: u64) {
+        self.copies = self.copies.saturating_add(copies);
+    }
+
+    fn import(&mut self, ty: ComponentTypeRef) {
+        let item = self.scope().referred(ty);
+        self.add(item.cost());
+        self.scope().imported.push(item.size);
+        self.scope().add(ty.kind(), item);
+    }
+
+    fn declared_export(&mut self, name: &str, ty: ComponentTypeRef) {
+        let item = self.scope().referred(ty);
+        self.add(item.cost());
+        self.scope().export(name, item.clone());
+        self.scope().add(ty.kind(), item);
+    }
+
+    fn alias(&mut self, alias: &ComponentAlias<'_>) {
+        let (kind, item) = match alias {
+            ComponentAlias::InstanceExport {
+                kind,
+                instance_index,
+                name,
+            } => {
+                let of = ComponentExternalKind::Instance;
+                let exports = self.scope().item(of, *instance_index).exports;
+                let item = exports.and_then(|exports| exports.get(*name).cloned());
+                (*kind, item)
+            }
+            ComponentAlias::CoreInstanceExport { .. } => return,
+            ComponentAlias::Outer { kind, count, index } => {
+                let kind = match kind {
+                    ComponentOuterAliasKind::Type => ComponentExternalKind::Type,
+                    ComponentOuterAliasKind::Component => ComponentExternalKind::Component,
+                    ComponentOuterAliasKind::CoreModule | ComponentOuterAliasKind::CoreType => {
+                        return;
+                    }
+                };
+                let mut outer = self.scopes.iter_mut().rev();
+                let outer = outer.nth(*count as usize);
+                (kind, outer.map(|scope| scope.item(kind, *index)))
+            }
+        };
+        self.scope().add(kind, item.unwrap_or_default());
+    }
+
+    /// Counts a type that may have others in it; no more than a hundred levels of them are read.
+    fn ty(&mut self, ty: &ComponentType<'_>) -> Item {
+        match ty {
+            ComponentType::Defined(ty) => Item::sized(self.scope().defined(ty)),
+            ComponentType::Func(ty) => {
+                let types = ty.params.iter().map(|param| param.1).chain(ty.result);
+                Item::sized(self.scope().values(types))
+            }
+            ComponentType::Resource { .. } => Item::sized(Size::RESOURCE),
+            ComponentType::Component(declarations) => self.within(|count| {
+                for declaration in declarations {
+                    match declaration {
+                        ComponentTypeDeclaration::CoreType(_) => {}
+                        ComponentTypeDeclaration::Type(ty) => count.add_type(ty),
+                        ComponentTypeDeclaration::Alias(alias) => count.alias(alias),
+                        ComponentTypeDeclaration::Export { name, ty } => {
+                            count.declared_export(name.name, *ty);
+                        }
+                        ComponentTypeDeclaration::Import(import) => count.import(import.ty),
+                    }
+                }
+            }),
+            ComponentType::Instance(declarations) => self.within(|count| {
+                for declaration in declarations {
+                    match declaration {
+                        InstanceTypeDeclaration::CoreType(_) => {}
+                        InstanceTypeDeclaration::Type(ty) => count.add_type(ty),
+                        InstanceTypeDeclaration::Alias(alias) => count.alias(alias),
+                        InstanceTypeDeclaration::Export { name, ty } => {
+                            count.declared_export(name.name, *ty);
+                        }
+                    }
+                }
+            }),
+        }
+    }
+
+    fn within(&mut self, read: impl FnOnce(&mut Self)) -> Item {
+        self.scopes.push(Scope::default());
+        read(self);
+        self.end()
+    }
+
+    fn add_type(&mut self, ty: &ComponentType<'_>) {
+        let item = self.ty(ty);
+        self.scope().types.push(item);
+    }
+
+    fn instance(&mut self, instance: ComponentInstance<'_>) {
+        let item = match instance {
+            ComponentInstance::Instantiate {
+                component_index,
+                args,
+            } => {
+                let of = ComponentExternalKind::Component;
+                let component = self.scope().item(of, component_index);
+                self.add(component.cost());
+                for arg in &args {
+                    // It is compared with what is wanted.
+                    let arg = self.scope().item(arg.kind, arg.index);
+                    self.add(arg.size.parts / VISITS_OF_COPY);
+                }
+                component
+            }
+            ComponentInstance::FromExports(exports) => {
+                let mut instance = Scope::default();
+                for export in exports {
+                    let item = self.scope().item(export.kind, export.index);
+                    instance.export(export.name.name, item);
+                }
+                self.within(|count| *count.scope() = instance)
+            }
+        };
+        self.scope().instances.push(item);
+    }
+
+    fn payload(&mut self, payload: Payload<'_>) -> Result<()> {
+        match payload {
+            Payload::ComponentTypeSection(types) => {
+                for ty in types {
+                    self.add_type(&ty?);
+                }
+            }
+            Payload::ComponentImportSection(imports) => {
+                for import in imports {
+                    self.import(import?.ty);
+                }
+            }
+            Payload::ComponentAliasSection(aliases) => {
+                for alias in aliases {
+                    self.alias(&alias?);
+                }
+            }
+            Payload::ComponentInstanceSection(instances) => {
+                for instance in instances {
+                    self.instance(instance?);
+                }
+            }
+            Payload::ComponentExportSection(exports) => {
+                for export in exports {
+                    let export = export?;
+                    let item = self.scope().item(export.kind, export.index);
+                    self.add(item.cost());
+                    let item = match export.ty {
+                        Some(ty) => {
+                            let ascribed = self.scope().referred(ty);
+                            self.add(ascribed.cost());
+                            ascribed
+                        }
+                        None => item,
+                    };
+                    self.scope().export(export.name.name, item.clone());
+                    self.scope().add(export.kind, item);
+                }
+            }
+            Payload::ComponentCanonicalSection(functions) => {
+                for function in functions {
+                    if let wasmparser::CanonicalFunction::Lift { type_index, .. } = function? {
+                        let of = ComponentExternalKind::Type;
+                        let item = self.scope().item(of, type_index);
+                        self.scope().functions.push(item);
+                    }
+                }
+            }
+            Payload::ComponentStartSection { start, .. } => {
+                // No more than one, of a function that has one.
+                self.scope()
+                    .values
+                    .extend((0..start.results.min(1)).map(|_| Item::default()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// How many parts of types are copied while the types of a component are read, at most; counting
+/// ends at so many. What is nested [too deep](crate::component_types::nested_too_deep) must not be
+/// given to it.
+#[must_use]
+pub(crate) fn copied_parts(component: &[u8], most: u64) -> u64 {
+    let mut count = Count {
+        scopes: vec![Scope::default()],
+        copies: 0,
+    };
+    // Whether what is open is a core module, each; these have no types of that kind.
+    let mut open: Vec<bool> = Vec::new();
+    for payload in Parser::new(0).parse_all(component) {
+        let Ok(payload) = payload else { break };
+        match payload {
+            Payload::ModuleSection { .. } => open.push(true),
+            Payload::ComponentSection { .. } => {
+                open.push(false);
+                count.scopes.push(Scope::default());
+            }
+            Payload::End(_) => {
+                if open.pop() == Some(false) {
+                    let component = count.end();
+                    count.scope().components.push(component);
+                }
+            }
+            payload => {
+                // What cannot be read is not read by anybody else either.
+                if open.last() != Some(&true) && count.payload(payload).is_err() {
+                    break;
+                }
+            }
+        }
+        if count.copies > most {
+            break;
+        }
+    }
+    count.copies
+}
+
+#[cfg(test)]
+mod tests;
