@@ -57,8 +57,10 @@ impl Record {
         let recorded = tools_by_name(&self.offered);
         if let Some(last) = self.offered_to.last_mut() {
             for (name, tool) in own {
-                let is_recorded = |one: &Box<RawValue>| one.get() == tool.get();
-                if !recorded.get(name).is_some_and(is_recorded) {
+                let is_recorded = recorded
+                    .get(name)
+                    .is_some_and(|one| one.get() == tool.get());
+                if !is_recorded {
                     last.cautions.insert(name.clone(), caution_of(tool));
                 }
             }
@@ -72,8 +74,10 @@ impl Record {
                 if !is_offered {
                     gone += 1;
                 }
-                let is_recorded = |tool: &Box<RawValue>| has_same_caution(caution, tool);
-                let needs_none = is_offered && recorded.get(name).is_some_and(is_recorded);
+                let is_recorded = recorded
+                    .get(name)
+                    .is_some_and(|tool| has_same_caution(caution, tool));
+                let needs_none = is_offered && is_recorded;
                 let is_kept = !needs_none && gone <= MAX_GONE;
                 bytes += if is_kept { caution.get().len() } else { 0 };
                 if bytes > MAX_CAUTION_BYTES
@@ -90,8 +94,8 @@ impl Record {
     /// Keeps the caution of kinds of clients that are too many to be told from each other.
     pub(super) fn keep_cautions_of_forgotten_kinds(&mut self, kinds: Vec<OfferedTo>) {
         let recorded = tools_by_name(&self.offered);
-        let hints = &mut self.unseen.entry(Gated::Tool).or_default();
-        let hints = &mut hints.forgotten_hints;
+        let unseen = self.unseen.entry(Gated::Tool).or_default();
+        let hints = &mut unseen.forgotten_hints;
         for kind in kinds.into_iter().filter(|kind| !kind.clients.is_empty()) {
             let same = recorded
                 .iter()

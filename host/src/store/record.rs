@@ -209,8 +209,9 @@ impl Record {
         let before = tools_by_name(before);
         for (name, tool) in Gated::Tool.of(&self.offered) {
             let treatment = Treatment::of(rules.changes, (Gated::Tool, &name), Novelty::Changed);
-            let is_same = |before: &Box<RawValue>| before.get() == tool.get();
-            if treatment == Treatment::Current && !before.get(&name).is_some_and(is_same) {
+            let before = before.get(&name);
+            let is_same = before.is_some_and(|before| before.get() == tool.get());
+            if treatment == Treatment::Current && !is_same {
                 self.forget_older_cautions(&name);
             }
         }
