@@ -204,6 +204,7 @@ struct Count {
 
 impl Count {
     /// What is being read now.
+    #[allow(clippy::indexing_slicing, reason = "there is one, made right before")]
     fn scope(&mut self) -> &mut Scope {
         if self.scopes.is_empty() {
             self.scopes.push(Scope::default());

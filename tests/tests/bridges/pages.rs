@@ -42,7 +42,10 @@ fn waits(home: &Home) -> bool {
     let text = [shown.stdout, shown.stderr].concat();
     let text = String::from_utf8(text).unwrap();
     let nothing = text.contains("nothing of `weather` has changed");
-    assert!(nothing || text.starts_with("1 new\ntool `show`, new\n"), "{text}");
+    assert!(
+        nothing || text.starts_with("1 new\ntool `show`, new\n"),
+        "{text}"
+    );
     !nothing
 }
 

@@ -57,6 +57,21 @@ fn told(error: &io::Error, largest: u64) -> String {
     }
 }
 
+/// Bytes as text, without the byte order mark that Windows' editors begin with.
+/// The error is the text up to what is none.
+pub(super) fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let mut bytes = error.into_bytes();
+        bytes.truncate(valid);
+        String::from_utf8(bytes).unwrap_or_default()
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
 /// What tests have done right before a file is read.
 #[cfg(test)]
 pub(super) mod hook {
@@ -81,19 +96,4 @@ pub(super) mod hook {
             }
         });
     }
-}
-
-/// Bytes as text, without the byte order mark that Windows' editors begin with.
-/// The error is the text up to what is none.
-pub(super) fn text(bytes: Vec<u8>) -> Result<String, String> {
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let mut bytes = error.into_bytes();
-        bytes.truncate(valid);
-        String::from_utf8(bytes).unwrap_or_default()
-    })?;
-    Ok(match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    })
 }
