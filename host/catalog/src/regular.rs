@@ -36,7 +36,19 @@ pub fn open_regular_file(path: &Path) -> io::Result<File> {
 /// It cannot be opened or read, is no file (see [`open_regular_file`]), or has more than
 /// `max_bytes` ([`ErrorKind::FileTooLarge`]).
 pub fn read_regular_file(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = match open_regular_file(path) {
+    let read = open_and_read_regular_file(path, max_bytes)?;
+    Ok(read.map(|(_, bytes)| bytes))
+}
+
+/// The same, with the file that the bytes are of.
+///
+/// # Errors
+/// The same as of [`read_regular_file`].
+pub fn open_and_read_regular_file(
+    path: &Path,
+    max_bytes: u64,
+) -> io::Result<Option<(File, Vec<u8>)>> {
+    let mut file = match open_regular_file(path) {
         Ok(file) => file,
         // A folder of the path that is a file means the same as one that is not there.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -53,12 +65,12 @@ pub fn read_regular_file(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u
         return Err(too_large());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-    file.take(max_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    let mut limited = io::Read::by_ref(&mut file).take(max_bytes.saturating_add(1));
+    limited.read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         return Err(too_large());
     }
-    Ok(Some(bytes))
+    Ok(Some((file, bytes)))
 }
 
 fn check(metadata: &Metadata) -> io::Result<()> {

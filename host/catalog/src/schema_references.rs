@@ -453,7 +453,7 @@ impl<'a> References<'a> {
 }
 
 /// Whether a keyword of some dialect has one schema or several.
-fn is_applicator(keyword: &str) -> bool {
+pub(crate) fn is_applicator(keyword: &str) -> bool {
     matches!(
         keyword,
         "$defs"

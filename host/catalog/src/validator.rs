@@ -10,7 +10,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
 use crate::schema_cost::{MAX_STEPS, SchemaCost, longest_path};
-use crate::schema_references::{KeywordValue, References};
+use crate::schema_references::{KeywordValue, References, is_applicator};
 use crate::schema_rewrite::Rewrite;
 
 /// How much memory all patterns of a schema may take when they are compiled, in bytes. They are kept.
@@ -33,25 +33,6 @@ const MAX_LISTING_STEPS: u64 = 20_000;
 /// How long the paths of all problems of a value may be together for them to be listed, in
 /// bytes: each keeps its own.
 const MAX_PATH_BYTES: u64 = 8 << 20;
-
-/// Keywords whose value is a schema or several, in some dialect.
-const KNOWN_PLACES: [&str; 15] = [
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "contains",
-    "else",
-    "if",
-    "items",
-    "not",
-    "oneOf",
-    "prefixItems",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
 
 /// How much of a path is told, in characters.
 const MAX_TOLD_PATH: usize = 200;
@@ -360,7 +341,8 @@ fn first_of<'a>(
                     }
                     _ => None,
                 };
-                let is_known = || KNOWN_PLACES.contains(&keyword.as_str());
+                // What is the content of a text is held against nothing.
+                let is_known = || is_applicator(keyword) && keyword != "contentSchema";
                 match KeywordValue::of(keyword) {
                     _ if found.is_some() => found,
                     KeywordValue::Data => None,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use dormouse_config::discovery::{Discovery, FillPolicy, SourceState, Surroundings, discover};
+use dormouse_config::discovery::{Discovery, SourceState, Surroundings};
 use dormouse_config::install::backup::Undo;
 use dormouse_config::install::{Action, Decision, Wanted, backup};
 use dormouse_config::{Client, Configured, Fingerprint, Scope, install as files};
@@ -60,19 +60,11 @@ impl Import {
             self.clients.clone()
         };
         let config = dormouse_config::load(&places.config)?;
-        let discovery = discover(
-            &around,
-            &all,
-            &FillPolicy {
-                inputs: &config.discovery.inputs,
-                // A project's servers are not taken over.
-                may_fill: &|_, _| false,
-                may_follow: &|_| false,
-                max_bytes: config.discovery.filled_in,
-            },
-        );
+        // A project's servers are not taken over.
+        let discovery = install::discover_users(&around, &all, &config);
         warn_of_problems(&discovery, &clients);
-        let program = install::program(places, &around, named)?;
+        let variables = install::variables(&config, &discovery, &around);
+        let program = install::program(places, named, variables)?;
         let import = files::import(
             &discovery,
             &around,
@@ -150,7 +142,7 @@ impl Import {
         };
         let around = Surroundings::of_process(None)?;
         let steps = run.undo(self.force, &|file, earlier| {
-            files::without(earlier, file, &around)
+            files::without_earlier_change(earlier, file, &around)
         })?;
         if self.dry_run {
             let changes = steps.iter().filter_map(|step| match step {

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use dormouse_config::discovery::{FillPolicy, Surroundings, discover};
+use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::install::diff::Kind;
 use dormouse_config::install::{Change, Program, Reach, backup, diff};
-use dormouse_config::{Client, Configured, Scope, install as files};
+use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_launch::Secret;
 use dormouse_policy::Limits;
 
@@ -87,7 +87,13 @@ impl Install {
         let around = Surroundings::of_process(None)?;
         let client = self.client;
         let reach = match self.http {
-            None => Reach::Program(program(places, &around, named)?),
+            None => {
+                let config = dormouse_config::load(&places.config)?;
+                let all: Vec<Client> = Client::all().collect();
+                let discovery = discover_users(&around, &all, &config);
+                let variables = variables(&config, &discovery, &around);
+                Reach::Program(program(places, named, variables)?)
+            }
             Some(address) => {
                 // The one that a host takes that is started with the same.
                 let given = match &self.token_file {
@@ -160,16 +166,7 @@ fn say_what_is_shown_twice(
     around: &Surroundings,
 ) -> anyhow::Result<()> {
     let config = dormouse_config::load(&places.config)?;
-    let discovery = discover(
-        around,
-        &[client],
-        &FillPolicy {
-            inputs: &config.discovery.inputs,
-            may_fill: &|_, _| false,
-            may_follow: &|_| false,
-            max_bytes: config.discovery.filled_in,
-        },
-    );
+    let discovery = discover_users(around, &[client], &config);
     let found = discovery.found.iter();
     let found =
         found.filter(|found| found.server.enabled && found.server.origin.scope == Scope::User);
@@ -239,10 +236,11 @@ fn asked(question: &str) -> anyhow::Result<bool> {
 /// How clients are to start this very program: by its name where that leads to it,
 /// and else by its path. `named` says whether the user has named the configuration
 /// file, which the clients then have to name, too.
+/// `variables` are the names of those that it needs.
 pub(super) fn program(
     places: &Places,
-    around: &Surroundings,
     named: bool,
+    variables: Vec<String>,
 ) -> anyhow::Result<Program> {
     let own =
         dormouse_files::own_program::path().context("this program cannot find its own file")?;
@@ -274,7 +272,6 @@ pub(super) fn program(
             places.config.display()
         ),
     };
-    let variables = variables(places, around)?;
     Ok(Program {
         command,
         options,
@@ -282,26 +279,37 @@ pub(super) fn program(
     })
 }
 
-/// The variables of the environment that the user's servers need, wherever they are written.
-fn variables(places: &Places, around: &Surroundings) -> anyhow::Result<Vec<String>> {
-    let config = dormouse_config::load(&places.config)?;
-    let all: Vec<Client> = Client::all().collect();
-    let discovery = discover(
+/// Searches the files of clients for the user's own servers: nothing of a project's is filled in.
+pub(super) fn discover_users(
+    around: &Surroundings,
+    clients: &[Client],
+    config: &Config,
+) -> Discovery {
+    discover(
         around,
-        &all,
+        clients,
         &FillPolicy {
             inputs: &config.discovery.inputs,
             may_fill: &|_, _| false,
             may_follow: &|_| false,
             max_bytes: config.discovery.filled_in,
         },
-    );
+    )
+}
+
+/// The variables of the environment that the user's servers need, wherever they are written.
+pub(super) fn variables(
+    config: &Config,
+    discovery: &Discovery,
+    around: &Surroundings,
+) -> Vec<String> {
     let found = discovery.found.iter();
     let found = found.filter(|found| found.server.origin.scope == Scope::User);
     let own = config.servers.values();
     let own = own.filter_map(|server| server.bridge().map(|bridge| &bridge.written));
     let launches = own.chain(found.map(|found| &found.own.launch));
-    Ok(files::needed(launches, &around.env).into_iter().collect())
+    let names = files::needed_variables(launches, &around.env);
+    names.into_iter().collect()
 }
 
 /// Shows what files are to become.

@@ -11,7 +11,7 @@ use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::{Format, hosts, output};
 use crate::control;
 use crate::roster::status::span;
-use crate::roster::{Places, Roster, ServerStatus, State, Status as Report};
+use crate::roster::{Places, Roster, ServerStatus, State, Status as Report, gone_told};
 
 /// Shows the running hosts and what their servers are doing.
 #[derive(Debug, Args)]
@@ -143,7 +143,8 @@ fn text(report: &Report) -> String {
 /// What of a server waits for its user, and what of it is gone.
 pub(super) fn waiting(server: &ServerStatus) -> String {
     let waiting = server.waiting.as_ref().map(ToString::to_string);
-    let told = waiting.into_iter().chain(server.gone_in_words.clone());
+    let gone = (!server.gone.is_empty()).then(|| gone_told(&server.name, &server.gone));
+    let told = waiting.into_iter().chain(gone);
     let lines = told.map(|told| {
         let told = output::clean(&told).replace('\n', "\n  ");
         format!("{}: {told}\n", output::styled(DOUBTFUL, &server.name))

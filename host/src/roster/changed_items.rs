@@ -61,16 +61,21 @@ impl Gone {
 
 impl fmt::Display for Gone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (server, count) = (&self.server, self.items.len());
-        write!(
-            f,
-            "{count} of what it offered when you last approved it {} gone: {}\n\
-             hint: `dormouse diff {server}` lists all of that, and `dormouse approve {server}` takes \
-             note of it",
-            if count == 1 { "is" } else { "are" },
-            first_names(&self.names())
-        )
+        f.write_str(&gone_told(&self.server, &self.names()))
     }
+}
+
+/// What its user is told of the items of a server that are gone.
+#[must_use]
+pub fn gone_told(server: &str, names: &[String]) -> String {
+    format!(
+        "{} of what it offered when you last approved it {} gone: {}\n\
+         hint: `dormouse diff {server}` lists all of that, and `dormouse approve {server}` takes \
+         note of it",
+        names.len(),
+        if names.len() == 1 { "is" } else { "are" },
+        first_names(names)
+    )
 }
 
 /// How much has changed, is new and is gone.

@@ -59,7 +59,7 @@ use dormouse_upstream::{Hub, Reaction};
 
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
-pub use changed_items::{Gone, counts};
+pub use changed_items::{Gone, counts, gone_told};
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 use confirm::Questions;

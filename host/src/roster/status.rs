@@ -94,9 +94,6 @@ pub struct ServerStatus {
     /// What its user has approved and it no longer offers: tools by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// The same as a sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gone_in_words: Option<String>,
     /// What it offers that is not shown, as sentences.
     #[serde(default)]
     pub not_shown: Vec<String>,
@@ -377,8 +374,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
             })
             .collect(),
         waiting,
-        gone: gone.as_ref().map(Gone::names).unwrap_or_default(),
-        gone_in_words: gone.map(|gone| gone.to_string()),
+        gone: gone.map(|gone| gone.names()).unwrap_or_default(),
         not_shown: not_shown(server, &pending),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),

@@ -109,13 +109,9 @@ impl Store {
         Some(known)
     }
 
-    /// Takes note of what an upstream offers now, and says what is new about that:
-    /// beside what is recorded or, where nothing is, beside what its user has seen
-    /// elsewhere: in the component that stands before it.
-    ///
-    /// # Errors
-    /// There is something new, and the record cannot be written.
-    pub fn learn(
+    /// What [`learn_as`](Self::learn_as) does for an agent.
+    #[cfg(test)]
+    pub(crate) fn learn(
         &self,
         of: &Fingerprint,
         offered: Offered,
@@ -124,7 +120,9 @@ impl Store {
         self.learn_as(of, (Asker::Agent, offered), rules)
     }
 
-    /// The same, of what was asked by an agent or by Dormouse itself.
+    /// Takes note of what an upstream offers now to an agent, or to Dormouse itself, and says what
+    /// is new about that: beside what is recorded or, where nothing is, beside what its user has
+    /// seen elsewhere: in the component that stands before it.
     ///
     /// # Errors
     /// There is something new, and the record cannot be written.

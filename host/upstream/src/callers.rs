@@ -175,7 +175,7 @@ impl Callers {
     pub(super) fn has(&self, listener: &Arc<dyn Listener>) -> bool {
         let inner = self.inner();
         let mut callers = inner.listeners.values();
-        callers.any(|(_, its)| std::ptr::addr_eq(Arc::as_ptr(its), Arc::as_ptr(listener)))
+        callers.any(|(_, its)| is_same(its, listener))
     }
 
     /// A session has ended.
@@ -196,4 +196,8 @@ impl Drop for Calling {
         inner.listeners.remove(&self.number);
         inner.last_left = Some(Instant::now());
     }
+}
+/// Whether two listeners are one.
+pub(super) fn is_same(one: &Arc<dyn Listener>, other: &Arc<dyn Listener>) -> bool {
+    std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
 }

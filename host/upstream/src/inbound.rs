@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tracing::Level;
 
-use super::callers::Nobody;
+use super::callers::{Nobody, is_same};
 use super::known_roots::RootsOwner;
 use super::message;
 use super::peer::{Oddity, OpenQuestion, Peer, lock};
@@ -331,11 +331,6 @@ fn told(error: AskError) -> (i64, String) {
         AskError::Invalid(why) => (INVALID_PARAMS, why),
         AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
     }
-}
-
-/// Whether two listeners are one.
-fn is_same(one: &Arc<dyn Listener>, other: &Arc<dyn Listener>) -> bool {
-    std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
 }
 
 /// What of all that a question needs a client lacks.

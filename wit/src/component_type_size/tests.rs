@@ -138,7 +138,7 @@ fn counting_takes_linear_time() {
 /// Whatever has been built here, by whichever toolchain, is far below the limit.
 #[test]
 fn real_components_are_far_below_the_limit() {
-    let target = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
+    let target = dormouse_tests::artifacts::target();
     let mut folders = vec![target.join("foreign"), target.join("wasm32-wasip2")];
     let mut most = 0;
     while let Some(folder) = folders.pop() {
@@ -162,4 +162,6 @@ fn real_components_are_far_below_the_limit() {
         }
     }
     assert!(most < MAX_COPIED_PARTS / 10, "{most}");
+    // Where all is built before the tests, there is something to be looked at.
+    assert!(most > 0 || std::env::var_os("CI").is_none());
 }

@@ -1,10 +1,10 @@
 //! Reading files that others have written, without trusting them to be files.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use dormouse_catalog::{open_regular_file, read_regular_file};
+use dormouse_catalog::open_and_read_regular_file;
 
 use crate::units;
 
@@ -19,32 +19,15 @@ pub(super) const VALUE: u64 = 64 << 10;
 /// The bytes of a file; none where there is no such file. The error says what is
 /// wrong with it, as what follows "the file": a larger one than `largest` is wrong.
 pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
-    #[cfg(test)]
-    hook::before_reading(path);
-    read_regular_file(path, largest).map_err(|error| told(&error, largest))
+    let read = open_and_read(path, largest)?;
+    Ok(read.map(|(_, bytes)| bytes))
 }
 
 /// The same, with the file that the bytes are of.
 pub(super) fn open_and_read(path: &Path, largest: u64) -> Result<Option<(File, Vec<u8>)>, String> {
     #[cfg(test)]
     hook::before_reading(path);
-    let read = |mut file: File| -> io::Result<(File, Vec<u8>)> {
-        let mut bytes = Vec::new();
-        let limited = io::Read::by_ref(&mut file).take(largest.saturating_add(1));
-        { limited }.read_to_end(&mut bytes)?;
-        match bytes.len() as u64 > largest {
-            true => Err(ErrorKind::FileTooLarge.into()),
-            false => Ok((file, bytes)),
-        }
-    };
-    match open_regular_file(path).and_then(read) {
-        Ok(read) => Ok(Some(read)),
-        // A folder of the path that is a file means the same as one that is not there.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(None)
-        }
-        Err(error) => Err(told(&error, largest)),
-    }
+    open_and_read_regular_file(path, largest).map_err(|error| told(&error, largest))
 }
 
 fn told(error: &io::Error, largest: u64) -> String {
@@ -72,7 +55,7 @@ pub(super) fn text(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// What tests have done right before a file is read.
+/// Action of a test right before each file is read.
 #[cfg(test)]
 pub(super) mod hook {
     use std::cell::RefCell;

@@ -107,11 +107,6 @@ fn filled_launch(found: &Found) -> Option<Fingerprint> {
     bridge.map(|bridge| Fingerprint::of(&bridge.launch))
 }
 
-/// Hash of how a server is reached, in the words of `dormouse.toml`.
-fn written_launch(found: &Found) -> Option<Fingerprint> {
-    Some(Fingerprint::of(&found.own.launch))
-}
-
 struct Merging<'d> {
     found: Vec<&'d Found>,
     fate: Vec<Fate>,
@@ -274,14 +269,13 @@ impl<'d> Merging<'d> {
             let launch = filled_launch(found);
             // What is written in the same way is the same, also while a variable has no value: each
             // client has its own place for one, and what one forbids would not hold for the other.
-            let written = written_launch(found).filter(|_| !is_of_project(found));
+            let written = (!is_of_project(found)).then(|| Fingerprint::of(&found.own.launch));
             let by_words = launches.get(&written).filter(|first| {
                 // Secrets that are in their clients' files are written as one question.
                 let first = self.found.get(**first);
                 first.is_some_and(|first| first.own.asked == found.own.asked)
             });
-            let twin = launches.get(&launch).or(by_words);
-            let twin = twin.copied();
+            let twin = launches.get(&launch).or(by_words).copied();
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {
                 self.decide(index, Fate::Same(first));

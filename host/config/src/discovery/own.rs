@@ -61,12 +61,12 @@ enum Piece {
         name: String,
         default: Option<String>,
     },
-    /// What a user answers to a question of the client's own.
+    /// Answer of a user to a question of the client's own.
     Answer {
         id: String,
         is_answered: bool,
     },
-    /// What a file of the client's has, which the user is asked for.
+    /// Value in a file of the client's, which the user is asked for.
     Kept {
         id: String,
         is_answered: bool,
@@ -74,7 +74,7 @@ enum Piece {
         /// The file, as it is written, where it is named there.
         file: Option<String>,
     },
-    /// What cannot be filled in, as it is written, and why.
+    /// Text that cannot be filled in, as it is written, and why.
     Foreign(String, &'static str),
 }
 
@@ -312,22 +312,16 @@ impl Own {
             match piece {
                 Piece::Plain(plain) => text.push_str(&escaped(&plain)),
                 Piece::Variable { name, default } => {
-                    if text.ends_with('$') {
-                        self.missing.push(no_way_to_write(at));
-                    }
+                    self.look_behind(&text, at);
                     let default = default.map(|default| format!(":-{default}"));
                     text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
                 }
                 Piece::Answer { id, is_answered } => {
-                    if text.ends_with('$') {
-                        self.missing.push(no_way_to_write(at));
-                    }
-                    let told = inputs::unanswered(at, &id).replace("\nhint", "");
-                    let is_told = self.unanswered.len() >= MOST || self.unanswered.contains(&told);
-                    if !is_answered && !is_told {
-                        self.unanswered.push(told);
-                    }
+                    self.look_behind(&text, at);
                     text.push_str(&format!("${{{INPUT}{id}}}"));
+                    if !is_answered {
+                        self.tell_unanswered(&inputs::unanswered(at, &id));
+                    }
                     self.ask(id, None);
                 }
                 Piece::Kept {
@@ -336,24 +330,19 @@ impl Own {
                     value,
                     file,
                 } => {
-                    if text.ends_with('$') {
-                        self.missing.push(no_way_to_write(at));
-                    }
-                    let told = match file {
-                        None => inputs::unanswered(at, &id),
-                        Some(file) => format!(
-                            "`{at}` asks for {}, which the file {} has\nhint: {}",
-                            quoted(&id),
-                            quoted(&file),
-                            inputs::hint(&id)
-                        ),
-                    };
-                    let told = told.replace("\nhint", "");
-                    let is_told = self.unanswered.len() >= MOST || self.unanswered.contains(&told);
-                    if !is_answered && !is_told {
-                        self.unanswered.push(told);
-                    }
+                    self.look_behind(&text, at);
                     text.push_str(&format!("${{{INPUT}{id}}}"));
+                    if !is_answered {
+                        self.tell_unanswered(&match file {
+                            None => inputs::unanswered(at, &id),
+                            Some(file) => format!(
+                                "`{at}` asks for {}, which the file {} has\nhint: {}",
+                                quoted(&id),
+                                quoted(&file),
+                                inputs::hint(&id)
+                            ),
+                        });
+                    }
                     self.ask(id, Some(value));
                 }
                 Piece::Foreign(written, why) => {
@@ -366,6 +355,21 @@ impl Own {
             }
         }
         text
+    }
+
+    /// Sees that what is before a variable does not make a plain text of it.
+    fn look_behind(&mut self, text: &str, at: &str) {
+        if text.ends_with('$') {
+            self.missing.push(no_way_to_write(at));
+        }
+    }
+
+    /// Notes what is said of a question that has no answer, once, and of not too many.
+    fn tell_unanswered(&mut self, told: &str) {
+        let told = told.replace("\nhint", "");
+        if self.unanswered.len() < MOST && !self.unanswered.contains(&told) {
+            self.unanswered.push(told);
+        }
     }
 }
 
@@ -548,7 +552,7 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
     Some((piece, rest))
 }
 
-/// What a file is that is filled in. Its text may be a secret, and is asked for.
+/// Piece for a file that is filled in. Its text may be a secret, and is asked for.
 fn file(path: &str, written: String, source: &Source<'_>) -> Piece {
     let Some(value) = source.files.get(path) else {
         return Piece::Foreign(written, FILE_NOT_THERE);

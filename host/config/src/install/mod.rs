@@ -19,5 +19,5 @@ mod variables;
 pub use change::Change;
 pub use decision::{Action, Decision};
 pub use plan::{Import, Program, Reach, Wanted, import, install};
-pub use uninstall::{Uninstall, uninstall, without};
-pub use variables::needed;
+pub use uninstall::{Uninstall, uninstall, without_earlier_change};
+pub use variables::needed_variables;

@@ -73,7 +73,11 @@ pub fn uninstall(
 /// A file of clients' without a change that Dormouse has made of it, with all that was written into
 /// it since. None where no client has such a file, or it cannot be edited.
 #[must_use]
-pub fn without(earlier: &EarlierChange, file: &Path, around: &Surroundings) -> Option<Change> {
+pub fn without_earlier_change(
+    earlier: &EarlierChange,
+    file: &Path,
+    around: &Surroundings,
+) -> Option<Change> {
     let places = Client::all().flat_map(|client| places::files(client, around));
     let places: Vec<_> = places.filter(|place| place.file == file).collect();
     let mut change = Change::of_client(file, places.first()?.shape.syntax).ok()?;

@@ -27,7 +27,7 @@ const OF_CODEX: &[&str] = &[
 /// every server gets or that one of them is said to get: a client that passes only what it is told
 /// to has to be told these.
 #[must_use]
-pub fn needed<'l>(
+pub fn needed_variables<'l>(
     launches: impl IntoIterator<Item = &'l Launch>,
     env: &HashMap<String, String>,
 ) -> BTreeSet<String> {
@@ -104,7 +104,7 @@ mod tests {
             "DORMOUSE_TOKEN",
         ];
         let env = set.map(|name| (name.to_owned(), String::new())).into();
-        let names: Vec<_> = needed(&launches, &env).into_iter().collect();
+        let names: Vec<_> = needed_variables(&launches, &env).into_iter().collect();
         let expected = ["BIN", "HOST", "KEY", "MY_X", "TOKEN", "XDG_RUNTIME_DIR"];
         assert_eq!(names, expected);
     }

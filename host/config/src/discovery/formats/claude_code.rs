@@ -79,7 +79,7 @@ pub(in crate::discovery) struct DeniedTools<'n>(HashMap<&'n str, Vec<&'n str>>);
 const MAX_SPLITS: usize = 64;
 
 impl<'n> DeniedTools<'n> {
-    /// Those of the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in these settings.
+    /// Reads the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in these settings.
     pub(in crate::discovery) fn of(settings: &[&'n Node]) -> Self {
         let mut all: HashMap<&str, Vec<&str>> = HashMap::new();
         let deny = |node: &&'n Node| node.get("permissions")?.get("deny");

@@ -152,7 +152,7 @@ fn what_a_client_keeps_is_asked_for_where_its_server_is_taken_over() {
     assert!(command.starts_with("${input:a-file-secret-"), "{command}");
 }
 
-/// What `import` makes of Cursor's and of VS Code's servers.
+/// Imported servers of Cursor and of VS Code.
 fn imported(home: &Home) -> (String, Vec<String>) {
     use crate::install::{Wanted, import};
     let clients = [Client::Cursor, Client::VsCode];

@@ -206,7 +206,7 @@ fn one_file_that_three_clients_read_is_read_as_the_first_reads_it() {
     assert_eq!(merged.servers["a"].also.len(), 2);
 }
 
-/// What the name `a` stands for, where Claude Code's own file has it and a project's, too.
+/// Server of the name `a`, where Claude Code's own file has it and a project's, too.
 fn with_settings(settings: &str) -> (String, String) {
     let home = Home::empty();
     home.write(
