@@ -210,6 +210,10 @@ impl Live {
         let of = (target, server);
         let result = call.wanted.result(of, results.first(), completed);
         let mut result = result.map_err(|cause| cause.within(target))?;
+        // Of what is text the length is known.
+        if size > MAX_VALUES_BYTES {
+            result.write();
+        }
         let size = result.size();
         fits(size)?;
         if size > MAX_VALUES_BYTES {

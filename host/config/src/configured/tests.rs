@@ -514,6 +514,47 @@ fn rules_of_single_clients_hold_for_a_projects_server() {
     assert_eq!(shown, ["b"]);
 }
 
+/// Else its approvals, rules and tools would have other names in that folder.
+#[test]
+fn a_server_keeps_its_name_where_one_of_its_clients_switches_it_off() {
+    let home = tempfile::tempdir().unwrap();
+    let claude = r#"{
+        "mcpServers": {"hub": {"command": "hub"}, "taken": {"command": "yy"}},
+        "projects": {"PROJECT": {"disabledMcpServers": ["hub", "taken"]}}
+    }"#;
+    let cursor = r#"{"mcpServers": {
+        "zz": {"command": "hub"}, "other": {"command": "yy"}, "taken": {"command": "xx"}
+    }}"#;
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::create_dir(home.path().join(".cursor")).unwrap();
+    let claude = claude.replace("PROJECT", project.to_str().unwrap());
+    std::fs::write(home.path().join(".claude.json"), claude).unwrap();
+    std::fs::write(home.path().join(".cursor/mcp.json"), cursor).unwrap();
+    let trust = Trust::new(&home.path().join("data"));
+    for (folder, origin) in [
+        (None, Client::ClaudeCode),
+        (Some(&*project), Client::Cursor),
+    ] {
+        let around = Surroundings::new(home.path().to_owned(), [].into(), folder);
+        let all = Configured::new(Config::default(), Some(&around), &trust);
+        let hub = &all.servers["hub"];
+        assert!(hub.enabled && hub.origin.client == Some(origin), "{hub:?}");
+        assert_eq!(hub.name, "hub");
+        assert!(!all.servers.contains_key("zz"), "{:?}", names(&all));
+        let told = all
+            .notes
+            .iter()
+            .any(|(name, note)| name == "hub" && note.contains("`zz`"));
+        assert!(told, "{:?}", all.notes);
+    }
+    // A name that another server has is not free.
+    let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+    let all = Configured::new(Config::default(), Some(&around), &trust);
+    assert_eq!(names(&all), ["hub", "other", "taken"]);
+    assert_eq!(program(&all, "taken").0, "xx");
+}
+
 #[test]
 fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
     let own = "[servers.zz]\ncommand = ['guard']\nenabled = false\n\

@@ -330,6 +330,7 @@ impl<'d> Merging<'d> {
         for (index, found) in self.open() {
             let mut server = found.server.clone();
             let entries = entries.remove(&index).unwrap_or_default();
+            server.name = self.name_of(found, &entries);
             let all = ClientConsensus::of(entries.iter().filter_map(|entry| entry.rule()));
             if let (Some(all), Some(bridge)) = (all, server.bridge_mut()) {
                 bridge.filter = all.filter;
@@ -344,7 +345,7 @@ impl<'d> Merging<'d> {
             let mut other_names = Vec::new();
             for entry in &entries {
                 let other = &entry.server;
-                if other.name != found.server.name {
+                if other.name != server.name {
                     notes.push(format!(
                         "it is the same as `{}` of {}, which is not shown a second time",
                         other.name, other.origin
@@ -358,9 +359,22 @@ impl<'d> Merging<'d> {
                 other_names,
                 also: also.remove(&index).unwrap_or_default(),
             };
-            merged.servers.insert(found.server.name.clone(), choice);
+            merged.servers.insert(choice.server.name.clone(), choice);
         }
         merged
+    }
+
+    /// The name of a server that is taken, of those that its entries have: that of the first, also
+    /// where another is taken because the first is switched off. Else a client's switch for one
+    /// folder would rename it there.
+    fn name_of(&self, taken: &Found, entries: &[&Found]) -> String {
+        let own = &taken.server.name;
+        let is_free = |name: &&String| {
+            let mut others = self.open().into_iter().map(|(_, found)| &found.server.name);
+            *name == own || others.all(|other| other != *name)
+        };
+        let first = entries.first().map(|first| &first.server.name);
+        first.filter(is_free).unwrap_or(own).clone()
     }
 
     /// What the clients' files say of the servers that are taken, by these. A project neither

@@ -34,6 +34,20 @@ fn members_are_read_as_they_are_written() {
 }
 
 #[test]
+fn members_are_found_however_their_names_are_written() {
+    for text in [
+        r#"{"isError":1}"#,
+        r#"{"\u0069sError":1}"#,
+        r#"{"is\u0045rro\u0072":1}"#,
+    ] {
+        assert_eq!(member(text, "isError"), Some("1"), "{text}");
+    }
+    assert_eq!(member(r#"{"a\/b":1}"#, "a/b"), Some("1"));
+    assert_eq!(member(r#"{"a":"isError \u0041"}"#, "isError"), None);
+    assert_eq!(member(r#"{"a":1}"#, "isError"), None);
+}
+
+#[test]
 fn members_have_a_limit() {
     let error = Object::parse(r#"{"a":1,"b":2,"c":3}"#, 2).unwrap_err();
     assert!(matches!(error, ObjectError::TooManyMembers { limit: 2 }));
