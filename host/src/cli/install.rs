@@ -211,7 +211,9 @@ impl Then {
             false
         };
         if wanted {
-            return Sync::of(names).run(places);
+            let synced = Sync::of(names).run(places)?;
+            // What was asked for by name is a part of what is to be done; else all is done.
+            return Ok(if self.sync { synced } else { ExitCode::SUCCESS });
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -95,6 +95,10 @@ impl Search<'_> {
             claude_code::of_project(root, folder?)
         });
         let own: Vec<&Node> = own.collect();
+        let users = self.documents.iter();
+        let users = users.filter(|(scope, _)| *scope == Scope::User);
+        let users: Vec<_> = users.filter_map(|(_, loaded)| loaded.root()).collect();
+        let folders_off = claude_code::folders_off(&users);
         let settings = documents.iter().filter_map(|(_, loaded)| loaded.root());
         let all: Vec<&Node> = settings.chain(own.iter().copied()).collect();
         let of_user = documents
@@ -108,6 +112,13 @@ impl Search<'_> {
                 None => &denied_to_all,
             };
             deny(found, &denied.of_server(&found.written_name));
+            let folders = folders_off.get(found.written_name.as_str());
+            if let (Scope::User, Some(folders)) = (&found.server.origin.scope, folders) {
+                found.own.notes.push(format!(
+                    "Claude Code has it switched off in {folders} folder(s), by `disabledMcpServers`; \
+                     here it is on in all"
+                ));
+            }
             let mut off = claude_code::off_here(&own, &found.written_name);
             if project_of(&found.server.origin.scope).is_some() {
                 off = off.or_else(|| claude_code::off(&all, &found.written_name));

@@ -464,3 +464,32 @@ fn servers_of_a_folder_without_a_project() {
     );
     assert_eq!(discovery.projects().count(), 0);
 }
+
+/// Whoever takes a server over is told: their `dormouse.toml` has no switch for single folders.
+#[test]
+fn switches_of_claude_code_for_single_folders_are_told() {
+    let home = Home::empty();
+    home.write(
+        "home/.claude.json",
+        serde_json::json!({
+            "mcpServers": {"hub": {"command": "hub"}, "other": {"command": "other"}},
+            "projects": {
+                "/a": {"disabledMcpServers": ["hub", "hub", 7]},
+                "/b": {"disabledMcpServers": ["hub", "gone"]},
+                "/c": {"disabledMcpServers": {"other": true}},
+            },
+        })
+        .to_string(),
+    );
+    let discovery = discover_all(&home.around(), &[Client::ClaudeCode], &Inputs::new());
+    let notes = |name: &str| {
+        let mut found = discovery.found.iter();
+        let found = found.find(|found| found.written_name == name).unwrap();
+        assert!(found.server.enabled, "{found:?}");
+        found.own.notes.clone()
+    };
+    let expected = "Claude Code has it switched off in 2 folder(s), by `disabledMcpServers`; \
+                    here it is on in all";
+    assert_eq!(notes("hub"), [expected]);
+    assert_eq!(notes("other"), [""; 0]);
+}

@@ -1,7 +1,7 @@
 //! Claude Code: `mcpServers`; `timeout` is for a call, in milliseconds. Its settings
 //! say which servers of a project's `.mcp.json` are on, and which tools are denied.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::Scope;
@@ -117,6 +117,20 @@ impl<'n> DeniedTools<'n> {
 /// What of the user's own file is about a project.
 pub(in crate::discovery) fn of_project<'n>(root: &'n Node, project: &Path) -> Option<&'n Node> {
     root.get("projects")?.get(&project.to_string_lossy())
+}
+
+/// In how many folders the user's own file switches off each server.
+pub(in crate::discovery) fn folders_off<'n>(roots: &[&'n Node]) -> HashMap<&'n str, usize> {
+    let mut folders = HashMap::new();
+    let projects = roots.iter().filter_map(|root| root.get("projects"));
+    for project in projects.flat_map(Node::members) {
+        let names = project.node.get("disabledMcpServers").map(Node::items);
+        let names = names.unwrap_or_default().iter().filter_map(Node::text);
+        for name in names.collect::<HashSet<_>>() {
+            *folders.entry(name).or_default() += 1;
+        }
+    }
+    folders
 }
 
 /// Why any server is off in a project, if it is, by what the user's own file says of
