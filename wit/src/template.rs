@@ -10,7 +10,7 @@ use positions::Positions;
 
 /// The longest URI that is held against a template, in bytes. Browsers and
 /// servers stop at far less.
-const LONGEST: usize = 64 * 1024;
+const MAX_URI_BYTES: usize = 64 * 1024;
 
 /// The longest template, in bytes.
 const MAX_TEMPLATE_BYTES: usize = 2048;
@@ -137,7 +137,7 @@ impl Template {
             Some(Part::Literal(text)) => text,
             _ => "",
         };
-        uri.len() <= LONGEST && uri.starts_with(self.first()) && uri.ends_with(last)
+        uri.len() <= MAX_URI_BYTES && uri.starts_with(self.first()) && uri.ends_with(last)
     }
 
     /// Whether a URI has all literals in it, one behind the other.

@@ -30,7 +30,7 @@ const LIMIT: u64 = 1 << 30;
 /// How long a component that nobody asked for stays in the index, in
 /// nanoseconds. Several configurations may share one index, so an entry that one
 /// of them does not know is not therefore useless.
-const KEPT: i64 = 30 * DAY;
+const MAX_UNUSED_NANOSECONDS: i64 = 30 * DAY;
 
 /// How old an entry's time of last use may become before it is written again.
 /// (Writing it at every start would make every start write.)
@@ -205,7 +205,7 @@ impl Index {
             .filter(|path| !fresh.contains_key(*path))
             .filter_map(|path| {
                 let (key, body) = old.get(path)?;
-                let current = now.saturating_sub(key.used) <= KEPT && Path::new(path).exists();
+                let current = now.saturating_sub(key.used) <= MAX_UNUSED_NANOSECONDS && Path::new(path).exists();
                 current.then_some((path.as_str(), key, body))
             });
         let fresh = fresh

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The longest duration that makes sense here: a month. Beyond it lie typing
 /// errors, and the overflow of clocks.
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 const SIZES: &[(&str, u64)] = &[
     ("B", 1),
@@ -42,7 +42,7 @@ pub fn duration(text: &str) -> Result<Duration, &'static str> {
     const HINT: &str = "a duration is a whole number above 0 with a unit, like `500ms`, `60s`, `10m` or `1h`, and at most `30d`";
     scaled(text, DURATIONS)
         .map(Duration::from_millis)
-        .filter(|duration| !duration.is_zero() && *duration <= LONGEST)
+        .filter(|duration| !duration.is_zero() && *duration <= MAX_DURATION)
         .ok_or(HINT)
 }
 

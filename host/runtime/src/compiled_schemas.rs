@@ -33,7 +33,7 @@ const MIN_GROWTH: u64 = 64 << 10;
 /// A schema as it is compiled, or why it cannot be.
 pub(super) type CompiledSchema = Result<BoundedValidator, SchemaError>;
 
-static KEPT: LazyLock<Mutex<CompiledSchemas>> = LazyLock::new(Mutex::default);
+static COMPILED_SCHEMAS: LazyLock<Mutex<CompiledSchemas>> = LazyLock::new(Mutex::default);
 
 /// Those of all servers.
 #[derive(Default)]
@@ -64,14 +64,14 @@ impl SchemaId {
 
 impl Drop for SchemaId {
     fn drop(&mut self) {
-        let kept = lock(&KEPT).by_id.remove(&self.0);
+        let kept = lock(&COMPILED_SCHEMAS).by_id.remove(&self.0);
         drop(kept);
     }
 }
 
 /// Whether a schema is kept as it is compiled, so that to use it takes no long.
 pub(super) fn is_kept(id: &SchemaId, server: &ServerMemory) -> bool {
-    let kept = lock(&KEPT);
+    let kept = lock(&COMPILED_SCHEMAS);
     kept.by_id.get(&id.0).is_some_and(|kept| kept.is_of(server))
 }
 
@@ -84,7 +84,7 @@ pub(super) fn with<T>(
     work: impl FnOnce(&CompiledSchema) -> T,
 ) -> T {
     let before = allocated();
-    let found = lock(&KEPT).find(id, server);
+    let found = lock(&COMPILED_SCHEMAS).find(id, server);
     let is_new = found.is_none();
     // What it takes is bounded, and may be some tenths of a second all the same.
     let compile = || without_blocking(usize::MAX, || dormouse_catalog::validator(schema));
@@ -106,7 +106,7 @@ fn keep(
     server: &Arc<ServerMemory>,
     (compiled, more): (Arc<CompiledSchema>, u64),
 ) {
-    let before = lock(&KEPT).by_id.remove(&id.0);
+    let before = lock(&COMPILED_SCHEMAS).by_id.remove(&id.0);
     let bytes = match before.filter(|_| !is_new) {
         Some(kept) => kept.charge.bytes().saturating_add(more),
         None if is_new => more,
@@ -117,7 +117,7 @@ fn keep(
     if bytes > MAX_BYTES_OF_SERVER {
         return;
     }
-    let mut kept = lock(&KEPT);
+    let mut kept = lock(&COMPILED_SCHEMAS);
     let given_up = kept.make_room(server.as_ref(), bytes);
     drop(kept);
     // What is given back has others wait no longer, and this has locks of its own.
@@ -125,7 +125,7 @@ fn keep(
     let Some(charge) = server.charge_what_is_free(bytes) else {
         return;
     };
-    let mut kept = lock(&KEPT);
+    let mut kept = lock(&COMPILED_SCHEMAS);
     let used = kept.uses;
     let replaced = kept.by_id.insert(
         id.0,
@@ -144,7 +144,7 @@ fn keep(
 /// Gives back what is kept of one server, or of all. Returns whether there was anything.
 pub(super) fn forget(only: Option<&ServerMemory>) -> bool {
     let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
-    let mut kept = lock(&KEPT);
+    let mut kept = lock(&COMPILED_SCHEMAS);
     let ids: Vec<u64> = kept
         .by_id
         .iter()
@@ -243,14 +243,14 @@ mod tests {
             assert!(host.taken() <= MAX_BYTES_OF_SERVER, "{}", host.taken());
         }
         assert_eq!(host.taken(), MAX_BYTES_OF_SERVER);
-        assert!(lock(&KEPT).find(&ids[19], &one).is_some());
-        assert!(lock(&KEPT).find(&ids[19], &other).is_none());
-        assert!(lock(&KEPT).find(&ids[0], &one).is_none());
+        assert!(lock(&COMPILED_SCHEMAS).find(&ids[19], &one).is_some());
+        assert!(lock(&COMPILED_SCHEMAS).find(&ids[19], &other).is_none());
+        assert!(lock(&COMPILED_SCHEMAS).find(&ids[0], &one).is_none());
         // One that has grown has others go, and one that has been given up is not kept again.
         keep((&ids[19], false), &one, (compiled(), MIB));
         keep((&ids[0], false), &one, (compiled(), MIB));
         assert_eq!(host.taken(), MAX_BYTES_OF_SERVER);
-        assert_eq!(lock(&KEPT).by_id.len(), 7);
+        assert_eq!(lock(&COMPILED_SCHEMAS).by_id.len(), 7);
         let id = SchemaId::new();
         keep_new(&id, &other);
         assert_eq!(host.taken(), MAX_BYTES_OF_SERVER + MIB);

@@ -16,7 +16,7 @@ use super::{RpcError, place, wire};
 
 /// How long a host may take to answer. One that is stopped or stuck must not
 /// hold up whoever asks.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
@@ -116,12 +116,12 @@ pub(super) async fn hosts_in(folder: &Path) -> Vec<Host> {
 }
 
 async fn connect(pid: u32, file: &Path) -> Option<Host> {
-    let error = match timeout(PATIENCE, open(file)).await {
+    let error = match timeout(ANSWER_TIMEOUT, open(file)).await {
         Ok(Ok(stream)) => {
             return Some(Host {
                 pid,
                 file: file.to_owned(),
-                patience: PATIENCE,
+                patience: ANSWER_TIMEOUT,
                 lines: LineReader::new(BufReader::new(stream), MAX_ANSWER_BYTES),
                 asked: 0,
             });

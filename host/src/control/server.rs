@@ -28,7 +28,7 @@ const CONNECTIONS: usize = 16;
 
 /// How long a connection may be silent, and how long it may take to read what it
 /// is sent. Nobody has a reason to stay.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Connections on which nothing is asked at the moment.
 #[derive(Default)]
@@ -199,7 +199,7 @@ async fn serve(
     let mut writer = stream;
     loop {
         let line = tokio::select! {
-            line = timeout(PATIENCE, wire::read_line(&mut lines)) => line??,
+            line = timeout(IDLE_TIMEOUT, wire::read_line(&mut lines)) => line??,
             () = asking.ended.cancelled() => return Ok(()),
         };
         let silent = Arc::clone(&asking.all);
@@ -208,7 +208,7 @@ async fn serve(
             return Ok(());
         };
         if let Some(answer) = answer(&line, methods).await {
-            timeout(PATIENCE, writer.write_all(answer.as_bytes())).await??;
+            timeout(IDLE_TIMEOUT, writer.write_all(answer.as_bytes())).await??;
         }
         asking = silent.add();
     }

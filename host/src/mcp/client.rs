@@ -225,7 +225,7 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         let response = response.map_err(failed)?;
         verbatim::answer(response).map_err(AskError::Failed)
     });
-    let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
+    let patience = tokio::time::timeout(shelf::ANSWER_TIMEOUT, try_join_all(asked));
     let answered = tokio::select! {
         answered = patience => answered
             .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),

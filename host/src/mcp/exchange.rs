@@ -31,7 +31,7 @@ use super::relay::Relay;
 use crate::roster::Context;
 
 /// How long the last words of a cancelled call may take to go out.
-const FLUSH: Duration = Duration::from_millis(250);
+const CANCELLED_FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How long is waited for more questions of a call of a stateless client, so that what is asked
 /// at the same time is asked in one round: clients end a call that takes many.
@@ -295,7 +295,7 @@ impl Host {
             // Who has cancelled the call may still listen, or may not.
             let gone = async {
                 caller.gone.cancelled().await;
-                tokio::time::sleep(FLUSH).await;
+                tokio::time::sleep(CANCELLED_FLUSH_TIMEOUT).await;
             };
             tokio::select! {
                 () = relaying => {}

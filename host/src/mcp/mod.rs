@@ -73,11 +73,11 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// How long, after the grace, those that are cancelled then may take to end by
 /// themselves, and unsent answers to go out.
-const FLUSH: Duration = Duration::from_millis(250);
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How long an agent that has shaken hands may ask for nothing before the host
 /// does what it had put off until the first answer.
-const PATIENCE: Duration = Duration::from_millis(250);
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Serves one agent until it closes its end or `stop` is cancelled. Cancels
 /// `ready` when the first tools have been listed or called, so that whatever is
@@ -142,7 +142,7 @@ where
         Err(error) => return Err(error).context("the agent's first messages were not understood"),
     };
     let patience = async {
-        tokio::time::sleep(PATIENCE).await;
+        tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
         ready.cancel();
         std::future::pending::<()>().await;
     };
@@ -162,5 +162,5 @@ async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &Canc
     tokio::time::sleep(GRACE).await;
     ending.cancel();
     closed.cancelled().await;
-    tokio::time::sleep(FLUSH).await;
+    tokio::time::sleep(FLUSH_TIMEOUT).await;
 }

@@ -16,17 +16,17 @@ use tokio::task::AbortHandle;
 use super::exchange::Suspended;
 
 /// How long a call waits for the answer to a question.
-pub(super) const PATIENCE: Duration = Duration::from_secs(900);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// How many calls may wait at once. Where there are more, one is ended of the client that
 /// has most, so that no client ends the calls of others: the one that has waited longest,
 /// whose person is the least likely still to be there. Half of the pool that instances
 /// come from stays free for those that run.
-const CAP: usize = 64;
+const MAX_SUSPENDED_CALLS: usize = 64;
 
 /// How long a call goes on to wait when another one waits for what it is busy with:
 /// long enough for an answer that is on its way, shorter than anybody's patience.
-const HINDERS: Duration = Duration::from_secs(10);
+const CONTENDED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Of how many calls that were ended it is known why.
 const ENDED: usize = 1024;
@@ -69,17 +69,17 @@ impl fmt::Display for Why {
             Self::Late => write!(
                 f,
                 "was not answered within {} minutes",
-                PATIENCE.as_secs() / 60
+                ANSWER_TIMEOUT.as_secs() / 60
             ),
             Self::Hindered => write!(
                 f,
                 "was not answered within {} s while another call waited for the same instance",
-                HINDERS.as_secs()
+                CONTENDED_TIMEOUT.as_secs()
             ),
             Self::Cancelled => f.write_str("was cancelled"),
             Self::TooMany => write!(
                 f,
-                "was the oldest of its client's when more than {CAP} waited"
+                "was the oldest of its client's when more than {MAX_SUSPENDED_CALLS} waited"
             ),
         }
     }
@@ -127,10 +127,10 @@ async fn over(held: Option<Awaited>) -> Why {
             Some(mut held) => held.begins().await,
             None => std::future::pending().await,
         }
-        tokio::time::sleep(HINDERS).await;
+        tokio::time::sleep(CONTENDED_TIMEOUT).await;
     };
     tokio::select! {
-        () = tokio::time::sleep(PATIENCE) => Why::Late,
+        () = tokio::time::sleep(ANSWER_TIMEOUT) => Why::Late,
         () = hindered => Why::Hindered,
     }
 }
@@ -168,7 +168,7 @@ impl Shelf {
         });
         let end = End(end.abort_handle());
         waiting.calls.insert(number, Waits { call, _end: end });
-        let spared = match waiting.calls.len() > CAP {
+        let spared = match waiting.calls.len() > MAX_SUSPENDED_CALLS {
             true => waiting.to_spare(),
             false => None,
         };
@@ -176,11 +176,11 @@ impl Shelf {
         drop(waiting);
         if dropped.is_some() {
             tracing::warn!(
-                "more than {CAP} calls wait for answers; the oldest of the client that has most is ended"
+                "more than {MAX_SUSPENDED_CALLS} calls wait for answers; the oldest of the client that has most is ended"
             );
         }
         drop(dropped);
-        let options = SealOptions::new().ttl(PATIENCE).associated_data(&binding);
+        let options = SealOptions::new().ttl(ANSWER_TIMEOUT).associated_data(&binding);
         self.codec.seal_with(&number.to_le_bytes(), &options)
     }
 

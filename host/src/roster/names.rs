@@ -6,13 +6,13 @@
 use dormouse_config::name::SEPARATOR;
 
 /// The longest name that is shown, in characters.
-pub const LONGEST: usize = 48;
+pub const MAX_NAME_CHARS: usize = 48;
 
 /// How many characters of a cut name are its hash.
 const HASH: usize = 8;
 
 /// Where a name that is too long is cut.
-const CUT: usize = LONGEST - HASH - 1;
+const CUT: usize = MAX_NAME_CHARS - HASH - 1;
 
 /// The name under which an agent sees a tool. The prefix is the server's name
 /// where the user has not set another; an empty one leaves the tool's name alone.
@@ -29,7 +29,7 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     let mut name = String::with_capacity(parts.iter().map(|part| part.len()).sum());
     name.extend(parts.iter().flat_map(|part| part.chars()).map(accepted));
     // From here on every character is one byte.
-    if name.len() > LONGEST {
+    if name.len() > MAX_NAME_CHARS {
         let hash = blake3::hash(parts.concat().as_bytes()).to_hex();
         name.truncate(CUT);
         name.push('_');
@@ -121,10 +121,10 @@ mod tests {
             assert_eq!(&shown(server, *prefix, tool), expected);
         }
         let cut = shown("server", None, &long);
-        assert_eq!(cut.len(), LONGEST);
+        assert_eq!(cut.len(), MAX_NAME_CHARS);
         assert!(cut.starts_with("server__xxx"), "{cut}");
         assert!(is_cut(&cut) && is_cut(&shown(&long, None, "tool")));
-        assert!(!is_cut("time__now") && !is_cut(&"x".repeat(LONGEST)));
+        assert!(!is_cut("time__now") && !is_cut(&"x".repeat(MAX_NAME_CHARS)));
     }
 
     #[test]

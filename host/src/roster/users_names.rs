@@ -85,7 +85,7 @@ impl<'r> UsersNames<'r> {
     fn has(&self, shown: &str) -> bool {
         let name = alike(shown);
         // A shown name is short.
-        let ends = 1..=name.len().min(names::LONGEST);
+        let ends = 1..=name.len().min(names::MAX_NAME_CHARS);
         let mut beginnings = ends.filter_map(|end| name.get(..end));
         self.names.contains(&name)
             || beginnings.any(|beginning| self.beginnings.contains(beginning))
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn names_are_compared_in_linear_time() {
         let servers = |number: usize| -> Vec<String> {
-            let long = "a_".repeat(names::LONGEST);
+            let long = "a_".repeat(names::MAX_NAME_CHARS);
             (0..number).map(|at| format!("{long}{at}")).collect()
         };
         dormouse_tests::growth::is_linear("servers", 500, servers, |servers: &Vec<String>| {

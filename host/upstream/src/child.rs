@@ -23,7 +23,7 @@ use super::input;
 use super::large::without_blocking;
 use super::process::Process;
 use super::read_room::{NoRoom, ReadRoom};
-use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
+use super::reaper::{LOOK, TERMINATION_TIMEOUT, Reaper, Watched};
 use super::server_secrets::ServerSecrets;
 use super::words::Words;
 
@@ -34,7 +34,7 @@ const QUEUE: usize = 64;
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// How long is waited for what a child says with its last breath.
-pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(super) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What is known of a child.
 pub(super) struct Fate {
@@ -115,7 +115,7 @@ pub(super) fn open(
             read(&server, lines, &room, &said, &fate).await;
             // There is nothing to be had from it any more, unless why.
             let last = futures::future::join(fate.exited.cancelled(), hearing);
-            if tokio::time::timeout(LAST_WORDS, last).await.is_err() {
+            if tokio::time::timeout(LAST_OUTPUT_TIMEOUT, last).await.is_err() {
                 let closed = || "it has closed its stdout".to_owned();
                 let _ = fate.given_up.get_or_init(closed);
             }
@@ -321,7 +321,7 @@ async fn attend(mut process: Process, watched: Watched, fate: Arc<Fate>) {
     fate.closing.cancelled().await;
     if process.lives() {
         process.terminate();
-        let end = tokio::time::Instant::now() + PATIENCE;
+        let end = tokio::time::Instant::now() + TERMINATION_TIMEOUT;
         while process.lives() && tokio::time::Instant::now() < end {
             tokio::time::sleep(LOOK).await;
         }
@@ -336,7 +336,7 @@ async fn leave(process: &mut Process) -> io::Result<ExitStatus> {
         return status;
     }
     process.terminate();
-    if let Ok(status) = tokio::time::timeout(PATIENCE, process.wait()).await {
+    if let Ok(status) = tokio::time::timeout(TERMINATION_TIMEOUT, process.wait()).await {
         return status;
     }
     process.kill();

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 
-use super::child::{Fate, LAST_WORDS, Queued};
+use super::child::{Fate, LAST_OUTPUT_TIMEOUT, Queued};
 
 /// Writes whole messages, whoever of those who want them written gives up.
 pub(super) async fn write(
@@ -51,7 +51,7 @@ async fn deserted(unread: &Unread, fate: &Fate) {
     fate.exited.cancelled().await;
     let mut before = false;
     loop {
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(LAST_OUTPUT_TIMEOUT).await;
         let now = unread.any() && !fate.has_heir.load(Ordering::Relaxed);
         if before && now {
             return;

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::handshake::Hello;
 use super::message;
-use super::peer::{PATIENCE, Peer};
+use super::peer::{SEND_TIMEOUT, Peer};
 
 /// What an agent that has not said what it wants may hear, where another has: all that the
 /// upstream would tell one that has not.
@@ -36,7 +36,7 @@ impl Level {
         let params = message::params([("level", json!(wanted))]);
         let asking = peer.request("logging/setLevel", &params, None);
         // What it says too much is not passed on, so that a refusal loses nothing.
-        match tokio::time::timeout(PATIENCE, asking).await {
+        match tokio::time::timeout(SEND_TIMEOUT, asking).await {
             Ok(Ok(_)) => {}
             Ok(Err(failure)) => {
                 tracing::debug!("server `{}` refuses a log level: {failure}", peer.server);

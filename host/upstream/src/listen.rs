@@ -13,7 +13,7 @@ use super::Failure;
 use super::follow::declares;
 use super::handshake::Hello;
 use super::message;
-use super::peer::{PATIENCE, Peer};
+use super::peer::{SEND_TIMEOUT, Peer};
 use super::subscriptions::{Follower, Wanted};
 
 /// How long is waited before a request is made again that was ended, which servers and
@@ -73,7 +73,7 @@ async fn ask<'a>(
     let params = message::params([("notifications", Value::Object(filter))]);
     let asking = async move { peer.request("subscriptions/listen", &params, None).await };
     let mut asking = asking.boxed().fuse();
-    let mut late = std::pin::pin!(tokio::time::sleep(PATIENCE));
+    let mut late = std::pin::pin!(tokio::time::sleep(SEND_TIMEOUT));
     // One that came too late for the request before is not this one's.
     let _ = peer.acknowledged.notified().now_or_never();
     loop {

@@ -32,10 +32,10 @@ use super::{Failure, Gate};
 const REPLIES: usize = 64;
 
 /// How long is waited for why a child takes no more input.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const EXIT_REASON_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a message that nobody waits for may take to get into the upstream.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One connection's other side.
 pub(super) struct Peer {
@@ -239,7 +239,7 @@ impl Peer {
                         // that lives on can still answer what it has taken before, but
                         // is asked nothing any more.
                         Err(Lost::Broken(why)) if self.outlet.pid().is_some() => {
-                            let last = tokio::time::timeout(LAST_WORDS, self.over.cancelled());
+                            let last = tokio::time::timeout(EXIT_REASON_TIMEOUT, self.over.cancelled());
                             let why = last.await.map_or(why, |()| self.outlet.epitaph());
                             lock(&self.pending).ended.get_or_insert_with(|| why.clone());
                             return Err(Lost::Broken(why).into());
@@ -562,7 +562,7 @@ impl Drop for Unanswered<'_> {
         // Outside of a runtime there is nobody left to tell.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             // One that has gone, or that hears nothing, needs no telling.
-            runtime.spawn(tokio::time::timeout(PATIENCE, telling));
+            runtime.spawn(tokio::time::timeout(SEND_TIMEOUT, telling));
         }
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use super::peer::lock;
 
 /// How long what is asked to end may take to do so.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often it is looked whether it has.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
@@ -221,7 +221,7 @@ fn end(host: &str, groups: &BTreeSet<u32>) {
         }
     };
     to_all(&of_host(host, groups), Signal::TERM);
-    let end = std::time::Instant::now() + PATIENCE;
+    let end = std::time::Instant::now() + TERMINATION_TIMEOUT;
     while std::time::Instant::now() < end {
         if !groups.iter().any(|one| lives(*one)) && of_host(host, groups).is_empty() {
             return;

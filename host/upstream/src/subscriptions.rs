@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::peer::lock;
 
 /// How long somebody who wants to hear of a resource waits for the upstream to know.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Most resources of one upstream that somebody may want to hear of at a time. Of more, nothing is
 /// heard.
@@ -112,7 +112,7 @@ impl Subscriptions {
             // There is always somebody who could still tell.
             let _ = told.wait_for(all).await;
         };
-        let known = tokio::time::timeout(PATIENCE, known);
+        let known = tokio::time::timeout(SUBSCRIBE_TIMEOUT, known);
         known.map(drop).boxed()
     }
 

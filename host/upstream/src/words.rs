@@ -17,8 +17,8 @@ use super::peer::lock;
 use super::server_secrets::ServerSecrets;
 
 /// How many lines are kept, and how long each may be, in bytes.
-const KEPT: usize = 20;
-const LONGEST: usize = 1 << 10;
+const MAX_LINES: usize = 20;
+const MAX_LINE_BYTES: usize = 1 << 10;
 
 /// The last words of a child.
 pub(super) struct Words {
@@ -49,7 +49,7 @@ impl Words {
 
     /// Hears all that is said, until the end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
-        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST + MAX_WRITTEN_PIECE_BYTES);
+        let mut lines = LineReader::new(BufReader::new(stderr), MAX_LINE_BYTES + MAX_WRITTEN_PIECE_BYTES);
         loop {
             // Of a long one its beginning is enough.
             let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
@@ -58,7 +58,7 @@ impl Words {
                 return;
             };
             let text = String::from_utf8_lossy(&line);
-            let text = self.secrets.texts().redact_beginning(&text, LONGEST);
+            let text = self.secrets.texts().redact_beginning(&text, MAX_LINE_BYTES);
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
             let text = escaped(text.trim_end());
             if text.is_empty() {
@@ -70,7 +70,7 @@ impl Words {
                 tracing::info!(server = %self.server, stream = "stderr", "{text}");
             }
             let mut last = lock(&self.last);
-            if last.len() == KEPT {
+            if last.len() == MAX_LINES {
                 last.pop_front();
             }
             last.push_back(text);

@@ -177,7 +177,7 @@ fn entries_of_other_configurations_stay_while_they_are_of_use() {
     // One whose file has gone goes, and so does one that nobody has used.
     fs::remove_file(folder.path().join("a")).unwrap();
     for (key, _) in old.values_mut() {
-        key.used -= KEPT + DAY;
+        key.used -= MAX_UNUSED_NANOSECONDS + DAY;
     }
     old.retain(|path, _| path.ends_with('b'));
     Index::write(&file, &old).unwrap();

@@ -29,7 +29,7 @@ pub(super) fn has_scheme(uri: &str) -> bool {
 }
 
 /// A date and a time with an offset (RFC 3339).
-static MOMENT: LazyLock<Option<Validator>> = LazyLock::new(|| {
+static DATE_TIME_VALIDATOR: LazyLock<Option<Validator>> = LazyLock::new(|| {
     let options = jsonschema::options().should_validate_formats(true);
     options.build(&json!({ "format": "date-time" })).ok()
 });
@@ -44,7 +44,7 @@ pub fn is_moment(text: &str) -> bool {
         .any(|(at, _)| at + "+00:00".len() != text.len());
     let odd = signed || text.contains(['t', 'z']) || text.contains(":60");
     let valid = |validator: &Validator| validator.is_valid(&text.into());
-    !odd && MOMENT.as_ref().is_some_and(valid)
+    !odd && DATE_TIME_VALIDATOR.as_ref().is_some_and(valid)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::lines::Lines;
 use crate::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 
 /// A duration that is longer than this is a way to say for ever: a month.
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// A file that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
@@ -221,7 +221,7 @@ impl<'r> Entry<'r, '_> {
             self.reader.problem(node.at, message, Some(&hint));
             return None;
         };
-        Some(Duration::try_from_secs_f64(seconds).map_or(LONGEST, |duration| duration.min(LONGEST)))
+        Some(Duration::try_from_secs_f64(seconds).map_or(MAX_DURATION, |duration| duration.min(MAX_DURATION)))
     }
 
     /// The names in a list of tools, each a text or a table with a `name`. What is

@@ -31,7 +31,7 @@ pub(crate) const NOT_TRUSTED: &str = "is one of the project that you are in, whi
 const DOES_NOT_FIT: &str = "does not fit in";
 
 /// How much is said of one server at most.
-const MOST: usize = 32;
+const MAX_NOTES: usize = 32;
 
 /// Where the values come from, and what was found to be missing.
 pub(super) struct Filler<'a> {
@@ -357,7 +357,7 @@ impl Filler<'_> {
                     "the environment variable {} is not set: it is empty in `{at}`",
                     quoted(name)
                 );
-                if self.notes.len() < MOST && !self.notes.contains(&note) {
+                if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
                     self.notes.push(note);
                 }
             }
@@ -409,7 +409,7 @@ impl Filler<'_> {
     pub(super) fn need(&mut self, place: Option<&str>, text: String) {
         let place = place.map(str::to_owned);
         let need = Need { place, text };
-        if self.needs.len() < MOST && !self.needs.contains(&need) {
+        if self.needs.len() < MAX_NOTES && !self.needs.contains(&need) {
             self.needs.push(need);
         }
     }

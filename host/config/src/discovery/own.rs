@@ -14,7 +14,7 @@ use crate::problem::{quoted, within};
 use crate::{Input, Inputs};
 
 /// How many questions are told of one server at most.
-const MOST: usize = 32;
+const MAX_UNANSWERED: usize = 32;
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -367,7 +367,7 @@ impl Own {
     /// Notes what is said of a question that has no answer, once, and of not too many.
     fn tell_unanswered(&mut self, told: &str) {
         let told = told.replace("\nhint", "");
-        if self.unanswered.len() < MOST && !self.unanswered.contains(&told) {
+        if self.unanswered.len() < MAX_UNANSWERED && !self.unanswered.contains(&told) {
             self.unanswered.push(told);
         }
     }

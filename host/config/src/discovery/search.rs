@@ -27,7 +27,7 @@ const SHARED: &str = ".mcp.json";
 
 /// How many servers a file may have. Nobody has so many; a file made to keep its
 /// reader busy has more.
-const MOST: usize = 1000;
+const MAX_SERVERS_OF_FILE: usize = 1000;
 
 /// What a search for all clients' files depends on.
 pub(super) struct Setting<'a> {
@@ -142,15 +142,15 @@ impl<'a> Search<'a> {
         };
         let most = match project_of(&place.scope) {
             Some(project) => {
-                let most = MOST.min(self.library.servers_left(project));
+                let most = MAX_SERVERS_OF_FILE.min(self.library.servers_left(project));
                 self.library.note_servers(project, servers.len().min(most));
                 most
             }
-            None => MOST,
+            None => MAX_SERVERS_OF_FILE,
         };
         if let Some(server) = servers.get(most) {
             let message = match most {
-                MOST => format!("there are more than {MOST} servers"),
+                MAX_SERVERS_OF_FILE => format!("there are more than {MAX_SERVERS_OF_FILE} servers"),
                 _ => "there are too many servers in the files of this project".to_owned(),
             };
             reader.problem(server.at, message, Some("those from here on are not read"));

@@ -24,7 +24,7 @@ const AT_ONCE: usize = 16;
 
 /// How much of what is answered is kept until the last message is begun, in bytes; what
 /// is not begun by then is refused.
-const KEPT: u64 = 32 << 20;
+const MAX_ANSWERED_BYTES: u64 = 32 << 20;
 
 impl Endpoint {
     /// The messages of a batch, if a body is one and its session knows them.
@@ -84,7 +84,7 @@ impl Endpoint {
             .zip(stream::iter(&messages));
         let (mut wholes, mut streams) = (Vec::new(), Vec::new());
         let (mut done, mut kept) = (0, 0);
-        while kept <= KEPT
+        while kept <= MAX_ANSWERED_BYTES
             && let Some((answer, message)) = answers.next().await
         {
             done += 1;

@@ -25,7 +25,7 @@ const UNREAD: Duration = Duration::from_secs(30);
 /// How long each connection may at least be without a request before it has to
 /// make room. In a flood of connections that ask for nothing, whoever asks for
 /// something has long done so.
-const MOMENT: Duration = Duration::from_millis(5);
+const MIN_IDLE: Duration = Duration::from_millis(5);
 
 /// The longest head of a request, in bytes. It is also how much of an answer is
 /// kept for a client that reads slowly.
@@ -202,7 +202,7 @@ impl Open {
             let seats = self.seats.iter();
             let idle = seats.filter_map(|(number, seat)| Some((seat.idle()?, *number)));
             let ((_, since), number) = idle.min().ok_or(Full::OfBusy)?;
-            let left = MOMENT.saturating_sub(since.elapsed());
+            let left = MIN_IDLE.saturating_sub(since.elapsed());
             if !left.is_zero() {
                 return Err(Full::ForNow(left));
             }
@@ -341,19 +341,19 @@ mod tests {
         let (first, second) = (sit().await, sit().await);
         let mut listens = busy(&first);
         listens.listens();
-        tokio::time::sleep(MOMENT).await;
+        tokio::time::sleep(MIN_IDLE).await;
         let third = sit().await;
         assert!(second.close.is_cancelled() && !first.close.is_cancelled());
         let mut listens_since = busy(&third);
         listens_since.listens();
-        tokio::time::sleep(MOMENT).await;
+        tokio::time::sleep(MIN_IDLE).await;
         // What asks for something else, too, is busy.
         let also = busy(&first);
         let fourth = sit().await;
         assert!(third.close.is_cancelled() && !first.close.is_cancelled());
         drop((also, listens_since));
         let answered = busy(&fourth);
-        tokio::time::sleep(MOMENT).await;
+        tokio::time::sleep(MIN_IDLE).await;
         sit().await;
         assert!(first.close.is_cancelled() && !fourth.close.is_cancelled());
         drop((listens, answered));

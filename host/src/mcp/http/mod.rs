@@ -52,7 +52,7 @@ use sessions::Sessions;
 use token::Token;
 
 /// How long answers may take to go out when everything has ended.
-const FLUSH: Duration = Duration::from_millis(500);
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Everything that can be chosen.
 #[derive(Debug)]
@@ -191,10 +191,10 @@ impl Server {
                 let count = endpoint.running.len();
                 tracing::warn!("{count} requests are cancelled: they took too long to finish");
                 shared.ending.cancel();
-                let _ = timeout(dormouse_runtime::GRACE + FLUSH, endpoint.running.wait()).await;
+                let _ = timeout(dormouse_runtime::GRACE + FLUSH_TIMEOUT, endpoint.running.wait()).await;
             }
             shared.closed.cancel();
-            let _ = timeout(FLUSH, endpoint.listening.wait()).await;
+            let _ = timeout(FLUSH_TIMEOUT, endpoint.listening.wait()).await;
         };
         tokio::select! {
             () = self.connections.accept(self.listener, endpoint.clone()) => {}
@@ -202,6 +202,6 @@ impl Server {
             () = stopped => {}
         }
         self.end.cancel();
-        self.connections.close(FLUSH).await;
+        self.connections.close(FLUSH_TIMEOUT).await;
     }
 }

@@ -33,7 +33,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const CONNECTIONS: usize = 16;
 
 /// How long a last page may take to go out.
-const FLUSH: Duration = Duration::from_secs(2);
+const LAST_PAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a redirect has brought, and who waits to hear what came of it.
 pub(super) struct Arrival {
@@ -158,7 +158,7 @@ impl Callback {
         } = self;
         drop(listeners);
         async move {
-            let _ = tokio::time::timeout(FLUSH, async {
+            let _ = tokio::time::timeout(LAST_PAGE_TIMEOUT, async {
                 while connections.join_next().await.is_some() {}
             })
             .await;

@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_millis(20);
 
 /// How long another process may hold the lock. A refresh is a few requests, and
 /// each of them ends after half a minute.
-const PATIENCE: Duration = Duration::from_secs(120);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A user's login at one upstream.
 #[derive(Clone, Serialize, Deserialize)]
@@ -221,7 +221,7 @@ impl Store {
         };
         let failure = |error: &io::Error| self.failure("locked", error);
         let file = open().map_err(|error| failure(&error))?;
-        let end = tokio::time::Instant::now() + PATIENCE;
+        let end = tokio::time::Instant::now() + LOCK_TIMEOUT;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),

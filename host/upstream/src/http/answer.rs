@@ -10,7 +10,7 @@ use super::cursor::Cursor;
 use super::events::{Cut, Events};
 use super::message::Refusal;
 use super::streamable::{Closed, Streamable};
-use super::{PATIENCE, Site, headers, message};
+use super::{RESPONSE_HEAD_TIMEOUT, Site, headers, message};
 use crate::Lost;
 use crate::channel::Outgoing;
 
@@ -132,7 +132,7 @@ async fn resume(
 ) -> Result<Events, Lost> {
     while let Some(wait) = cursor.wait(orderly) {
         tokio::time::sleep(wait).await;
-        match connection.open(cursor.after(), Some(PATIENCE)).await {
+        match connection.open(cursor.after(), Some(RESPONSE_HEAD_TIMEOUT)).await {
             Ok(events) => return Ok(events),
             Err(Closed::ForGood(lost)) => return Err(lost),
             Err(Closed::ForNow(reason)) => why = reason,

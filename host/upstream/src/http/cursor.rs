@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::events::{Event, Events};
 
 /// The wait after the first end, where the server names none.
-const FIRST: Duration = Duration::from_millis(500);
+const MIN_RECONNECT_DELAY: Duration = Duration::from_millis(500);
 /// The longest wait that is our own idea.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);
 /// The shortest wait, whatever the server names.
 const SHORTEST: Duration = Duration::from_millis(50);
 /// How many attempts may fail one after the other.
@@ -56,7 +56,7 @@ impl Cursor {
         if self.failures > ATTEMPTS {
             return None;
         }
-        let backoff = FIRST.saturating_mul(1 << self.ends.min(6)).min(LONGEST);
+        let backoff = MIN_RECONNECT_DELAY.saturating_mul(1 << self.ends.min(6)).min(MAX_RECONNECT_DELAY);
         self.ends = self.ends.saturating_add(1);
         Some(match self.retry {
             Some(retry) if orderly => retry.max(SHORTEST),
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(waits, expected.map(Duration::from_millis));
         cursor.read(&Event::default());
         assert!((0..1000).all(|_| cursor.wait(true).is_some()));
-        assert_eq!(cursor.wait(true), Some(LONGEST));
+        assert_eq!(cursor.wait(true), Some(MAX_RECONNECT_DELAY));
     }
 
     #[test]

@@ -112,10 +112,10 @@ pub(super) fn error(request: u64, code: i64, message: &str) -> Option<Box<RawVal
 /// The first part of what a server has said, for an error's text: on one line,
 /// without anything that a terminal would obey.
 pub(crate) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 300;
+    const MAX_EXCERPT_CHARS: usize = 300;
     let mut shown = String::new();
     for (count, letter) in text.trim().chars().enumerate() {
-        if count == LONGEST {
+        if count == MAX_EXCERPT_CHARS {
             shown.push('…');
             break;
         }

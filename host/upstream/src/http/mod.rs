@@ -46,7 +46,7 @@ use crate::read_room::ReadRoom;
 
 /// How long a server may take to begin an answer that needs no work. Some have to be
 /// woken up themselves, far away. The tests do not wait that long for one that hangs.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
+const RESPONSE_HEAD_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
 
 /// Connects to an upstream over HTTP: with [`HttpTransport::Sse`] by opening its
 /// stream, else without saying anything before the first message is sent.

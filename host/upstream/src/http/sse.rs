@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode, Url};
 use super::body::{self, Kind};
 use super::events::Events;
 use super::site::Ask;
-use super::{Inbox, PATIENCE, Site, headers, message, unexpected};
+use super::{Inbox, RESPONSE_HEAD_TIMEOUT, Site, headers, message, unexpected};
 use crate::Lost;
 use crate::channel::{Outgoing, Said};
 
@@ -29,12 +29,12 @@ impl Sse {
     pub(super) async fn open(site: Arc<Site>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
         let shown = Site::shown(site.url());
         let late = |_| {
-            let seconds = PATIENCE.as_secs();
+            let seconds = RESPONSE_HEAD_TIMEOUT.as_secs();
             Lost::Broken(format!(
                 "`{shown}` has not said within {seconds} s where messages are posted"
             ))
         };
-        let (events, endpoint) = tokio::time::timeout(PATIENCE, begin(&site))
+        let (events, endpoint) = tokio::time::timeout(RESPONSE_HEAD_TIMEOUT, begin(&site))
             .await
             .map_err(late)??;
         let sse = Self {
@@ -63,7 +63,7 @@ impl Sse {
             body: Bytes::from(message.text.clone()),
             session: None,
             // Most servers take a request at once, and some not before it is done.
-            patience: message.id.is_none().then_some(PATIENCE),
+            patience: message.id.is_none().then_some(RESPONSE_HEAD_TIMEOUT),
         };
         let response = self.site.ask(&ask).await?;
         let status = response.status();

@@ -15,7 +15,7 @@ use super::body::{self, Kind};
 use super::events::Events;
 use super::message::{self, Refusal};
 use super::site::{Ask, Session};
-use super::{Inbox, PATIENCE, Site, headers, unexpected};
+use super::{Inbox, RESPONSE_HEAD_TIMEOUT, Site, headers, unexpected};
 use crate::Lost;
 use crate::channel::{Outgoing, Said};
 use crate::large::without_blocking;
@@ -111,7 +111,7 @@ impl Streamable {
                 session: session.as_ref(),
                 // A call may take as long as it likes, and some servers send nothing,
                 // not even headers, before it is done. Its caller has a deadline.
-                patience: (message.id.is_none() || first).then_some(PATIENCE),
+                patience: (message.id.is_none() || first).then_some(RESPONSE_HEAD_TIMEOUT),
             })
             .await?;
         if !response.status().is_success() {

@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::OriginatingRequestId;
 use tokio_util::sync::CancellationToken;
 
-use super::streams::NEWS;
+use super::streams::STANDALONE_STREAM;
 
 /// The requests of a session that are not answered yet, and what belongs to them.
 #[derive(Default)]
@@ -147,7 +147,7 @@ impl Routes {
                         self.questions.insert(question.id.clone(), number);
                         Route::On(number)
                     }
-                    None => Route::On(NEWS),
+                    None => Route::On(STANDALONE_STREAM),
                 }
             }
             ServerJsonRpcMessage::Notification(said) => {
@@ -164,7 +164,7 @@ impl Routes {
                     }
                     _ => None,
                 };
-                Route::On(number.unwrap_or(NEWS))
+                Route::On(number.unwrap_or(STANDALONE_STREAM))
             }
         }
     }
@@ -242,14 +242,14 @@ mod tests {
             (answer(4), Route::Nowhere),
             (progress("a"), Route::On(11)),
             (progress("b"), Route::On(12)),
-            (progress("c"), Route::On(NEWS)),
+            (progress("c"), Route::On(STANDALONE_STREAM)),
             (question(1, Some(2)), Route::On(12)),
-            (question(1, Some(3)), Route::On(NEWS)),
-            (question(1, None), Route::On(NEWS)),
-            (cancelled(1), Route::On(NEWS)),
-            (log(0), Route::On(NEWS)),
+            (question(1, Some(3)), Route::On(STANDALONE_STREAM)),
+            (question(1, None), Route::On(STANDALONE_STREAM)),
+            (cancelled(1), Route::On(STANDALONE_STREAM)),
+            (log(0), Route::On(STANDALONE_STREAM)),
             (log_of(2), Route::On(12)),
-            (log_of(3), Route::On(NEWS)),
+            (log_of(3), Route::On(STANDALONE_STREAM)),
         ] {
             assert_eq!(routes().of(&message), expected, "{message:?}");
         }
@@ -264,10 +264,10 @@ mod tests {
         assert_eq!(routes.of(&question(8, Some(1))), Route::On(11));
         assert_eq!(routes.of(&cancelled(2)), Route::On(11));
         routes.answered(&id(7));
-        assert_eq!(routes.of(&cancelled(7)), Route::On(NEWS));
+        assert_eq!(routes.of(&cancelled(7)), Route::On(STANDALONE_STREAM));
         assert_eq!(routes.of(&answer(1)), Route::Answer(11));
         for message in [progress("a"), cancelled(8), question(9, Some(1)), log_of(1)] {
-            assert_eq!(routes.of(&message), Route::On(NEWS), "{message:?}");
+            assert_eq!(routes.of(&message), Route::On(STANDALONE_STREAM), "{message:?}");
         }
         assert_eq!(routes.of(&answer(1)), Route::Nowhere);
         assert_eq!(routes.of(&progress("b")), Route::On(12));

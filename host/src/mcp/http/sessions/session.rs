@@ -18,7 +18,7 @@ use super::event::{Event, EventId, Said};
 use super::reader::Reader;
 use super::routes::{Route, Routes};
 use super::stream::Stream;
-use super::streams::{self, NEWS, Streams};
+use super::streams::{self, STANDALONE_STREAM, Streams};
 use crate::mcp::handler::Host;
 
 /// How long a client whose connection broke has to come back for an answer that is
@@ -98,7 +98,7 @@ impl Session {
             inbox: Some(inbox),
             routes: Routes::default(),
             streams: Streams::new(),
-            number: NEWS,
+            number: STANDALONE_STREAM,
         };
         let state = Mutex::new(state);
         (Arc::new(Self { budget, state }), said)
@@ -245,7 +245,7 @@ impl Session {
     /// Gives the stream of what answers no request. What nobody was there to read
     /// is read first.
     pub(super) fn listen(self: &Arc<Self>) -> Reader {
-        self.attach(&mut self.state(), NEWS)
+        self.attach(&mut self.state(), STANDALONE_STREAM)
     }
 
     fn attach(self: &Arc<Self>, state: &mut State, number: u64) -> Reader {
@@ -276,7 +276,7 @@ impl Session {
     /// A stream that has ended.
     pub(super) fn nothing(self: &Arc<Self>) -> Reader {
         self.state().readers += 1;
-        Reader::new(self.clone(), (NEWS, None), None)
+        Reader::new(self.clone(), (STANDALONE_STREAM, None), None)
     }
 
     /// The next event for a reader.

@@ -15,7 +15,7 @@ use super::event::{Event, EventId, Said};
 use crate::mcp::http::answer_room::NoAnswerRoom;
 
 /// How many events are kept, those included that were not read yet.
-pub(super) const MOST: usize = 1024;
+pub(super) const MAX_EVENTS: usize = 1024;
 
 /// A stream of events.
 pub(super) struct Stream {
@@ -131,7 +131,7 @@ impl Stream {
         self.bytes += said.bytes;
         let index = self.index();
         self.events.push_back(Event { index, said });
-        while self.events.len() > MOST {
+        while self.events.len() > MAX_EVENTS {
             self.drop_first();
         }
         self.wake();
@@ -335,14 +335,14 @@ mod tests {
     fn who_does_not_read_is_sent_away_and_holds_nobody_up() {
         let mut stream = Stream::new(0, None);
         let slow = stream.attach(None);
-        (0..3 * MOST).for_each(|_| stream.send(log(0)));
+        (0..3 * MAX_EVENTS).for_each(|_| stream.send(log(0)));
         assert!(!stream.is_read() && stream.is_left(slow));
         assert_eq!(read(&mut stream, slow), (vec![], true));
         let back = stream.attach(Some(0));
         let (rest, over) = read(&mut stream, back);
-        assert_eq!((rest.len(), over), (MOST, false));
+        assert_eq!((rest.len(), over), (MAX_EVENTS, false));
         // Who reads stays, however much there is.
-        for _ in 0..3 * MOST {
+        for _ in 0..3 * MAX_EVENTS {
             stream.send(log(0));
             assert_eq!(read(&mut stream, back).0.len(), 1);
         }

@@ -10,14 +10,14 @@ use super::event::EventId;
 use super::stream::{Spare, Stream};
 
 /// The number of the stream that answers no request.
-pub(super) const NEWS: u64 = 0;
+pub(super) const STANDALONE_STREAM: u64 = 0;
 
 /// How long an answer is kept after it was there: as long as clients mostly wait for
 /// one.
-pub(super) const KEPT: Duration = Duration::from_secs(60);
+pub(super) const ANSWER_RETENTION: Duration = Duration::from_secs(60);
 
 /// How many of the streams that have their answers are kept.
-const MOST: usize = 64;
+const MAX_ENDED_STREAMS: usize = 64;
 
 /// Of how many streams it is known that their answers were there.
 const KNOWN: usize = 256;
@@ -36,7 +36,7 @@ pub(super) struct Streams {
 impl Streams {
     pub(super) fn new() -> Self {
         Self {
-            all: BTreeMap::from([(NEWS, Stream::new(NEWS, None))]),
+            all: BTreeMap::from([(STANDALONE_STREAM, Stream::new(STANDALONE_STREAM, None))]),
             bytes: 0,
             ended: 0,
             gone: VecDeque::new(),
@@ -95,7 +95,7 @@ impl Streams {
             let ended = self.all.iter().filter(|(_, stream)| !stream.is_read());
             let ended = ended.filter_map(|(number, stream)| Some((stream.ended()?, *number)));
             match ended.min() {
-                Some((at, number)) if self.ended > MOST || now.duration_since(at) > KEPT => {
+                Some((at, number)) if self.ended > MAX_ENDED_STREAMS || now.duration_since(at) > ANSWER_RETENTION => {
                     self.forget(number);
                 }
                 _ => break,
@@ -190,20 +190,20 @@ mod tests {
 
     #[test]
     fn answers_are_kept_for_some_time_and_only_so_many() {
-        let many = u64::try_from(MOST).unwrap() + 3;
+        let many = u64::try_from(MAX_ENDED_STREAMS).unwrap() + 3;
         let mut streams = answered(many, 10);
         streams.expire(Instant::now());
-        assert_eq!(streams.ended, MOST);
+        assert_eq!(streams.ended, MAX_ENDED_STREAMS);
         assert!(
             !streams.all.contains_key(&3)
                 && streams.all.contains_key(&4)
                 && streams.all.contains_key(&many)
         );
         let reading = streams.on(4, |stream| stream.attach(None)).unwrap();
-        streams.expire(Instant::now() + KEPT + Duration::from_secs(1));
+        streams.expire(Instant::now() + ANSWER_RETENTION + Duration::from_secs(1));
         assert_eq!(streams.ended, 1, "who reads an answer can do so");
         streams.on(4, |stream| stream.detach(reading));
-        streams.expire(Instant::now() + KEPT + Duration::from_secs(1));
+        streams.expire(Instant::now() + ANSWER_RETENTION + Duration::from_secs(1));
         assert_eq!((streams.ended, streams.bytes), (0, 0));
         assert_eq!(streams.all.len(), 1);
     }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn who_comes_too_late_hears_of_it_once() {
         let mut streams = answered(3, 10);
-        streams.expire(Instant::now() + KEPT + Duration::from_secs(1));
+        streams.expire(Instant::now() + ANSWER_RETENTION + Duration::from_secs(1));
         let after = |stream| EventId { index: 5, stream };
         assert_eq!(streams.resume(after(2), |_| true), None);
         assert_eq!(streams.resume(after(9), |_| false), None);
@@ -232,14 +232,14 @@ mod tests {
     fn what_is_too_much_is_forgotten_oldest_first() {
         const KIB: usize = 1 << 10;
         let mut streams = answered(8, 100 * KIB);
-        streams.on(NEWS, |stream| stream.send(log(100 * KIB)));
+        streams.on(STANDALONE_STREAM, |stream| stream.send(log(100 * KIB)));
         assert_eq!(streams.bytes, bytes(&streams));
         streams.shrink(650 * KIB);
         // The news, of which there is more to come, before answers; and these in the
         // order in which they were asked for.
         let left: Vec<u64> = streams.all.keys().copied().collect();
         assert_eq!(left, [0, 3, 4, 5, 6, 7, 8]);
-        assert!(streams.all[&NEWS].is_empty());
+        assert!(streams.all[&STANDALONE_STREAM].is_empty());
         // Who is there to read an answer gets it.
         let reading = streams.on(3, |stream| stream.attach(None)).unwrap();
         streams.shrink(0);
