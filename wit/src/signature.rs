@@ -18,7 +18,7 @@ const MAX_VALUES: usize = 12;
 /// `?` marks what may be left out, `…` what is not shown.
 #[must_use]
 pub fn compact(name: &str, input_schema: &Value, output_schema: Option<&Value>) -> String {
-    let mut line = Line(String::new());
+    let mut line = SignatureText(String::new());
     line.push(name);
     line.push("(");
     line.members(input_schema, 0);
@@ -32,9 +32,9 @@ pub fn compact(name: &str, input_schema: &Value, output_schema: Option<&Value>) 
 
 /// Text that stops growing soon after it is long enough, so that no schema,
 /// however large, costs more than its line.
-struct Line(String);
+struct SignatureText(String);
 
-impl Line {
+impl SignatureText {
     fn push(&mut self, text: &str) {
         if !self.is_full() {
             self.0.extend(text.chars().take(MAX_LENGTH));
@@ -173,7 +173,7 @@ impl Line {
                     self.push("]");
                     return;
                 }
-                let mut item = Line(String::new());
+                let mut item = SignatureText(String::new());
                 match schema.get("items") {
                     Some(items @ Value::Object(_)) => item.schema(items, depth + 1),
                     _ => item.push("any"),

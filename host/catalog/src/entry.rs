@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Stamp;
-use crate::shape::{ItemLimits, Odd, Shape, What};
+use crate::shape::{ItemLimits, NonconformingItem, Shape, What};
 
 /// A component's declaration, as far as it is needed to list its tools; what is
 /// needed to call one is parsed only then.
@@ -68,7 +68,7 @@ pub struct Listing {
     /// What of its tools, prompts, resources and templates is not as MCP has it: it is
     /// mended or left out here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub odd: Vec<Odd>,
+    pub odd: Vec<NonconformingItem>,
 }
 
 /// Where a declaration was found.
@@ -197,14 +197,18 @@ fn declared(items: &[ListedItem]) -> serde_json::Result<Vec<DeclaredItem>> {
 }
 
 /// The shape of an item, if it has one that can be shown; notes what is odd about it.
-fn shape((what, name): (What, &str), object: &RawValue, odd: &mut Vec<Odd>) -> Option<Shape> {
+fn shape(
+    (what, name): (What, &str),
+    object: &RawValue,
+    odd: &mut Vec<NonconformingItem>,
+) -> Option<Shape> {
     let shape = Shape::of(what, name, object);
     let why = match &shape {
         Ok(shape) if shape.mended.is_empty() => None,
         Ok(shape) => Some(shape.mended.join(", ")),
         Err(why) => Some(why.clone()),
     };
-    odd.extend(why.map(|why| Odd {
+    odd.extend(why.map(|why| NonconformingItem {
         what,
         name: name.to_owned(),
         why,
@@ -215,10 +219,15 @@ fn shape((what, name): (What, &str), object: &RawValue, odd: &mut Vec<Odd>) -> O
 
 /// Leaves out of a list what is behind as many items as it may have, and takes note of
 /// the first of those.
-fn shorten<T>(what: What, list: &mut Vec<T>, name: impl Fn(&T) -> &str, odd: &mut Vec<Odd>) {
+fn shorten<T>(
+    what: What,
+    list: &mut Vec<T>,
+    name: impl Fn(&T) -> &str,
+    odd: &mut Vec<NonconformingItem>,
+) {
     let limit = ItemLimits::default().items;
     if let Some(first) = list.get(limit) {
-        odd.push(Odd {
+        odd.push(NonconformingItem {
             what,
             name: name(first).to_owned(),
             why: format!(
@@ -235,7 +244,7 @@ fn shorten<T>(what: What, list: &mut Vec<T>, name: impl Fn(&T) -> &str, odd: &mu
 fn items(
     what: What,
     mut declared: Vec<DeclaredItem>,
-    odd: &mut Vec<Odd>,
+    odd: &mut Vec<NonconformingItem>,
 ) -> serde_json::Result<Vec<ListedItem>> {
     shorten(what, &mut declared, |item| &item.key, odd);
     let shaped = declared.into_iter().filter_map(|item| {
@@ -260,11 +269,11 @@ fn parsed(function: Option<&RawValue>) -> serde_json::Result<Option<Function>> {
 fn is_callable(
     (what, name): (What, &str),
     function: Option<&Function>,
-    odd: &mut Vec<Odd>,
+    odd: &mut Vec<NonconformingItem>,
 ) -> bool {
     let why = function.and_then(|function| function.check_size().err());
     let is_callable = why.is_none();
-    odd.extend(why.map(|why| Odd {
+    odd.extend(why.map(|why| NonconformingItem {
         what,
         name: name.to_owned(),
         why,

@@ -205,7 +205,8 @@ impl Index {
             .filter(|path| !fresh.contains_key(*path))
             .filter_map(|path| {
                 let (key, body) = old.get(path)?;
-                let current = now.saturating_sub(key.used) <= MAX_UNUSED_NANOSECONDS && Path::new(path).exists();
+                let current = now.saturating_sub(key.used) <= MAX_UNUSED_NANOSECONDS
+                    && Path::new(path).exists();
                 current.then_some((path.as_str(), key, body))
             });
         let fresh = fresh

@@ -57,7 +57,7 @@ pub use instance_footprint::{InstanceFootprint, instance_footprint};
 pub use module_items::max_module_items;
 pub use pack::{PackError, pack};
 pub use regular::{open_and_read_regular_file, open_regular_file, read_regular_file};
-pub use shape::{ItemLimits, Odd, What, answer, is_moment, shown};
+pub use shape::{ItemLimits, NonconformingItem, What, answer, is_moment, shown};
 pub use stamp::Stamp;
 pub use validator::{
     BoundedValidator, Problems, SchemaError, SchemaProblem, check_schema, too_costly, validator,

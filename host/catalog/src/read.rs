@@ -223,7 +223,7 @@ fn declared(section: &[u8], provenance: Provenance) -> Result<Listing, Problem> 
 /// name: the one that an agent sees and the one that a request is looked up by.
 pub(crate) fn declaration(section: &[u8]) -> Result<Declaration, dormouse_wit::Error> {
     #[derive(Deserialize)]
-    struct Named<'a> {
+    struct NamedItem<'a> {
         #[serde(borrow)]
         name: Cow<'a, str>,
     }
@@ -241,11 +241,16 @@ pub(crate) fn declaration(section: &[u8]) -> Result<Declaration, dormouse_wit::E
     let declaration = section::decode(section)?;
     for DeclaredTool { name, tool, .. } in &declaration.tools {
         let object = serde_json::from_str(tool.get());
-        one_name("tool", "Tool", name, object.map(|Named { name }| name))?;
+        one_name("tool", "Tool", name, object.map(|NamedItem { name }| name))?;
     }
     for DeclaredItem { key, object, .. } in &declaration.prompts {
         let object = serde_json::from_str(object.get());
-        one_name("prompt", "Prompt", key, object.map(|Named { name }| name))?;
+        one_name(
+            "prompt",
+            "Prompt",
+            key,
+            object.map(|NamedItem { name }| name),
+        )?;
     }
     for DeclaredItem { key, object, .. } in &declaration.resources {
         let object = serde_json::from_str(object.get());

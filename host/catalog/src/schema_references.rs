@@ -63,7 +63,7 @@ struct ByUrl {
 
 /// Part of a schema that has a name.
 #[derive(Clone)]
-struct Named<'a> {
+struct NamedPart<'a> {
     part: &'a Value,
     /// The pointer to it, unless that is too long.
     pointer: Option<String>,
@@ -90,7 +90,7 @@ pub(crate) struct References<'a> {
     resources: Vec<Resource<'a>>,
     by_url: HashMap<String, ByUrl>,
     /// By resource and name.
-    anchors: HashMap<(usize, &'a str), Named<'a>>,
+    anchors: HashMap<(usize, &'a str), NamedPart<'a>>,
     /// How many parts have that `$dynamicAnchor`.
     dynamic_anchors: HashMap<&'a str, usize>,
     /// How many resources have a `$recursiveAnchor`.
@@ -325,7 +325,7 @@ impl<'a> References<'a> {
             self.anchors
                 .entry((resource, name))
                 .and_modify(|other| other.is_ambiguous = true)
-                .or_insert_with(|| Named {
+                .or_insert_with(|| NamedPart {
                     part,
                     pointer: short(pointer),
                     is_ambiguous: false,
@@ -435,13 +435,13 @@ impl<'a> References<'a> {
     }
 
     /// Part that a fragment names within a resource.
-    fn in_resource(&self, resource: usize, fragment: &str) -> Option<Named<'a>> {
+    fn in_resource(&self, resource: usize, fragment: &str) -> Option<NamedPart<'a>> {
         let fragment = percent_decoded(fragment)?;
         if !fragment.is_empty() && !fragment.starts_with('/') {
             return self.anchors.get(&(resource, fragment.as_str())).cloned();
         }
         let resource = self.resources.get(resource)?;
-        Some(Named {
+        Some(NamedPart {
             part: resource.root.pointer(&fragment)?,
             pointer: resource
                 .pointer

@@ -5,13 +5,13 @@
 
 #![forbid(unsafe_code)]
 
-mod able;
 mod answer;
 pub mod attribution;
 mod awaited;
 mod capability;
 mod client_era;
 mod client_key;
+mod declared_capabilities;
 pub mod form;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -21,12 +21,12 @@ mod question_limit;
 pub mod question_links;
 mod session_id;
 
-pub use able::{Able, passed_extensions};
 pub use answer::{Answer, Edit};
 pub use awaited::Awaited;
 pub use capability::Capability;
 pub use client_era::{ClientEra, NEWEST_HANDSHAKE};
 pub use client_key::ClientKey;
+pub use declared_capabilities::{DeclaredCapabilities, passed_extensions};
 pub use form::{Choice, Field, Form, Kind};
 pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
 pub use question::{

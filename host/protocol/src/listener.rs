@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::{Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Question, SessionId};
-use crate::Able;
+use crate::DeclaredCapabilities;
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -75,7 +75,7 @@ pub trait Listener: Send + Sync {
     /// `sampling` and `roots` of its MCP `ClientCapabilities`, as it has written them, and
     /// whatever it is doing at the moment; and in `extensions`, whether it shows pages.
     fn declared(&self) -> Map<String, Value> {
-        Able::with(|capability| self.supports(capability)).into_members()
+        DeclaredCapabilities::with(|capability| self.supports(capability)).into_members()
     }
 
     /// Whether the agent's client can be asked something.

@@ -53,7 +53,7 @@ const REMEMBERED: usize = 256;
 
 /// What the process is told, as one line of JSON; the component follows.
 #[derive(Debug, Serialize, Deserialize)]
-struct Order {
+struct CompilationRequest {
     /// Whether the code is for the engine that has the component model's concurrency.
     concurrent: bool,
     /// How many bytes the component has.
@@ -214,7 +214,7 @@ fn run_process(
     let output = tempfile::tempfile()
         .or_else(|_| tempfile::tempfile_in(job.folder))
         .map_err(|error| cannot("has nowhere to write to", error))?;
-    let order = Order {
+    let order = CompilationRequest {
         concurrent: job.concurrent,
         length: job.component.len() as u64,
         seconds: limits.time.as_secs().max(1),
@@ -366,7 +366,7 @@ impl CompileProcess {
     }
 
     /// Sends it what it is to do. Its input stays open: it ends when that does.
-    fn send(&mut self, order: &Order, component: &[u8]) -> io::Result<()> {
+    fn send(&mut self, order: &CompilationRequest, component: &[u8]) -> io::Result<()> {
         let Some(stdin) = &mut self.child.stdin else {
             return Err(io::Error::other("it has no input"));
         };
@@ -400,7 +400,7 @@ pub fn run() -> anyhow::Result<()> {
     (&mut input)
         .take(MAX_ORDER_BYTES)
         .read_until(b'\n', &mut line)?;
-    let order: Order = serde_json::from_slice(&line)?;
+    let order: CompilationRequest = serde_json::from_slice(&line)?;
     limit(&order)?;
     let mut component = Vec::new();
     (&mut input)
@@ -446,7 +446,7 @@ fn end_with_host() -> io::Result<()> {
 
 /// Has the system end this process when it takes more than it may.
 #[cfg(unix)]
-fn limit(order: &Order) -> io::Result<()> {
+fn limit(order: &CompilationRequest) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let set = |resource, current: u64, maximum: u64| {
         // Nobody may have more than they were given.
@@ -473,7 +473,7 @@ fn limit(order: &Order) -> io::Result<()> {
 
 /// Elsewhere the host's clock alone ends a compile.
 #[cfg(not(unix))]
-fn limit(_: &Order) -> io::Result<()> {
+fn limit(_: &CompilationRequest) -> io::Result<()> {
     Ok(())
 }
 

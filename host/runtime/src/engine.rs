@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
 use super::state::State;
-use super::ticker::{Busy, Ticker};
+use super::ticker::{RunningGuest, Ticker};
 
 /// How much stack a guest may use, in bytes; its fibre gets as much again for
 /// host calls.
@@ -104,7 +104,7 @@ impl Machines {
     }
 
     /// Has busy guests yield for as long as what it returns is held.
-    pub(super) fn busy(&self) -> Busy {
+    pub(super) fn busy(&self) -> RunningGuest {
         self.ticker.busy()
     }
 

@@ -41,16 +41,16 @@ impl Default for Kept {
 pub(super) type Place = tokio::sync::OwnedMutexGuard<Option<Live>>;
 
 /// Counts a call while it waits.
-struct Waiting<'a>(&'a watch::Sender<usize>);
+struct WaitingCall<'a>(&'a watch::Sender<usize>);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingCall<'a> {
     fn begin(waiting: &'a watch::Sender<usize>) -> Self {
         waiting.send_modify(|count| *count += 1);
         Self(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
@@ -186,7 +186,7 @@ impl Instances {
         let place = match Arc::clone(&kept.live).try_lock_owned() {
             Ok(place) => place,
             Err(_) => {
-                let _waiting = Waiting::begin(&kept.waiting);
+                let _waiting = WaitingCall::begin(&kept.waiting);
                 let limit = self.target.limits.timeout;
                 tokio::time::timeout(limit, kept.live.lock_owned())
                     .await

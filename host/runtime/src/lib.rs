@@ -8,6 +8,7 @@ mod ask;
 mod bindings;
 mod cache;
 mod call_memory;
+mod call_permit;
 mod compile_places;
 mod compiled_schemas;
 pub mod compiler;
@@ -16,6 +17,7 @@ mod engine;
 mod error;
 mod flag_lists;
 mod grace;
+mod guest_request;
 mod hint;
 mod host_share;
 mod instance;
@@ -24,7 +26,7 @@ mod link;
 mod load;
 mod memory;
 mod params;
-mod patience;
+mod pausable_deadline;
 mod question_size;
 mod sampling;
 mod sandbox;
@@ -33,10 +35,8 @@ mod signature;
 mod slot;
 mod state;
 mod ticker;
-mod turn;
 mod upstream;
 mod value;
-mod wanted;
 
 #[cfg(test)]
 mod tests;
@@ -61,11 +61,13 @@ pub use ask::check_answer;
 pub use compiler::CompileCommand;
 pub use error::{CallError, Cause};
 pub use grace::GRACE;
+pub use guest_request::{
+    Callable, Completion, GuestRequest, Prompt, Reference, Resource, Tool, completion,
+};
 pub use link::{NotOffered, not_offered};
 pub use sandbox::{GrantError, GrantedFolders};
 pub use schemas::Schemas;
 pub use slot::{ENDED, RunningCalls, Slot};
-pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
 use engine::Origin;
 use load::Loader;
@@ -221,7 +223,7 @@ impl fmt::Display for Code {
 /// One call of a plugin.
 pub struct Call {
     /// What is asked of it.
-    pub wanted: Wanted,
+    pub wanted: GuestRequest,
     /// The agent's session, for plugins and upstreams that are kept for one; none where
     /// its requests belong to no connection.
     pub session: Option<SessionId>,

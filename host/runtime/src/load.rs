@@ -13,12 +13,12 @@ use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 use super::cache::{Cache, Cached, Compiled};
 use super::compiler::{CompileCommand, Compiler, Job};
 use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
+use super::guest_request::{BY_NAME, by_name, is_of_contract};
 use super::host_share::HostShare;
 use super::link::{link, words};
 use super::memory::HostMemory;
 use super::signature::find;
 use super::state::State;
-use super::wanted::{BY_NAME, by_name, is_of_contract};
 use super::{Code, Target};
 use crate::sandbox::GrantedFolders;
 

@@ -286,13 +286,13 @@ impl MemoryWait {
 }
 
 /// What an instance has while it waits for more.
-struct Waiting<'a> {
+struct PendingGrowth<'a> {
     server: &'a ServerMemory,
     held: u64,
     time: &'a MemoryWait,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> PendingGrowth<'a> {
     fn begin(server: &'a ServerMemory, held: u64, time: &'a MemoryWait) -> Self {
         server.change(|usage| usage.held_by_waiting += held);
         time.begin();
@@ -309,7 +309,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingGrowth<'_> {
     fn drop(&mut self) {
         self.time.end();
         let held = self.held;
@@ -400,7 +400,7 @@ impl InstanceMemory {
     /// Waits until there is room. Returns whether there ever will be.
     async fn wait(&mut self, bytes: u64) -> bool {
         let host = &self.server.host;
-        let mut waiting = Waiting::begin(&self.server, self.taken(), &self.waits);
+        let mut waiting = PendingGrowth::begin(&self.server, self.taken(), &self.waits);
         let mut looked_at = None;
         loop {
             let released = host.released.notified();

@@ -2,7 +2,7 @@
 
 use wasmtime::component::Val;
 
-use super::Wanted;
+use super::GuestRequest;
 use super::error::Cause;
 
 /// Size of values, in bytes of memory, up to which they are kept while a call waits for its turn.
@@ -21,7 +21,7 @@ impl Params {
     ///
     /// # Errors
     /// They are not right, or take more.
-    pub(super) fn of(wanted: &Wanted, max_bytes: u64) -> Result<Self, Cause> {
+    pub(super) fn of(wanted: &GuestRequest, max_bytes: u64) -> Result<Self, Cause> {
         let values = wanted.params(max_bytes)?;
         let bytes = values.iter().map(memory_of).sum();
         Ok(Self {
@@ -40,7 +40,7 @@ impl Params {
     ///
     /// # Errors
     /// They are not right.
-    pub(super) fn values(self, wanted: &Wanted) -> Result<Vec<Val>, Cause> {
+    pub(super) fn values(self, wanted: &GuestRequest) -> Result<Vec<Val>, Cause> {
         self.kept.map_or_else(|| wanted.params(self.max_bytes), Ok)
     }
 }

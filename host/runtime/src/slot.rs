@@ -12,15 +12,15 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio_util::sync::CancellationToken;
 
+use super::call_permit::{CallPermit, Turns};
 use super::error::{CallError, Cause};
 use super::grace::Graceful;
 use super::instances::{Instances, Place, lock};
 use super::load::{Loaded, Loader};
 use super::params::Params;
-use super::patience::Patience;
+use super::pausable_deadline::PausableDeadline;
 use super::state::Pace;
-use super::turn::{Turn, Turns};
-use super::{Call, Phase, Target, Wanted};
+use super::{Call, GuestRequest, Phase, Target};
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -118,7 +118,7 @@ impl Slot {
     /// Everything that goes wrong outside of a tool's own code, and what goes wrong
     /// inside of anything else.
     pub async fn call(self: &Arc<Self>, mut call: Call) -> Result<Answer, CallError> {
-        if let Wanted::Tool(tool) = &mut call.wanted
+        if let GuestRequest::Tool(tool) = &mut call.wanted
             && let Some(function) = &tool.callable.function
         {
             super::value::drop_nulls(function, &mut tool.arguments.values);
@@ -174,7 +174,7 @@ impl Slot {
     }
 
     /// The parameters of a call, if they are right and there is room for them.
-    async fn params(&self, wanted: &mut Wanted) -> Result<Params, Cause> {
+    async fn params(&self, wanted: &mut GuestRequest) -> Result<Params, Cause> {
         let (size, limit) = (wanted.base64(), self.target.limits.result);
         if size > limit {
             return Err(Cause::ArgumentsTooLarge {
@@ -439,7 +439,7 @@ impl Running {
         self,
         call: Arc<Call>,
         params: Params,
-        (loaded, place, turn): (Arc<Loaded>, Option<Place>, Arc<Turn>),
+        (loaded, place, turn): (Arc<Loaded>, Option<Place>, Arc<CallPermit>),
     ) -> Result<Answer, Cause> {
         let Slot {
             target,
@@ -449,7 +449,7 @@ impl Running {
         } = self.0.as_ref();
         let limit = target.limits.timeout;
         let pace = Pace {
-            patience: Patience::new(limit, target.limits.total_timeout),
+            patience: PausableDeadline::new(limit, target.limits.total_timeout),
             turn,
             waits_for_memory: Arc::default(),
         };

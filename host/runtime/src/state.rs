@@ -20,11 +20,11 @@ use super::Target;
 use super::ask::{answered, capability_for, question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
 use super::call_memory::CallMemory;
+use super::call_permit::CallPermit;
 use super::error::Cause;
 use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
-use super::patience::Patience;
+use super::pausable_deadline::PausableDeadline;
 use super::question_size::QuestionSize;
-use super::turn::Turn;
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
 use crate::sandbox::{
@@ -101,8 +101,8 @@ impl Current {
 /// How a call shares time with others.
 #[derive(Clone)]
 pub(super) struct Pace {
-    pub patience: Patience,
-    pub turn: Arc<Turn>,
+    pub patience: PausableDeadline,
+    pub turn: Arc<CallPermit>,
     /// How long it has waited for memory, so that a deadline can say so.
     pub waits_for_memory: Arc<MemoryWait>,
 }

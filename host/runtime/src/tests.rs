@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Call, CallError, Callable, Cause, Code, Phase, Runtime, Schemas, Slot, Target, Tool, Wanted,
+    Call, CallError, Callable, Cause, Code, GuestRequest, Phase, Runtime, Schemas, Slot, Target,
+    Tool,
 };
 
 /// One function for each way to go.
@@ -114,7 +115,7 @@ impl Place {
             .unwrap();
         let object: Value = serde_json::from_str(declared.tool.get()).unwrap();
         Call {
-            wanted: Wanted::Tool(Tool {
+            wanted: GuestRequest::Tool(Tool {
                 name: tool.into(),
                 callable: Arc::new(Callable {
                     function: declared.function.clone(),

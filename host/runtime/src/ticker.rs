@@ -56,9 +56,9 @@ impl Shared {
 }
 
 /// Held by a call while it runs.
-pub(super) struct Busy(Arc<Shared>);
+pub(super) struct RunningGuest(Arc<Shared>);
 
-impl Drop for Busy {
+impl Drop for RunningGuest {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
@@ -91,9 +91,9 @@ impl Ticker {
         thread.spawn(tick).map(drop)
     }
 
-    pub(super) fn busy(&self) -> Busy {
+    pub(super) fn busy(&self) -> RunningGuest {
         self.0.begin();
-        Busy(Arc::clone(&self.0))
+        RunningGuest(Arc::clone(&self.0))
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
-use super::patience::Patience;
+use super::pausable_deadline::PausableDeadline;
 use super::state::{CANCELLED, State};
 
 /// Copies of a request that there are until it is answered: as the guest gave it, and on the way
@@ -145,7 +145,7 @@ pub(super) fn text(cause: &Cause) -> String {
 /// Whoever listens to a call, asked at the cost of nobody's time.
 struct Patient {
     listener: Arc<dyn Listener>,
-    patience: Patience,
+    patience: PausableDeadline,
 }
 
 impl Listener for Patient {

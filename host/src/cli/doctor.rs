@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
 use crate::control;
-use crate::roster::{Gone, Places, Roster, Status, Waiting, folders};
+use crate::roster::{Gone, PendingApprovals, Places, Roster, Status, folders};
 use crate::store::Trust;
 
 /// Finds out what is wrong, and says what to do about it.
@@ -277,7 +277,7 @@ impl Rows {
             Ok(roster) => {
                 let snapshot = roster.snapshot();
                 for (name, server) in snapshot.servers() {
-                    if let Some(waiting) = Waiting::of(server) {
+                    if let Some(waiting) = PendingApprovals::of(server) {
                         self.warning(format!("server {name}"), waiting.to_string());
                     }
                     if let Some(gone) = Gone::of(server) {

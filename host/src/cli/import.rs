@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use dormouse_config::discovery::{Discovery, SourceState, Surroundings};
 use dormouse_config::install::backup::Undo;
-use dormouse_config::install::{Action, Decision, Wanted, backup};
+use dormouse_config::install::{Action, Decision, ImportRequest, backup};
 use dormouse_config::{Client, Configured, Fingerprint, Scope, install as files};
 
 use super::hosts;
@@ -69,7 +69,7 @@ impl Import {
             &discovery,
             &around,
             (&config, &places.config),
-            Wanted {
+            ImportRequest {
                 clients: &clients,
                 replace: self.replace.then_some(&program),
                 force: self.force,

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use dormouse_catalog::{BoundedValidator, Listing, Odd, Provenance, What, answer, validator};
+use dormouse_catalog::{
+    BoundedValidator, Listing, NonconformingItem, Provenance, What, answer, validator,
+};
 use dormouse_jsonrpc::Object;
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool, section};
 use serde_json::value::RawValue;
@@ -105,7 +107,7 @@ pub fn items(data: &[u8]) {
 struct Shown {
     object: Box<RawValue>,
     legacy: Box<RawValue>,
-    odd: Vec<Odd>,
+    odd: Vec<NonconformingItem>,
 }
 
 /// An item as agents are shown it, if they are.

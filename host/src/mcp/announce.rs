@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const GATHERED: usize = 1024;
 
 /// Somebody to tell.
-pub(super) trait Audience {
+pub(super) trait ChangeSink {
     /// Tells which lists have changed. False when nobody hears any more.
     async fn lists(&self, changed: Changed) -> bool;
     /// The resources that they want to hear of.
@@ -102,14 +102,14 @@ impl Updated {
 }
 
 /// All that changes after this is made.
-pub(super) struct News {
+pub(super) struct ChangeFeed {
     lists: watch::Receiver<Numbers>,
     resources: Receiver<Arc<str>>,
     /// How often each list had changed when this was made.
     old: Numbers,
 }
 
-impl News {
+impl ChangeFeed {
     pub(super) fn of(changes: &Changes) -> Self {
         let mut lists = changes.lists();
         let old = *lists.borrow_and_update();
@@ -122,8 +122,8 @@ impl News {
 }
 
 /// Tells of changes until there is nobody to tell, or `end` is cancelled.
-pub(super) async fn announce(news: News, audience: impl Audience, end: CancellationToken) {
-    let News {
+pub(super) async fn announce(news: ChangeFeed, audience: impl ChangeSink, end: CancellationToken) {
+    let ChangeFeed {
         mut lists,
         mut resources,
         old: mut told,
@@ -163,7 +163,7 @@ pub(super) struct Legacy {
     pub(super) subscriptions: Arc<Subscriptions>,
 }
 
-impl Audience for Legacy {
+impl ChangeSink for Legacy {
     async fn lists(&self, changed: Changed) -> bool {
         let peer = &self.peer;
         (!changed.tools || peer.notify_tool_list_changed().await.is_ok())

@@ -47,7 +47,7 @@ pub(super) struct Backlog {
 pub(super) struct Stalled;
 
 /// A message that waits. It counts until it is dropped.
-pub(super) struct Waiting {
+pub(super) struct QueuedMessage {
     backlog: Arc<Backlog>,
     bytes: usize,
 }
@@ -70,10 +70,10 @@ impl Backlog {
     }
 
     /// Counts a message.
-    pub(super) fn add(self: &Arc<Self>, bytes: usize) -> Waiting {
+    pub(super) fn add(self: &Arc<Self>, bytes: usize) -> QueuedMessage {
         let bytes = bytes.saturating_add(OVERHEAD_BYTES);
         self.bytes.fetch_add(bytes, Ordering::AcqRel);
-        Waiting {
+        QueuedMessage {
             backlog: Arc::clone(self),
             bytes,
         }
@@ -134,7 +134,7 @@ impl Backlog {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for QueuedMessage {
     fn drop(&mut self) {
         self.backlog.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
         *self.backlog.stalled() = None;

@@ -30,11 +30,11 @@ const SHORT_BYTES: usize = 4 << 10;
 pub(super) struct Batches {
     /// Whether the revision that was agreed on has them.
     taken: AtomicBool,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingMessages>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingMessages {
     next: u64,
     batches: HashMap<u64, Batch>,
     /// How much the answers take that are there, in bytes.
@@ -184,7 +184,7 @@ impl Batches {
         batch.line()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, WaitingMessages> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

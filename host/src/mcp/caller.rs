@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
+use super::call_listener::Ask;
 use super::client;
-use super::exchange::Begun;
+use super::compatibility;
 use super::handler::Host;
+use super::in_flight_call::RunningCall;
 use super::level::{self, WantedLogs};
-use super::line::Ask;
-use super::older;
 use super::original::Original;
 
 /// How long a client that has shaken hands is not asked anything unless it says that
@@ -62,7 +62,7 @@ pub(super) struct Caller<'a> {
     wrong: Option<ErrorData>,
     /// Set when the client has said that it is ready.
     ready: &'a SetOnce<()>,
-    aside: Mutex<Option<Begun>>,
+    aside: Mutex<Option<RunningCall>>,
 }
 
 impl<'a> Caller<'a> {
@@ -71,7 +71,7 @@ impl<'a> Caller<'a> {
     pub(super) fn of(
         host: &'a Host,
         context: &'a RequestContext<RoleServer>,
-        begun: Option<Begun>,
+        begun: Option<RunningCall>,
     ) -> Self {
         let version = context.protocol_version();
         let original = original(&context.extensions);
@@ -108,7 +108,7 @@ impl<'a> Caller<'a> {
                 Some(version) => ClientEra::Handshake(version.to_owned()),
                 None => ClientEra::default(),
             },
-            unknown_content: version.map_or(&[], older::unknown_content),
+            unknown_content: version.map_or(&[], compatibility::unknown_content),
             capabilities,
             may_decide: host.lasting,
             client: client_name(meta),
@@ -145,12 +145,12 @@ impl<'a> Caller<'a> {
 
     /// Keeps a call that cannot go on without a peer. What is answered then is of
     /// no meaning.
-    pub(super) fn put_aside(&self, begun: Begun) {
+    pub(super) fn put_aside(&self, begun: RunningCall) {
         *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
     }
 
     /// What was put aside, or begun elsewhere.
-    pub(super) fn take(&self) -> Option<Begun> {
+    pub(super) fn take(&self) -> Option<RunningCall> {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         aside.take()
     }

@@ -16,10 +16,10 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::call_listener::Ask;
 use super::level::{self, Level, WantedLogs};
-use super::line::Ask;
 use super::relay::Relay;
-use super::{older, shelf, verbatim};
+use super::{compatibility, suspended_calls, verbatim};
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {
@@ -116,7 +116,7 @@ impl Listener for Client {
 /// 2025-11-25, all who could be asked for texts could be asked to add context to them,
 /// and had no word to say so.
 pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> ClientCapabilities {
-    if let (true, Some(sampling)) = (older::is_older(version), &mut said.sampling) {
+    if let (true, Some(sampling)) = (compatibility::is_older(version), &mut said.sampling) {
         sampling.context.get_or_insert_default();
     }
     said
@@ -137,7 +137,9 @@ pub(super) fn declared(said: &ClientCapabilities, era: &ClientEra) -> Map<String
     }
     let unsaid = match era {
         // It had no word for that, see `able`.
-        ClientEra::Handshake(version) if older::is_older_text(version) => ("sampling", "context"),
+        ClientEra::Handshake(version) if compatibility::is_older_text(version) => {
+            ("sampling", "context")
+        }
         // There is no message that would tell of other roots.
         ClientEra::Stateless => ("roots", "listChanged"),
         ClientEra::Handshake(_) => return declared,
@@ -187,10 +189,10 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         mut answers,
     } = ask;
     let said = peer.peer_info();
-    let questions = match said.filter(|said| older::is_older(&said.protocol_version)) {
+    let questions = match said.filter(|said| compatibility::is_older(&said.protocol_version)) {
         Some(said) => questions
             .into_iter()
-            .map(|question| older::question(question, &said.protocol_version))
+            .map(|question| compatibility::question(question, &said.protocol_version))
             .collect(),
         None => Ok(questions),
     };
@@ -225,7 +227,7 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         let response = response.map_err(failed)?;
         verbatim::answer(response).map_err(AskError::Failed)
     });
-    let patience = tokio::time::timeout(shelf::ANSWER_TIMEOUT, try_join_all(asked));
+    let patience = tokio::time::timeout(suspended_calls::ANSWER_TIMEOUT, try_join_all(asked));
     let answered = tokio::select! {
         answered = patience => answered
             .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),

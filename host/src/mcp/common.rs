@@ -6,7 +6,7 @@ use dormouse_protocol::SessionId;
 use tokio::sync::Semaphore;
 
 use super::leased_sessions::LeasedSessions;
-use super::shelf::Shelf;
+use super::suspended_calls::SuspendedCalls;
 use super::tools::ListedTools;
 use crate::roster::Roster;
 
@@ -18,7 +18,7 @@ pub(super) const IN_FLIGHT: usize = 4096;
 /// What all agents of a host share.
 pub(super) struct Common {
     pub(super) roster: Arc<Roster>,
-    pub(super) shelf: Arc<Shelf>,
+    pub(super) shelf: Arc<SuspendedCalls>,
     pub(super) in_flight: Arc<Semaphore>,
     pub(super) leased_sessions: LeasedSessions,
     /// What clients without a session have been shown of tools.
@@ -31,7 +31,7 @@ impl Common {
     pub(super) fn new(roster: Arc<Roster>, in_flight: usize) -> anyhow::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             roster,
-            shelf: Shelf::new()?,
+            shelf: SuspendedCalls::new()?,
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
             leased_sessions: LeasedSessions::default(),
             listed_without_session: ListedTools::default(),

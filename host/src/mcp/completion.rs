@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::commands;
 use super::handler::{Host, refusal};
-use super::order::{Continued, Order};
+use super::plugin_request::{Continuation, PluginRequest};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
 
@@ -82,7 +82,7 @@ impl Host {
             value: request.value,
             context: request.context,
         };
-        let order = Order {
+        let order = PluginRequest {
             method: "completion/complete",
             key: offer.key.clone(),
             server: offer.server().to_owned(),
@@ -91,7 +91,7 @@ impl Host {
         let result = self
             .carry_out(
                 order,
-                Continued::default(),
+                Continuation::default(),
                 caller,
                 |roster, order, call| async move {
                     let completed = roster.complete(&order.server, completion, call).await;

@@ -19,12 +19,12 @@ use serde_json::Value;
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
-use super::announce::{self, News, announce};
+use super::announce::{self, ChangeFeed, announce};
 use super::caller::{Caller, is_stateless};
 use super::client::Client;
 use super::commands;
 use super::common::Common;
-use super::exchange::Begun;
+use super::in_flight_call::RunningCall;
 use super::instructions;
 use super::level::{self, Level, WantedLogs};
 use super::listen;
@@ -179,7 +179,7 @@ impl Host {
         &self,
         CustomRequest { method, params, .. }: CustomRequest,
         context: &RequestContext<RoleServer>,
-        begun: Option<Begun>,
+        begun: Option<RunningCall>,
     ) -> Result<CustomResult, ErrorData> {
         let caller = Caller::of(self, context, begun);
         let answered = if method == listen::METHOD && caller.stateless {
@@ -333,7 +333,7 @@ impl ServerHandler for Host {
             subscriptions: self.subscriptions.clone(),
         };
         // From now on, not from when the task is run for the first time.
-        let news = News::of(roster.changes());
+        let news = ChangeFeed::of(roster.changes());
         tokio::spawn(announce(news, audience, closed));
     }
 

@@ -18,7 +18,7 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler as _};
 use serde_json::Value;
 
-use super::announce::{Audience, Changed, News, announce};
+use super::announce::{ChangeFeed, ChangeSink, Changed, announce};
 use super::commands;
 use super::handler::{Host, misunderstood};
 use super::resources::leave_allowed;
@@ -50,7 +50,7 @@ impl Host {
             .resource_subscriptions
             .take_if(|uris| uris.is_empty());
 
-        let news = News::of(self.common.roster.changes());
+        let news = ChangeFeed::of(self.common.roster.changes());
         let mut followed = Vec::new();
         for uri in accepted.resource_subscriptions.iter().flatten() {
             followed.push(self.common.roster.follow(uri));
@@ -104,7 +104,7 @@ impl Stream<'_> {
     }
 }
 
-impl Audience for Stream<'_> {
+impl ChangeSink for Stream<'_> {
     async fn lists(&self, changed: Changed) -> bool {
         let wanted = |one: Option<bool>| one == Some(true);
         let accepted = self.accepted;

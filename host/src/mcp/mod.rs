@@ -7,42 +7,42 @@
 //! text already goes out as it is ([`verbatim`]).
 
 mod announce;
-mod asked;
 mod backlog;
 mod batch;
+mod call_listener;
 mod caller;
 mod client;
 mod client_log;
 mod commands;
 mod common;
+mod compatibility;
 mod completion;
-mod exchange;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod handler;
 pub mod http;
+mod in_flight_call;
 mod incoming;
 mod instructions;
 mod leased_sessions;
 mod level;
-mod line;
 mod listen;
 mod message_room;
-mod older;
 mod open;
-mod order;
 mod original;
 mod outgoing;
 mod pages;
+mod pending_questions;
+mod plugin_request;
 mod prompts;
 mod relay;
 mod resources;
 mod result;
 mod service;
 mod session;
-mod shelf;
 mod stage;
 pub mod stdio;
+mod suspended_calls;
 mod tools;
 mod trust;
 mod verbatim;

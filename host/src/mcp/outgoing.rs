@@ -21,7 +21,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) async fn write(&self, line: Line<'_>) -> io::Result<()> {
+    pub(super) async fn write(&self, line: OutgoingLine<'_>) -> io::Result<()> {
         let mut place = self.0.lock().await;
         // It is put back when the whole line is out. Where this is dropped before, half
         // a line has been written, and what came behind it would be taken for its rest.
@@ -47,13 +47,13 @@ impl<W: AsyncWrite + Unpin> Output<W> {
 /// A line, with its end. In parts, because a list of tools is large and need not be
 /// copied once more.
 #[derive(Default)]
-pub(super) struct Line<'a> {
+pub(super) struct OutgoingLine<'a> {
     head: Vec<u8>,
     verbatim: Cow<'a, str>,
     tail: Vec<u8>,
 }
 
-impl From<Vec<u8>> for Line<'_> {
+impl From<Vec<u8>> for OutgoingLine<'_> {
     fn from(line: Vec<u8>) -> Self {
         Self {
             head: line,
@@ -62,7 +62,7 @@ impl From<Vec<u8>> for Line<'_> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> OutgoingLine<'a> {
     /// A message as a line.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<'a> Line<'a> {
             }
             _ => return whole(message),
         };
-        Ok(Line {
+        Ok(OutgoingLine {
             head,
             verbatim: dormouse_jsonrpc::on_one_line(text),
             tail: b"}\n".to_vec(),
@@ -112,7 +112,7 @@ impl<'a> Line<'a> {
     }
 }
 
-fn whole(message: &ServerJsonRpcMessage) -> io::Result<Line<'static>> {
+fn whole(message: &ServerJsonRpcMessage) -> io::Result<OutgoingLine<'static>> {
     let mut line = serde_json::to_vec(message)?;
     if matches!(message, JsonRpcMessage::Error(_)) {
         line = verbatim::unfolded(line.into()).into();

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::caller::Caller;
 use super::commands;
+use super::compatibility;
 use super::handler::{Host, refusal};
-use super::older;
-use super::order::{Named, Order};
+use super::plugin_request::{NamedParams, PluginRequest};
 use super::result::{complete, list};
 use crate::roster::names;
 
@@ -31,11 +31,11 @@ impl Host {
         params: Option<Value>,
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
-        let Named {
+        let NamedParams {
             name,
             mut arguments,
             continued,
-        } = Named::take(params, &caller.original, ("prompts/get", "prompt"))?;
+        } = NamedParams::take(params, &caller.original, ("prompts/get", "prompt"))?;
         let approves = commands::approves(
             &self.common.roster,
             &name,
@@ -43,7 +43,7 @@ impl Host {
             caller.may_decide,
         );
         if let Some(server) = approves {
-            let order = Order {
+            let order = PluginRequest {
                 method: "prompts/get",
                 key: name,
                 server: server?,
@@ -79,7 +79,7 @@ impl Host {
         if !offer.declared().is_some_and(ListedItem::is_typed) {
             arguments.text = caller.original.object("arguments");
         }
-        let order = Order {
+        let order = PluginRequest {
             method: "prompts/get",
             key: name,
             server: offer.server().to_owned(),
@@ -91,7 +91,7 @@ impl Host {
                 got.map_err(refusal)
             })
             .await?;
-        let result = older::result(result, caller.unknown_content);
+        let result = compatibility::result(result, caller.unknown_content);
         Ok(complete(result, caller.stateless))
     }
 }

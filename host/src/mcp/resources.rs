@@ -12,7 +12,7 @@ use super::caller::Caller;
 use super::commands;
 use super::handler::{Host, refusal};
 use super::instructions;
-use super::order::{Continued, Order};
+use super::plugin_request::{Continuation, PluginRequest};
 use super::result::{list, read};
 use crate::roster::{FollowedResource, Refusal, Roster};
 
@@ -149,7 +149,7 @@ impl Host {
         let Some(Value::String(uri)) = params.remove("uri") else {
             return refuse("`resources/read` needs the `uri` of a resource");
         };
-        let continued = Continued::take(&mut params, &caller.original)?;
+        let continued = Continuation::take(&mut params, &caller.original)?;
         if let Some(status) = commands::read_status(&self.common.roster, &uri) {
             return Ok(read(status.into(), caller.stateless));
         }
@@ -159,7 +159,7 @@ impl Host {
         let source = self.common.roster.resource(&uri);
         let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
         let (of_server, own_uri) = (source.server.clone(), source.uri.clone());
-        let order = Order {
+        let order = PluginRequest {
             method: "resources/read",
             key: uri,
             server: source.server.clone(),

@@ -123,9 +123,9 @@ mod tests {
     use super::*;
 
     /// Panics when tools are listed, and repeats what it gets of a call.
-    struct Odd;
+    struct PanickingHandler;
 
-    impl ServerHandler for Odd {
+    impl ServerHandler for PanickingHandler {
         async fn on_custom_request(
             &self,
             request: CustomRequest,
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_answered_and_odd_fields_pass() {
         let (ours, theirs) = tokio::io::duplex(4096);
-        let _running = serve_directly(Lossless(Odd), theirs, None);
+        let _running = serve_directly(Lossless(PanickingHandler), theirs, None);
         let (output, mut input) = tokio::io::split(ours);
         let mut lines = BufReader::new(output).lines();
         let mut ask = async |line: &str| -> Value {

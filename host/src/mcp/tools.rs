@@ -10,10 +10,10 @@ use rmcp::model::ErrorData;
 use serde_json::Value;
 
 use super::caller::Caller;
+use super::compatibility;
 use super::handler::{Host, refusal};
-use super::older;
-use super::order::{Named, Order};
 use super::pages;
+use super::plugin_request::{NamedParams, PluginRequest};
 use super::result::{called, list};
 use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
@@ -43,14 +43,14 @@ impl Host {
         params: Option<Value>,
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
-        let Named {
+        let NamedParams {
             name,
             mut arguments,
             continued,
-        } = Named::take(params, &caller.original, ("tools/call", "tool"))?;
+        } = NamedParams::take(params, &caller.original, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
         if name == trust::NAME && trust::is_offered(caller, &snapshot) {
-            let order = Order {
+            let order = PluginRequest {
                 method: "tools/call",
                 key: name,
                 server: String::new(),
@@ -80,7 +80,7 @@ impl Host {
         if !typed {
             arguments.text = caller.original.object("arguments");
         }
-        let order = Order {
+        let order = PluginRequest {
             method: "tools/call",
             key: name,
             server,
@@ -99,7 +99,7 @@ impl Host {
                     })
             })
             .await?;
-        let result = older::result(result, caller.unknown_content);
+        let result = compatibility::result(result, caller.unknown_content);
         let result = called(result, caller.stateless);
         let tool = CalledTool {
             server: &of_server,

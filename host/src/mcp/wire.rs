@@ -31,7 +31,7 @@ use super::client_log;
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use super::message_room::{MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message};
 use super::open::Open;
-use super::outgoing::{Line, Output};
+use super::outgoing::{OutgoingLine, Output};
 use super::stage::{Stage, handshake};
 
 /// How many answers to nonsense may wait to be written.
@@ -258,7 +258,7 @@ where
                 }
                 Incoming::Refused(id, error) => {
                     let refused = ServerJsonRpcMessage::error(error, id.clone());
-                    if let Ok(line) = Line::of(&refused) {
+                    if let Ok(line) = OutgoingLine::of(&refused) {
                         batch.answer(id.as_ref(), line.json());
                     }
                 }
@@ -300,7 +300,7 @@ where
 
     /// Answers what makes no sense.
     fn refuse(&self, error: ServerJsonRpcMessage) {
-        if let Ok(line) = Line::of(&error) {
+        if let Ok(line) = OutgoingLine::of(&error) {
             self.say(line.text());
         }
     }
@@ -346,13 +346,13 @@ where
                     if matches!(response.result, ServerResult::CustomResult(_))
             );
             let mut message = message;
-            let mut line = Line::of(&message)?;
+            let mut line = OutgoingLine::of(&message)?;
             if let JsonRpcMessage::Response(response) = &message
                 && link.backlog.has_no_room_for(line.len())
             {
                 // The long one is not kept while this waits for its turn.
                 message = unread(response.id.clone());
-                line = Line::of(&message)?;
+                line = OutgoingLine::of(&message)?;
                 client_log::warn(
                     "long results are not sent, because the client does not read those that \
                      are there",

@@ -9,7 +9,7 @@ use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
 use super::changed_items::{Gone, counts};
-use super::confirm::{Agreed, Asked, MAX_QUESTION_BYTES, Unconfirmed};
+use super::confirm::{Agreed, ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 use super::{Context, Roster, bridge};
 use crate::store::{DecidedBy, Decision, Pending, Selection};
 
@@ -81,7 +81,7 @@ impl Roster {
         let gone = found.as_deref().and_then(Gone::of);
         let message = shown(server, pending, gone.as_ref());
         let what = "Allow all of this as it is now";
-        let asked = Asked::Approval(server.to_owned());
+        let asked = ConfirmationSubject::Approval(server.to_owned());
         self.confirm(asked, caller, message, what).await
     }
 

@@ -2,7 +2,7 @@
 
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
-use dormouse_runtime::{Arguments, Completion, Prompt, Resource, Wanted};
+use dormouse_runtime::{Arguments, Completion, GuestRequest, Prompt, Resource};
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ impl Roster {
         context: Context,
     ) -> Result<Answer, Refusal> {
         let (item, function) = declared(offer)?;
-        let wanted = Wanted::Prompt(Prompt {
+        let wanted = GuestRequest::Prompt(Prompt {
             name: item.key.clone(),
             function,
             description: member(item, "description"),
@@ -46,7 +46,7 @@ impl Roster {
             }
             None => (None, None, Map::new()),
         };
-        let wanted = Wanted::Resource(Resource {
+        let wanted = GuestRequest::Resource(Resource {
             uri: source.uri.clone(),
             function,
             mime_type,
@@ -67,7 +67,7 @@ impl Roster {
         completion: Completion,
         context: Context,
     ) -> Result<Answer, Refusal> {
-        self.ask(server, Wanted::Completion(completion), None, context)
+        self.ask(server, GuestRequest::Completion(completion), None, context)
             .await
     }
 
@@ -92,7 +92,7 @@ impl Roster {
     async fn ask(
         &self,
         server: &str,
-        wanted: Wanted,
+        wanted: GuestRequest,
         asked: Option<(&str, &str)>,
         context: Context,
     ) -> Result<Answer, Refusal> {

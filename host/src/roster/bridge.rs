@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
+use dormouse_catalog::{ListedTool, Listing, NonconformingItem, Provenance, What};
 use dormouse_config::{Bridge, ChangePolicy, Filter};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::signature::compact;
@@ -15,13 +15,17 @@ use similar::ChangeTag;
 
 use super::indented_json::indented;
 use super::line_diff::{self, Shown};
-use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
+use crate::store::{Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
 
 /// The one tool of a server of which nothing is known yet.
 pub(super) const DISCOVER: &str = "discover";
 
 /// What a bridged server shows.
-pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> Arc<Listing> {
+pub(super) fn listing(
+    server: &str,
+    bridge: &Bridge,
+    known: Option<&KnownUpstream>,
+) -> Arc<Listing> {
     match known {
         Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
         None if bridge.stubs.is_empty() => made(vec![discover(server)]),
@@ -31,7 +35,7 @@ pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> A
 
 /// What an upstream offers as its user has approved it, without what a policy withholds where it
 /// has changed since.
-fn approved(known: &Known, changes: &ChangePolicy) -> Arc<Listing> {
+fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
     let is_withheld =
         |item: &&PendingItem| item.was.is_some() && item.treatment(changes) == Treatment::Withheld;
     let withheld: HashSet<(Gated, &str)> = known
@@ -61,7 +65,7 @@ fn approved(known: &Known, changes: &ChangePolicy) -> Arc<Listing> {
 pub(super) fn adapted(
     declared: &Arc<Listing>,
     changes: &ChangePolicy,
-    known: Option<&Known>,
+    known: Option<&KnownUpstream>,
 ) -> Arc<Listing> {
     let Some(known) = known else {
         return Arc::clone(declared);
@@ -97,7 +101,7 @@ pub(super) fn adapted(
 /// has approved them: each by its name. A function of the plugin's own is what that declares.
 pub(super) fn outdated<'k>(
     declared: &Listing,
-    known: &'k Known,
+    known: &'k KnownUpstream,
 ) -> impl Iterator<Item = (&'k str, &'k ListedTool)> {
     let tools = declared.tools.iter().filter(|tool| !tool.is_typed());
     let declared: HashMap<&str, &ListedTool> =
@@ -113,7 +117,7 @@ pub(super) fn outdated<'k>(
 fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
     let filter = filter.of_tools();
     // What is odd about a tool that nobody wants is nobody's concern either.
-    let wanted = |odd: &Odd| odd.what != What::Tool || filter.shows(&odd.name);
+    let wanted = |odd: &NonconformingItem| odd.what != What::Tool || filter.shows(&odd.name);
     let shows = |tool: &ListedTool| filter.shows(&tool.name);
     if listing.tools.iter().all(shows) && listing.odd.iter().all(wanted) {
         return Arc::clone(listing);

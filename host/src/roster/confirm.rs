@@ -36,7 +36,7 @@ pub(super) enum Unconfirmed {
 
 /// Things that are asked about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Asked {
+pub(super) enum ConfirmationSubject {
     /// Whether the project that the host works in is trusted.
     Trust,
     /// Whether what a server offers is approved, by its name.
@@ -44,7 +44,7 @@ pub(super) enum Asked {
 }
 
 /// What comes of a form, once it is closed.
-type Outcome = Result<(), Unconfirmed>;
+type FormOutcome = Result<(), Unconfirmed>;
 
 /// What users are asked, and have refused.
 #[derive(Default)]
@@ -53,23 +53,23 @@ pub(super) struct Questions(Mutex<QuestionsState>);
 #[derive(Default)]
 struct QuestionsState {
     /// What nobody is asked about again.
-    refused: BTreeSet<Asked>,
+    refused: BTreeSet<ConfirmationSubject>,
     /// The one form that is open for each thing.
-    open: BTreeMap<Asked, OpenForm>,
+    open: BTreeMap<ConfirmationSubject, OpenForm>,
 }
 
 #[derive(Clone)]
 struct OpenForm {
     message: Arc<str>,
-    outcome: watch::Receiver<Option<Outcome>>,
+    outcome: watch::Receiver<Option<FormOutcome>>,
 }
 
 /// A form of one's own. Nobody else is asked about the same thing until this is dropped.
 pub(super) struct OwnForm<'q> {
     questions: &'q Questions,
-    asked: Asked,
+    asked: ConfirmationSubject,
     message: Arc<str>,
-    outcome: watch::Sender<Option<Outcome>>,
+    outcome: watch::Sender<Option<FormOutcome>>,
 }
 
 /// What a user has agreed to.
@@ -81,7 +81,7 @@ pub(super) enum Agreed<'q> {
 }
 
 /// Whose form a question is answered by.
-enum Turn<'q> {
+enum FormTurn<'q> {
     Own(OwnForm<'q>),
     Other(OpenForm),
 }
@@ -95,13 +95,17 @@ impl Questions {
     ///
     /// # Errors
     /// The user has refused it.
-    fn turn(&self, asked: &Asked, message: &str) -> Result<Turn<'_>, Unconfirmed> {
+    fn turn(
+        &self,
+        asked: &ConfirmationSubject,
+        message: &str,
+    ) -> Result<FormTurn<'_>, Unconfirmed> {
         let mut state = self.state();
         if state.refused.contains(asked) {
             return Err(Unconfirmed::AskedBefore);
         }
         if let Some(open) = state.open.get(asked) {
-            return Ok(Turn::Other(open.clone()));
+            return Ok(FormTurn::Other(open.clone()));
         }
         let (sender, outcome) = watch::channel(None);
         let message: Arc<str> = message.into();
@@ -110,7 +114,7 @@ impl Questions {
             outcome,
         };
         state.open.insert(asked.clone(), open);
-        Ok(Turn::Own(OwnForm {
+        Ok(FormTurn::Own(OwnForm {
             questions: self,
             asked: asked.clone(),
             message,
@@ -119,7 +123,7 @@ impl Questions {
     }
 
     /// Has nobody else wait for a form, if it is the one that they would.
-    fn pass_over(&self, asked: &Asked, message: &Arc<str>) {
+    fn pass_over(&self, asked: &ConfirmationSubject, message: &Arc<str>) {
         let mut state = self.state();
         let open = state.open.get(asked);
         if open.is_some_and(|open| Arc::ptr_eq(&open.message, message)) {
@@ -130,7 +134,7 @@ impl Questions {
 
 impl<'q> OwnForm<'q> {
     /// Takes the answer. A refusal counts from here on, for all who wait for this form, too.
-    fn answered(self, outcome: Outcome) -> Result<Agreed<'q>, Unconfirmed> {
+    fn answered(self, outcome: FormOutcome) -> Result<Agreed<'q>, Unconfirmed> {
         let mut state = self.questions.state();
         let outcome = match outcome {
             Ok(()) if state.refused.contains(&self.asked) => Err(Unconfirmed::AskedBefore),
@@ -177,7 +181,7 @@ impl Roster {
     /// They do not agree, or nobody can be asked whose answer is the user's.
     pub(super) async fn confirm(
         &self,
-        asked: Asked,
+        asked: ConfirmationSubject,
         caller: &Arc<dyn Listener>,
         message: String,
         what: &str,
@@ -185,8 +189,8 @@ impl Roster {
         can_ask(caller, &message)?;
         loop {
             let mut form = match self.questions.turn(&asked, &message)? {
-                Turn::Own(form) => return form.answered(confirm(caller, message, what).await),
-                Turn::Other(form) => form,
+                FormTurn::Own(form) => return form.answered(confirm(caller, message, what).await),
+                FormTurn::Other(form) => form,
             };
             let answered = form.outcome.wait_for(Option::is_some);
             let outcome = match tokio::time::timeout(MAX_WAIT_FOR_OTHER, answered).await {
@@ -208,7 +212,7 @@ impl Roster {
 }
 
 /// Sees that a user can be asked, and can read what they are asked.
-fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> Outcome {
+fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> FormOutcome {
     if !caller.may_decide() || !caller.supports(Capability::ElicitationForm) {
         return Err(Unconfirmed::NobodyToAsk);
     }
@@ -222,7 +226,7 @@ fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> Outcome {
 ///
 /// # Errors
 /// They have not.
-async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> Outcome {
+async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> FormOutcome {
     let schema = json!({
         "type": "object",
         "properties": { "agree": { "type": "boolean", "title": what } },
@@ -252,10 +256,10 @@ async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> Out
 mod tests {
     use super::*;
 
-    fn own<'q>(questions: &'q Questions, asked: &Asked) -> OwnForm<'q> {
+    fn own<'q>(questions: &'q Questions, asked: &ConfirmationSubject) -> OwnForm<'q> {
         match questions.turn(asked, "shown") {
-            Ok(Turn::Own(form)) => form,
-            Ok(Turn::Other(_)) => panic!("a form is open"),
+            Ok(FormTurn::Own(form)) => form,
+            Ok(FormTurn::Other(_)) => panic!("a form is open"),
             Err(why) => panic!("{why}"),
         }
     }
@@ -263,22 +267,26 @@ mod tests {
     #[test]
     fn one_form_about_a_thing_is_open_at_a_time() {
         let questions = Questions::default();
-        let form = own(&questions, &Asked::Trust);
+        let form = own(&questions, &ConfirmationSubject::Trust);
         assert!(matches!(
-            questions.turn(&Asked::Trust, "shown"),
-            Ok(Turn::Other(_))
+            questions.turn(&ConfirmationSubject::Trust, "shown"),
+            Ok(FormTurn::Other(_))
         ));
-        drop(own(&questions, &Asked::Approval("a".to_owned())));
+        drop(own(
+            &questions,
+            &ConfirmationSubject::Approval("a".to_owned()),
+        ));
         drop(form);
-        let form = own(&questions, &Asked::Trust);
-        let Ok(Turn::Other(waiting)) = questions.turn(&Asked::Trust, "shown") else {
+        let form = own(&questions, &ConfirmationSubject::Trust);
+        let Ok(FormTurn::Other(waiting)) = questions.turn(&ConfirmationSubject::Trust, "shown")
+        else {
             panic!("no form is open");
         };
         assert!(form.answered(Err(Unconfirmed::NotAgreed)).is_err());
         let outcome = *waiting.outcome.borrow();
         assert_eq!(outcome, Some(Err(Unconfirmed::NotAgreed)));
         assert_eq!(
-            questions.turn(&Asked::Trust, "shown").err(),
+            questions.turn(&ConfirmationSubject::Trust, "shown").err(),
             Some(Unconfirmed::AskedBefore)
         );
     }
@@ -286,8 +294,8 @@ mod tests {
     #[test]
     fn a_yes_after_a_no_does_not_count() {
         let questions = Questions::default();
-        let form = own(&questions, &Asked::Trust);
-        questions.state().refused.insert(Asked::Trust);
+        let form = own(&questions, &ConfirmationSubject::Trust);
+        questions.state().refused.insert(ConfirmationSubject::Trust);
         assert_eq!(form.answered(Ok(())).err(), Some(Unconfirmed::AskedBefore));
     }
 
@@ -295,18 +303,19 @@ mod tests {
     #[test]
     fn a_form_that_nobody_waits_for_gives_way_to_another_one() {
         let questions = Questions::default();
-        let given_up = own(&questions, &Asked::Trust);
-        let Ok(Turn::Other(waited_for)) = questions.turn(&Asked::Trust, "shown") else {
+        let given_up = own(&questions, &ConfirmationSubject::Trust);
+        let Ok(FormTurn::Other(waited_for)) = questions.turn(&ConfirmationSubject::Trust, "shown")
+        else {
             panic!("no form is open");
         };
-        questions.pass_over(&Asked::Trust, &waited_for.message);
-        let form = own(&questions, &Asked::Trust);
+        questions.pass_over(&ConfirmationSubject::Trust, &waited_for.message);
+        let form = own(&questions, &ConfirmationSubject::Trust);
         // The first one is no longer the one that others wait for.
-        questions.pass_over(&Asked::Trust, &waited_for.message);
+        questions.pass_over(&ConfirmationSubject::Trust, &waited_for.message);
         drop(given_up);
         assert!(matches!(
-            questions.turn(&Asked::Trust, "shown"),
-            Ok(Turn::Other(_))
+            questions.turn(&ConfirmationSubject::Trust, "shown"),
+            Ok(FormTurn::Other(_))
         ));
         assert!(form.answered(Err(Unconfirmed::NotAgreed)).is_err());
     }

@@ -9,7 +9,6 @@ mod changed_items;
 mod changes;
 mod collision;
 mod confirm;
-mod door;
 mod error;
 pub mod folders;
 mod followed;
@@ -18,10 +17,11 @@ mod indented_json;
 mod known_names;
 mod line_diff;
 mod memory;
-mod named;
+mod named_resources;
 pub mod names;
 mod offers;
 mod resource;
+mod roster_policy;
 mod server;
 mod server_uri;
 mod sessions;
@@ -55,7 +55,7 @@ use dormouse_policy::{LogBudget, OwnPlaces};
 use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
 use dormouse_runtime::Runtime;
 use dormouse_text::nearest::nearest;
-use dormouse_upstream::{Hub, Reaction};
+use dormouse_upstream::{Connector, Reaction};
 
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
@@ -66,7 +66,7 @@ use confirm::Questions;
 use error::MeantServer;
 pub use error::{NoSuchTool, Refusal};
 pub use followed::FollowedResource;
-use named::Named;
+use named_resources::NamedResources;
 pub use offers::{Kind, Offer, Offers};
 pub use resource::{ListedResource, ResourceSource, UnresolvedResource};
 use server::Read;
@@ -74,11 +74,11 @@ pub use server::Server;
 pub use server_uri::is_page;
 use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
-pub use status::{ServerStatus, State, Status, Waiting};
+pub use status::{PendingApprovals, ServerStatus, State, Status};
 pub use sync::Synced;
 
 use crate::compile_command::compile_command;
-use crate::store::{Decisions, Known, Store, Trust};
+use crate::store::{Decisions, KnownUpstream, Store, Trust};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
@@ -90,7 +90,7 @@ pub struct Roster {
     trust: Trust,
     decisions: Decisions,
     runtime: Runtime,
-    hub: Arc<Hub>,
+    hub: Arc<Connector>,
     current: RwLock<Arc<Snapshot>>,
     /// The configuration that `current` was made from. Whoever holds it is the
     /// one that changes `current`.
@@ -106,7 +106,7 @@ pub struct Roster {
     /// What the user is asked, and has not agreed to.
     questions: Questions,
     changes: Changes,
-    named: Mutex<Named>,
+    named: Mutex<NamedResources>,
     /// Number of times that somebody had the configuration read at once; held while it is read then.
     reloads: Mutex<u64>,
     settled: Once,
@@ -194,7 +194,7 @@ impl Roster {
             trust,
             decisions: Decisions::new(&places.data),
             runtime: Runtime::with_own_places(&places.cache, places.own(), compile_command),
-            hub: Hub::new(places.program.clone(), &places.data),
+            hub: Connector::new(places.program.clone(), &places.data),
             places,
             current: RwLock::default(),
             config: Mutex::default(),
@@ -357,7 +357,7 @@ impl Roster {
         let snapshot = self.snapshot();
         let server = snapshot.servers().get(server);
         server.is_some_and(|server| {
-            let knows = |known: &Arc<Known>| known.reactions.discover == Reaction::Answers;
+            let knows = |known: &Arc<KnownUpstream>| known.reactions.discover == Reaction::Answers;
             server.config().bridge().is_some() && !server.known().is_some_and(knows)
         })
     }

@@ -7,26 +7,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
+use dormouse_catalog::{
+    Entry, ListedItem, ListedTool, Listing, NonconformingItem, ReadError, Stamp,
+};
 use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
 use dormouse_runtime::{
-    Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
-    Tool, Wanted,
+    Arguments, Call, CallError, Callable, Cause, Code, ENDED, GuestRequest, RunningCalls, Schemas,
+    Slot, Target, Tool,
 };
 use dormouse_text::visible::visible_line;
 use dormouse_upstream::{Setup, Upstream};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
-use super::door::Door;
+use super::roster_policy::RosterPolicy;
 use super::server_uri::is_page;
 use super::shown_uris::has_page;
 use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::store::{
-    Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
+    Gated, KnownUpstream, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
@@ -47,7 +49,7 @@ pub struct Server {
     looked: Mutex<Option<Instant>>,
     problem: Option<String>,
     /// What is known of its upstream.
-    known: Option<Arc<Known>>,
+    known: Option<Arc<KnownUpstream>>,
     /// Made by the first call. The next one of this server shares it if all that
     /// matters to it is still the same.
     slot: Arc<SlotCell>,
@@ -70,7 +72,7 @@ pub(super) struct Read {
     /// Its component, if it has one of its own.
     pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
     /// What is known of its upstream, if it has one.
-    pub(super) known: Option<Arc<Known>>,
+    pub(super) known: Option<Arc<KnownUpstream>>,
 }
 
 impl Server {
@@ -224,7 +226,7 @@ impl Server {
 
     /// What is known of its upstream.
     #[must_use]
-    pub fn known(&self) -> Option<&Arc<Known>> {
+    pub fn known(&self) -> Option<&Arc<KnownUpstream>> {
         self.known.as_ref()
     }
 
@@ -261,7 +263,7 @@ impl Server {
     /// What of its tools, prompts and resources is not as MCP has it, where these are
     /// to be listed.
     #[must_use]
-    pub fn odd(&self) -> &[Odd] {
+    pub fn odd(&self) -> &[NonconformingItem] {
         self.listed().map_or(&[], |listing| &listing.odd)
     }
 
@@ -554,7 +556,7 @@ impl Server {
             Ok(slot) => slot,
             Err(why) => return failed(&why),
         };
-        let wanted = Wanted::Tool(Tool {
+        let wanted = GuestRequest::Tool(Tool {
             name: tool.to_owned(),
             callable,
             arguments,
@@ -571,7 +573,7 @@ impl Server {
     pub(super) async fn ask(
         &self,
         roster: &Roster,
-        wanted: Wanted,
+        wanted: GuestRequest,
         context: Context,
     ) -> Result<Answer, Refusal> {
         let failed = |why: String| Refusal::Failed(why);
@@ -583,7 +585,7 @@ impl Server {
     async fn run(
         &self,
         slot: &Arc<Slot>,
-        wanted: Wanted,
+        wanted: GuestRequest,
         context: Context,
     ) -> Result<Answer, CallError> {
         let _running = Running::begin(&self.tally);
@@ -630,7 +632,7 @@ impl Server {
             let need = need.for_models(&self.config.origin.scope);
             return Err(format!("it is not ready to be started: {need}"));
         }
-        let door = Door {
+        let door = RosterPolicy {
             looked: Mutex::default(),
             roster: roster.me.clone(),
             server: name.clone(),

@@ -9,7 +9,7 @@ use dormouse_protocol::Answer;
 use memchr::memmem;
 use serde_json::Value;
 
-use super::named::{ResultPart, each_part, each_uri, text_of};
+use super::named_resources::{ResultPart, each_part, each_uri, text_of};
 use super::server_uri::{is_page, split, with_server};
 use super::{Roster, Server, Shown, Snapshot, resource};
 

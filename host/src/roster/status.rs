@@ -90,7 +90,7 @@ pub struct ServerStatus {
     pub changed: Vec<String>,
     /// How much of that there is, and since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<PendingApprovals>,
     /// What its user has approved and it no longer offers: tools by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
@@ -105,7 +105,7 @@ pub struct ServerStatus {
 
 /// How much of what a server offers waits for its user, and since when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct PendingApprovals {
     /// The server's name.
     pub server: String,
     /// What is another than its user has approved.
@@ -118,7 +118,7 @@ pub struct Waiting {
     pub since: Option<u64>,
 }
 
-impl Waiting {
+impl PendingApprovals {
     /// Counts what waits of a server. None where nothing does.
     #[must_use]
     pub fn of(server: &Server) -> Option<Self> {
@@ -144,7 +144,7 @@ impl Waiting {
 }
 
 /// Models read this: there is nothing of the server's words in it.
-impl fmt::Display for Waiting {
+impl fmt::Display for PendingApprovals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             server,
@@ -273,7 +273,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let mut errors: Vec<String> = server.problem().map(str::to_owned).into_iter().collect();
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
     let pending = server.pending();
-    let waiting = Waiting::of(server);
+    let waiting = PendingApprovals::of(server);
     let gone = Gone::of(server);
     let upstream = slot.and_then(|slot| slot.upstream());
     let upstream = upstream
@@ -533,7 +533,7 @@ mod tests {
                  1 of what it offers is new, and is not shown",
             ),
         ] {
-            let waiting = Waiting {
+            let waiting = PendingApprovals {
                 server: "post".to_owned(),
                 changed,
                 new,

@@ -8,7 +8,7 @@ use dormouse_config::ProjectReview;
 use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
-use super::confirm::{Agreed, Asked, Unconfirmed};
+use super::confirm::{Agreed, ConfirmationSubject, Unconfirmed};
 use super::server::tool_error;
 use super::{Context, Roster};
 use crate::store::{DecidedBy, Decision};
@@ -71,7 +71,7 @@ impl Roster {
         let what = "Trust this project";
         let caller = &context.listener;
         let confirmed = tokio::select! {
-            confirmed = self.confirm(Asked::Trust, caller, message, what) => confirmed,
+            confirmed = self.confirm(ConfirmationSubject::Trust, caller, message, what) => confirmed,
             // Others are to be asked anew.
             () = context.cancel.cancelled() => Err(Unconfirmed::NoAnswer),
         };

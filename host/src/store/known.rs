@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dormouse_catalog::{Listing, Odd, Provenance, What};
+use dormouse_catalog::{Listing, NonconformingItem, Provenance, What};
 use dormouse_upstream::Reactions;
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ use super::record::Record;
 
 /// Knowledge of an upstream, ready to be shown.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownUpstream {
     /// Time at which it was asked, in seconds since the Unix epoch.
     pub fetched: u64,
     /// The protocol version that it spoke then.
@@ -128,7 +128,7 @@ impl Record {
         }
     }
 
-    pub(super) fn into_known(self) -> serde_json::Result<Known> {
+    pub(super) fn into_known(self) -> serde_json::Result<KnownUpstream> {
         let mut listing = Listing::new(self.declaration(), Provenance::Section)?;
         listing.odd.extend(self.repeated());
         let instructions = Gated::Instructions.of(&self.offered).into_iter().next();
@@ -137,7 +137,7 @@ impl Record {
             .and_then(|text| serde_json::from_str(text.get()).ok());
         let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         let has_other_doubtful = self.has_other_doubtful();
-        Ok(Known {
+        Ok(KnownUpstream {
             has_other_doubtful,
             fetched: self.fetched,
             protocol: self.offered.protocol.clone(),
@@ -167,7 +167,7 @@ impl Record {
     /// Items that are left out because there is one of the same name before them: once for each
     /// name that a
     /// user has approved.
-    fn repeated(&self) -> Vec<Odd> {
+    fn repeated(&self) -> Vec<NonconformingItem> {
         let offered = &self.offered;
         let lists = [
             (What::Tool, Some(Gated::Tool), &offered.tools, "name"),
@@ -191,7 +191,7 @@ impl Record {
             let repeated = times.into_iter().filter(|(name, times)| {
                 *times > 1 && kind.is_none_or(|kind| self.is_approved(kind, name))
             });
-            odd.extend(repeated.map(|(name, times)| Odd {
+            odd.extend(repeated.map(|(name, times)| NonconformingItem {
                 what,
                 why: format!("it is listed {times} times, and the first one is shown"),
                 name,

@@ -38,11 +38,11 @@ pub use folders::{RealPaths, RecordedFolders};
 pub use frozen::Treatment;
 pub(crate) use frozen::{frozen_tool, takes_other_arguments};
 pub use gated::Gated;
-pub use known::Known;
+pub use known::KnownUpstream;
 pub use pending::{Pending, PendingItem, Selection};
 use record::Rules;
 pub(crate) use record::is_other_version;
-pub use record::{Asker, Changed, Damaged, News, Record};
+pub use record::{Asker, Changed, Damaged, OfferedChanges, Record};
 pub use trust::Trust;
 
 /// The largest record that is read or written, in bytes.
@@ -54,7 +54,7 @@ pub struct Store {
     folder: PathBuf,
     /// What was read, at one content of its file. The text of the objects is in
     /// here once, shared with whoever lists them.
-    known: Mutex<HashMap<Fingerprint, (Stamps, Arc<Known>)>>,
+    known: Mutex<HashMap<Fingerprint, (Stamps, Arc<KnownUpstream>)>>,
 }
 
 /// The stamps of the [files](Store::files) that something was read from.
@@ -85,7 +85,7 @@ impl Store {
     /// Knowledge of an upstream; looks at its files each time, and reads them when
     /// they are others than before. Of a damaged file nothing is known.
     #[must_use]
-    pub fn known(&self, of: &Fingerprint) -> Option<Arc<Known>> {
+    pub fn known(&self, of: &Fingerprint) -> Option<Arc<KnownUpstream>> {
         let stamp = |file| Some(Stamp::of(&std::fs::metadata(file).ok()?));
         let stamps: Stamps = self.files(of).iter().map(stamp).collect();
         if stamps.iter().all(Option::is_none) {
@@ -97,7 +97,7 @@ impl Store {
             return Some(Arc::clone(known));
         }
         let read = || Ok(self.read(of)?.map(Record::into_known).transpose()?);
-        let known: anyhow::Result<Option<Known>> = read();
+        let known: anyhow::Result<Option<KnownUpstream>> = read();
         let known = match known {
             Ok(known) => Arc::new(known?),
             Err(error) => {
@@ -116,7 +116,7 @@ impl Store {
         of: &Fingerprint,
         offered: Offered,
         rules: (&ChangePolicy, Option<&Arc<Listing>>),
-    ) -> anyhow::Result<News> {
+    ) -> anyhow::Result<OfferedChanges> {
         self.learn_as(of, (Asker::Agent, offered), rules)
     }
 
@@ -131,7 +131,7 @@ impl Store {
         of: &Fingerprint,
         (asker, offered): (Asker, Offered),
         (changes, seen): (&ChangePolicy, Option<&Arc<Listing>>),
-    ) -> anyhow::Result<News> {
+    ) -> anyhow::Result<OfferedChanges> {
         let rules = Rules {
             changes,
             fronted: seen.is_some(),
@@ -165,7 +165,7 @@ impl Store {
         }
         tracing::warn!("{error:#}");
         self.clear_marks(of);
-        Ok(News::default())
+        Ok(OfferedChanges::default())
     }
 
     /// Takes what an upstream offers as it is now, if that is what its user was shown: what
@@ -288,7 +288,7 @@ impl Store {
         self.folder.join(format!("{}.json", of.file_stem()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamps, Arc<Known>)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamps, Arc<KnownUpstream>)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dormouse_protocol::Able;
+use dormouse_protocol::DeclaredCapabilities;
 use dormouse_upstream::{MODERN, Offered};
 use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub(super) struct OfferedTo {
     /// The kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has asked for.
     pub(super) clients: String,
     /// Capabilities: what they can be asked.
-    able: Able,
+    able: DeclaredCapabilities,
     /// The tools by name.
     tools: BTreeSet<String>,
     /// All else by name; nothing where an older Dormouse has not kept it.

@@ -67,7 +67,7 @@ pub struct Record {
 
 /// What is new about what an upstream offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct News {
+pub struct OfferedChanges {
     /// Tools that it had not, by name.
     pub added: Vec<String>,
     /// Tools that it has no longer.
@@ -168,7 +168,7 @@ impl Record {
         mut offered: Offered,
         rules: Rules<'_>,
         known_elsewhere: Option<&KnownElsewhere>,
-    ) -> News {
+    ) -> OfferedChanges {
         drop_ambiguous(&mut offered);
         let clients = kind_of_clients(&offered);
         // Another version of a server may have learnt something.
@@ -182,7 +182,7 @@ impl Record {
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
         self.fetched = seconds_now();
-        let mut news = News::default();
+        let mut news = OfferedChanges::default();
         for kind in Gated::ALL {
             let change = Change {
                 kind,

@@ -122,7 +122,10 @@ fn a_changed_tool_is_what_it_was_until_it_is_approved() {
     assert_eq!(approve(&store, &of), ["a", "c"]);
     assert_eq!(names(&store, &of), ["a", "c"]);
     assert_eq!(pending(&store, &of), [""; 0]);
-    assert_eq!(learn(&[("a", "other"), ("c", "C")]), News::default());
+    assert_eq!(
+        learn(&[("a", "other"), ("c", "C")]),
+        OfferedChanges::default()
+    );
 }
 
 /// Some servers write a tool's members in another order in each era of MCP: agents need not read
@@ -323,7 +326,7 @@ fn nothing_that_nobody_has_seen_is_shown() {
                 .unwrap()
         };
         learn(base(), OnChange::Ask);
-        assert_eq!(learn(base(), OnChange::Ask), News::default());
+        assert_eq!(learn(base(), OnChange::Ask), OfferedChanges::default());
         let mut changed = base();
         change(&mut changed);
         learn(changed.clone(), OnChange::Ask);
@@ -447,7 +450,7 @@ fn what_cannot_be_kept_is_an_error() {
     let lock = folder.path().join("servers/lock");
     std::fs::remove_file(&lock).unwrap();
     std::fs::create_dir(&lock).unwrap();
-    assert_eq!(learn(&[("a", "A")]).unwrap(), News::default());
+    assert_eq!(learn(&[("a", "A")]).unwrap(), OfferedChanges::default());
     assert!(learn(&[("a", "B")]).is_err());
     assert!(learn(&[("a", "A"), ("b", "B")]).is_err());
     assert_eq!(names(&store, &of), ["a"]);
@@ -511,7 +514,7 @@ fn whoever_accepts_changes_is_not_asked() {
             (&OnChange::Accept.into(), None),
         )
         .unwrap();
-    assert_eq!(news, News::default());
+    assert_eq!(news, OfferedChanges::default());
     assert_eq!(names(&store, &of), ["a"]);
 }
 
@@ -563,11 +566,11 @@ fn the_era_of_a_server_changes_none_of_its_tools() {
     other_dialect["$schema"] = json!("EVIL");
     learn(&own);
     for schema in [into(&own), own.clone(), into(&own)] {
-        assert_eq!(learn(&schema), News::default(), "{schema}");
+        assert_eq!(learn(&schema), OfferedChanges::default(), "{schema}");
     }
     for schema in [into(&other_inner), other_outer, other_dialect] {
         assert_eq!(learn(&schema).pending, ["a"], "{schema}");
-        assert_eq!(learn(&own), News::default());
+        assert_eq!(learn(&own), OfferedChanges::default());
     }
 }
 
@@ -621,8 +624,8 @@ fn what_is_mended_is_no_change_and_what_was_never_shown_is_new() {
     let known = store.known(&of).unwrap();
     assert_eq!(known.listing.tools[0].tool.get(), sound);
     assert_eq!(known.listing.odd.len(), 2);
-    assert_eq!(learn(&[sound, unreadable]), News::default());
-    assert_eq!(learn(&[odd, unreadable]), News::default());
+    assert_eq!(learn(&[sound, unreadable]), OfferedChanges::default());
+    assert_eq!(learn(&[odd, unreadable]), OfferedChanges::default());
     let mended = r#"{"name":"b","inputSchema":{"type":"object"}}"#;
     // It was there, and nobody has seen it.
     let news = learn(&[odd, mended]);
@@ -722,14 +725,14 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
     // It is kept, in its place, and in doubt until somebody has looked.
     for _ in 0..2 {
         let news = learn(unable.clone(), &[("c", "C"), ("a", "A")], &[]);
-        assert_eq!(news, News::default());
+        assert_eq!(news, OfferedChanges::default());
         assert_eq!(names(&store, &of), ["a", "b", "c"]);
         assert_eq!(doubtful(), ["b"]);
     }
     learn(able.clone(), &all, &[]);
     assert!(doubtful().is_empty());
     let news = learn(unable.clone(), &[("a", "A"), ("c", "C")], &[]);
-    assert_eq!(news, News::default());
+    assert_eq!(news, OfferedChanges::default());
     assert!(doubtful().is_empty());
     // It sees what is new and what has changed, as anybody does.
     let news = learn(
@@ -799,10 +802,10 @@ fn a_client_that_can_be_asked_less_takes_nothing_else_away_either() {
     assert!(!doubtful());
     for _ in 0..2 {
         let news = learn(offering(unable(), &["r", "p"], &["t://{b}"], false));
-        assert_eq!(news, News::default());
+        assert_eq!(news, OfferedChanges::default());
         assert_eq!(others(&store, &of), all);
         assert!(doubtful());
-        assert_eq!(learn(whole()), News::default());
+        assert_eq!(learn(whole()), OfferedChanges::default());
         assert_eq!(others(&store, &of), all);
         assert!(!doubtful());
     }
@@ -868,10 +871,10 @@ fn what_earlier_versions_have_kept_of_kinds_of_clients_is_read() {
     let pages = json!({ "roots": {}, "extensions": { "io.modelcontextprotocol/ui": {} } });
     for few in [json!({ "roots": {} }), pages] {
         let news = learn(offering(few.clone(), &["p"], &["t://{a}"], true));
-        assert_eq!(news, News::default(), "{few}");
+        assert_eq!(news, OfferedChanges::default(), "{few}");
         assert_eq!(others(&store, &of), all, "{few}");
         let news = learn(offering(able(), &["p", "q"], &["t://{a}"], true));
-        assert_eq!(news, News::default(), "{few}");
+        assert_eq!(news, OfferedChanges::default(), "{few}");
     }
 }
 
@@ -1164,7 +1167,10 @@ fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
     }
     // From then on no list changes for any of them.
     for kind in [0, 1, 3, 2, 1, 0, 2, 3] {
-        assert_eq!(learn(kind, &format!("for {kind}")), News::default());
+        assert_eq!(
+            learn(kind, &format!("for {kind}")),
+            OfferedChanges::default()
+        );
         assert_eq!(descriptions(&store, &of), ["for 3", "B"]);
         assert_eq!(pending(&store, &of), [""; 0]);
     }
@@ -1410,8 +1416,11 @@ fn what_clients_are_no_longer_offered_is_gone_for_all() {
     learn(all.clone(), MODERN, &more);
     approve(&store, &of);
     for _ in 0..2 {
-        assert_eq!(learn(all.clone(), "2025-11-25", &tools), News::default());
-        assert_eq!(learn(all.clone(), MODERN, &more), News::default());
+        assert_eq!(
+            learn(all.clone(), "2025-11-25", &tools),
+            OfferedChanges::default()
+        );
+        assert_eq!(learn(all.clone(), MODERN, &more), OfferedChanges::default());
         assert_eq!(names(&store, &of), ["a", "b", "c", "d"]);
     }
     learn(few, "2025-11-25", &tools[..1]);

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::by_folder::KnownElsewhere;
 use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
-use super::record::{News, Rules, seconds_now};
+use super::record::{OfferedChanges, Rules, seconds_now};
 
 /// Most that is remembered of items of one kind that are gone, in bytes.
 const MAX_GONE_BYTES: usize = 8 << 20;
@@ -95,7 +95,7 @@ pub(super) struct Change<'r> {
 }
 
 impl Unseen {
-    pub(super) fn update(&mut self, change: Change<'_>, news: &mut News) {
+    pub(super) fn update(&mut self, change: Change<'_>, news: &mut OfferedChanges) {
         let Change {
             kind,
             first,

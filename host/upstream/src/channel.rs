@@ -11,15 +11,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 /// and in order. What is said over it (handshake, ids, eras) is the peer's.
 pub(super) struct Channel {
     /// Takes messages to the upstream.
-    pub(super) outlet: Arc<dyn Outlet>,
+    pub(super) outlet: Arc<dyn MessageSender>,
     /// What the upstream says. It ends when the upstream can say nothing more;
-    /// [`Outlet::epitaph`] then says why.
-    pub(super) inlet: mpsc::Receiver<Said>,
+    /// [`MessageSender::epitaph`] then says why.
+    pub(super) inlet: mpsc::Receiver<ReceivedMessage>,
 }
 
 /// A message of an upstream's.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct ReceivedMessage {
     text: Box<RawValue>,
     /// The request of ours that it is about, where the transport tells: over HTTP,
     /// what comes on the stream of a request's answer. A pipe has no such thing.
@@ -28,7 +28,7 @@ pub(super) struct Said {
     place: Option<OwnedSemaphorePermit>,
 }
 
-impl Said {
+impl ReceivedMessage {
     /// A message that may be about anything.
     pub(super) fn new(text: Box<RawValue>) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Said {
     }
 }
 
-impl Deref for Said {
+impl Deref for ReceivedMessage {
     type Target = RawValue;
 
     fn deref(&self) -> &RawValue {
@@ -56,7 +56,7 @@ impl Deref for Said {
 }
 
 /// Takes messages to an upstream.
-pub(super) trait Outlet: Send + Sync {
+pub(super) trait MessageSender: Send + Sync {
     /// Sends one message. Over HTTP the answer to a request may have come in before
     /// this returns; no message waits for another's answer.
     ///
@@ -139,7 +139,7 @@ impl QueueRoom {
     }
 
     /// The message in its place.
-    pub(super) async fn take(&self, mut said: Said) -> Said {
+    pub(super) async fn take(&self, mut said: ReceivedMessage) -> ReceivedMessage {
         let bytes = u32::try_from(said.text.get().len()).unwrap_or(self.most);
         let room = Arc::clone(&self.bytes).acquire_many_owned(bytes.min(self.most));
         // Nobody closes it.

@@ -18,14 +18,14 @@ use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::channel::{Channel, Lost, Outgoing, Outlet, QueueRoom, Said};
+use super::channel::{Channel, Lost, MessageSender, Outgoing, QueueRoom, ReceivedMessage};
 use super::input;
 use super::large::without_blocking;
 use super::process::Process;
 use super::read_room::{NoRoom, ReadRoom};
-use super::reaper::{LOOK, TERMINATION_TIMEOUT, Reaper, Watched};
+use super::reaper::{LOOK, Reaper, TERMINATION_TIMEOUT, Watched};
 use super::server_secrets::ServerSecrets;
-use super::words::Words;
+use super::stderr_tail::Words;
 
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;
@@ -37,7 +37,7 @@ const LEAVE: Duration = Duration::from_secs(1);
 pub(super) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What is known of a child.
-pub(super) struct Fate {
+pub(super) struct ChildStatus {
     pub(super) words: Words,
     /// Why it was given up, where it did not end by itself.
     pub(super) given_up: OnceLock<String>,
@@ -60,7 +60,7 @@ pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 struct Pipe {
     pid: u32,
     queue: mpsc::Sender<Queued>,
-    fate: Arc<Fate>,
+    fate: Arc<ChildStatus>,
     /// Ends the child when nobody can talk to it any more.
     _closing: DropGuard,
 }
@@ -89,7 +89,7 @@ pub(super) fn open(
     let pid = process.id();
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
-    let fate = Arc::new(Fate {
+    let fate = Arc::new(ChildStatus {
         words: Words::new(server, Arc::clone(secrets), log, stdio.pass_env.clone()),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
@@ -115,7 +115,10 @@ pub(super) fn open(
             read(&server, lines, &room, &said, &fate).await;
             // There is nothing to be had from it any more, unless why.
             let last = futures::future::join(fate.exited.cancelled(), hearing);
-            if tokio::time::timeout(LAST_OUTPUT_TIMEOUT, last).await.is_err() {
+            if tokio::time::timeout(LAST_OUTPUT_TIMEOUT, last)
+                .await
+                .is_err()
+            {
                 let closed = || "it has closed its stdout".to_owned();
                 let _ = fate.given_up.get_or_init(closed);
             }
@@ -198,7 +201,7 @@ fn unstarted(stdio: &Stdio, error: &io::Error) -> String {
     }
 }
 
-impl Outlet for Pipe {
+impl MessageSender for Pipe {
     fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>> {
         let queue = self.queue.clone();
         async move {
@@ -243,8 +246,8 @@ async fn read(
     server: &str,
     mut lines: LineReader<impl AsyncBufRead + Unpin>,
     room: &ReadRoom,
-    said: &mpsc::Sender<Said>,
-    fate: &Fate,
+    said: &mpsc::Sender<ReceivedMessage>,
+    fate: &ChildStatus,
 ) {
     let queue_room = QueueRoom::new(room.message_bytes());
     let mut place = room.place();
@@ -273,7 +276,7 @@ async fn read(
                 if fate.exited.is_cancelled() {
                     fate.has_heir.store(true, Ordering::Relaxed);
                 }
-                let message = queue_room.take(Said::new(message)).await;
+                let message = queue_room.take(ReceivedMessage::new(message)).await;
                 if said.send(message).await.is_err() {
                     return;
                 }
@@ -305,7 +308,7 @@ fn message(line: Vec<u8>) -> Result<Box<RawValue>, String> {
 }
 
 /// Sees a child to its end, and what it has started.
-async fn attend(mut process: Process, watched: Watched, fate: Arc<Fate>) {
+async fn attend(mut process: Process, watched: Watched, fate: Arc<ChildStatus>) {
     let status = tokio::select! {
         status = process.wait() => Some(status),
         () = fate.closing.cancelled() => None,

@@ -14,12 +14,12 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::callers::Callers;
-use super::channel::{Lost, Outlet};
+use super::channel::{Lost, MessageSender};
 use super::connection_room::ConnectionPermit;
 use super::descendants::{self, StartOrder};
 use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use super::follow::{self, FetchTurns};
-use super::handshake::{self, Hello};
+use super::handshake::{self, ServerIntroduction};
 use super::inbound::{counted_bytes, question};
 use super::introduction::Introduction;
 use super::level::Level;
@@ -27,7 +27,7 @@ use super::message;
 use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
-use super::{Failure, Gate, Hub, Offered, lists};
+use super::{Connector, Failure, Offered, UpstreamPolicy, lists};
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -37,10 +37,10 @@ const MAX_NAMES_TOLD: usize = 20;
 
 /// A connection that has been made. It is closed when nobody has it any more.
 pub(crate) struct Connection {
-    hub: Arc<Hub>,
-    outlet: Arc<dyn Outlet>,
+    hub: Arc<Connector>,
+    outlet: Arc<dyn MessageSender>,
     peer: Arc<Peer>,
-    pub(super) hello: Hello,
+    pub(super) hello: ServerIntroduction,
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
@@ -52,14 +52,14 @@ pub(crate) struct Connection {
 
 /// What is needed to make one.
 pub(super) struct Opening<'a> {
-    pub(super) hub: &'a Arc<Hub>,
+    pub(super) hub: &'a Arc<Connector>,
     pub(super) server: &'a str,
     pub(super) launch: &'a Launch,
     /// How long it may take.
     pub(super) patience: Duration,
     pub(super) callers: Arc<Callers>,
     pub(super) questions: QuestionLimit,
-    pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) gate: Option<Arc<dyn UpstreamPolicy>>,
     /// How the upstream hears of the client that the connection is made for.
     pub(super) introduction: Introduction,
     /// What it has done with the first requests before, as far as that is known.
@@ -188,7 +188,7 @@ impl Opening<'_> {
             hub: Arc::clone(self.hub),
             outlet,
             peer,
-            hello: Hello::default(),
+            hello: ServerIntroduction::default(),
             level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),

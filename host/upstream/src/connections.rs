@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::backoff::Trouble;
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
@@ -26,8 +27,7 @@ use super::message::{self, HEADER_MISMATCH};
 use super::peer::lock;
 use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
-use super::trouble::Trouble;
-use super::{Failure, Gate, Hub};
+use super::{Connector, Failure, UpstreamPolicy};
 
 /// Said where something is to be started that is not configured so any more.
 pub const RETIRED: &str = "its configuration has changed since the call began\nhint: call it again";
@@ -61,13 +61,13 @@ pub struct Setup {
     /// How many of its questions may wait for an answer.
     pub questions: QuestionLimit,
     /// What stands between it and its callers.
-    pub gate: Arc<dyn Gate>,
+    pub gate: Arc<dyn UpstreamPolicy>,
 }
 
 /// One server's upstream.
 pub struct Upstream {
     me: Weak<Self>,
-    hub: Arc<Hub>,
+    hub: Arc<Connector>,
     setup: Setup,
     state: Mutex<State>,
     subscriptions: Arc<Subscriptions>,
@@ -110,12 +110,12 @@ pub struct StoppedIdle {
 
 /// A connection for one call, whose caller can be asked something from the moment that
 /// it waits for the connection: some servers ask at once.
-pub struct Line {
+pub struct ConnectionHandle {
     connection: Arc<Connection>,
     _calling: Option<Calling>,
 }
 
-impl Line {
+impl ConnectionHandle {
     fn new(connection: Arc<Connection>, calling: Option<Calling>) -> Self {
         Self {
             connection,
@@ -127,7 +127,7 @@ impl Line {
 impl Upstream {
     /// An upstream that nothing is done with until something is asked of it.
     #[must_use]
-    pub fn new(hub: Arc<Hub>, setup: Setup) -> Arc<Self> {
+    pub fn new(hub: Arc<Connector>, setup: Setup) -> Arc<Self> {
         let upstream = Arc::new_cyclic(|me| Self {
             me: me.clone(),
             hub,
@@ -191,7 +191,11 @@ impl Upstream {
     }
 
     /// The connection of a caller, if there is one.
-    pub fn open(&self, session: Option<SessionId>, caller: &Arc<dyn Listener>) -> Option<Line> {
+    pub fn open(
+        &self,
+        session: Option<SessionId>,
+        caller: &Arc<dyn Listener>,
+    ) -> Option<ConnectionHandle> {
         if self.is_waited_for() {
             return None;
         }
@@ -199,7 +203,7 @@ impl Upstream {
         let state = lock(&self.state);
         match &state.links.find(self.key(session), &introduction)?.stage {
             Stage::Open(connection) if connection.ended().is_none() => {
-                Some(Line::new(Arc::clone(connection), None))
+                Some(ConnectionHandle::new(Arc::clone(connection), None))
             }
             _ => None,
         }
@@ -216,7 +220,7 @@ impl Upstream {
         &self,
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
-    ) -> Result<Line, Failure> {
+    ) -> Result<ConnectionHandle, Failure> {
         let connected = match self.attempt(session, listener).await {
             Err(Lost::Auth { challenge }) => {
                 self.authorize(listener, challenge.as_deref()).await?;
@@ -248,7 +252,7 @@ impl Upstream {
         &self,
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
-    ) -> Result<Line, Lost> {
+    ) -> Result<ConnectionHandle, Lost> {
         let key = self.key(session);
         let introduction = Introduction::of(listener.as_ref());
         let mut permit = None;
@@ -280,7 +284,7 @@ impl Upstream {
             Stage::Open(connection) => connection,
             Stage::Connecting(_, connecting) => connecting.await?,
         };
-        Ok(Line::new(connection, Some(calling)))
+        Ok(ConnectionHandle::new(connection, Some(calling)))
     }
 
     /// Whether there is no connection, nor one being made, for such a client.
@@ -489,7 +493,7 @@ impl Upstream {
     /// The gate does not let it through, the upstream refuses, or it is lost.
     pub async fn request(
         &self,
-        (session, line): (Option<SessionId>, Line),
+        (session, line): (Option<SessionId>, ConnectionHandle),
         (method, params): (&str, &str),
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {

@@ -10,7 +10,7 @@ use dormouse_protocol::QuestionLimit;
 use super::channel::Lost;
 use super::connection::Opening;
 use super::introduction::Introduction;
-use super::{Hub, Offered, Reactions};
+use super::{Connector, Offered, Reactions};
 
 /// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
 /// how long that may take, `known` what it has done with the first requests before.
@@ -18,7 +18,7 @@ use super::{Hub, Offered, Reactions};
 /// # Errors
 /// Why it cannot be asked.
 pub async fn discover(
-    hub: &Arc<Hub>,
+    hub: &Arc<Connector>,
     server: &str,
     launch: &Launch,
     limits: UpstreamLimits,

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::handshake::Hello;
+use super::handshake::ServerIntroduction;
 use super::listen::listen;
 use super::message;
 use super::peer::Peer;
 use super::subscriptions::Follower;
-use super::{Gate, lists};
+use super::{UpstreamPolicy, lists};
 
 /// How long changes of lists are gathered before they are fetched: twice as long each
 /// time, up to the second, for as long as there are more within the third.
@@ -34,8 +34,8 @@ pub(super) struct FetchTurns {
 /// Follows until the connection has ended.
 pub(super) async fn follow(
     peer: Arc<Peer>,
-    hello: Hello,
-    gate: Arc<dyn Gate>,
+    hello: ServerIntroduction,
+    gate: Arc<dyn UpstreamPolicy>,
     (follower, turns): (Follower, FetchTurns),
 ) {
     let asking = async {
@@ -52,7 +52,12 @@ pub(super) async fn follow(
 }
 
 /// Fetches lists again when they are said to have changed.
-async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate, turns: &FetchTurns) {
+async fn fetch(
+    peer: &Arc<Peer>,
+    hello: &ServerIntroduction,
+    gate: &dyn UpstreamPolicy,
+    turns: &FetchTurns,
+) {
     let mut pause = GATHER.0;
     let mut fetched = None::<Instant>;
     loop {
@@ -81,13 +86,13 @@ async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate, turns: &FetchTu
     }
 }
 
-pub(super) fn declares(hello: &Hello, list: &str, what: &str) -> bool {
+pub(super) fn declares(hello: &ServerIntroduction, list: &str, what: &str) -> bool {
     let declared = hello.capabilities.get(list);
     declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
 }
 
 /// Before 2026-07-28: lists are told of anyway, and each resource is a request.
-async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
+async fn subscribe(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
     if !declares(hello, "resources", "subscribe") {
         return;
     }

@@ -40,7 +40,7 @@ pub(super) struct Unmet {
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Hello {
+pub(super) struct ServerIntroduction {
     pub(super) protocol: String,
     pub(super) server_info: Map<String, Value>,
     pub(super) capabilities: Map<String, Value>,
@@ -59,7 +59,7 @@ pub(super) async fn greet(
     peer: &Arc<Peer>,
     beginning: Beginning,
     introduction: &Introduction,
-) -> Result<Hello, Unmet> {
+) -> Result<ServerIntroduction, Unmet> {
     let Beginning { first, silence } = beginning;
     let second = first.other();
     let unmet = |failure: Failure, sent: &[FirstRequest]| Unmet {
@@ -121,7 +121,7 @@ pub(super) async fn greet(
     }
 }
 
-impl Hello {
+impl ServerIntroduction {
     /// The same, after these reactions of its server.
     fn after(
         mut self,
@@ -153,7 +153,7 @@ fn send<'a>(
     peer: &'a Arc<Peer>,
     request: FirstRequest,
     introduction: &'a Introduction,
-) -> BoxFuture<'a, Result<Hello, Failure>> {
+) -> BoxFuture<'a, Result<ServerIntroduction, Failure>> {
     match request {
         FirstRequest::Initialize => initialize(peer, introduction).boxed(),
         FirstRequest::Discover => discover(peer).boxed(),
@@ -173,7 +173,7 @@ fn neither(first: FirstRequest, refusal: &super::Refusal, other: &super::Refusal
     )))
 }
 
-async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
+async fn discover(peer: &Arc<Peer>) -> Result<ServerIntroduction, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Discovered<'t> {
@@ -215,7 +215,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     let meta = message::object(meta).map_err(|error| none(error.to_string()))?;
     let server_info = meta.get("io.modelcontextprotocol/serverInfo");
     let server_info = server_info.and_then(|info| serde_json::from_str::<&RawValue>(info).ok());
-    Ok(Hello {
+    Ok(ServerIntroduction {
         protocol: MODERN.to_owned(),
         server_info: read_bounded_object("serverInfo", server_info, &peer.secrets),
         capabilities: read_bounded_object("capabilities", found.capabilities, &peer.secrets),
@@ -226,7 +226,10 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
 
 /// Shakes hands in the revision that the client speaks, or in the newest one where that is
 /// refused: a server should offer another one itself, and not all do.
-async fn initialize(peer: &Arc<Peer>, introduction: &Introduction) -> Result<Hello, Failure> {
+async fn initialize(
+    peer: &Arc<Peer>,
+    introduction: &Introduction,
+) -> Result<ServerIntroduction, Failure> {
     let ClientEra::Handshake(revision) = &introduction.era else {
         return initialize_in(NEWEST_HANDSHAKE, peer, introduction).await;
     };
@@ -242,7 +245,7 @@ async fn initialize_in(
     revision: &str,
     peer: &Arc<Peer>,
     introduction: &Introduction,
-) -> Result<Hello, Failure> {
+) -> Result<ServerIntroduction, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Initialized<'t> {
@@ -280,7 +283,7 @@ async fn initialize_in(
     peer.speak(Some(&protocol));
     // Nothing may overtake this.
     peer.tell("notifications/initialized", "{}").await?;
-    Ok(Hello {
+    Ok(ServerIntroduction {
         protocol,
         server_info: read_bounded_object("serverInfo", found.server_info, &peer.secrets),
         capabilities: read_bounded_object("capabilities", found.capabilities, &peer.secrets),

@@ -7,13 +7,13 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 
-use super::child::{Fate, LAST_OUTPUT_TIMEOUT, Queued};
+use super::child::{ChildStatus, LAST_OUTPUT_TIMEOUT, Queued};
 
 /// Writes whole messages, whoever of those who want them written gives up.
 pub(super) async fn write(
     mut stdin: ChildStdin,
     mut queue: mpsc::Receiver<Queued>,
-    fate: Arc<Fate>,
+    fate: Arc<ChildStatus>,
 ) {
     let unread = Unread::of(&stdin);
     let writing = async {
@@ -47,7 +47,7 @@ pub(super) async fn write(
 /// Waits until a child has ended that has left its streams to somebody who does not
 /// read. What a child has started may well go on in its place, but then it says or
 /// reads something.
-async fn deserted(unread: &Unread, fate: &Fate) {
+async fn deserted(unread: &Unread, fate: &ChildStatus) {
     fate.exited.cancelled().await;
     let mut before = false;
     loop {

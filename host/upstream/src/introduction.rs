@@ -1,6 +1,6 @@
 //! How a server hears of the client behind a connection.
 
-use dormouse_protocol::{Able, ClientEra, Listener};
+use dormouse_protocol::{ClientEra, DeclaredCapabilities, Listener};
 use serde_json::{Map, Value};
 
 /// What decides how a server behaves towards a client, and is said once for a connection in the
@@ -25,7 +25,7 @@ impl Introduction {
     pub(super) fn of_nobody() -> Self {
         Self {
             era: ClientEra::default(),
-            capabilities: Able::all().into_members(),
+            capabilities: DeclaredCapabilities::all().into_members(),
         }
     }
 }

@@ -7,9 +7,9 @@ use dormouse_protocol::LEVELS;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::handshake::Hello;
+use super::handshake::ServerIntroduction;
 use super::message;
-use super::peer::{SEND_TIMEOUT, Peer};
+use super::peer::{Peer, SEND_TIMEOUT};
 
 /// What an agent that has not said what it wants may hear, where another has: all that the
 /// upstream would tell one that has not.
@@ -23,7 +23,7 @@ impl Level {
     /// Tells the upstream the level that the sessions want whose connection it is, if it
     /// is another than before. An upstream that nobody has named a level for keeps its
     /// own.
-    pub(super) async fn tell(&self, peer: &Arc<Peer>, hello: &Hello) {
+    pub(super) async fn tell(&self, peer: &Arc<Peer>, hello: &ServerIntroduction) {
         // Since 2026-07-28 each request says which logs it wants.
         if peer.is_modern() || !hello.capabilities.contains_key("logging") {
             return;

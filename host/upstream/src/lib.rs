@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod auth;
+mod backoff;
 mod callers;
 mod channel;
 mod child;
 mod connection;
 mod connection_room;
 mod connections;
+mod connector;
 #[cfg(unix)]
 mod descendants;
 mod discover;
@@ -21,11 +23,9 @@ mod first_request;
 mod follow;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
-mod gate;
 mod given_up;
 mod handshake;
 mod http;
-mod hub;
 mod idle_connections;
 mod inbound;
 mod input;
@@ -45,23 +45,23 @@ pub mod reaper;
 mod self_description;
 mod server_secrets;
 mod status;
+mod stderr_tail;
 mod subscriptions;
-mod trouble;
-mod words;
+mod upstream_policy;
 
 #[cfg(test)]
 mod tests;
 
 pub use channel::Lost;
 pub use connections::{RETIRED, Setup, StoppedIdle, Upstream, whose_state};
+pub use connector::Connector;
 pub use discover::discover;
 pub use failure::Failure;
 pub use first_request::{FirstRequest, Reaction, Reactions};
-pub use gate::Gate;
 pub use handshake::MODERN;
-pub use hub::Hub;
 pub use large::without_blocking;
 pub use message::Refusal;
 pub use offered::Offered;
 pub use status::{Connected, Status};
 pub use subscriptions::Subscription;
+pub use upstream_policy::UpstreamPolicy;

@@ -11,10 +11,10 @@ use tokio::time::Instant;
 
 use super::Failure;
 use super::follow::declares;
-use super::handshake::Hello;
+use super::handshake::ServerIntroduction;
 use super::message;
-use super::peer::{SEND_TIMEOUT, Peer};
-use super::subscriptions::{Follower, Wanted};
+use super::peer::{Peer, SEND_TIMEOUT};
+use super::subscriptions::{Follower, WantedResources};
 
 /// How long is waited before a request is made again that was ended, which servers and
 /// what is between do now and then: twice as long each time, up to the second.
@@ -24,7 +24,7 @@ const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
 
 /// Has the server tell of what is wanted, whenever that is something else.
-pub(super) async fn listen(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
+pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
     let mut standing = Fuse::terminated();
     let mut pause = PAUSE.0;
     loop {
@@ -100,7 +100,7 @@ fn told(ended: &Result<Box<RawValue>, Failure>) -> String {
     }
 }
 
-fn filter(hello: &Hello, wanted: &Wanted) -> Map<String, Value> {
+fn filter(hello: &ServerIntroduction, wanted: &WantedResources) -> Map<String, Value> {
     let mut filter = Map::new();
     for (list, name) in [
         ("tools", "toolsListChanged"),

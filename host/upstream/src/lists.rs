@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use dormouse_jsonrpc::{METHOD_NOT_FOUND, items};
 use dormouse_policy::UpstreamLimits;
-use dormouse_protocol::Able;
+use dormouse_protocol::DeclaredCapabilities;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::channel::Lost;
-use super::handshake::Hello;
+use super::handshake::ServerIntroduction;
 use super::http::excerpt;
 use super::large::without_blocking;
 use super::message;
@@ -59,7 +59,7 @@ const TEMPLATES: List = List {
 ///
 /// # Errors
 /// The connection is lost, or its tools cannot be listed.
-pub(super) async fn all(peer: &Arc<Peer>, hello: &Hello) -> Result<Offered, Failure> {
+pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<Offered, Failure> {
     let has = |name: &str| hello.capabilities.contains_key(name);
     // One that declares nothing at all may be careless rather than empty.
     let tools = has("tools") || hello.capabilities.is_empty();
@@ -75,7 +75,7 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &Hello) -> Result<Offered, Fail
         server_info: hello.server_info.clone(),
         protocol: hello.protocol.clone(),
         capabilities: hello.capabilities.clone(),
-        able: Able::declared(&peer.introduction.capabilities),
+        able: DeclaredCapabilities::declared(&peer.introduction.capabilities),
         instructions: hello.instructions.clone(),
         tools,
         prompts,

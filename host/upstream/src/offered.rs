@@ -1,6 +1,6 @@
 //! What an upstream says that it offers.
 
-use dormouse_protocol::Able;
+use dormouse_protocol::DeclaredCapabilities;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub struct Offered {
     pub capabilities: Map<String, Value>,
     /// What the client could be asked that it has said this to.
     #[serde(default)]
-    pub able: Able,
+    pub able: DeclaredCapabilities,
     /// What it has done with the first requests of MCP's eras, as far as that is known.
     #[serde(default, skip_serializing_if = "Reactions::is_unknown")]
     pub reactions: Reactions,

@@ -19,14 +19,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::Level;
 
 use super::callers::{Callers, Nobody};
-use super::channel::{Lost, Outgoing, Outlet, Said};
+use super::channel::{Lost, MessageSender, Outgoing, ReceivedMessage};
 use super::early_questions::EarlyQuestions;
 use super::handshake::MODERN;
 use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::message::{self, Refusal};
 use super::server_secrets::ServerSecrets;
-use super::{Failure, Gate};
+use super::{Failure, UpstreamPolicy};
 
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;
@@ -40,12 +40,12 @@ pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 /// One connection's other side.
 pub(super) struct Peer {
     pub(super) server: String,
-    outlet: Arc<dyn Outlet>,
+    outlet: Arc<dyn MessageSender>,
     pub(super) callers: Arc<Callers>,
     /// How it has heard of the client that the connection was made for.
     pub(super) introduction: Introduction,
     /// None where an upstream is only asked what it offers.
-    pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) gate: Option<Arc<dyn UpstreamPolicy>>,
     pending: Mutex<Pending>,
     /// The protocol version that is spoken.
     version: Mutex<Option<String>>,
@@ -76,7 +76,7 @@ pub(super) struct Peer {
 #[derive(Default)]
 struct Pending {
     next: u64,
-    waiting: HashMap<u64, Waiting>,
+    waiting: HashMap<u64, PendingRequest>,
     /// Why there will be no answer any more.
     ended: Option<String>,
 }
@@ -88,7 +88,7 @@ pub(super) struct OpenQuestion {
     pub(super) asking: AbortHandle,
 }
 
-struct Waiting {
+struct PendingRequest {
     answer: oneshot::Sender<Result<Box<RawValue>, Failure>>,
     listener: Option<Arc<dyn Listener>>,
 }
@@ -107,7 +107,7 @@ pub(super) enum Oddity {
 
 /// Bounds of a connection, and the gate through which what it says goes.
 pub(super) struct PeerPolicy {
-    pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) gate: Option<Arc<dyn UpstreamPolicy>>,
     pub(super) limits: UpstreamLimits,
     pub(super) secrets: Arc<ServerSecrets>,
     pub(super) log: Arc<LogBudget>,
@@ -145,7 +145,7 @@ impl Peer {
     /// A peer that hears what comes in, until nothing more does.
     pub(super) fn new(
         server: &str,
-        (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Said>),
+        (outlet, mut inlet): (Arc<dyn MessageSender>, mpsc::Receiver<ReceivedMessage>),
         asking: Asking,
         policy: PeerPolicy,
     ) -> Arc<Self> {
@@ -201,7 +201,9 @@ impl Peer {
             pending.next += 1;
             let id = pending.next;
             let listener = listener.cloned();
-            pending.waiting.insert(id, Waiting { answer, listener });
+            pending
+                .waiting
+                .insert(id, PendingRequest { answer, listener });
             id
         };
         let _unanswered = Unanswered {

@@ -43,7 +43,7 @@ struct Counts {
 
 /// The resources that somebody wants to hear of.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
+pub(super) struct WantedResources {
     pub(super) uris: BTreeSet<Arc<str>>,
     /// How often something else was wanted before.
     pub(super) number: u64,
@@ -156,17 +156,17 @@ impl Drop for Subscription {
 
 impl Follower {
     /// What is wanted now.
-    pub(super) fn wanted(&mut self) -> Wanted {
+    pub(super) fn wanted(&mut self) -> WantedResources {
         self.changes.borrow_and_update();
         let counts = lock(&self.all.counts);
-        Wanted {
+        WantedResources {
             uris: counts.by_uri.keys().cloned().collect(),
             number: counts.number,
         }
     }
 
     /// Takes note that the upstream knows what was wanted.
-    pub(super) fn told(&self, wanted: &Wanted) {
+    pub(super) fn told(&self, wanted: &WantedResources) {
         self.all.told.send_modify(|told| {
             told.insert(self.key, Some(wanted.number));
         });

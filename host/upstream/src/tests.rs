@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use dormouse_launch::{Launch, Stdio};
 use dormouse_policy::{HostLimits, UpstreamLimits};
 use dormouse_protocol::{
-    Able, Answer, AskError, Capability, ClientEra, Listener, Question, QuestionLimit, SessionId,
+    Answer, AskError, Capability, ClientEra, DeclaredCapabilities, Listener, Question,
+    QuestionLimit, SessionId,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -110,7 +111,7 @@ impl Listener for Ear {
     }
 
     fn declared(&self) -> Map<String, Value> {
-        let able = Able::with(|capability| self.supports(capability));
+        let able = DeclaredCapabilities::with(|capability| self.supports(capability));
         let mut declared = able.into_members();
         if let Some(roots) = declared.get_mut("roots") {
             *roots = json!({ "listChanged": true });
@@ -125,14 +126,14 @@ impl Listener for Ear {
 
 /// Lets everything through but one tool, and notes what it is told.
 #[derive(Default)]
-pub(crate) struct Door {
+pub(crate) struct OneToolWithheld {
     told: Mutex<Vec<String>>,
     /// Who can be told and asked something between calls.
     clients: Mutex<HashMap<SessionId, Arc<Ear>>>,
     reactions: Mutex<Reactions>,
 }
 
-impl Door {
+impl OneToolWithheld {
     fn told(&self) -> Vec<String> {
         self.told.lock().unwrap().clone()
     }
@@ -146,7 +147,7 @@ impl Door {
     }
 }
 
-impl Gate for Door {
+impl UpstreamPolicy for OneToolWithheld {
     fn failed(&self, why: &str) {
         self.told.lock().unwrap().push(format!("failed {why}"));
     }
@@ -216,21 +217,21 @@ pub(crate) fn launch(odd: &[&str]) -> Launch {
     })
 }
 
-struct Odd {
+struct OddServer {
     upstream: Arc<Upstream>,
-    door: Arc<Door>,
-    hub: Arc<Hub>,
+    door: Arc<OneToolWithheld>,
+    hub: Arc<Connector>,
 }
 
-fn odd(odd: &[&str]) -> Odd {
+fn odd(odd: &[&str]) -> OddServer {
     patient(odd, LIMIT)
 }
 
-fn patient(odd: &[&str], start_timeout: Duration) -> Odd {
+fn patient(odd: &[&str], start_timeout: Duration) -> OddServer {
     watched(odd, start_timeout, None)
 }
 
-fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Odd {
+fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> OddServer {
     limited(odd, start_timeout, reaper, CAPS)
 }
 
@@ -239,10 +240,10 @@ fn limited(
     start_timeout: Duration,
     reaper: Option<PathBuf>,
     limits: UpstreamLimits,
-) -> Odd {
+) -> OddServer {
     let (hub, door) = (
-        Hub::new(reaper, Path::new("/none")),
-        Arc::new(Door::default()),
+        Connector::new(reaper, Path::new("/none")),
+        Arc::new(OneToolWithheld::default()),
     );
     let upstream = Upstream::new(
         Arc::clone(&hub),
@@ -258,14 +259,14 @@ fn limited(
             gate: door.clone(),
         },
     );
-    Odd {
+    OddServer {
         upstream,
         door,
         hub,
     }
 }
 
-impl Odd {
+impl OddServer {
     async fn call_as(
         &self,
         session: impl Into<Option<SessionId>>,
@@ -574,7 +575,7 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 
 #[tokio::test]
 async fn what_cannot_be_started_says_what_to_do() {
-    let hub = Hub::new(None, Path::new("/none"));
+    let hub = Connector::new(None, Path::new("/none"));
     let start = async |stdio| {
         let found = discover(
             &hub,
@@ -823,7 +824,7 @@ async fn all_upstreams_share_the_connections_of_the_host() {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(5),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(Door::default()),
+            gate: Arc::new(OneToolWithheld::default()),
         },
     );
     let connect = async |upstream: &Arc<Upstream>, session: u64| {
@@ -1034,7 +1035,7 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
-    let hub = Hub::new(None, Path::new("/none"));
+    let hub = Connector::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
         let start = (LIMIT, Reactions::default());
         let launch = launch(era);

@@ -142,7 +142,10 @@ fn what_begins_or_ends_in_another_way_takes_no_time() {
     assert_eq!(template("a:{+x}").steps(&uri), 3);
     assert_eq!(template("b:{+x}/b").steps(&uri), 3);
     assert_eq!(template("b:{+x}").steps(&uri), 3 * MAX_URI_BYTES);
-    assert_eq!(template("b:{+x}/c{+y}/d{+z}").steps(&uri), MAX_URI_BYTES / 16 + 6);
+    assert_eq!(
+        template("b:{+x}/c{+y}/d{+z}").steps(&uri),
+        MAX_URI_BYTES / 16 + 6
+    );
 }
 
 /// The same as a percent-encoded text.

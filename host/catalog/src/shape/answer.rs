@@ -3,15 +3,15 @@
 use dormouse_jsonrpc::{MessageLimits, Object, ObjectError};
 use serde_json::json;
 
-use super::object::{Is, Judge, Record, Verdict, object, wrong};
+use super::object::{FieldType, ItemValidator, Record, ValidationOutcome, object, wrong};
 use super::text::string;
 use super::{ANNOTATIONS, RESOURCE, What};
 
 static TEXT: Record = Record {
     members: &[
-        ("text", Is::Text),
-        ("annotations", Is::Record(&ANNOTATIONS)),
-        ("_meta", Is::Object),
+        ("text", FieldType::Text),
+        ("annotations", FieldType::Record(&ANNOTATIONS)),
+        ("_meta", FieldType::Object),
     ],
     needs: &["text"],
 };
@@ -19,19 +19,19 @@ static TEXT: Record = Record {
 /// An image or a sound.
 static MEDIA: Record = Record {
     members: &[
-        ("data", Is::Text),
-        ("mimeType", Is::Text),
-        ("annotations", Is::Record(&ANNOTATIONS)),
-        ("_meta", Is::Object),
+        ("data", FieldType::Text),
+        ("mimeType", FieldType::Text),
+        ("annotations", FieldType::Record(&ANNOTATIONS)),
+        ("_meta", FieldType::Object),
     ],
     needs: &["data", "mimeType"],
 };
 
 static EMBEDDED: Record = Record {
     members: &[
-        ("resource", Is::Contents),
-        ("annotations", Is::Record(&ANNOTATIONS)),
-        ("_meta", Is::Object),
+        ("resource", FieldType::Contents),
+        ("annotations", FieldType::Record(&ANNOTATIONS)),
+        ("_meta", FieldType::Object),
     ],
     needs: &["resource"],
 };
@@ -41,40 +41,46 @@ static CONTENTS: [Record; 2] = [contents(&["uri", "text"]), contents(&["uri", "b
 const fn contents(needs: &'static [&'static str]) -> Record {
     Record {
         members: &[
-            ("uri", Is::Text),
-            ("mimeType", Is::Text),
-            ("text", Is::Text),
-            ("blob", Is::Text),
-            ("_meta", Is::Object),
+            ("uri", FieldType::Text),
+            ("mimeType", FieldType::Text),
+            ("text", FieldType::Text),
+            ("blob", FieldType::Text),
+            ("_meta", FieldType::Object),
         ],
         needs,
     }
 }
 
 static CALLED: Record = Record {
-    members: &[("content", Is::All(&Is::Block)), ("_meta", Is::Object)],
+    members: &[
+        ("content", FieldType::All(&FieldType::Block)),
+        ("_meta", FieldType::Object),
+    ],
     needs: &["content"],
 };
 
 static GOT: Record = Record {
     members: &[
-        ("description", Is::Text),
-        ("messages", Is::All(&Is::Record(&MESSAGE))),
-        ("_meta", Is::Object),
+        ("description", FieldType::Text),
+        ("messages", FieldType::All(&FieldType::Record(&MESSAGE))),
+        ("_meta", FieldType::Object),
     ],
     needs: &["messages"],
 };
 
 static MESSAGE: Record = Record {
     members: &[
-        ("role", Is::One(&["user", "assistant"])),
-        ("content", Is::Block),
+        ("role", FieldType::One(&["user", "assistant"])),
+        ("content", FieldType::Block),
     ],
     needs: &["role", "content"],
 };
 
 static READ: Record = Record {
-    members: &[("contents", Is::All(&Is::Contents)), ("_meta", Is::Object)],
+    members: &[
+        ("contents", FieldType::All(&FieldType::Contents)),
+        ("_meta", FieldType::Object),
+    ],
     needs: &["contents"],
 };
 
@@ -85,7 +91,7 @@ static READ: Record = Record {
 /// # Errors
 /// It is none; what is wrong with it.
 pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), String> {
-    let mut judge = Judge::default();
+    let mut judge = ItemValidator::default();
     let known = match Object::parse(text, MessageLimits::default().members) {
         Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error.to_string()),
         known => known.unwrap_or_default(),
@@ -99,7 +105,7 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
         ("resultType", kind),
     ];
     for (name, value) in refused {
-        if let Some(Verdict::Wrong(why)) = value.map(|value| wrong(name, value)) {
+        if let Some(ValidationOutcome::Wrong(why)) = value.map(|value| wrong(name, value)) {
             return Err(why);
         }
     }
@@ -121,20 +127,20 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
     };
     let text = completed.as_deref().unwrap_or(text);
     match judge.record(record, text, "") {
-        Verdict::Fine => Ok((completed, judge.mended)),
-        Verdict::Instead(text) => Ok((Some(text), judge.mended)),
-        Verdict::Wrong(why) => Err(why),
+        ValidationOutcome::Fine => Ok((completed, judge.mended)),
+        ValidationOutcome::Instead(text) => Ok((Some(text), judge.mended)),
+        ValidationOutcome::Wrong(why) => Err(why),
     }
 }
 
-impl Judge {
+impl ItemValidator {
     /// Judges a content block.
-    pub(super) fn block(&mut self, text: &str, place: &str) -> Verdict {
+    pub(super) fn block(&mut self, text: &str, place: &str) -> ValidationOutcome {
         let Some(block) = object(text) else {
             return wrong(place, text);
         };
         let Some(kind) = block.get("type") else {
-            return Verdict::Wrong(format!("`{place}` has no `type`"));
+            return ValidationOutcome::Wrong(format!("`{place}` has no `type`"));
         };
         let record = match string(kind).as_deref() {
             Some("text") => &TEXT,
@@ -147,7 +153,7 @@ impl Judge {
     }
 
     /// Judges what is in a resource: a text or bytes.
-    pub(super) fn contents(&mut self, text: &str, place: &str) -> Verdict {
+    pub(super) fn contents(&mut self, text: &str, place: &str) -> ValidationOutcome {
         let [of_text, of_bytes] = &CONTENTS;
         let has = |name| object(text).is_some_and(|all| all.get(name).is_some());
         self.record(if has("blob") { of_bytes } else { of_text }, text, place)

@@ -19,7 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub use answer::answer;
-use object::{Is, Judge, Record, Verdict};
+use object::{FieldType, ItemValidator, Record, ValidationOutcome};
 pub use text::is_moment;
 
 /// What an item of a list is.
@@ -49,7 +49,7 @@ impl fmt::Display for What {
 
 /// An item that is not what MCP has there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Odd {
+pub struct NonconformingItem {
     /// What it is.
     pub what: What,
     /// What it is called by: its own name, its URI or its URI template.
@@ -60,7 +60,7 @@ pub struct Odd {
     pub shown: bool,
 }
 
-impl fmt::Display for Odd {
+impl fmt::Display for NonconformingItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             what, name, why, ..
@@ -137,10 +137,10 @@ pub(crate) struct Shape {
 /// The members that an icon may have (2025-11-25 and 2026-07-28, `Icon`).
 static ICON: Record = Record {
     members: &[
-        ("src", Is::Text),
-        ("mimeType", Is::Text),
-        ("sizes", Is::Texts),
-        ("theme", Is::One(&["light", "dark"])),
+        ("src", FieldType::Text),
+        ("mimeType", FieldType::Text),
+        ("sizes", FieldType::Texts),
+        ("theme", FieldType::One(&["light", "dark"])),
     ],
     needs: &["src"],
 };
@@ -148,11 +148,11 @@ static ICON: Record = Record {
 /// What is said of a tool, hints all of it (`ToolAnnotations`).
 static HINTS: Record = Record {
     members: &[
-        ("title", Is::Text),
-        ("readOnlyHint", Is::Flag),
-        ("destructiveHint", Is::Flag),
-        ("idempotentHint", Is::Flag),
-        ("openWorldHint", Is::Flag),
+        ("title", FieldType::Text),
+        ("readOnlyHint", FieldType::Flag),
+        ("destructiveHint", FieldType::Flag),
+        ("idempotentHint", FieldType::Flag),
+        ("openWorldHint", FieldType::Flag),
     ],
     needs: &[],
 };
@@ -160,9 +160,12 @@ static HINTS: Record = Record {
 /// What is said of a resource (`Annotations`).
 static ANNOTATIONS: Record = Record {
     members: &[
-        ("audience", Is::Each(&Is::One(&["user", "assistant"]))),
-        ("priority", Is::Share),
-        ("lastModified", Is::Moment),
+        (
+            "audience",
+            FieldType::Each(&FieldType::One(&["user", "assistant"])),
+        ),
+        ("priority", FieldType::Share),
+        ("lastModified", FieldType::Moment),
     ],
     needs: &[],
 };
@@ -171,73 +174,73 @@ static ANNOTATIONS: Record = Record {
 static EXECUTION: Record = Record {
     members: &[(
         "taskSupport",
-        Is::One(&["forbidden", "optional", "required"]),
+        FieldType::One(&["forbidden", "optional", "required"]),
     )],
     needs: &[],
 };
 
 static ARGUMENT: Record = Record {
     members: &[
-        ("name", Is::Text),
-        ("title", Is::Text),
-        ("description", Is::Text),
-        ("required", Is::Flag),
+        ("name", FieldType::Text),
+        ("title", FieldType::Text),
+        ("description", FieldType::Text),
+        ("required", FieldType::Flag),
     ],
     needs: &["name"],
 };
 
 static TOOL: Record = Record {
     members: &[
-        ("name", Is::Text),
-        ("title", Is::Text),
-        ("description", Is::Text),
-        ("inputSchema", Is::Input),
-        ("outputSchema", Is::Output),
-        ("annotations", Is::Record(&HINTS)),
-        ("execution", Is::Record(&EXECUTION)),
-        ("icons", Is::Each(&Is::Record(&ICON))),
-        ("_meta", Is::Object),
+        ("name", FieldType::Text),
+        ("title", FieldType::Text),
+        ("description", FieldType::Text),
+        ("inputSchema", FieldType::Input),
+        ("outputSchema", FieldType::Output),
+        ("annotations", FieldType::Record(&HINTS)),
+        ("execution", FieldType::Record(&EXECUTION)),
+        ("icons", FieldType::Each(&FieldType::Record(&ICON))),
+        ("_meta", FieldType::Object),
     ],
     needs: &["name", "inputSchema"],
 };
 
 static PROMPT: Record = Record {
     members: &[
-        ("name", Is::Text),
-        ("title", Is::Text),
-        ("description", Is::Text),
-        ("arguments", Is::Each(&Is::Record(&ARGUMENT))),
-        ("icons", Is::Each(&Is::Record(&ICON))),
-        ("_meta", Is::Object),
+        ("name", FieldType::Text),
+        ("title", FieldType::Text),
+        ("description", FieldType::Text),
+        ("arguments", FieldType::Each(&FieldType::Record(&ARGUMENT))),
+        ("icons", FieldType::Each(&FieldType::Record(&ICON))),
+        ("_meta", FieldType::Object),
     ],
     needs: &["name"],
 };
 
 static RESOURCE: Record = Record {
     members: &[
-        ("uri", Is::Uri),
-        ("name", Is::Text),
-        ("title", Is::Text),
-        ("description", Is::Text),
-        ("mimeType", Is::Text),
-        ("size", Is::Whole),
-        ("annotations", Is::Record(&ANNOTATIONS)),
-        ("icons", Is::Each(&Is::Record(&ICON))),
-        ("_meta", Is::Object),
+        ("uri", FieldType::Uri),
+        ("name", FieldType::Text),
+        ("title", FieldType::Text),
+        ("description", FieldType::Text),
+        ("mimeType", FieldType::Text),
+        ("size", FieldType::Whole),
+        ("annotations", FieldType::Record(&ANNOTATIONS)),
+        ("icons", FieldType::Each(&FieldType::Record(&ICON))),
+        ("_meta", FieldType::Object),
     ],
     needs: &["uri", "name"],
 };
 
 static TEMPLATE: Record = Record {
     members: &[
-        ("uriTemplate", Is::Text),
-        ("name", Is::Text),
-        ("title", Is::Text),
-        ("description", Is::Text),
-        ("mimeType", Is::Text),
-        ("annotations", Is::Record(&ANNOTATIONS)),
-        ("icons", Is::Each(&Is::Record(&ICON))),
-        ("_meta", Is::Object),
+        ("uriTemplate", FieldType::Text),
+        ("name", FieldType::Text),
+        ("title", FieldType::Text),
+        ("description", FieldType::Text),
+        ("mimeType", FieldType::Text),
+        ("annotations", FieldType::Record(&ANNOTATIONS)),
+        ("icons", FieldType::Each(&FieldType::Record(&ICON))),
+        ("_meta", FieldType::Object),
     ],
     needs: &["uriTemplate", "name"],
 };
@@ -258,7 +261,7 @@ impl Shape {
         object: &RawValue,
     ) -> Result<Self, String> {
         sound::sound(object.get(), limits)?;
-        let mut judge = Judge::default();
+        let mut judge = ItemValidator::default();
         // What is found by a URI has a name for people only.
         let name = || ("name", Value::from(key).to_string());
         let (record, missing) = match what {
@@ -270,9 +273,9 @@ impl Shape {
         let completed = judge.completed(object.get(), missing);
         let text = completed.as_deref().unwrap_or(object.get());
         let judged = match judge.record(record, text, "") {
-            Verdict::Fine => completed,
-            Verdict::Instead(text) => Some(text),
-            Verdict::Wrong(why) => return Err(why),
+            ValidationOutcome::Fine => completed,
+            ValidationOutcome::Instead(text) => Some(text),
+            ValidationOutcome::Wrong(why) => return Err(why),
         };
         let object = match judged {
             Some(text) => raw(text)?,

@@ -14,7 +14,7 @@ const REPEATED: usize = 60;
 const TOLD: usize = 20;
 
 /// What a member may be.
-pub(super) enum Is {
+pub(super) enum FieldType {
     Text,
     /// True or false.
     Flag,
@@ -34,9 +34,9 @@ pub(super) enum Is {
     Object,
     Record(&'static Record),
     /// An array; what in it is something else is left out.
-    Each(&'static Is),
+    Each(&'static FieldType),
     /// An array of these and nothing else.
-    All(&'static Is),
+    All(&'static FieldType),
     /// A block of content.
     Block,
     /// What is in a resource.
@@ -50,13 +50,13 @@ pub(super) enum Is {
 /// An object. Those of its members that are known may only be something; any others may
 /// be anything.
 pub(super) struct Record {
-    pub(super) members: &'static [(&'static str, Is)],
+    pub(super) members: &'static [(&'static str, FieldType)],
     /// Those without which it is none.
     pub(super) needs: &'static [&'static str],
 }
 
 /// What becomes of a value.
-pub(super) enum Verdict {
+pub(super) enum ValidationOutcome {
     Fine,
     /// This stands for it.
     Instead(String),
@@ -66,14 +66,14 @@ pub(super) enum Verdict {
 
 /// Judges one item.
 #[derive(Default)]
-pub(super) struct Judge {
+pub(super) struct ItemValidator {
     /// What was mended.
     pub(super) mended: Vec<String>,
     /// Whether the item has to be another for the versions with sessions.
     pub(super) of_old: bool,
 }
 
-impl Judge {
+impl ItemValidator {
     /// An object with a member that is missing in it.
     pub(super) fn completed(&mut self, text: &str, missing: (&str, String)) -> Option<String> {
         let (name, value) = missing;
@@ -87,7 +87,7 @@ impl Judge {
         Some(object.into_text().into_owned())
     }
 
-    pub(super) fn record(&mut self, record: &Record, text: &str, place: &str) -> Verdict {
+    pub(super) fn record(&mut self, record: &Record, text: &str, place: &str) -> ValidationOutcome {
         let Some(mut object) = object(text) else {
             return wrong(place, text);
         };
@@ -98,7 +98,7 @@ impl Judge {
         for (name, is) in record.members {
             let Some(value) = object.get(name) else {
                 if record.needs.contains(name) {
-                    return Verdict::Wrong(format!("`{whose}` has no `{name}`"));
+                    return ValidationOutcome::Wrong(format!("`{whose}` has no `{name}`"));
                 }
                 continue;
             };
@@ -107,10 +107,12 @@ impl Judge {
                 place => format!("{place}.{name}"),
             };
             match self.judge(is, value, &place) {
-                Verdict::Fine => {}
-                Verdict::Instead(value) => object.set(name, value),
-                Verdict::Wrong(why) if record.needs.contains(name) => return Verdict::Wrong(why),
-                Verdict::Wrong(why) => {
+                ValidationOutcome::Fine => {}
+                ValidationOutcome::Instead(value) => object.set(name, value),
+                ValidationOutcome::Wrong(why) if record.needs.contains(name) => {
+                    return ValidationOutcome::Wrong(why);
+                }
+                ValidationOutcome::Wrong(why) => {
                     self.tell(|| why);
                     object.remove(name);
                 }
@@ -128,35 +130,35 @@ impl Judge {
         }
     }
 
-    fn judge(&mut self, is: &Is, value: &str, place: &str) -> Verdict {
+    fn judge(&mut self, is: &FieldType, value: &str, place: &str) -> ValidationOutcome {
         let fits = match is {
-            Is::Text => string(value).is_some(),
-            Is::Flag => value == "true" || value == "false",
-            Is::Whole => value.parse().is_ok_and(|number: f64| number.fract() == 0.0),
-            Is::Share => value
+            FieldType::Text => string(value).is_some(),
+            FieldType::Flag => value == "true" || value == "false",
+            FieldType::Whole => value.parse().is_ok_and(|number: f64| number.fract() == 0.0),
+            FieldType::Share => value
                 .parse()
                 .is_ok_and(|share| (0.0..=1.0).contains(&share)),
-            Is::Moment => string(value).is_some_and(|text| is_moment(&text)),
-            Is::Uri => string(value).is_some_and(|text| has_scheme(&text)),
-            Is::One(these) => string(value).is_some_and(|text| these.contains(&&*text)),
-            Is::Texts => serde_json::from_str::<Vec<Cow<'_, str>>>(value).is_ok(),
-            Is::Object => value.starts_with('{'),
-            Is::Record(record) => return self.record(record, value, place),
-            Is::Each(is) => return self.each(is, value, place, false),
-            Is::All(is) => return self.each(is, value, place, true),
-            Is::Block => return self.block(value, place),
-            Is::Contents => return self.contents(value, place),
-            Is::Input => return schema::input(self, value, place),
-            Is::Output => return schema::output(self, value, place),
+            FieldType::Moment => string(value).is_some_and(|text| is_moment(&text)),
+            FieldType::Uri => string(value).is_some_and(|text| has_scheme(&text)),
+            FieldType::One(these) => string(value).is_some_and(|text| these.contains(&&*text)),
+            FieldType::Texts => serde_json::from_str::<Vec<Cow<'_, str>>>(value).is_ok(),
+            FieldType::Object => value.starts_with('{'),
+            FieldType::Record(record) => return self.record(record, value, place),
+            FieldType::Each(is) => return self.each(is, value, place, false),
+            FieldType::All(is) => return self.each(is, value, place, true),
+            FieldType::Block => return self.block(value, place),
+            FieldType::Contents => return self.contents(value, place),
+            FieldType::Input => return schema::input(self, value, place),
+            FieldType::Output => return schema::output(self, value, place),
         };
         if fits {
-            Verdict::Fine
+            ValidationOutcome::Fine
         } else {
             wrong(place, value)
         }
     }
 
-    fn each(&mut self, is: &Is, value: &str, place: &str, all: bool) -> Verdict {
+    fn each(&mut self, is: &FieldType, value: &str, place: &str, all: bool) -> ValidationOutcome {
         let Ok(found) = items(value, usize::MAX) else {
             return wrong(place, value);
         };
@@ -164,21 +166,21 @@ impl Judge {
         let mut kept = Vec::with_capacity(found.items.len());
         for (index, item) in found.items.into_iter().enumerate() {
             match self.judge(is, item, &format!("{place}[{index}]")) {
-                Verdict::Fine => kept.push(Cow::Borrowed(item)),
-                Verdict::Instead(text) => {
+                ValidationOutcome::Fine => kept.push(Cow::Borrowed(item)),
+                ValidationOutcome::Instead(text) => {
                     changed = true;
                     kept.push(Cow::Owned(text));
                 }
-                Verdict::Wrong(why) if all => return Verdict::Wrong(why),
-                Verdict::Wrong(why) => {
+                ValidationOutcome::Wrong(why) if all => return ValidationOutcome::Wrong(why),
+                ValidationOutcome::Wrong(why) => {
                     changed = true;
                     self.tell(|| why);
                 }
             }
         }
         match changed {
-            false => Verdict::Fine,
-            true => Verdict::Instead(format!("[{}]", kept.join(","))),
+            false => ValidationOutcome::Fine,
+            true => ValidationOutcome::Instead(format!("[{}]", kept.join(","))),
         }
     }
 }
@@ -189,15 +191,15 @@ pub(super) fn object(text: &str) -> Option<Object<'_>> {
 }
 
 /// The object as it was read, or what it has become.
-pub(super) fn verdict(object: Object<'_>) -> Verdict {
+pub(super) fn verdict(object: Object<'_>) -> ValidationOutcome {
     match object.is_changed() {
-        false => Verdict::Fine,
-        true => Verdict::Instead(object.into_text().into_owned()),
+        false => ValidationOutcome::Fine,
+        true => ValidationOutcome::Instead(object.into_text().into_owned()),
     }
 }
 
 /// That a value is none that may be there.
-pub(super) fn wrong(place: &str, value: &str) -> Verdict {
+pub(super) fn wrong(place: &str, value: &str) -> ValidationOutcome {
     let place = if place.is_empty() { "it" } else { place };
     // Outside of its strings, JSON may be on several lines.
     let visible = |char: char| if char.is_control() { ' ' } else { char };
@@ -205,5 +207,5 @@ pub(super) fn wrong(place: &str, value: &str) -> Verdict {
     if said.len() < value.len() {
         said.push('…');
     }
-    Verdict::Wrong(format!("`{place}` is `{said}`"))
+    ValidationOutcome::Wrong(format!("`{place}` is `{said}`"))
 }

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::object::{Judge, Verdict, object, verdict, wrong};
+use super::object::{ItemValidator, ValidationOutcome, object, verdict, wrong};
 use super::text::string;
 
 /// The schema of arguments that may be anything.
 pub(super) const ANY: &str = r#"{"type":"object"}"#;
 
 /// Judges an `inputSchema`: that it is of type `object`, all versions of MCP want.
-pub(super) fn input(judge: &mut Judge, text: &str, place: &str) -> Verdict {
+pub(super) fn input(judge: &mut ItemValidator, text: &str, place: &str) -> ValidationOutcome {
     // The schema that everything fits, and none.
     if text == "null" || text == "true" {
         judge.tell(|| format!("`{place}` is `{text}`"));
-        return Verdict::Instead(ANY.to_owned());
+        return ValidationOutcome::Instead(ANY.to_owned());
     }
     let Some(mut schema) = object(text) else {
         return wrong(place, text);
@@ -52,7 +52,7 @@ pub(super) fn input(judge: &mut Judge, text: &str, place: &str) -> Verdict {
             ("$schema", value) if string(value).is_none() => None,
             _ => continue,
         };
-        if let Verdict::Wrong(why) = wrong(&place, value) {
+        if let ValidationOutcome::Wrong(why) = wrong(&place, value) {
             judge.tell(|| why);
         }
         match instead {
@@ -61,7 +61,7 @@ pub(super) fn input(judge: &mut Judge, text: &str, place: &str) -> Verdict {
         }
     }
     if let Some(why) = too_costly(text) {
-        return Verdict::Wrong(format!("`{place}` {why}"));
+        return ValidationOutcome::Wrong(format!("`{place}` {why}"));
     }
     if schema.get("type").is_none() {
         judge.tell(|| format!("`{place}` has no `type`"));
@@ -72,22 +72,22 @@ pub(super) fn input(judge: &mut Judge, text: &str, place: &str) -> Verdict {
 
 /// Judges an `outputSchema`. Clients compile it, some of them those of all tools at once,
 /// and stop at the first that cannot be.
-pub(super) fn output(judge: &mut Judge, text: &str, place: &str) -> Verdict {
+pub(super) fn output(judge: &mut ItemValidator, text: &str, place: &str) -> ValidationOutcome {
     if !text.starts_with('{') {
         return wrong(place, text);
     }
     let schema: Value = match serde_json::from_str(text) {
         Ok(schema) => schema,
-        Err(error) => return Verdict::Wrong(format!("`{place}` is none: {error}")),
+        Err(error) => return ValidationOutcome::Wrong(format!("`{place}` is none: {error}")),
     };
     // Compiling takes far longer than looking, and nearly all schemas are plain.
     if !is_plain(&schema)
         && let Err(error) = crate::check_schema(&schema)
     {
-        return Verdict::Wrong(format!("`{place}` {error}"));
+        return ValidationOutcome::Wrong(format!("`{place}` {error}"));
     }
     judge.of_old |= !matches!(of_old(text), Some(Cow::Borrowed(_)));
-    Verdict::Fine
+    ValidationOutcome::Fine
 }
 
 /// Why nobody can be expected to hold values against a schema, if that is so: clients

@@ -325,7 +325,7 @@ fn whatever_comes_nothing_panics() {
 
 #[test]
 fn odd_items_are_told() {
-    let odd = |shown| Odd {
+    let odd = |shown| NonconformingItem {
         what: What::Template,
         name: "a\u{7}b".to_owned(),
         why: "`title` is `7`".to_owned(),

@@ -221,7 +221,10 @@ impl<'r> Entry<'r, '_> {
             self.reader.problem(node.at, message, Some(&hint));
             return None;
         };
-        Some(Duration::try_from_secs_f64(seconds).map_or(MAX_DURATION, |duration| duration.min(MAX_DURATION)))
+        Some(
+            Duration::try_from_secs_f64(seconds)
+                .map_or(MAX_DURATION, |duration| duration.min(MAX_DURATION)),
+        )
     }
 
     /// The names in a list of tools, each a text or a table with a `name`. What is

@@ -63,8 +63,8 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
         .collect();
     // What the user's own come to stays as it is, whatever a project's files say.
     let alone = found.iter().map(|found| match is_of_project(found) {
-        true => Fate::Excluded,
-        false => Fate::Open,
+        true => MergeDecision::Excluded,
+        false => MergeDecision::Open,
     });
     let alone = Merging {
         fate: alone.collect(),
@@ -74,7 +74,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     let of_users = merging.users();
     for (fate, found) in merging.fate.iter_mut().zip(&found) {
         if is_of_project(found) {
-            *fate = Fate::Open;
+            *fate = MergeDecision::Open;
         }
     }
     let merging = merging.decided();
@@ -86,7 +86,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
 
 /// What becomes of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum MergeDecision {
     /// It is still in question, and in the end: taken.
     Open,
     /// It is the same as another.
@@ -109,7 +109,7 @@ fn filled_launch(found: &Found) -> Option<Fingerprint> {
 
 struct Merging<'d> {
     found: Vec<&'d Found>,
-    fate: Vec<Fate>,
+    fate: Vec<MergeDecision>,
 }
 
 impl<'d> Merging<'d> {
@@ -139,7 +139,7 @@ impl<'d> Merging<'d> {
         let all = self.found.iter().copied().enumerate();
         let all = all.filter(|(_, found)| !is_of_project(found));
         let (mut taken, others): (Vec<_>, Vec<_>) =
-            all.partition(|(index, _)| self.fate.get(*index) == Some(&Fate::Open));
+            all.partition(|(index, _)| self.fate.get(*index) == Some(&MergeDecision::Open));
         taken.extend(others);
         taken
     }
@@ -147,11 +147,11 @@ impl<'d> Merging<'d> {
     /// Those that are still in question.
     fn open(&self) -> Vec<(usize, &'d Found)> {
         let all = self.found.iter().copied().enumerate();
-        all.filter(|(index, _)| self.fate.get(*index) == Some(&Fate::Open))
+        all.filter(|(index, _)| self.fate.get(*index) == Some(&MergeDecision::Open))
             .collect()
     }
 
-    fn decide(&mut self, index: usize, fate: Fate) {
+    fn decide(&mut self, index: usize, fate: MergeDecision) {
         if let Some(entry) = self.fate.get_mut(index) {
             *entry = fate;
         }
@@ -165,7 +165,7 @@ impl<'d> Merging<'d> {
             let entry = (&origin.file, origin.line, &found.written_name);
             match seen.get(&entry) {
                 Some(first) if self.client(*first) != origin.client => {
-                    self.decide(index, Fate::Same(*first));
+                    self.decide(index, MergeDecision::Same(*first));
                 }
                 Some(_) => {}
                 None => {
@@ -182,7 +182,7 @@ impl<'d> Merging<'d> {
         let mut of_users: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for (index, found) in self.of_users() {
-            let is_taken = self.fate.get(index) == Some(&Fate::Open);
+            let is_taken = self.fate.get(index) == Some(&MergeDecision::Open);
             if let Some(launch) = filled_launch(found).filter(|_| is_taken) {
                 of_users.entry(launch).or_default().push(index);
             }
@@ -202,9 +202,9 @@ impl<'d> Merging<'d> {
             let first = users.filter(|users| !users.iter().any(|user| is_override(*user)));
             let user = names.get(&likeness(&found.server.name)).copied();
             if let Some(first) = first.and_then(|users| users.first()) {
-                self.decide(index, Fate::Same(*first));
+                self.decide(index, MergeDecision::Same(*first));
             } else if let Some(user) = user.filter(|user| !is_override(*user)) {
-                self.decide(index, Fate::Lost(user));
+                self.decide(index, MergeDecision::Lost(user));
             }
         }
     }
@@ -224,7 +224,7 @@ impl<'d> Merging<'d> {
                 && found.server.origin.client == Some(Client::ClaudeCode)
                 && found.server.origin.scope != Scope::Managed
             {
-                self.decide(index, Fate::Excluded);
+                self.decide(index, MergeDecision::Excluded);
             }
         }
         let mut winners: BTreeMap<_, usize> = BTreeMap::new();
@@ -249,9 +249,9 @@ impl<'d> Merging<'d> {
                 self.decide(
                     index,
                     if same {
-                        Fate::Same(winner)
+                        MergeDecision::Same(winner)
                     } else {
-                        Fate::Lost(winner)
+                        MergeDecision::Lost(winner)
                     },
                 );
             }
@@ -278,10 +278,10 @@ impl<'d> Merging<'d> {
             let twin = launches.get(&launch).or(by_words).copied();
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {
-                self.decide(index, Fate::Same(first));
+                self.decide(index, MergeDecision::Same(first));
             } else if let Some(first) = names.get(found.server.name.as_str()) {
                 let first = *first;
-                self.decide(index, Fate::Lost(first));
+                self.decide(index, MergeDecision::Lost(first));
             } else {
                 names.insert(&found.server.name, index);
                 launches.entry(launch).or_insert(index);
@@ -307,16 +307,16 @@ impl<'d> Merging<'d> {
         let mut also: BTreeMap<usize, Vec<Origin>> = BTreeMap::new();
         for (index, found) in self.found.iter().enumerate() {
             let by = match self.fate.get(index) {
-                Some(Fate::Lost(by)) => origin(*by),
-                Some(Fate::Excluded) => found.shadowed_by.as_ref(),
-                Some(Fate::Same(_)) => {
+                Some(MergeDecision::Lost(by)) => origin(*by),
+                Some(MergeDecision::Excluded) => found.shadowed_by.as_ref(),
+                Some(MergeDecision::Same(_)) => {
                     if let Some(taken) = self.taken_as(index) {
                         let also = also.entry(taken).or_default();
                         also.push(found.server.origin.clone());
                     }
                     None
                 }
-                Some(Fate::Open) | None => None,
+                Some(MergeDecision::Open) | None => None,
             };
             if let Some(by) = by {
                 merged.overridden.push(Overridden {
@@ -391,7 +391,7 @@ impl<'d> Merging<'d> {
                 .is_some_and(|taken| !is_of_project(taken));
             // Of one name in its files, a client itself takes one alone.
             let loses = match self.fate.get(index) {
-                Some(Fate::Same(other)) => self.found.get(*other).is_some_and(|other| {
+                Some(MergeDecision::Same(other)) => self.found.get(*other).is_some_and(|other| {
                     other.server.origin.client == found.server.origin.client
                         && other.written_name == found.written_name
                 }),
@@ -410,9 +410,9 @@ impl<'d> Merging<'d> {
         // A chain of sameness is as long as there are steps that make one.
         for _ in 0..4 {
             match self.fate.get(index)? {
-                Fate::Open => return Some(index),
-                Fate::Same(other) => index = *other,
-                Fate::Lost(_) | Fate::Excluded => return None,
+                MergeDecision::Open => return Some(index),
+                MergeDecision::Same(other) => index = *other,
+                MergeDecision::Lost(_) | MergeDecision::Excluded => return None,
             }
         }
         None

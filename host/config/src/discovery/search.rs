@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         document: &'d Document,
         place: &Place,
         reader: &mut Reader<'_>,
-    ) -> Option<Vec<Named<'d>>> {
+    ) -> Option<Vec<NamedTable<'d>>> {
         let root = &document.root;
         let keys = place.shape.keys.iter();
         let mut node = keys.clone().try_fold(root, |node, key| node.get(key));
@@ -210,9 +210,9 @@ impl<'a> Search<'a> {
             reader.problem(node.at, message, None);
             return None;
         }
-        let members = node.members().iter().map(Named::member);
+        let members = node.members().iter().map(NamedTable::member);
         let items = node.items().iter().enumerate();
-        let items = items.filter_map(|(index, node)| Named::item(node, index, reader));
+        let items = items.filter_map(|(index, node)| NamedTable::item(node, index, reader));
         Some(if place.shape.list {
             items.collect()
         } else {
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
     /// Reads a server. Where nobody could start it now, returns how it is written.
     fn server(
         &mut self,
-        server: &Named<'_>,
+        server: &NamedTable<'_>,
         context: &Context<'_>,
         reader: &mut Reader<'_>,
     ) -> Option<UnusedLaunch> {
@@ -406,7 +406,7 @@ impl<'a> Search<'a> {
     /// that a project which nobody trusts changes nothing of a user's.
     fn change(
         &mut self,
-        server: &Named<'_>,
+        server: &NamedTable<'_>,
         enabled: Option<bool>,
         origin: Origin,
         reader: &mut Reader<'_>,
@@ -466,7 +466,7 @@ struct Context<'p> {
 }
 
 impl Context<'_> {
-    fn origin(&self, server: &Named<'_>, client: Client, reader: &Reader<'_>) -> Origin {
+    fn origin(&self, server: &NamedTable<'_>, client: Client, reader: &Reader<'_>) -> Origin {
         Origin {
             file: self.place.file.clone(),
             line: reader.lines.line(server.at),
@@ -478,13 +478,13 @@ impl Context<'_> {
 }
 
 /// A server's table, its name, and where it begins.
-struct Named<'d> {
+struct NamedTable<'d> {
     name: &'d str,
     at: usize,
     node: &'d Node,
 }
 
-impl<'d> Named<'d> {
+impl<'d> NamedTable<'d> {
     fn member(member: &'d Member) -> Self {
         Self {
             name: &member.key,

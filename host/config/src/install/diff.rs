@@ -9,7 +9,7 @@ const CONTEXT: usize = 3;
 
 /// A line of a diff, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct DiffLine {
     /// What it is.
     pub kind: Kind,
     /// The line as it is shown, with its mark and without its end.
@@ -31,7 +31,7 @@ pub enum Kind {
 
 /// The unified diff of a change, no secret in it.
 #[must_use]
-pub fn lines(change: &Change) -> Vec<Line> {
+pub fn lines(change: &Change) -> Vec<DiffLine> {
     let before = mask::masked(change.before.as_deref().unwrap_or_default(), change.syntax);
     let after = mask::masked(&change.after, change.syntax);
     let name = change.file.display();
@@ -39,7 +39,7 @@ pub fn lines(change: &Change) -> Vec<Line> {
         Some(_) => format!("--- {name}"),
         None => "--- /dev/null".to_owned(),
     };
-    let heading = |text: String| Line {
+    let heading = |text: String| DiffLine {
         kind: Kind::Heading,
         text,
     };
@@ -60,7 +60,7 @@ pub fn lines(change: &Change) -> Vec<Line> {
                 Kind::Added => text.to_owned(),
                 _ => quiet(text),
             };
-            lines.push(Line {
+            lines.push(DiffLine {
                 kind,
                 text: format!("{mark}{text}"),
             });

@@ -18,6 +18,6 @@ mod variables;
 
 pub use change::Change;
 pub use decision::{Action, Decision};
-pub use plan::{Import, Program, Reach, Wanted, import, install};
+pub use plan::{Import, ImportRequest, Program, Reach, import, install};
 pub use uninstall::{Uninstall, uninstall, without_earlier_change};
 pub use variables::needed_variables;

@@ -55,7 +55,7 @@ pub struct Import {
 
 /// What is wanted of an import.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct ImportRequest<'a> {
     /// The clients whose servers are taken over.
     pub clients: &'a [Client],
     /// With what the servers are replaced in their clients' files, if they are.
@@ -74,7 +74,7 @@ pub fn import(
     discovery: &Discovery,
     around: &Surroundings,
     (config, file): (&Config, &Path),
-    wanted: Wanted<'_>,
+    wanted: ImportRequest<'_>,
 ) -> anyhow::Result<Import> {
     let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
     let shared = take_out_shared(&mut decisions, &discovery.found, config);

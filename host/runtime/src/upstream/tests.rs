@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dormouse_launch::{Launch, Stdio};
 use dormouse_policy::{Grants, Limits};
 use dormouse_protocol::{QuestionLimit, SessionId};
-use dormouse_upstream::{Gate, Hub, Offered, Reactions, Setup, Upstream};
+use dormouse_upstream::{Connector, Offered, Reactions, Setup, Upstream, UpstreamPolicy};
 use dormouse_wit::Instance;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::tests::{NoClients, runtime};
 use crate::{
-    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Slot,
-    Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Code, Completion, GuestRequest, Prompt, Reference,
+    Resource, Slot, Target, Tool,
 };
 
 /// Answers every question.
@@ -64,9 +64,9 @@ impl Listener for Ear {
 }
 
 /// Lets everything through.
-struct Door;
+struct AllowAll;
 
-impl Gate for Door {
+impl UpstreamPolicy for AllowAll {
     fn failed(&self, _: &str) {}
 
     fn missed(&self, _: &str) {}
@@ -131,7 +131,7 @@ struct Bridged {
 fn bridged(launch: Launch, limits: Limits) -> Bridged {
     let dir = TempDir::new().unwrap();
     let upstream = Upstream::new(
-        Hub::new(None, Path::new("/none")),
+        Connector::new(None, Path::new("/none")),
         Setup {
             limits: dormouse_policy::UpstreamLimits::default(),
             server: "odd".into(),
@@ -141,7 +141,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(60),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(Door),
+            gate: Arc::new(AllowAll),
         },
     );
     let slot = runtime(dir.path().join("cache")).slot(target(Some(&upstream), limits));
@@ -167,8 +167,8 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
     }
 }
 
-fn tool(name: &str, arguments: Value) -> Wanted {
-    Wanted::Tool(Tool {
+fn tool(name: &str, arguments: Value) -> GuestRequest {
+    GuestRequest::Tool(Tool {
         name: name.into(),
         callable: Arc::new(Callable {
             function: None,
@@ -178,7 +178,11 @@ fn tool(name: &str, arguments: Value) -> Wanted {
     })
 }
 
-async fn ask(slot: &Arc<Slot>, wanted: Wanted, listener: Arc<Ear>) -> Result<Value, CallError> {
+async fn ask(
+    slot: &Arc<Slot>,
+    wanted: GuestRequest,
+    listener: Arc<Ear>,
+) -> Result<Value, CallError> {
     let call = Call {
         wanted,
         session: Some(SessionId(1)),
@@ -190,7 +194,7 @@ async fn ask(slot: &Arc<Slot>, wanted: Wanted, listener: Arc<Ear>) -> Result<Val
 }
 
 impl Bridged {
-    async fn ask(&self, wanted: Wanted) -> Result<Value, CallError> {
+    async fn ask(&self, wanted: GuestRequest) -> Result<Value, CallError> {
         ask(&self.slot, wanted, Arc::default()).await
     }
 
@@ -229,19 +233,19 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
             data: Some(r#"{"elicitations":[]}"#.into()),
         }
     );
-    let prompt = Wanted::Prompt(Prompt {
+    let prompt = GuestRequest::Prompt(Prompt {
         name: "p".into(),
         function: None,
         description: None,
         arguments: Arguments::default(),
     });
-    let resource = Wanted::Resource(Resource {
+    let resource = GuestRequest::Resource(Resource {
         uri: "odd://x".into(),
         function: None,
         mime_type: None,
         variables: Map::new(),
     });
-    let completion = Wanted::Completion(Completion {
+    let completion = GuestRequest::Completion(Completion {
         of: Reference::Prompt("p".into()),
         argument: "a".into(),
         value: String::new(),

@@ -19,10 +19,10 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::answer_room::{AnswerPlace, NoAnswerRoom};
+use super::bypass::MARK;
 use super::endpoint::SESSION;
-use super::quick::Handed;
-use super::raw::MARK;
-use super::sessions::{Known, Sessions, size};
+use super::fast_path::HandedOverCall;
+use super::sessions::{SessionInfo, Sessions, size};
 use crate::mcp::client::able;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
@@ -131,7 +131,7 @@ impl ServerHandler for Agent {
         }
         let parts = context.extensions.get::<Parts>();
         let extensions = parts.map(|parts| &parts.extensions);
-        let begun = extensions.and_then(|given| given.get::<Handed>()?.take());
+        let begun = extensions.and_then(|given| given.get::<HandedOverCall>()?.take());
         let place = extensions.and_then(|given| given.get::<Arc<AnswerPlace>>().cloned());
         let answer = self.host.answer_custom(request, &context, begun);
         let answer = caught(&context.id, answer).await?;
@@ -186,7 +186,7 @@ impl ServerHandler for Agent {
         let parts = context.extensions.get::<Parts>();
         let session = parts.and_then(|parts| parts.headers.get(SESSION)?.to_str().ok());
         if let Some((session, client)) = session.zip(context.peer.peer_info()) {
-            let known = Known {
+            let known = SessionInfo {
                 host: self.host.clone(),
                 version: client.protocol_version.clone(),
                 capabilities: able(client.capabilities.clone(), &client.protocol_version),

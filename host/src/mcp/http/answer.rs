@@ -19,7 +19,7 @@ use rmcp::model::JsonRpcError;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::answer_room::AnswerPlace;
-use super::connections::Busy;
+use super::connections::RequestInProgress;
 use crate::mcp::verbatim;
 
 /// What a request is answered with.
@@ -45,7 +45,7 @@ pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Inf
 
 /// What is held until an answer has gone out, or nobody wants it any more.
 pub(super) struct Held {
-    pub(super) busy: Busy,
+    pub(super) busy: RequestInProgress,
     pub(super) _running: Option<TaskTrackerToken>,
     /// Of an answer that goes out in a stream.
     pub(super) _place: Option<Arc<AnswerPlace>>,

@@ -54,12 +54,12 @@ struct Inner {
 #[derive(Default)]
 struct Open {
     next: u64,
-    seats: HashMap<u64, Arc<Seat>>,
+    seats: HashMap<u64, Arc<ConnectionSlot>>,
 }
 
 /// The place of one connection. Its requests come and go without a lock that other
 /// connections take.
-struct Seat {
+struct ConnectionSlot {
     usage: Mutex<Usage>,
     /// Ends the connection, when cancelled.
     close: CancellationToken,
@@ -75,7 +75,7 @@ struct Usage {
     idle: Instant,
 }
 
-impl Seat {
+impl ConnectionSlot {
     fn new() -> Self {
         Self {
             usage: Mutex::new(Usage {
@@ -110,7 +110,7 @@ enum Full {
 
 /// One connection, as those who answer its requests see it.
 pub(super) struct Connection {
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSlot>,
     /// The address of this machine that it goes to.
     pub(super) local: IpAddr,
 }
@@ -148,7 +148,7 @@ impl Connections {
     }
 
     /// A seat for one more, which may take a moment; none where all are busy.
-    async fn seat(&self) -> Option<(u64, Arc<Seat>)> {
+    async fn seat(&self) -> Option<(u64, Arc<ConnectionSlot>)> {
         loop {
             let seat = self.open().sit(self.0.most);
             match seat {
@@ -167,7 +167,7 @@ impl Connections {
         let _ = tokio::time::timeout(at_most, self.0.tasks.wait()).await;
     }
 
-    fn admit(&self, stream: TcpStream, seat: (u64, Arc<Seat>), endpoint: &Arc<Endpoint>) {
+    fn admit(&self, stream: TcpStream, seat: (u64, Arc<ConnectionSlot>), endpoint: &Arc<Endpoint>) {
         let (number, seat) = seat;
         let local = stream.local_addr();
         let local = local.map_or(Ipv4Addr::UNSPECIFIED.into(), |local| local.ip());
@@ -197,7 +197,7 @@ impl Open {
     /// Takes a seat, if need be that of the connection which has been idle for
     /// longest; where none is, of that which has only listened for longest: its client
     /// listens again.
-    fn sit(&mut self, most: usize) -> Result<(u64, Arc<Seat>), Full> {
+    fn sit(&mut self, most: usize) -> Result<(u64, Arc<ConnectionSlot>), Full> {
         if self.seats.len() >= most {
             let seats = self.seats.iter();
             let idle = seats.filter_map(|(number, seat)| Some((seat.idle()?, *number)));
@@ -212,7 +212,7 @@ impl Open {
         }
         let number = self.next;
         self.next += 1;
-        let seat = Arc::new(Seat::new());
+        let seat = Arc::new(ConnectionSlot::new());
         self.seats.insert(number, seat.clone());
         Ok((number, seat))
     }
@@ -221,9 +221,9 @@ impl Open {
 impl Connection {
     /// Keeps the connection, as long as this is held. Whoever has not yet sent
     /// a whole request does not hold one.
-    pub(super) fn busy(&self) -> Busy {
+    pub(super) fn busy(&self) -> RequestInProgress {
         self.seat.usage().busy += 1;
-        Busy {
+        RequestInProgress {
             seat: self.seat.clone(),
             listens: false,
         }
@@ -231,12 +231,12 @@ impl Connection {
 }
 
 /// A request that is being answered.
-pub(super) struct Busy {
-    seat: Arc<Seat>,
+pub(super) struct RequestInProgress {
+    seat: Arc<ConnectionSlot>,
     listens: bool,
 }
 
-impl Busy {
+impl RequestInProgress {
     /// Takes note that it only listens from now on.
     pub(super) fn listens(&mut self) {
         let mut usage = self.seat.usage();
@@ -246,7 +246,7 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for RequestInProgress {
     fn drop(&mut self) {
         let mut usage = self.seat.usage();
         usage.busy -= 1;
@@ -300,7 +300,7 @@ mod tests {
     async fn the_longest_idle_makes_room() {
         let connections = Connections::new(2, Duration::from_secs(1));
         let sit = async || Some(connections.seat().await?.1);
-        let connection = |seat: &Arc<Seat>| Connection {
+        let connection = |seat: &Arc<ConnectionSlot>| Connection {
             seat: seat.clone(),
             local: Ipv4Addr::LOCALHOST.into(),
         };
@@ -331,7 +331,7 @@ mod tests {
     async fn who_only_listens_makes_room_where_nobody_is_idle() {
         let connections = Connections::new(2, Duration::from_secs(1));
         let sit = async || connections.seat().await.unwrap().1;
-        let busy = |seat: &Arc<Seat>| {
+        let busy = |seat: &Arc<ConnectionSlot>| {
             let connection = Connection {
                 seat: seat.clone(),
                 local: Ipv4Addr::LOCALHOST.into(),

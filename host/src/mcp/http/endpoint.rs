@@ -24,16 +24,16 @@ use super::agent::{Agent, Shared};
 use super::answer::{self, Held, Response};
 use super::answer_room::AnswerRoom;
 use super::bodies::{Bodies, BodyError};
+use super::bypass;
 use super::connections::Connection;
 use super::cors;
+use super::fast_path::{FastPathOutcome, RequestParts};
 use super::guard::{Guard, Refusal};
 use super::header::{doubled, only};
 use super::message::{self, Kind};
-use super::quick::{Asked, Outcome};
-use super::raw;
 use super::repeated;
 use super::repeated::VERSION;
-use super::sessions::{Claim, Sessions, Taken};
+use super::sessions::{ClaimedRequestId, Sessions, Taken};
 use crate::mcp::client_log;
 use crate::mcp::listen;
 use crate::mcp::message_room::NoRoom;
@@ -174,7 +174,7 @@ impl Endpoint {
                 };
                 held._running = Some(tracker.token());
                 let schema = |name: &str| self.shared.schema(name);
-                let concerned = raw::is_concerned(method, &parts.headers);
+                let concerned = bypass::is_concerned(method, &parts.headers);
                 let params =
                     concerned.then(|| without_blocking(params.len(), || message::params(params)));
                 let params = params.transpose();
@@ -183,7 +183,7 @@ impl Endpoint {
                     && repeated::are_in_order(method, &params, &parts.headers, schema)
                 {
                     let original = Original::new(body.clone());
-                    let asked = Asked {
+                    let asked = RequestParts {
                         id,
                         method,
                         params,
@@ -191,10 +191,10 @@ impl Endpoint {
                     };
                     let mut client = String::new();
                     match self.quick(asked, &parts, claimed.as_ref()).await {
-                        Some(Outcome::Answered(response)) => {
+                        Some(FastPathOutcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
                         }
-                        Some(Outcome::Begun(handed, name)) => {
+                        Some(FastPathOutcome::Begun(handed, name)) => {
                             client = name;
                             parts.extensions.insert(handed);
                         }
@@ -207,7 +207,7 @@ impl Endpoint {
                         held._place = Some(place);
                     }
                     parts.extensions.insert(original);
-                    marked = raw::mark(&message, &body, &mut parts.headers);
+                    marked = bypass::mark(&message, &body, &mut parts.headers);
                 }
             }
             Kind::Cancelled(id) => {
@@ -261,7 +261,7 @@ impl Endpoint {
         headers: &HeaderMap,
         id: &RequestId,
         (method, params): (&str, &[u8]),
-    ) -> Result<Option<Claim>, Box<Response>> {
+    ) -> Result<Option<ClaimedRequestId>, Box<Response>> {
         let refuse = |error| Err(refused_request(id, error));
         let busy = |message: &str| {
             let error = ErrorData::internal_error(message.to_owned(), None);

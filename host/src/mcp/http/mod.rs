@@ -14,16 +14,16 @@ mod answer;
 mod answer_room;
 mod batch;
 mod bodies;
+mod bypass;
 mod connections;
 mod cors;
 mod endpoint;
+mod fast_path;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 pub mod guard;
 mod header;
 mod message;
-mod quick;
-mod raw;
 mod repeated;
 mod sessions;
 pub mod token;
@@ -191,7 +191,11 @@ impl Server {
                 let count = endpoint.running.len();
                 tracing::warn!("{count} requests are cancelled: they took too long to finish");
                 shared.ending.cancel();
-                let _ = timeout(dormouse_runtime::GRACE + FLUSH_TIMEOUT, endpoint.running.wait()).await;
+                let _ = timeout(
+                    dormouse_runtime::GRACE + FLUSH_TIMEOUT,
+                    endpoint.running.wait(),
+                )
+                .await;
             }
             shared.closed.cancel();
             let _ = timeout(FLUSH_TIMEOUT, endpoint.listening.wait()).await;

@@ -68,7 +68,7 @@ impl Pending {
         let host_elsewhere = attempt.host_elsewhere.clone();
         // Not the state itself, which is for the browser alone.
         let id = blake3::hash(attempt.state.as_bytes()).to_hex().to_string();
-        let waiting = Waiting {
+        let waiting = LoginInBackground {
             attempt,
             store,
             url: http.shown(),
@@ -156,7 +156,7 @@ impl Pending {
 }
 
 /// The part that goes on by itself.
-struct Waiting {
+struct LoginInBackground {
     attempt: Attempt,
     store: Store,
     url: String,
@@ -170,7 +170,7 @@ struct Reply {
     issuer: Option<String>,
 }
 
-impl Waiting {
+impl LoginInBackground {
     async fn run(
         self,
         mut callback: Callback,

@@ -17,8 +17,8 @@ use tempfile::TempDir;
 use super::metadata::revocation;
 use super::*;
 use crate::channel::Outgoing;
-use crate::tests::Door;
-use crate::{Hub, Setup, Upstream};
+use crate::tests::OneToolWithheld;
+use crate::{Connector, Setup, Upstream};
 
 /// A user of a server.
 struct User {
@@ -867,9 +867,9 @@ fn upstream(user: &User) -> Arc<Upstream> {
         sessionless_patience: Duration::from_secs(600),
         start_timeout: Duration::from_secs(60),
         questions: QuestionLimit::new(8),
-        gate: Arc::new(Door::default()),
+        gate: Arc::new(OneToolWithheld::default()),
     };
-    Upstream::new(Hub::new(None, user.data.path()), setup)
+    Upstream::new(Connector::new(None, user.data.path()), setup)
 }
 
 #[tokio::test]

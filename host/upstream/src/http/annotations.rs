@@ -46,15 +46,15 @@ struct Lists {
 #[derive(Default)]
 struct List {
     /// By name; nothing for a tool that wants no headers.
-    tools: HashMap<String, Vec<Wanted>>,
+    tools: HashMap<String, Vec<HeaderArgument>>,
     /// Size of the names in it.
     bytes: usize,
 }
 
 impl List {
     /// Takes note of a tool. False where too much is kept already.
-    fn add(&mut self, tool: &str, wanted: Vec<Wanted>) -> bool {
-        let bytes = wanted.iter().map(Wanted::bytes).sum::<usize>() + tool.len();
+    fn add(&mut self, tool: &str, wanted: Vec<HeaderArgument>) -> bool {
+        let bytes = wanted.iter().map(HeaderArgument::bytes).sum::<usize>() + tool.len();
         let fits = self.bytes + bytes <= MAX_KEPT_BYTES;
         if fits {
             self.bytes += bytes;
@@ -66,13 +66,13 @@ impl List {
 
 /// An argument that is wanted in a header.
 #[derive(Debug, PartialEq, Eq)]
-struct Wanted {
+struct HeaderArgument {
     /// The names of the properties that lead to it.
     path: Vec<String>,
     header: HeaderName,
 }
 
-impl Wanted {
+impl HeaderArgument {
     /// What it takes in memory, about.
     fn bytes(&self) -> usize {
         let names = self
@@ -171,7 +171,7 @@ impl Annotations {
         let Ok(call) = serde_json::from_str::<Value>(call) else {
             return;
         };
-        for Wanted { path, header } in wanted {
+        for HeaderArgument { path, header } in wanted {
             let arguments = call.pointer("/params/arguments");
             let value = path.iter().try_fold(arguments, |value, key| {
                 value.map(|value| value.get(key)).filter(Option::is_some)
@@ -200,7 +200,7 @@ fn name(tool: &str) -> String {
 ///
 /// # Errors
 /// An annotation is not as the specification wants it; says which.
-fn of_tool(tool: &str) -> Result<Option<(String, Vec<Wanted>)>, String> {
+fn of_tool(tool: &str) -> Result<Option<(String, Vec<HeaderArgument>)>, String> {
     let name = name(tool);
     if name.len() > MAX_NAME_BYTES {
         return Ok(None);
@@ -215,7 +215,7 @@ fn of_tool(tool: &str) -> Result<Option<(String, Vec<Wanted>)>, String> {
 ///
 /// # Errors
 /// An annotation is not as the specification wants it; says which.
-fn wanted(schema: &Value) -> Result<Vec<Wanted>, String> {
+fn wanted(schema: &Value) -> Result<Vec<HeaderArgument>, String> {
     let mut wanted = Vec::new();
     if let Value::Object(schema) = schema {
         collect(schema, &mut Vec::new(), true, &mut wanted)?;
@@ -232,7 +232,7 @@ fn collect<'s>(
     schema: &'s Map<String, Value>,
     path: &mut Vec<&'s str>,
     direct: bool,
-    wanted: &mut Vec<Wanted>,
+    wanted: &mut Vec<HeaderArgument>,
 ) -> Result<(), String> {
     for (key, value) in schema {
         match (key.as_str(), value) {
@@ -272,7 +272,12 @@ fn collect<'s>(
     Ok(())
 }
 
-fn one(mark: &Value, kind: Option<&Value>, path: &[&str], direct: bool) -> Result<Wanted, String> {
+fn one(
+    mark: &Value,
+    kind: Option<&Value>,
+    path: &[&str],
+    direct: bool,
+) -> Result<HeaderArgument, String> {
     let bytes: usize = path.iter().map(|name| name.len()).sum();
     if bytes > MAX_NAME_BYTES {
         return Err(format!(
@@ -298,7 +303,7 @@ fn one(mark: &Value, kind: Option<&Value>, path: &[&str], direct: bool) -> Resul
     let name = name.filter(|name| !name.is_empty() && name.len() <= MAX_NAME_BYTES);
     let header = name.and_then(|name| HeaderName::try_from(format!("mcp-param-{name}")).ok());
     match header {
-        Some(header) => Ok(Wanted {
+        Some(header) => Ok(HeaderArgument {
             path: path.iter().map(|name| (*name).to_owned()).collect(),
             header,
         }),

@@ -10,7 +10,7 @@ use super::cursor::Cursor;
 use super::events::{Cut, Events};
 use super::message::Refusal;
 use super::streamable::{Closed, Streamable};
-use super::{RESPONSE_HEAD_TIMEOUT, Site, headers, message};
+use super::{Endpoint, RESPONSE_HEAD_TIMEOUT, headers, message};
 use crate::Lost;
 use crate::channel::Outgoing;
 
@@ -30,7 +30,7 @@ pub(super) async fn read(
     request: &Outgoing,
     id: u64,
 ) -> Result<(), Lost> {
-    let shown = Site::shown(response.url());
+    let shown = Endpoint::shown(response.url());
     let unanswered = || {
         Lost::Broken(format!(
             "`{shown}` has taken the request, but not answered it: it may have been done\n\
@@ -132,7 +132,10 @@ async fn resume(
 ) -> Result<Events, Lost> {
     while let Some(wait) = cursor.wait(orderly) {
         tokio::time::sleep(wait).await;
-        match connection.open(cursor.after(), Some(RESPONSE_HEAD_TIMEOUT)).await {
+        match connection
+            .open(cursor.after(), Some(RESPONSE_HEAD_TIMEOUT))
+            .await
+        {
             Ok(events) => return Ok(events),
             Err(Closed::ForGood(lost)) => return Err(lost),
             Err(Closed::ForNow(reason)) => why = reason,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 
-use super::Site;
+use super::Endpoint;
 use super::client::causes;
 use crate::Lost;
 use crate::read_room::{NoRoom, ReadRoom};
@@ -47,7 +47,7 @@ pub(super) fn kind(response: &Response) -> Kind {
 /// # Errors
 /// It is longer than a message may be, or has been cut off.
 pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<String, Lost> {
-    let shown = Site::shown(response.url());
+    let shown = Endpoint::shown(response.url());
     let large = |why: NoRoom| {
         let hint = "`message` in the server's `limits` sets how long an answer may be";
         Lost::Broken(format!("`{shown}` has answered with {why}\nhint: {hint}"))

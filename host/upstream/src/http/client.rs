@@ -7,7 +7,7 @@ use std::time::Duration;
 use dormouse_launch::is_here;
 use reqwest::{Client, ClientBuilder, Url, redirect};
 
-use super::Site;
+use super::Endpoint;
 use super::address::{AddressKind, FilteredResolver, Reach, literal};
 use crate::Lost;
 
@@ -45,7 +45,7 @@ pub(crate) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
         return Err(Lost::Broken(format!(
             "`{}` is {kind}, where what a server names may not lead\n\
              hint: {CONFIGURE}",
-            Site::shown(url)
+            Endpoint::shown(url)
         )));
     }
     let kind = ClientKind {

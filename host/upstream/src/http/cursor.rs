@@ -56,7 +56,9 @@ impl Cursor {
         if self.failures > ATTEMPTS {
             return None;
         }
-        let backoff = MIN_RECONNECT_DELAY.saturating_mul(1 << self.ends.min(6)).min(MAX_RECONNECT_DELAY);
+        let backoff = MIN_RECONNECT_DELAY
+            .saturating_mul(1 << self.ends.min(6))
+            .min(MAX_RECONNECT_DELAY);
         self.ends = self.ends.saturating_add(1);
         Some(match self.retry {
             Some(retry) if orderly => retry.max(SHORTEST),

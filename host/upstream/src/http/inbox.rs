@@ -6,12 +6,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::Lost;
-use crate::channel::{QueueRoom, Said};
+use crate::channel::{QueueRoom, ReceivedMessage};
 
 /// The way to the peer of one connection.
 pub(super) struct Inbox {
     /// Gone once nothing more can come: that is how the peer notices.
-    sender: Mutex<Option<mpsc::Sender<Said>>>,
+    sender: Mutex<Option<mpsc::Sender<ReceivedMessage>>>,
     room: QueueRoom,
     epitaph: Mutex<Option<String>>,
     /// The end of everything that runs for the connection.
@@ -20,7 +20,7 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// A new one, whose messages come out of the receiver.
-    pub(super) fn new(message_bytes: usize) -> (Self, mpsc::Receiver<Said>) {
+    pub(super) fn new(message_bytes: usize) -> (Self, mpsc::Receiver<ReceivedMessage>) {
         // Enough for a burst; whoever sends more waits until the peer has read.
         let (sender, receiver) = mpsc::channel(64);
         let inbox = Self {
@@ -36,7 +36,7 @@ impl Inbox {
     ///
     /// # Errors
     /// The peer has gone, or the connection has been closed.
-    pub(super) async fn put(&self, message: Said) -> Result<(), Lost> {
+    pub(super) async fn put(&self, message: ReceivedMessage) -> Result<(), Lost> {
         let sender = self
             .sender
             .lock()

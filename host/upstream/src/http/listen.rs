@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::Site;
+use super::Endpoint;
 use super::cursor::Cursor;
 use super::events::{Cut, Events};
 use super::streamable::{Closed, Streamable};
@@ -22,7 +22,7 @@ pub(super) fn start(connection: &Arc<Streamable>) {
 }
 
 async fn listen(connection: &Streamable) {
-    let shown = Site::shown(connection.site.url());
+    let shown = Endpoint::shown(connection.site.url());
     let shown = connection.site.redact(&shown);
     let mut cursor = Cursor::default();
     loop {

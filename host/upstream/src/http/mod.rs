@@ -10,6 +10,7 @@ mod body;
 mod client;
 mod credentials;
 mod cursor;
+mod endpoint;
 mod events;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -18,7 +19,6 @@ mod inbox;
 mod listen;
 mod message;
 mod redirect;
-mod site;
 mod sse;
 mod streamable;
 #[cfg(test)]
@@ -34,14 +34,14 @@ use reqwest::Response;
 pub(crate) use address::{AddressKind, Reach};
 pub(crate) use client::{client, named_hosts_client};
 pub(crate) use credentials::Credentials;
+use endpoint::Endpoint;
 use inbox::Inbox;
 pub(crate) use message::excerpt;
-use site::Site;
 use sse::Sse;
 use streamable::{Failure, Streamable};
 
 use super::Lost;
-use super::channel::{Channel, Outgoing, Outlet, Said};
+use super::channel::{Channel, MessageSender, Outgoing, ReceivedMessage};
 use crate::read_room::ReadRoom;
 
 /// How long a server may take to begin an answer that needs no work. Some have to be
@@ -58,7 +58,7 @@ pub(super) async fn connect(
     auth: Option<Arc<dyn Credentials>>,
     room: &ReadRoom,
 ) -> Result<Channel, Lost> {
-    let site = Arc::new(Site::new(http, auth, room)?);
+    let site = Arc::new(Endpoint::new(http, auth, room)?);
     let (inbox, inlet) = Inbox::new(room.message_bytes());
     let inbox = Arc::new(inbox);
     let old = OnceLock::new();
@@ -73,7 +73,7 @@ pub(super) async fn connect(
         transport: http.transport,
     });
     Ok(Channel {
-        outlet: Arc::new(Door(connection)),
+        outlet: Arc::new(HttpSender(connection)),
         inlet,
     })
 }
@@ -114,16 +114,16 @@ impl Connection {
             (answer, _) => answer,
         };
         match answer {
-            Some(answer) => inbox.put(Said::new(answer)).await,
+            Some(answer) => inbox.put(ReceivedMessage::new(answer)).await,
             None => Err(Lost::Broken(format!("{why}{also}"))),
         }
     }
 }
 
 /// The peer's hold on a connection, with which it ends.
-struct Door(Arc<Connection>);
+struct HttpSender(Arc<Connection>);
 
-impl Outlet for Door {
+impl MessageSender for HttpSender {
     fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>> {
         let connection = Arc::clone(&self.0);
         Box::pin(async move {
@@ -153,7 +153,7 @@ impl Outlet for Door {
         let shown = || {
             format!(
                 "`{}` says nothing any more",
-                Site::shown(streamable.site.url())
+                Endpoint::shown(streamable.site.url())
             )
         };
         let said = streamable.inbox.epitaph().unwrap_or_else(shown);
@@ -161,7 +161,7 @@ impl Outlet for Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for HttpSender {
     fn drop(&mut self) {
         self.0
             .streamable
@@ -171,8 +171,8 @@ impl Drop for Door {
 }
 
 /// An error's text for an answer that is none, and the answer's body.
-async fn unexpected(site: &Site, response: Response) -> (String, String) {
-    let shown = Site::shown(response.url());
+async fn unexpected(site: &Endpoint, response: Response) -> (String, String) {
+    let shown = Endpoint::shown(response.url());
     let status = response.status();
     let retry = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry = retry

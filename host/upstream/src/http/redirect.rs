@@ -3,7 +3,7 @@
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
-use super::Site;
+use super::Endpoint;
 use crate::Lost;
 
 /// Where a redirect leads to. How far it may lead, the client sees to that goes there.
@@ -11,7 +11,7 @@ use crate::Lost;
 /// # Errors
 /// It must not be followed.
 pub(super) fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
-    let shown = Site::shown(from);
+    let shown = Endpoint::shown(from);
     let target = location.to_str().ok().and_then(|text| from.join(text).ok());
     let Some(target) = target.filter(|to| matches!(to.scheme(), "http" | "https")) else {
         return Err(Lost::Broken(format!(
@@ -22,7 +22,7 @@ pub(super) fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
         return Err(Lost::Broken(format!(
             "`{shown}` redirects to `{}`, where everybody could read along\n\
              hint: configure the URL with `https://` that the server really has",
-            Site::shown(&target)
+            Endpoint::shown(&target)
         )));
     }
     Ok(target)

@@ -7,15 +7,15 @@ use bytes::Bytes;
 use reqwest::{Method, StatusCode, Url};
 
 use super::body::{self, Kind};
+use super::endpoint::Ask;
 use super::events::Events;
-use super::site::Ask;
-use super::{Inbox, RESPONSE_HEAD_TIMEOUT, Site, headers, message, unexpected};
+use super::{Endpoint, Inbox, RESPONSE_HEAD_TIMEOUT, headers, message, unexpected};
 use crate::Lost;
-use crate::channel::{Outgoing, Said};
+use crate::channel::{Outgoing, ReceivedMessage};
 
 /// A connection over the old transport. It lasts as long as its stream.
 pub(super) struct Sse {
-    site: Arc<Site>,
+    site: Arc<Endpoint>,
     inbox: Arc<Inbox>,
     /// Where messages are posted.
     endpoint: Url,
@@ -26,8 +26,8 @@ impl Sse {
     ///
     /// # Errors
     /// There is no such stream, or it does not begin as it has to.
-    pub(super) async fn open(site: Arc<Site>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
-        let shown = Site::shown(site.url());
+    pub(super) async fn open(site: Arc<Endpoint>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
+        let shown = Endpoint::shown(site.url());
         let late = |_| {
             let seconds = RESPONSE_HEAD_TIMEOUT.as_secs();
             Lost::Broken(format!(
@@ -78,13 +78,13 @@ impl Sse {
             return Err(Lost::Session);
         }
         match message::refusal(&body, message.id).and_then(|refusal| refusal.answer) {
-            Some(answer) => self.inbox.put(Said::new(answer)).await,
+            Some(answer) => self.inbox.put(ReceivedMessage::new(answer)).await,
             None => Err(Lost::Broken(why)),
         }
     }
 }
 
-async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
+async fn begin(site: &Endpoint) -> Result<(Events, Url), Lost> {
     let ask = Ask {
         method: Method::GET,
         url: None,
@@ -98,7 +98,7 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
         return Err(Lost::Broken(unexpected(site, response).await.0));
     }
     let base = response.url().clone();
-    let shown = Site::shown(&base);
+    let shown = Endpoint::shown(&base);
     let mut events = Events::new(response, &site.read_room);
     loop {
         let event = match events.next().await {
@@ -132,12 +132,12 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
 }
 
 /// Reads the stream to its end, and says what that was.
-async fn read(mut events: Events, site: &Site, inbox: &Inbox) -> String {
+async fn read(mut events: Events, site: &Endpoint, inbox: &Inbox) -> String {
     loop {
         match events.next().await {
             Ok(Some(event)) => {
                 for message in site.messages(event) {
-                    if inbox.put(Said::new(message)).await.is_err() {
+                    if inbox.put(ReceivedMessage::new(message)).await.is_err() {
                         return "nobody listens".to_owned();
                     }
                 }

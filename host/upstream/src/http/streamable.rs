@@ -12,12 +12,12 @@ use tokio::sync::watch;
 use super::annotations::Annotations;
 use super::answer;
 use super::body::{self, Kind};
+use super::endpoint::{Ask, Session};
 use super::events::Events;
 use super::message::{self, Refusal};
-use super::site::{Ask, Session};
-use super::{Inbox, RESPONSE_HEAD_TIMEOUT, Site, headers, unexpected};
+use super::{Endpoint, Inbox, RESPONSE_HEAD_TIMEOUT, headers, unexpected};
 use crate::Lost;
-use crate::channel::{Outgoing, Said};
+use crate::channel::{Outgoing, ReceivedMessage};
 use crate::large::without_blocking;
 
 /// How long the end of a session may take.
@@ -25,17 +25,17 @@ const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// A connection over streamable HTTP. It holds no socket of its own.
 pub(super) struct Streamable {
-    pub(super) site: Arc<Site>,
+    pub(super) site: Arc<Endpoint>,
     pub(super) inbox: Arc<Inbox>,
     annotations: Annotations,
-    known: Mutex<Known>,
+    known: Mutex<ConnectionState>,
     /// Whether what the server says by itself is heard, or asked for.
     pub(super) listening: watch::Sender<bool>,
 }
 
 /// What is known of the connection, for requests that carry no message.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct ConnectionState {
     session: Option<Session>,
     version: Option<String>,
 }
@@ -68,7 +68,7 @@ pub(super) enum Closed {
 }
 
 impl Streamable {
-    pub(super) fn new(site: Arc<Site>, inbox: Arc<Inbox>) -> Self {
+    pub(super) fn new(site: Arc<Endpoint>, inbox: Arc<Inbox>) -> Self {
         Self {
             site,
             inbox,
@@ -122,7 +122,7 @@ impl Streamable {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if method == Some("initialize") {
-                known.session = Site::session(&response);
+                known.session = Endpoint::session(&response);
             }
             if version.is_some() {
                 known.version = message.version.clone();
@@ -206,7 +206,7 @@ impl Streamable {
         let _ = listening.wait_for(|is_listening| !is_listening).await;
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> ConnectionState {
         self.known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -241,8 +241,8 @@ impl Streamable {
                 None => message,
             };
             let said = match request.and_then(|request| request.id) {
-                Some(id) => Said::about(id, message),
-                None => Said::new(message),
+                Some(id) => ReceivedMessage::about(id, message),
+                None => ReceivedMessage::new(message),
             };
             self.inbox.put(said).await?;
         }
@@ -277,7 +277,7 @@ impl Streamable {
             return Err(Failure::Unknown { why, answer });
         }
         match answer {
-            Some(answer) => Ok(self.inbox.put(Said::new(answer)).await?),
+            Some(answer) => Ok(self.inbox.put(ReceivedMessage::new(answer)).await?),
             None => Err(Lost::Broken(why).into()),
         }
     }

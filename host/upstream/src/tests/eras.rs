@@ -11,7 +11,7 @@ fn handshake(version: &str) -> ClientEra {
     ClientEra::Handshake(version.to_owned())
 }
 
-impl Odd {
+impl OddServer {
     async fn stats_as(&self, session: impl Into<Option<SessionId>>, ear: &Arc<Ear>) -> Value {
         let ear: Arc<dyn Listener> = ear.clone();
         let answer = self.call_as(session, ear, ("stats", json!({}))).await;

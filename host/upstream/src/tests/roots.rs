@@ -13,7 +13,7 @@ fn ear(era: ClientEra, thinks: Duration) -> Arc<Ear> {
     })
 }
 
-impl Odd {
+impl OddServer {
     /// The roots that the server has been named when a call reaches it.
     async fn named(&self, ear: &Arc<Ear>) -> usize {
         let ear: Arc<dyn Listener> = ear.clone();

@@ -5,7 +5,7 @@ use super::*;
 
 const TWO: SessionId = SessionId(2);
 
-impl Odd {
+impl OddServer {
     /// Has a session's client be there between its calls, too.
     fn attended(&self, session: SessionId, able: &[Capability]) -> Arc<Ear> {
         let client = Ear::able(able);

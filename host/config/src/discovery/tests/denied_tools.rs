@@ -1,7 +1,7 @@
 //! Tools that the settings of Claude Code deny.
 
 use super::*;
-use crate::install::{Wanted, import};
+use crate::install::{ImportRequest, import};
 
 const USER: &str = "home/.claude/settings.json";
 const PROJECT: &str = "project/.claude/settings.json";
@@ -103,7 +103,7 @@ fn what_claude_code_denies_is_taken_over_as_a_rule_of_that_client() {
     assert!(!bridge("memory").rules.enable(Some(Client::ClaudeCode)));
     assert!(bridge("memory").rules.enable(Some(Client::Cursor)));
     let file = home.path("home/dormouse.toml");
-    let wanted = Wanted {
+    let wanted = ImportRequest {
         clients: &clients,
         replace: None,
         force: false,

@@ -154,10 +154,10 @@ fn what_a_client_keeps_is_asked_for_where_its_server_is_taken_over() {
 
 /// Imported servers of Cursor and of VS Code.
 fn imported(home: &Home) -> (String, Vec<String>) {
-    use crate::install::{Wanted, import};
+    use crate::install::{ImportRequest, import};
     let clients = [Client::Cursor, Client::VsCode];
     let discovery = discover_all(&home.around(), &clients, &Inputs::new());
-    let wanted = Wanted {
+    let wanted = ImportRequest {
         clients: &clients,
         replace: None,
         force: false,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Config;
-use crate::install::{Program, Wanted, import};
+use crate::install::{ImportRequest, Program, import};
 
 #[test]
 fn a_profiles_servers_come_after_the_default_ones() {
@@ -71,7 +71,7 @@ fn replacing_leaves_no_profile_without_its_servers() {
         options: Vec::new(),
         variables: Vec::new(),
     };
-    let wanted = Wanted {
+    let wanted = ImportRequest {
         clients: &clients,
         replace: Some(&program),
         longest_call: std::time::Duration::from_secs(1),

@@ -67,13 +67,13 @@ static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// A message, and about how much memory it takes.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct StoredMessage {
     pub(super) message: Arc<ServerJsonRpcMessage>,
     pub(super) bytes: usize,
     _kept: Arc<KeptBytes>,
 }
 
-impl Said {
+impl StoredMessage {
     /// Whether it is an answer for which there is no room: clients may leave any number of them
     /// unread, and they are owed.
     pub(super) fn has_no_room(&self) -> bool {
@@ -98,7 +98,7 @@ impl Drop for KeptBytes {
     }
 }
 
-impl From<ServerJsonRpcMessage> for Said {
+impl From<ServerJsonRpcMessage> for StoredMessage {
     fn from(message: ServerJsonRpcMessage) -> Self {
         let bytes = size_of_val(&message) + content(&message);
         Self {
@@ -152,7 +152,7 @@ pub(in super::super) fn size(value: &Value) -> usize {
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) index: u64,
-    pub(super) said: Said,
+    pub(super) said: StoredMessage,
 }
 
 /// Counts what is written to it.
@@ -192,7 +192,7 @@ mod tests {
             let mut message = message;
             message["jsonrpc"] = json!("2.0");
             let message: ServerJsonRpcMessage = serde_json::from_value(message).unwrap();
-            let bytes = Said::from(message).bytes;
+            let bytes = StoredMessage::from(message).bytes;
             assert!((100_000..110_000).contains(&bytes), "{bytes}");
         }
     }

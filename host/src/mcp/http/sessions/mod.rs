@@ -9,7 +9,7 @@
 //! on where it was.
 
 mod budget;
-mod claim;
+mod claimed_request_id;
 mod event;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -36,11 +36,11 @@ use rmcp::transport::streamable_http_server::session::{
 };
 
 use budget::Budget;
-pub(super) use claim::Claim;
+pub(super) use claimed_request_id::ClaimedRequestId;
 pub(super) use event::size;
 use session::Ended;
-pub(super) use session::Known;
 use session::Session;
+pub(super) use session::SessionInfo;
 pub(super) use transport::Pipe;
 
 /// All sessions.
@@ -84,7 +84,11 @@ impl Sessions {
 
     /// Takes note of a request, unless one of its id is on its way; `None` where there
     /// is no such session.
-    pub(super) fn claim(&self, session: &str, request: &RequestId) -> Result<Option<Claim>, Taken> {
+    pub(super) fn claim(
+        &self,
+        session: &str,
+        request: &RequestId,
+    ) -> Result<Option<ClaimedRequestId>, Taken> {
         let Some(session) = self.find(session) else {
             return Ok(None);
         };
@@ -92,7 +96,7 @@ impl Sessions {
     }
 
     /// Takes note of what a session's handshake has come to.
-    pub(super) fn know(&self, session: &str, known: Known) {
+    pub(super) fn know(&self, session: &str, known: SessionInfo) {
         if let Some(session) = self.find(session) {
             session.know(known);
         }

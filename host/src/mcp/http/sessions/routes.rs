@@ -14,7 +14,7 @@ use super::streams::STANDALONE_STREAM;
 /// The requests of a session that are not answered yet, and what belongs to them.
 #[derive(Default)]
 pub(super) struct Routes {
-    asked: HashMap<RequestId, Asked>,
+    asked: HashMap<RequestId, UnansweredRequest>,
     /// By what a client calls the progress of a request, its stream.
     tokens: HashMap<ProgressToken, u64>,
     /// By what a question to the client is called, the stream that it went out on.
@@ -22,7 +22,7 @@ pub(super) struct Routes {
 }
 
 /// A request that is not answered yet.
-struct Asked {
+struct UnansweredRequest {
     /// The number of its stream, where it has one.
     number: u64,
     /// Whether it has one: before that it is answered without any.
@@ -57,7 +57,7 @@ impl Routes {
             return None;
         }
         let cancel = CancellationToken::new();
-        let asked = Asked {
+        let asked = UnansweredRequest {
             number,
             streams: false,
             cancel: cancel.clone(),
@@ -68,7 +68,7 @@ impl Routes {
 
     /// Forgets a request that has not come to have a stream.
     pub(super) fn release(&mut self, request: &RequestId, number: u64) {
-        let unused = |asked: &Asked| asked.number == number && !asked.streams;
+        let unused = |asked: &UnansweredRequest| asked.number == number && !asked.streams;
         if self.asked.get(request).is_some_and(unused) {
             self.asked.remove(request);
         }
@@ -267,7 +267,11 @@ mod tests {
         assert_eq!(routes.of(&cancelled(7)), Route::On(STANDALONE_STREAM));
         assert_eq!(routes.of(&answer(1)), Route::Answer(11));
         for message in [progress("a"), cancelled(8), question(9, Some(1)), log_of(1)] {
-            assert_eq!(routes.of(&message), Route::On(STANDALONE_STREAM), "{message:?}");
+            assert_eq!(
+                routes.of(&message),
+                Route::On(STANDALONE_STREAM),
+                "{message:?}"
+            );
         }
         assert_eq!(routes.of(&answer(1)), Route::Nowhere);
         assert_eq!(routes.of(&progress("b")), Route::On(12));

@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::budget::Budget;
-use super::claim::Claim;
-use super::event::{Event, EventId, Said};
+use super::claimed_request_id::ClaimedRequestId;
+use super::event::{Event, EventId, StoredMessage};
 use super::reader::Reader;
 use super::routes::{Route, Routes};
 use super::stream::Stream;
@@ -48,7 +48,7 @@ struct State {
     /// The version of the protocol that was agreed on.
     version: Option<ProtocolVersion>,
     /// The host as this session has it, from the end of the handshake on.
-    known: Option<Arc<Known>>,
+    known: Option<Arc<SessionInfo>>,
     /// The way to rmcp, until the session ends.
     inbox: Option<mpsc::Sender<ClientJsonRpcMessage>>,
     routes: Routes,
@@ -58,7 +58,7 @@ struct State {
 }
 
 /// What a request of a session needs that is answered without rmcp.
-pub(in super::super) struct Known {
+pub(in super::super) struct SessionInfo {
     pub(in super::super) host: Arc<Host>,
     pub(in super::super) version: ProtocolVersion,
     pub(in super::super) capabilities: ClientCapabilities,
@@ -133,7 +133,7 @@ impl Session {
     }
 
     /// Takes note of what the handshake has come to.
-    pub(super) fn know(&self, known: Known) {
+    pub(super) fn know(&self, known: SessionInfo) {
         self.state().known = Some(Arc::new(known));
     }
 
@@ -143,14 +143,14 @@ impl Session {
     }
 
     /// Takes note of a request; `None` where one of that id is on its way already.
-    pub(super) fn claim(self: &Arc<Self>, request: &RequestId) -> Option<Claim> {
+    pub(super) fn claim(self: &Arc<Self>, request: &RequestId) -> Option<ClaimedRequestId> {
         let mut state = self.state();
         let number = state.number + 1;
         let cancel = state.routes.claim(request, number)?;
         state.number = number;
         state.heard = Instant::now();
         state.used = true;
-        Some(Claim {
+        Some(ClaimedRequestId {
             known: state.known.clone(),
             cancel,
             session: self.clone(),
@@ -337,7 +337,7 @@ impl Session {
 
     /// Sends what rmcp has to say.
     pub(super) fn send(&self, message: ServerJsonRpcMessage) {
-        let said = Said::from(message);
+        let said = StoredMessage::from(message);
         let is_answer = matches!(
             *said.message,
             ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use tokio::time::Instant;
 
-use super::event::{Event, EventId, Said};
+use super::event::{Event, EventId, StoredMessage};
 use crate::mcp::http::answer_room::NoAnswerRoom;
 
 /// How many events are kept, those included that were not read yet.
@@ -41,7 +41,7 @@ pub(super) struct Stream {
 
 /// What can be done without where there is too much, the most dispensable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spare {
+pub(super) enum EvictionClass {
     /// What was read, and is there only for who missed it all the same.
     Read,
     /// What nobody is there to read.
@@ -126,7 +126,7 @@ impl Stream {
     }
 
     /// Sends something.
-    pub(super) fn send(&mut self, said: impl Into<Said>) {
+    pub(super) fn send(&mut self, said: impl Into<StoredMessage>) {
         let said = said.into();
         self.bytes += said.bytes;
         let index = self.index();
@@ -139,7 +139,7 @@ impl Stream {
 
     /// Sends the answer, which is the last that is sent, or why it is not: what is owed is kept
     /// until it is read.
-    pub(super) fn answer(&mut self, said: impl Into<Said>) {
+    pub(super) fn answer(&mut self, said: impl Into<StoredMessage>) {
         self.ended = Some(Instant::now());
         let said = said.into();
         match self.request.clone().filter(|_| said.has_no_room()) {
@@ -193,15 +193,15 @@ impl Stream {
     }
 
     /// Does without the oldest event, if that is one of those. Whether it was.
-    pub(super) fn spare(&mut self, what: Spare) -> bool {
+    pub(super) fn spare(&mut self, what: EvictionClass) -> bool {
         let Some(first) = self.events.front() else {
             return false;
         };
         let read = first.index < self.reader.unwrap_or(self.unread);
         let spared = match what {
-            Spare::Read => read,
-            Spare::Away => self.reader.is_none(),
-            Spare::Unread => self.reader.is_some() && !self.is_owed(first),
+            EvictionClass::Read => read,
+            EvictionClass::Away => self.reader.is_none(),
+            EvictionClass::Unread => self.reader.is_some() && !self.is_owed(first),
         };
         if spared {
             self.drop_first();
@@ -353,17 +353,17 @@ mod tests {
         let kept = |stream: &Stream| stream.events.iter().map(|event| event.index).collect();
         // Whether somebody reads it, whether it has its answer, what is spared, and
         // what is there after that of two events of which one was read, and the answer.
-        let table: [(bool, bool, Spare, &[u64]); 9] = [
-            (true, false, Spare::Read, &[1]),
-            (false, false, Spare::Read, &[1]),
-            (true, true, Spare::Read, &[1, 2]),
-            (true, false, Spare::Away, &[0, 1]),
-            (false, false, Spare::Away, &[]),
-            (false, true, Spare::Away, &[]),
+        let table: [(bool, bool, EvictionClass, &[u64]); 9] = [
+            (true, false, EvictionClass::Read, &[1]),
+            (false, false, EvictionClass::Read, &[1]),
+            (true, true, EvictionClass::Read, &[1, 2]),
+            (true, false, EvictionClass::Away, &[0, 1]),
+            (false, false, EvictionClass::Away, &[]),
+            (false, true, EvictionClass::Away, &[]),
             // Whoever has missed something is sent away, and the rest may wait.
-            (true, false, Spare::Unread, &[]),
-            (true, true, Spare::Unread, &[2]),
-            (false, true, Spare::Unread, &[0, 1, 2]),
+            (true, false, EvictionClass::Unread, &[]),
+            (true, true, EvictionClass::Unread, &[2]),
+            (false, true, EvictionClass::Unread, &[0, 1, 2]),
         ];
         for (reads, ends, what, expected) in table {
             let case = format!("{reads} {ends} {what:?}");
@@ -383,7 +383,7 @@ mod tests {
             assert_eq!(left, expected, "{case}");
             let bytes: usize = stream.events.iter().map(|event| event.said.bytes).sum();
             assert_eq!(stream.bytes, bytes, "{case}");
-            let sent_away = reads && what == Spare::Unread && !ends;
+            let sent_away = reads && what == EvictionClass::Unread && !ends;
             assert_eq!(stream.is_left(turn), sent_away || !reads, "{case}");
         }
     }

@@ -7,7 +7,7 @@ use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use tokio::time::Instant;
 
 use super::event::EventId;
-use super::stream::{Spare, Stream};
+use super::stream::{EvictionClass, Stream};
 
 /// The number of the stream that answers no request.
 pub(super) const STANDALONE_STREAM: u64 = 0;
@@ -95,7 +95,10 @@ impl Streams {
             let ended = self.all.iter().filter(|(_, stream)| !stream.is_read());
             let ended = ended.filter_map(|(number, stream)| Some((stream.ended()?, *number)));
             match ended.min() {
-                Some((at, number)) if self.ended > MAX_ENDED_STREAMS || now.duration_since(at) > ANSWER_RETENTION => {
+                Some((at, number))
+                    if self.ended > MAX_ENDED_STREAMS
+                        || now.duration_since(at) > ANSWER_RETENTION =>
+                {
                     self.forget(number);
                 }
                 _ => break,
@@ -106,7 +109,12 @@ impl Streams {
     /// Forgets what is more than that many bytes.
     pub(super) fn shrink(&mut self, most: usize) {
         // Who does not read is sent away, and after that nobody is there to read.
-        for what in [Spare::Read, Spare::Away, Spare::Unread, Spare::Away] {
+        for what in [
+            EvictionClass::Read,
+            EvictionClass::Away,
+            EvictionClass::Unread,
+            EvictionClass::Away,
+        ] {
             if self.bytes <= most {
                 return;
             }

@@ -7,8 +7,8 @@ use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{Door, Ear};
-use crate::{Failure, Hub, Setup, Upstream};
+use crate::tests::{Ear, OneToolWithheld};
+use crate::{Connector, Failure, Setup, Upstream};
 
 const ONE: Option<SessionId> = Some(SessionId(1));
 
@@ -28,10 +28,10 @@ impl Caller {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(10),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(Door::default()),
+            gate: Arc::new(OneToolWithheld::default()),
         };
         Self {
-            upstream: Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup),
+            upstream: Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup),
             ear: Ear::able(&[]),
         }
     }
@@ -178,9 +178,9 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         sessionless_patience: Duration::from_secs(600),
         start_timeout: Duration::from_secs(10),
         questions: QuestionLimit::new(8),
-        gate: Arc::new(Door::default()),
+        gate: Arc::new(OneToolWithheld::default()),
     };
-    let upstream = Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup);
+    let upstream = Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup);
     let able = Ear::able(&[dormouse_protocol::Capability::Roots]);
     let unable = Ear::able(&[]);
     let call = async |session, ear: &Arc<Ear>| {

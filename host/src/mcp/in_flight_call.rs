@@ -20,13 +20,13 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::asked::Round;
+use super::call_listener::{Ask, CallListener};
 use super::caller::Caller;
 use super::handler::Host;
 use super::leased_sessions::LeasedSession;
-use super::line::{Ask, Line};
-use super::order::{Continued, Order};
 use super::original::Original;
+use super::pending_questions::Round;
+use super::plugin_request::{Continuation, PluginRequest};
 use super::relay::Relay;
 use crate::roster::Context;
 
@@ -38,12 +38,12 @@ const CANCELLED_FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 const GATHERING: Duration = Duration::from_millis(5);
 
 /// What a call ends in.
-pub(super) type Outcome = Result<Answer, ErrorData>;
+pub(super) type CallOutcome = Result<Answer, ErrorData>;
 
 /// A call on its way.
-pub(super) struct Exchange {
-    work: BoxFuture<'static, Outcome>,
-    line: Arc<Line>,
+pub(super) struct InFlightCall {
+    work: BoxFuture<'static, CallOutcome>,
+    line: Arc<CallListener>,
     asks: mpsc::UnboundedReceiver<Ask>,
     cancel: CancellationToken,
     binding: [u8; 32],
@@ -62,13 +62,13 @@ pub(super) struct Exchange {
 
 /// A call that waits for answers.
 pub(super) struct Suspended {
-    exchange: Exchange,
+    exchange: InFlightCall,
     asked: Round,
 }
 
 /// A call that was begun for a request.
-pub(super) struct Begun {
-    exchange: Exchange,
+pub(super) struct RunningCall {
+    exchange: InFlightCall,
     /// What it has said, as far as nobody was told of that yet.
     relay: Arc<Relay>,
     /// Answers that came along with the request.
@@ -76,7 +76,7 @@ pub(super) struct Begun {
     /// What it asks, and nobody was asked yet.
     asked: Option<Ask>,
     /// How it has ended, or what it waits for now.
-    ended: Option<Result<Outcome, Round>>,
+    ended: Option<Result<CallOutcome, Round>>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -108,13 +108,13 @@ impl Host {
     /// Carries an order out, or goes on with one.
     pub(super) async fn carry_out<F>(
         &self,
-        order: Order,
-        mut continued: Continued,
+        order: PluginRequest,
+        mut continued: Continuation,
         caller: &Caller<'_>,
-        work: impl FnOnce(Arc<crate::roster::Roster>, Order, Context) -> F,
-    ) -> Outcome
+        work: impl FnOnce(Arc<crate::roster::Roster>, PluginRequest, Context) -> F,
+    ) -> CallOutcome
     where
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = CallOutcome> + Send + 'static,
     {
         if let Some(begun) = caller.take() {
             return self.run(begun, caller).await;
@@ -153,7 +153,7 @@ impl Host {
                     None => ClientKey::Name(caller.client.clone()),
                 };
                 let to = (order.server.as_str(), order.may_ask());
-                let (line, asks) = Line::new(roster.clone(), (client, to), cancel.clone());
+                let (line, asks) = CallListener::new(roster.clone(), (client, to), cancel.clone());
                 let (session, own) = self.session_of(&order, caller);
                 let is_of_tool = order.method == "tools/call";
                 let untold = is_of_tool.then(|| (session, order.server.clone()));
@@ -162,7 +162,7 @@ impl Host {
                     cancel: cancel.clone(),
                     listener: line.clone(),
                 };
-                Exchange {
+                InFlightCall {
                     line,
                     asks,
                     cancel,
@@ -183,7 +183,7 @@ impl Host {
         };
         let relay = Arc::new(Relay::new(caller.token.clone(), caller.logs));
         exchange.line.attach(&relay, caller);
-        let begun = Begun {
+        let begun = RunningCall {
             exchange,
             relay,
             given: continued.responses,
@@ -201,7 +201,7 @@ impl Host {
     /// would say whose call that is about: while it runs, it is for nobody else.
     fn session_of(
         &self,
-        order: &Order,
+        order: &PluginRequest,
         caller: &Caller<'_>,
     ) -> (Option<SessionId>, Option<LeasedSession>) {
         if self.lasting || !caller.stateless {
@@ -212,7 +212,7 @@ impl Host {
         (own.as_ref().map(LeasedSession::id), own)
     }
 
-    async fn run(&self, mut begun: Begun, caller: &Caller<'_>) -> Outcome {
+    async fn run(&self, mut begun: RunningCall, caller: &Caller<'_>) -> CallOutcome {
         let relay = begun.relay.clone();
         let exchange = &mut begun.exchange;
         let mut relaying = std::pin::pin!(async {
@@ -326,7 +326,7 @@ impl Host {
     }
 
     /// A result with what its client could not be told of the server when it happened.
-    fn with_untold(&self, mut result: Answer, exchange: &Exchange) -> Answer {
+    fn with_untold(&self, mut result: Answer, exchange: &InFlightCall) -> Answer {
         let untold = exchange.untold.as_ref();
         let roster = &self.common.roster;
         let untold = untold.and_then(|(session, server)| roster.take_untold(*session, server));
@@ -353,7 +353,7 @@ fn cancelled() -> ErrorData {
 }
 
 /// Leaves a call to somebody who can tell and ask its client.
-fn put_aside(begun: Begun, caller: &Caller<'_>) -> Outcome {
+fn put_aside(begun: RunningCall, caller: &Caller<'_>) -> CallOutcome {
     caller.put_aside(begun);
     Err(ErrorData::internal_error(
         "this call goes on elsewhere",
@@ -363,7 +363,7 @@ fn put_aside(begun: Begun, caller: &Caller<'_>) -> Outcome {
 
 /// A server's result, if it is one that a server may give: what a client is asked
 /// goes through the host, which knows what the client can be asked.
-fn of_ours(result: Answer, server: &str) -> Outcome {
+fn of_ours(result: Answer, server: &str) -> CallOutcome {
     let kind = result.get("resultType").map(Cow::into_owned);
     match kind {
         None => Ok(result),

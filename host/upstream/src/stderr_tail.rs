@@ -49,7 +49,10 @@ impl Words {
 
     /// Hears all that is said, until the end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
-        let mut lines = LineReader::new(BufReader::new(stderr), MAX_LINE_BYTES + MAX_WRITTEN_PIECE_BYTES);
+        let mut lines = LineReader::new(
+            BufReader::new(stderr),
+            MAX_LINE_BYTES + MAX_WRITTEN_PIECE_BYTES,
+        );
         loop {
             // Of a long one its beginning is enough.
             let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
 use dormouse_text::visible::{first_names, short_name, visible_line};
-use dormouse_upstream::{Gate, Offered, Reactions, without_blocking};
+use dormouse_upstream::{Offered, Reactions, UpstreamPolicy, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
@@ -17,7 +17,7 @@ use super::server::Server;
 use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 
 /// The door between one server and its upstream.
-pub(super) struct Door {
+pub(super) struct RosterPolicy {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,
     /// How the upstream is reached. Another server may get the name while a connection lives:
@@ -28,7 +28,7 @@ pub(super) struct Door {
     pub(super) looked: Mutex<BTreeSet<Option<String>>>,
 }
 
-impl Door {
+impl RosterPolicy {
     /// The server, as long as it is reached as it was when the connection was made.
     fn server(&self) -> Option<(Arc<Roster>, Arc<Server>)> {
         let roster = self.roster.upgrade()?;
@@ -51,7 +51,7 @@ impl Door {
     }
 }
 
-impl Gate for Door {
+impl UpstreamPolicy for RosterPolicy {
     fn opened(&self, offered: Offered) {
         let Some(roster) = self.roster.upgrade() else {
             return;

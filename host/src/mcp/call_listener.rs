@@ -20,7 +20,7 @@ use crate::roster::Roster;
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.
-pub(super) struct Line {
+pub(super) struct CallListener {
     roster: Arc<Roster>,
     client: ClientKey,
     server: String,
@@ -53,7 +53,7 @@ pub(super) struct Ask {
     pub(super) answers: oneshot::Sender<Result<Vec<Answer>, AskError>>,
 }
 
-impl Line {
+impl CallListener {
     pub(super) fn new(
         roster: Arc<Roster>,
         (client, (server, may_ask)): (ClientKey, (&str, bool)),
@@ -158,7 +158,7 @@ impl Line {
     }
 }
 
-impl Listener for Line {
+impl Listener for CallListener {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(relay) = self.relay() {
             relay.progress(progress, total, message);

@@ -18,7 +18,7 @@ pub(super) struct Turns {
 
 /// One call's turn, which it gives to another while it waits for an answer: people
 /// take their time, and some never answer.
-pub(super) struct Turn {
+pub(super) struct CallPermit {
     turns: Turns,
     held: Mutex<Option<OwnedSemaphorePermit>>,
 }
@@ -32,8 +32,8 @@ impl Turns {
     }
 
     /// Waits for a turn.
-    pub(super) async fn take(&self) -> Arc<Turn> {
-        Arc::new(Turn {
+    pub(super) async fn take(&self) -> Arc<CallPermit> {
+        Arc::new(CallPermit {
             turns: self.clone(),
             held: Mutex::new(self.permit().await),
         })
@@ -45,7 +45,7 @@ impl Turns {
     }
 }
 
-impl Turn {
+impl CallPermit {
     /// Gives the turn away until an answer is there.
     ///
     /// # Errors

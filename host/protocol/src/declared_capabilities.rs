@@ -21,9 +21,9 @@ const MAX_PAGE_TYPE_BYTES: usize = 128;
 /// more to those who can be asked more, or show pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Able(Map<String, Value>);
+pub struct DeclaredCapabilities(Map<String, Value>);
 
-impl Able {
+impl DeclaredCapabilities {
     /// All questions: for finding out what there is, when nobody waits for a call. Nobody shows
     /// pages then: servers offer those who do other things in place of the ones that they offer
     /// all others.
@@ -144,11 +144,14 @@ mod tests {
                 json!({ "sampling": { "context": {} } }),
             ),
         ] {
-            let able = Able::declared(declared.as_object().unwrap());
+            let able = DeclaredCapabilities::declared(declared.as_object().unwrap());
             assert_eq!(json!(able.into_members()), expected);
         }
-        let all = Able::all();
-        assert_eq!(Able::declared(&all.clone().into_members()), all);
+        let all = DeclaredCapabilities::all();
+        assert_eq!(
+            DeclaredCapabilities::declared(&all.clone().into_members()),
+            all
+        );
     }
 
     #[test]
@@ -177,21 +180,24 @@ mod tests {
             (json!([PAGES]), None),
         ] {
             let declared = json!({ "extensions": declared, "roots": {} });
-            let able = Able::declared(declared.as_object().unwrap());
+            let able = DeclaredCapabilities::declared(declared.as_object().unwrap());
             let mut wanted = json!({ "roots": {} });
             if let Some(expected) = expected {
                 wanted["extensions"] = json!({ PAGES: expected });
             }
             assert_eq!(json!(able.clone().into_members()), wanted, "{declared}");
             // What is said of it says the same again.
-            assert_eq!(Able::declared(&able.clone().into_members()), able);
-            let unable = Able::with(|capability| capability == Capability::Roots);
+            assert_eq!(
+                DeclaredCapabilities::declared(&able.clone().into_members()),
+                able
+            );
+            let unable = DeclaredCapabilities::with(|capability| capability == Capability::Roots);
             assert!(able.covers(&unable));
             assert_eq!(unable.covers(&able), unable == able);
         }
         let able = |types: &[&str]| {
             let declared = json!({ "extensions": { PAGES: { "mimeTypes": types } } });
-            Able::declared(declared.as_object().unwrap())
+            DeclaredCapabilities::declared(declared.as_object().unwrap())
         };
         assert!(able(&["a/a", "b/b"]).covers(&able(&["b/b"])));
         assert!(!able(&["a/a"]).covers(&able(&["a/a", "b/b"])));
@@ -199,8 +205,9 @@ mod tests {
 
     #[test]
     fn whoever_can_be_asked_more_covers_whoever_can_be_asked_less() {
-        let able = |can: &'static [Capability]| Able::with(|one| can.contains(&one));
-        let all = Able::all();
+        let able =
+            |can: &'static [Capability]| DeclaredCapabilities::with(|one| can.contains(&one));
+        let all = DeclaredCapabilities::all();
         let forms = able(&[Capability::ElicitationForm]);
         let pages = able(&[Capability::ElicitationUrl, Capability::Roots]);
         let samples = able(&[Capability::Sampling]);
@@ -218,7 +225,7 @@ mod tests {
             (&forms, &pages, false),
             (&pages, &forms, false),
             (&forms, &forms, true),
-            (&forms, &Able::default(), true),
+            (&forms, &DeclaredCapabilities::default(), true),
         ];
         for (one, other, expected) in table {
             assert_eq!(one.covers(other), expected, "{one:?} {other:?}");

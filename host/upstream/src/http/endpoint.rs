@@ -28,7 +28,7 @@ use crate::server_secrets::ServerSecrets;
 const REDIRECTS: usize = 5;
 
 /// An endpoint as it is configured.
-pub(super) struct Site {
+pub(super) struct Endpoint {
     url: Url,
     /// The entry's own headers, for the URL's origin only.
     headers: HeaderMap,
@@ -67,7 +67,7 @@ pub(super) struct Session {
     origin: String,
 }
 
-impl Site {
+impl Endpoint {
     /// Reads where an entry leads to. Nothing is dialled.
     ///
     /// # Errors
@@ -378,7 +378,7 @@ mod tests {
                 ..Http::default()
             };
             assert!(
-                matches!(Site::new(&http, None, &ReadRoom::default()), Err(Lost::Broken(why)) if why.contains("hint:")),
+                matches!(Endpoint::new(&http, None, &ReadRoom::default()), Err(Lost::Broken(why)) if why.contains("hint:")),
                 "{url}"
             );
         }
@@ -393,12 +393,12 @@ mod tests {
                 headers: [(name.to_owned(), Secret::new(value))].into(),
                 ..Http::default()
             };
-            let Err(Lost::Broken(why)) = Site::new(&http, None, &ReadRoom::default()) else {
+            let Err(Lost::Broken(why)) = Endpoint::new(&http, None, &ReadRoom::default()) else {
                 panic!("{name}");
             };
             assert!(why.contains(told) && !why.contains("secret"), "{why}");
         }
         let url = Url::parse("https://user:secret@example.com/mcp?key=secret#secret").unwrap();
-        assert_eq!(Site::shown(&url), "https://example.com/mcp");
+        assert_eq!(Endpoint::shown(&url), "https://example.com/mcp");
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep, sleep};
 /// person or a model: nobody can say how long that takes. Progress puts the end off, up to
 /// a total.
 #[derive(Clone)]
-pub(super) struct Patience(Arc<Shared>);
+pub(super) struct PausableDeadline(Arc<Shared>);
 
 struct Shared {
     limit: Duration,
@@ -36,7 +36,7 @@ struct Clock {
 }
 
 /// Held while somebody is asked, or the guest waits.
-pub(super) struct Waiting {
+pub(super) struct Pause {
     shared: Arc<Shared>,
     is_question: bool,
     is_guest: bool,
@@ -86,7 +86,7 @@ impl Drop for BusyCall {
     }
 }
 
-impl Patience {
+impl PausableDeadline {
     /// A clock of `limit`, which may be put off until `total` has run, or `limit` where that is
     /// more.
     pub(super) fn new(limit: Duration, total: Duration) -> Self {
@@ -106,29 +106,29 @@ impl Patience {
     }
 
     /// Stops the clock until what it returns is dropped: the guest waits for what is asked.
-    pub(super) fn wait(&self) -> Waiting {
+    pub(super) fn wait(&self) -> Pause {
         self.waiting(true, true)
     }
 
     /// Somebody is asked. The clock stops while the guest [waits](Self::guest_waits), too: a
     /// question that goes on after that is no reason to let it run.
-    pub(super) fn question(&self) -> Waiting {
+    pub(super) fn question(&self) -> Pause {
         self.waiting(true, false)
     }
 
     /// The guest waits in the host for what may take a question.
-    pub(super) fn guest_waits(&self) -> Waiting {
+    pub(super) fn guest_waits(&self) -> Pause {
         self.waiting(false, true)
     }
 
-    fn waiting(&self, is_question: bool, is_guest: bool) -> Waiting {
+    fn waiting(&self, is_question: bool, is_guest: bool) -> Pause {
         let mut clock = self.0.clock();
         clock.asked += u32::from(is_question);
         clock.waits += u32::from(is_guest);
         clock.settle();
         drop(clock);
         self.0.changed.notify_one();
-        Waiting {
+        Pause {
             shared: Arc::clone(&self.0),
             is_question,
             is_guest,
@@ -249,7 +249,7 @@ impl Shared {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Pause {
     fn drop(&mut self) {
         let mut clock = self.shared.clock();
         clock.asked -= u32::from(self.is_question);
@@ -269,7 +269,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_time_of_a_question_does_not_count() {
-        let patience = Patience::new(LIMIT, LIMIT);
+        let patience = PausableDeadline::new(LIMIT, LIMIT);
         let work = async {
             let waiting = patience.wait();
             tokio::time::sleep(LIMIT * 2).await;
@@ -282,7 +282,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_left_afterwards_does() {
-        let patience = Patience::new(LIMIT, LIMIT);
+        let patience = PausableDeadline::new(LIMIT, LIMIT);
         let begun = Instant::now();
         let work = async {
             let waiting = patience.wait();
@@ -296,7 +296,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_held_while_somebody_is_asked() {
-        let patience = Patience::new(LIMIT, LIMIT);
+        let patience = PausableDeadline::new(LIMIT, LIMIT);
         let held = Arc::new(());
         let inside = Arc::clone(&held);
         let work = async {
@@ -320,7 +320,7 @@ mod tests {
     /// A question that nobody waits for any more is no reason to run without an end.
     #[tokio::test]
     async fn the_time_of_who_does_not_wait_for_the_answer_counts() {
-        let patience = Patience::new(LIMIT, LIMIT);
+        let patience = PausableDeadline::new(LIMIT, LIMIT);
         let question = patience.question();
         let work = async {
             let waiting = patience.guest_waits();
@@ -344,7 +344,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        let [long, short] = [0; 2].map(|_| Patience::new(LIMIT * 20, LIMIT * 20));
+        let [long, short] = [0; 2].map(|_| PausableDeadline::new(LIMIT * 20, LIMIT * 20));
         let counted = Arc::new(AtomicU32::new(0));
         let short = short.within(|| (), polls(BUSY_POLL * 2, u32::MAX, counted.clone()));
         tokio::select! {
@@ -358,7 +358,7 @@ mod tests {
 
     #[tokio::test]
     async fn progress_puts_the_end_off_up_to_a_total() {
-        let patience = Patience::new(LIMIT, LIMIT * 4);
+        let patience = PausableDeadline::new(LIMIT, LIMIT * 4);
         let begun = Instant::now();
         let work = async {
             loop {
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(ended, None);
         assert!(begun.elapsed() >= LIMIT * 4, "{:?}", begun.elapsed());
         assert_eq!(patience.exceeded(), LIMIT * 4);
-        let patience = Patience::new(LIMIT, LIMIT * 4);
+        let patience = PausableDeadline::new(LIMIT, LIMIT * 4);
         assert_eq!(
             patience.within(|| (), std::future::pending::<()>()).await,
             None

@@ -12,7 +12,7 @@ use super::original::Original;
 
 /// A request for something that a plugin has to do, and what makes it this request
 /// rather than another.
-pub(super) struct Order {
+pub(super) struct PluginRequest {
     /// The MCP method.
     pub(super) method: &'static str,
     /// A name or a URI, as the agent has it.
@@ -24,13 +24,13 @@ pub(super) struct Order {
 
 /// The parts of a request that go on with an earlier one.
 #[derive(Debug, Default)]
-pub(super) struct Continued {
+pub(super) struct Continuation {
     pub(super) state: Option<String>,
     /// Answers to questions, by the questions' ids.
     pub(super) responses: HashMap<String, Answer>,
 }
 
-impl Order {
+impl PluginRequest {
     /// Whether a plugin may ask its agent something meanwhile. MCP has no place for
     /// that while somebody types.
     pub(super) fn may_ask(&self) -> bool {
@@ -73,13 +73,13 @@ impl Serialize for Sorted<'_> {
 
 /// A request for something by its name, taken apart.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct NamedParams {
     pub(super) name: String,
     pub(super) arguments: Arguments,
-    pub(super) continued: Continued,
+    pub(super) continued: Continuation,
 }
 
-impl Named {
+impl NamedParams {
     /// Takes the parameters of `method` apart, which asks for a `what`.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Named {
             Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
             None => return refuse(format!("`{method}` needs the `name` of a {what}")),
         };
-        let continued = Continued::take(&mut params, original)?;
+        let continued = Continuation::take(&mut params, original)?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments,
@@ -124,7 +124,7 @@ impl Named {
     }
 }
 
-impl Continued {
+impl Continuation {
     /// Takes what goes on with an earlier request out of a request's parameters.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_request_is_the_same_in_another_order() {
         let binding = |key: &str, arguments: &str| {
-            let order = Order {
+            let order = PluginRequest {
                 method: "tools/call",
                 key: key.into(),
                 server: "s".into(),
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn arguments_are_an_object_or_none() {
-        let take = |params| Named::take(params, &Original::default(), ("tools/call", "tool"));
+        let take = |params| NamedParams::take(params, &Original::default(), ("tools/call", "tool"));
         let named = take(Some(json!({"name": "t"}))).unwrap();
         assert_eq!(
             (named.name.as_str(), named.arguments.values.len()),

@@ -11,7 +11,7 @@ use dormouse_policy::{HostLimits, LogBudget, UpstreamLimits};
 use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
-use super::channel::{Channel, Lost, Outlet};
+use super::channel::{Channel, Lost, MessageSender};
 use super::connection_room::ConnectionRoom;
 use super::connections::Upstream;
 use super::http::Credentials as _;
@@ -27,13 +27,13 @@ use super::{child, http};
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Makes connections. One per process.
-pub struct Hub {
+pub struct Connector {
     reaper: Arc<Reaper>,
     logins: Logins,
     closing: TaskTracker,
     is_closing: AtomicBool,
     /// All connections, among them some that are gone.
-    open: Mutex<Vec<Weak<dyn Outlet>>>,
+    open: Mutex<Vec<Weak<dyn MessageSender>>>,
     /// What each server may have logged, over all of its connections.
     logs: Mutex<HashMap<String, Arc<LogBudget>>>,
     /// What is read of each server, over all of its connections.
@@ -43,7 +43,7 @@ pub struct Hub {
     pub(super) connection_room: ConnectionRoom,
 }
 
-impl Hub {
+impl Connector {
     /// A hub that has done nothing yet. `reaper` is the program whose subcommand
     /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without
     /// one, child processes outlive a host that is killed. `data` is Dormouse's data

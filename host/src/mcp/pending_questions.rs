@@ -7,14 +7,14 @@ use dormouse_protocol::{Answer, AskError, Capability, Question, attribution};
 use dormouse_runtime::check_answer;
 use serde_json::Value;
 
-use super::line::Ask;
+use super::call_listener::Ask;
 
 /// How often questions are asked again because of an answer that does not fit, with
 /// the reason. After that it is the call's to deal with: nobody is asked for ever.
 const AGAIN: u32 = 2;
 
 /// Questions that somebody waits for together, and the answers that are there already.
-struct Asked {
+struct PendingQuestions {
     ask: Ask,
     answered: HashMap<String, Answer>,
     /// What was wrong with the last answers to others.
@@ -25,12 +25,12 @@ struct Asked {
 
 /// All that one answer to a call asks for: what was asked at the same time.
 #[derive(Default)]
-pub(super) struct Round(Vec<Asked>);
+pub(super) struct Round(Vec<PendingQuestions>);
 
 impl Round {
     /// Adds what is asked, unless answers to it came along.
     pub(super) fn add(&mut self, ask: Ask, responses: &mut HashMap<String, Answer>) {
-        self.0.extend(Asked::new(ask).answer(responses));
+        self.0.extend(PendingQuestions::new(ask).answer(responses));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -58,7 +58,7 @@ impl Round {
     }
 }
 
-impl Asked {
+impl PendingQuestions {
     fn new(ask: Ask) -> Self {
         Self {
             ask,
@@ -155,7 +155,7 @@ mod tests {
 
     type Answers = oneshot::Receiver<Result<Vec<Answer>, AskError>>;
 
-    fn asked() -> (Asked, Answers) {
+    fn asked() -> (PendingQuestions, Answers) {
         let form = json!({
             "message": "Who?",
             "requestedSchema": {
@@ -175,16 +175,16 @@ mod tests {
             question("who", Capability::ElicitationForm, form),
             question("where", Capability::Roots, json!({})),
         ];
-        (Asked::new(Ask { questions, answers }), answered)
+        (PendingQuestions::new(Ask { questions, answers }), answered)
     }
 
-    fn answer(asked: Asked, responses: Value) -> Option<Asked> {
+    fn answer(asked: PendingQuestions, responses: Value) -> Option<PendingQuestions> {
         let responses = responses.as_object().unwrap().clone().into_iter();
         let mut responses = responses.map(|(id, value)| (id, value.into())).collect();
         asked.answer(&mut responses)
     }
 
-    fn open(asked: &Asked) -> Value {
+    fn open(asked: &PendingQuestions) -> Value {
         let mut requests = String::from("{");
         asked.write(&mut requests, &mut HashSet::new());
         requests.push('}');

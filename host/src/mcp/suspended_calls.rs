@@ -13,7 +13,7 @@ use rmcp::ErrorData;
 use rmcp::model::{RequestId, RequestStateCodec, SealOptions};
 use tokio::task::AbortHandle;
 
-use super::exchange::Suspended;
+use super::in_flight_call::Suspended;
 
 /// How long a call waits for the answer to a question.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
@@ -33,37 +33,37 @@ const ENDED: usize = 1024;
 
 /// The calls that wait. What a client gets to see of one is a sealed number, which
 /// fits only the request that the call began with.
-pub(super) struct Shelf {
+pub(super) struct SuspendedCalls {
     me: Weak<Self>,
     codec: RequestStateCodec,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<SuspendedCallsState>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct SuspendedCallsState {
     next: u64,
     /// The oldest first.
-    calls: BTreeMap<u64, Waits>,
+    calls: BTreeMap<u64, SuspendedCall>,
     /// Those that have ended, the latest last.
-    ended: VecDeque<(u64, Why)>,
+    ended: VecDeque<(u64, EndReason)>,
 }
 
 /// A call that waits, and the end of its patience.
-struct Waits {
+struct SuspendedCall {
     call: Suspended,
     _end: End,
 }
 
 /// Why a call waits no longer.
 #[derive(Clone, Copy)]
-enum Why {
+enum EndReason {
     Late,
     Hindered,
     Cancelled,
     TooMany,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Late => write!(
@@ -94,7 +94,7 @@ impl Drop for End {
     }
 }
 
-impl Waiting {
+impl SuspendedCallsState {
     /// The oldest call of the client that has most.
     fn to_spare(&self) -> Option<u64> {
         let mut shares: HashMap<ClientKey, usize> = HashMap::new();
@@ -110,7 +110,7 @@ impl Waiting {
 
     /// Takes a call out that is to end. Ending it takes its instance down, which is
     /// not to be done under the lock.
-    fn end(&mut self, number: u64, why: Why) -> Option<Waits> {
+    fn end(&mut self, number: u64, why: EndReason) -> Option<SuspendedCall> {
         let call = self.calls.remove(&number)?;
         if self.ended.len() == ENDED {
             self.ended.pop_front();
@@ -121,7 +121,7 @@ impl Waiting {
 }
 
 /// Ends when a call has waited long enough, or too long for another one.
-async fn over(held: Option<Awaited>) -> Why {
+async fn over(held: Option<Awaited>) -> EndReason {
     let hindered = async {
         match held {
             Some(mut held) => held.begins().await,
@@ -130,12 +130,12 @@ async fn over(held: Option<Awaited>) -> Why {
         tokio::time::sleep(CONTENDED_TIMEOUT).await;
     };
     tokio::select! {
-        () = tokio::time::sleep(ANSWER_TIMEOUT) => Why::Late,
-        () = hindered => Why::Hindered,
+        () = tokio::time::sleep(ANSWER_TIMEOUT) => EndReason::Late,
+        () = hindered => EndReason::Hindered,
     }
 }
 
-impl Shelf {
+impl SuspendedCalls {
     /// With a key of its own, so that no other process's states are good here.
     ///
     /// # Errors
@@ -167,12 +167,14 @@ impl Shelf {
             }
         });
         let end = End(end.abort_handle());
-        waiting.calls.insert(number, Waits { call, _end: end });
+        waiting
+            .calls
+            .insert(number, SuspendedCall { call, _end: end });
         let spared = match waiting.calls.len() > MAX_SUSPENDED_CALLS {
             true => waiting.to_spare(),
             false => None,
         };
-        let dropped = spared.and_then(|number| waiting.end(number, Why::TooMany));
+        let dropped = spared.and_then(|number| waiting.end(number, EndReason::TooMany));
         drop(waiting);
         if dropped.is_some() {
             tracing::warn!(
@@ -180,7 +182,9 @@ impl Shelf {
             );
         }
         drop(dropped);
-        let options = SealOptions::new().ttl(ANSWER_TIMEOUT).associated_data(&binding);
+        let options = SealOptions::new()
+            .ttl(ANSWER_TIMEOUT)
+            .associated_data(&binding);
         self.codec.seal_with(&number.to_le_bytes(), &options)
     }
 
@@ -223,7 +227,7 @@ impl Shelf {
         let found = calls
             .find(|(_, waits)| waits.call.session() == Some(session) && waits.call.is_of(request));
         let found = found.map(|(number, _)| *number);
-        let ended = found.and_then(|number| waiting.end(number, Why::Cancelled));
+        let ended = found.and_then(|number| waiting.end(number, EndReason::Cancelled));
         drop(waiting);
         drop(ended);
     }
@@ -245,7 +249,7 @@ impl Shelf {
         drop(ended);
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, SuspendedCallsState> {
         // Nothing that is done under this lock can be left half done.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

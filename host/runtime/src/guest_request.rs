@@ -17,7 +17,7 @@ use super::{Target, value};
 
 /// What is asked of a plugin.
 #[derive(Debug)]
-pub enum Wanted {
+pub enum GuestRequest {
     /// `tools/call`: an MCP `CallToolResult`.
     Tool(Tool),
     /// `prompts/get`: an MCP `GetPromptResult`.
@@ -154,7 +154,7 @@ pub(super) fn is_of_contract((_, function): (&str, &str), signature: &Function) 
     signature.params.iter().map(|param| &param.ty).eq(&params) && signature.result == Some(result)
 }
 
-impl Wanted {
+impl GuestRequest {
     /// What it is, for the user.
     pub(super) fn subject(&self) -> String {
         match self {

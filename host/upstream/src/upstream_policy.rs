@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use super::{Offered, Reactions};
 
 /// Knows what an upstream is supposed to offer, and decides what reaches it.
-pub trait Gate: Send + Sync {
+pub trait UpstreamPolicy: Send + Sync {
     /// The upstream says what it offers: after each connection, before anything is
     /// asked of it, and whenever it has said that a list of its has changed.
     fn opened(&self, offered: Offered);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
 
-use super::session::{Known, Session};
+use super::session::{Session, SessionInfo};
 
 /// A request that has its id for itself. Dropped, it is forgotten, unless rmcp has it
 /// by then.
-pub(in super::super) struct Claim {
+pub(in super::super) struct ClaimedRequestId {
     /// The host as the session has it, if the handshake is over.
-    pub(in super::super) known: Option<Arc<Known>>,
+    pub(in super::super) known: Option<Arc<SessionInfo>>,
     /// Cancelled when the client wants no answer any more.
     pub(in super::super) cancel: CancellationToken,
     pub(super) session: Arc<Session>,
@@ -19,9 +19,9 @@ pub(in super::super) struct Claim {
     pub(super) number: u64,
 }
 
-impl Claim {
+impl ClaimedRequestId {
     /// The host as the session has it, if that is of this version of the protocol.
-    pub(in super::super) fn known(&self, version: Option<&str>) -> Option<&Arc<Known>> {
+    pub(in super::super) fn known(&self, version: Option<&str>) -> Option<&Arc<SessionInfo>> {
         let known = self.known.as_ref()?;
         let same = version.is_none_or(|version| version == known.version.as_str());
         same.then_some(known)
@@ -36,7 +36,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for ClaimedRequestId {
     fn drop(&mut self) {
         self.session.release(&self.request, self.number);
     }

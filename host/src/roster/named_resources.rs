@@ -20,7 +20,7 @@ const MAX_URI_BYTES: usize = 2048;
 /// The URIs that each server has named. No server's make another's forgotten: whose they
 /// are would change by that.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct NamedResources {
     servers: BTreeMap<String, NamedByServer>,
 }
 
@@ -66,7 +66,7 @@ impl NamedByServer {
     }
 }
 
-impl Named {
+impl NamedResources {
     fn note(&mut self, server: &str, uri: &str) {
         self.servers.entry(server.to_owned()).or_default().note(uri);
     }
@@ -143,7 +143,7 @@ impl Roster {
             .collect()
     }
 
-    fn named(&self) -> std::sync::MutexGuard<'_, Named> {
+    fn named(&self) -> std::sync::MutexGuard<'_, NamedResources> {
         // Nothing that is done under this lock can be left half done.
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn few_updates_that_nobody_wants_are_listened_to() {
-        let mut named = Named::default();
+        let mut named = NamedResources::default();
         let begin = Instant::now();
         let mut heard = |server: &str, after: Duration| {
             let times = 0..1000;
@@ -311,10 +311,10 @@ mod tests {
 
     #[test]
     fn a_server_makes_only_its_own_forgotten() {
-        let servers = |named: &Named, uri: &str| -> Vec<String> {
+        let servers = |named: &NamedResources, uri: &str| -> Vec<String> {
             named.servers(uri).map(str::to_owned).collect()
         };
-        let mut named = Named::default();
+        let mut named = NamedResources::default();
         named.note("one", "x:first");
         named.note("two", "x:first");
         named.note("two", &"x".repeat(MAX_URI_BYTES + 1));
@@ -365,7 +365,7 @@ mod tests {
         for (what, result) in results {
             let answer = |size: usize| result(size).to_string();
             dormouse_tests::growth::is_linear(what, 2_000, answer, |answer: &String| {
-                let mut named = Named::default();
+                let mut named = NamedResources::default();
                 each_uri(answer, |uri| named.note("one", uri));
                 assert!(named.servers("a:none").next().is_none());
             });

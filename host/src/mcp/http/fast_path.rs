@@ -25,13 +25,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Response};
 use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
+use super::bypass::RAW;
 use super::endpoint::{Endpoint, SESSION};
 use super::header::only;
-use super::raw::RAW;
 use super::repeated::VERSION;
-use super::sessions::{Claim, Known};
+use super::sessions::{ClaimedRequestId, SessionInfo};
 use crate::mcp::caller::Caller;
-use crate::mcp::exchange::Begun;
+use crate::mcp::in_flight_call::RunningCall;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::service::caught;
@@ -50,28 +50,28 @@ const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
 /// A call that was begun, on its way through rmcp to the handler.
 #[derive(Clone, Default)]
-pub(super) struct Handed(Arc<Mutex<Option<Begun>>>);
+pub(super) struct HandedOverCall(Arc<Mutex<Option<RunningCall>>>);
 
-impl Handed {
-    fn new(begun: Begun) -> Self {
+impl HandedOverCall {
+    fn new(begun: RunningCall) -> Self {
         Self(Arc::new(Mutex::new(Some(begun))))
     }
 
     /// Takes the call out.
-    pub(super) fn take(&self) -> Option<Begun> {
+    pub(super) fn take(&self) -> Option<RunningCall> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// What has become of a request.
-pub(super) enum Outcome {
+pub(super) enum FastPathOutcome {
     Answered(Response),
     /// It needs more than an answer; whose it is.
-    Begun(Handed, String),
+    Begun(HandedOverCall, String),
 }
 
 /// A request, as far as it was read.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestParts<'a> {
     pub(super) id: &'a RequestId,
     pub(super) method: &'a str,
     pub(super) params: Map<String, Value>,
@@ -83,16 +83,16 @@ impl Endpoint {
     /// where it is rmcp's.
     pub(super) async fn quick(
         &self,
-        asked: Asked<'_>,
+        asked: RequestParts<'_>,
         parts: &Parts,
-        claimed: Option<&Claim>,
-    ) -> Option<Outcome> {
+        claimed: Option<&ClaimedRequestId>,
+    ) -> Option<FastPathOutcome> {
         // Whoever listens wants to hear much before the answer.
         let brief = RAW.contains(&asked.method) && asked.method != listen::METHOD;
         if !brief || !takes_both(&parts.headers) {
             return None;
         }
-        let Asked {
+        let RequestParts {
             id,
             method,
             mut params,
@@ -131,7 +131,7 @@ impl Endpoint {
         &self,
         (id, method, params): (&RequestId, &str, Map<String, Value>),
         (meta, original, capabilities): (&RequestMetaObject, Original, ClientCapabilities),
-    ) -> Outcome {
+    ) -> FastPathOutcome {
         let host = &self.shared.stateless;
         // Where the client goes, all this is dropped, and the call with it.
         let gone = CancellationToken::new();
@@ -140,21 +140,21 @@ impl Endpoint {
         let caller = Caller::of_answer(host, asked, capabilities, gone, None);
         let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
-            Some(begun) => Outcome::Begun(Handed::new(begun), caller.client),
+            Some(begun) => FastPathOutcome::Begun(HandedOverCall::new(begun), caller.client),
             None => {
                 let to = (&self.answers, caller.client.as_str());
-                Outcome::Answered(stateless_answer(id, result, to))
+                FastPathOutcome::Answered(stateless_answer(id, result, to))
             }
         }
     }
 }
 
 async fn in_session(
-    (known, cancel): (&Known, &CancellationToken),
+    (known, cancel): (&SessionInfo, &CancellationToken),
     (id, method, params): (&RequestId, &str, Map<String, Value>),
     (meta, original): (&RequestMetaObject, Original),
     (stream_after, to): (Duration, (&Arc<AnswerRoom>, String)),
-) -> Outcome {
+) -> FastPathOutcome {
     let capabilities = meta.client_capabilities();
     let capabilities = capabilities.unwrap_or_else(|| known.capabilities.clone());
     let host = &known.host;
@@ -164,12 +164,12 @@ async fn in_session(
     let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
     match begun {
-        Some(begun) => Outcome::Begun(Handed::new(begun), to.1),
+        Some(begun) => FastPathOutcome::Begun(HandedOverCall::new(begun), to.1),
         // Who has cancelled a request wants no answer.
-        None if cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
+        None if cancel.is_cancelled() => FastPathOutcome::Answered(answer::nothing()),
         None => {
             let to = (to.0, to.1.as_str());
-            Outcome::Answered(written(StatusCode::OK, id, result, to))
+            FastPathOutcome::Answered(written(StatusCode::OK, id, result, to))
         }
     }
 }
