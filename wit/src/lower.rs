@@ -8,6 +8,7 @@ use crate::constraint::constraint;
 use crate::error::Finding;
 use crate::exported::Kind;
 use crate::notes::Notes;
+use crate::pattern_size;
 use crate::tags::{self, Doc, Tag, note};
 use crate::types::{Case, Field, Type, VariantCase};
 
@@ -20,6 +21,9 @@ const MAX_DEPTH: usize = 24;
 const MAX_SIZE: usize = 256 * 1024;
 /// The same for a whole declaration.
 const MAX_TOTAL: usize = 32 * 1024 * 1024;
+/// Most memory that reading all patterns of a declaration may take, in bytes, where what takes long
+/// counts as memory ([`pattern_size`]): reading as much takes about two seconds.
+const MAX_PATTERN_BYTES: u64 = 64 << 20;
 /// What a part of a type counts besides the length of its name and comment.
 const PART: usize = 32;
 
@@ -35,6 +39,8 @@ pub(crate) struct Lower<'a> {
     resolve: &'a Resolve,
     size: usize,
     total: usize,
+    /// Memory that reading the patterns takes that there were, in bytes.
+    pattern_bytes: u64,
     /// The function whose types these are, if it is a tool.
     tool: Option<String>,
     /// Whether a type of the contract is around what is looked at.
@@ -49,6 +55,7 @@ impl<'a> Lower<'a> {
             resolve,
             size: 0,
             total: 0,
+            pattern_bytes: 0,
             tool: None,
             inside: false,
             findings: Vec::new(),
@@ -507,6 +514,18 @@ impl<'a> Lower<'a> {
             },
             _ => (ty, notes),
         };
+        if tag.name == "pattern" {
+            let bytes = pattern_size::read_bytes(&tag.text);
+            // One that is too large by itself is not read, and told as such.
+            let bytes = bytes.min(pattern_size::MAX_READ_BYTES);
+            self.pattern_bytes = self.pattern_bytes.saturating_add(bytes);
+            if self.pattern_bytes > MAX_PATTERN_BYTES {
+                let message = "this `@pattern` and those before it take too long to be read: they \
+                               are too many, or have too many classes such as `\\p{L}`";
+                note(&mut self.findings, Finding::error(item, message));
+                return;
+            }
+        }
         match constraint(tag, ty, notes) {
             Ok((keyword, value)) => {
                 notes.constraints.insert(keyword, value);

@@ -1,10 +1,17 @@
-//! How much memory reading a regular expression may take, told from its text alone.
+//! How much memory reading a regular expression may take, told before it is read.
 //!
 //! `regex` bounds the automaton that it makes of a pattern, and not what it reads the pattern
 //! into before: each `\p{L}` becomes a list of nearly 700 ranges, and of several times as many
 //! where case is ignored. A pattern of some kilobytes would take hundreds of megabytes, whatever
 //! the limit of its automaton is. So patterns of strangers are judged here before anything reads
-//! them.
+//! them: by their syntax tree, of which nothing is written out yet.
+
+use std::convert::Infallible;
+
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{
+    self, Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, Visitor,
+};
 
 /// The longest pattern that is ever read, in bytes.
 pub const MAX_PATTERN_LENGTH: usize = 8 << 10;
@@ -21,39 +28,200 @@ const BYTES_OF_CLASS: u64 = 8 << 10;
 /// The same of one escape for a property of Unicode: `\p{L}`.
 const BYTES_OF_PROPERTY: u64 = 24 << 10;
 
-/// The same where case is ignored: all other forms of each letter are looked up.
-const BYTES_OF_FOLDED_PROPERTY: u64 = 64 << 10;
+/// Number of letters in a class for each of which reading counts one byte more where case is
+/// ignored: all other forms of each letter are looked up. It takes less memory than this, and as
+/// long as reading that much.
+const FOLDED_LETTERS_OF_BYTE: u64 = 4;
 
-/// What a range counts for whose end is no ASCII letter, where case is ignored. It takes less
-/// memory than this; to look up all of its letters takes as long as reading that much.
-const BYTES_OF_FOLDED_RANGE: u64 = 256 << 10;
+/// Number of letters of a class that may have other forms, at most.
+const MAX_LETTERS_WITH_FORMS: u64 = 12_000;
 
-/// Most memory that reading a pattern takes, in bytes. Linear in the length of the pattern; that
-/// of one longer than [`MAX_PATTERN_LENGTH`] is not looked at and has no bound.
+/// What reading takes for each of these, in the same way.
+const BYTES_OF_LETTER_WITH_FORMS: u64 = 2;
+
+/// Number of letters that a class has at most.
+const MAX_LETTERS: u64 = 0x11_0000;
+
+/// Number of letters that `\w` has at most.
+const MAX_WORD_LETTERS: u64 = 150_000;
+
+/// Cost of reading a part of a class.
+#[derive(Clone, Copy, Default)]
+struct ClassCost {
+    /// Number of letters in it, at most.
+    letters: u64,
+    /// Memory that reading it takes, in bytes.
+    bytes: u64,
+}
+
+/// Reading of classes, with or without regard to case.
+#[derive(Clone, Copy)]
+struct Reading {
+    is_folded: bool,
+}
+
+/// Visitor that adds up the memory that reading the classes of a pattern takes, in bytes.
+struct ClassBytes {
+    reading: Reading,
+    bytes: u64,
+}
+
+impl Reading {
+    /// Looking up the other forms of so many letters.
+    fn folding(self, letters: u64) -> u64 {
+        match self.is_folded {
+            true => {
+                let with_forms = letters.min(MAX_LETTERS_WITH_FORMS);
+                with_forms * BYTES_OF_LETTER_WITH_FORMS + letters / FOLDED_LETTERS_OF_BYTE
+            }
+            false => 0,
+        }
+    }
+
+    fn perl(class: &ClassPerl) -> ClassCost {
+        let letters = match class.kind {
+            _ if class.negated => MAX_LETTERS,
+            ClassPerlKind::Word => MAX_WORD_LETTERS,
+            ClassPerlKind::Digit | ClassPerlKind::Space => 1000,
+        };
+        ClassCost {
+            letters,
+            bytes: BYTES_OF_CLASS,
+        }
+    }
+
+    fn property(self) -> ClassCost {
+        ClassCost {
+            letters: MAX_LETTERS,
+            bytes: BYTES_OF_PROPERTY + self.folding(MAX_LETTERS),
+        }
+    }
+
+    fn bracketed(self, class: &ClassBracketed) -> ClassCost {
+        let inner = self.set(&class.kind);
+        ClassCost {
+            letters: if class.negated {
+                MAX_LETTERS
+            } else {
+                inner.letters
+            },
+            bytes: inner.bytes + self.folding(inner.letters),
+        }
+    }
+
+    /// Cost of what is between brackets. It recurs as deep as classes are nested, which the
+    /// parser bounds.
+    fn set(self, set: &ClassSet) -> ClassCost {
+        match set {
+            ClassSet::Item(item) => self.item(item),
+            ClassSet::BinaryOp(operation) => {
+                // The letters of both sides are looked up by each operation.
+                let [left, right] = [&operation.lhs, &operation.rhs].map(|side| self.set(side));
+                let looked_up = self.folding(left.letters) + self.folding(right.letters);
+                left.and(right).and_bytes(looked_up)
+            }
+        }
+    }
+
+    fn item(self, item: &ClassSetItem) -> ClassCost {
+        let of_letters = |letters| ClassCost { letters, bytes: 0 };
+        match item {
+            ClassSetItem::Empty(_) => ClassCost::default(),
+            ClassSetItem::Literal(_) => of_letters(1),
+            ClassSetItem::Range(range) => {
+                let [start, end] = [range.start.c, range.end.c].map(u64::from);
+                of_letters(end.saturating_sub(start) + 1)
+            }
+            ClassSetItem::Ascii(class) if class.negated => {
+                of_letters(MAX_LETTERS).and_bytes(self.folding(128))
+            }
+            ClassSetItem::Ascii(_) => of_letters(128).and_bytes(self.folding(128)),
+            ClassSetItem::Unicode(_) => self.property(),
+            ClassSetItem::Perl(class) => Self::perl(class),
+            ClassSetItem::Bracketed(class) => self.bracketed(class),
+            ClassSetItem::Union(union) => {
+                let items = union.items.iter().map(|item| self.item(item));
+                items.fold(ClassCost::default(), ClassCost::and)
+            }
+        }
+    }
+}
+
+impl ClassCost {
+    fn and(self, other: Self) -> Self {
+        Self {
+            letters: (self.letters + other.letters).min(MAX_LETTERS),
+            bytes: self.bytes + other.bytes,
+        }
+    }
+
+    fn and_bytes(self, bytes: u64) -> Self {
+        Self {
+            bytes: self.bytes + bytes,
+            ..self
+        }
+    }
+}
+
+impl Visitor for ClassBytes {
+    type Output = u64;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<u64, Infallible> {
+        Ok(self.bytes)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        let cost = match ast {
+            Ast::ClassUnicode(_) => self.reading.property(),
+            Ast::ClassPerl(class) => Reading::perl(class),
+            Ast::ClassBracketed(class) => self.reading.bracketed(class),
+            _ => ClassCost::default(),
+        };
+        self.bytes += cost.bytes;
+        Ok(())
+    }
+}
+
+/// Most memory that reading a pattern takes, in bytes, where what takes long counts as memory, too.
+/// Linear in the length of the pattern; that of one longer than [`MAX_PATTERN_LENGTH`] is not looked
+/// at and has no bound.
 #[must_use]
 pub fn read_bytes(pattern: &str) -> u64 {
     if pattern.len() > MAX_PATTERN_LENGTH {
         return u64::MAX;
     }
-    let is_folded = may_ignore_case(pattern);
-    let mut bytes = pattern.len() as u64 * BYTES_OF_LETTER;
+    let reading = Reading {
+        is_folded: may_ignore_case(pattern),
+    };
+    let classes = match Parser::new().parse(pattern) {
+        Ok(ast) => {
+            let counted = ast::visit(&ast, ClassBytes { reading, bytes: 0 });
+            counted.unwrap_or_else(|never| match never {})
+        }
+        // It has what only other dialects know: look-around, say.
+        Err(_) => class_bytes_of_text(pattern, reading),
+    };
+    (pattern.len() as u64 * BYTES_OF_LETTER).saturating_add(classes)
+}
+
+/// Most memory that reading the classes of a pattern takes that may be of any dialect, in bytes:
+/// of each it is taken to have all letters.
+fn class_bytes_of_text(pattern: &str, reading: Reading) -> u64 {
+    let mut bytes = 0_u64;
     let mut letters = pattern.chars().peekable();
     while let Some(letter) = letters.next() {
-        let more = match letter {
+        bytes += match letter {
             '\\' => match letters.next() {
-                Some('p' | 'P') if is_folded => BYTES_OF_FOLDED_PROPERTY,
-                Some('p' | 'P') => BYTES_OF_PROPERTY,
+                Some('p' | 'P') => reading.property().bytes,
                 Some('d' | 'D' | 's' | 'S' | 'w' | 'W') => BYTES_OF_CLASS,
                 _ => 0,
             },
-            '-' if is_folded => match letters.peek() {
-                Some('\\') => BYTES_OF_FOLDED_RANGE,
-                Some(end) if !end.is_ascii() => BYTES_OF_FOLDED_RANGE,
-                _ => 0,
-            },
+            '[' => reading.folding(MAX_LETTERS),
+            // Operations on classes look up the letters of both sides.
+            '&' | '-' | '~' if letters.peek() == Some(&letter) => reading.folding(2 * MAX_LETTERS),
             _ => 0,
         };
-        bytes = bytes.saturating_add(more);
     }
     bytes
 }
@@ -64,14 +232,18 @@ pub fn is_read(pattern: &str) -> bool {
     read_bytes(pattern) <= MAX_READ_BYTES
 }
 
-/// Whether a pattern may have the flag `i` anywhere. More patterns do than have it.
+/// Whether a pattern may have the flag `i` anywhere, in any dialect. More patterns do than have it.
 fn may_ignore_case(pattern: &str) -> bool {
     pattern.split('?').skip(1).any(|after| {
-        let flags = after.chars();
-        let mut flags =
-            flags.take_while(|flag| flag.is_alphabetic() || flag.is_whitespace() || *flag == '-');
-        flags.any(|flag| flag == 'i')
+        let rest = after.trim_start_matches(is_flag);
+        let flags = after.strip_suffix(rest).unwrap_or_default();
+        // A comment may be among them, and the flag behind it.
+        flags.contains('i') || rest.starts_with('#')
     })
+}
+
+fn is_flag(letter: char) -> bool {
+    letter.is_alphabetic() || letter.is_whitespace() || letter == '-'
 }
 
 #[cfg(test)]
@@ -87,6 +259,8 @@ mod tests {
             r"(?i)^[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,}$",
             r"^[\p{L}\p{N}\p{P}\p{S} ]{1,2000}$",
             r"(?i:[à-ÿ]+)",
+            r"(?i)^(https?://)?([\w-]+\.)+[a-z]{2,6}(:\d{1,5})?(/[\w./-]*)*(\?[^#\s]*)?(#\S*)?$",
+            r"^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[@$!%*?&])[A-Za-z\d@$!%*?&]{8,}$",
             &format!("^({time})(/{time})?$"),
             &format!("^({})$", ["Europe/Amsterdam"; 400].join("|")),
         ] {
@@ -122,7 +296,26 @@ mod tests {
             format!("(?x)( ?i:{})", many(100)),
             format!("(?m-s i:{})", many(100)),
             format!("(?msi-u:{})", many(100)),
-            format!("(?i)[{}]", "\u{100}-\u{20000}".repeat(20)),
+            format!("(?i){}", "[\u{100}-\u{20000}]".repeat(150)),
+            // White space and comments may stand within a class.
+            format!("(?xi){}", "[\u{100}- \u{10ffff}]".repeat(100)),
+            format!("(?xi){}", "[\u{100}-#\n\u{10ffff}]".repeat(100)),
+            format!("(?x)(?i:{})", "[\u{100} - \u{10ffff}]".repeat(100)),
+            // Classes of few letters have all others within another class.
+            format!("(?i){}", "[[^a]]".repeat(100)),
+            format!("(?i){}a{}", "[^".repeat(100), "]".repeat(100)),
+            format!("(?i){}", r"[\W]".repeat(100)),
+            format!("(?i){}", "[[:^alpha:]]".repeat(100)),
+            format!("(?i){}", r"\p{Any}".repeat(100)),
+            // Nearly all letters that have other forms are between these.
+            format!("(?i){}", "[K-\u{212a}]".repeat(300)),
+            // Each operation looks up the letters of both sides.
+            format!("(?i)[\u{100}-\u{10ffff}{}]", "--a".repeat(100)),
+            format!("(?i)[\u{100}-\u{10ffff}{}]", "~~a".repeat(100)),
+            format!("(?i)[{}]", vec!["[^a]"; 100].join("&&")),
+            // Of what only other dialects know each class is taken to have all letters.
+            format!("(?=a)(?i){}", "[[^a]]".repeat(100)),
+            format!("(?x)(? #\n i:{})(?=a)", "[[^a]]".repeat(100)),
             r"\d".repeat(600),
             "a".repeat(MAX_PATTERN_LENGTH + 1),
         ] {
@@ -132,10 +325,15 @@ mod tests {
 
     #[test]
     fn judging_takes_linear_time() {
-        let texts: [(&str, &dyn Fn(usize) -> String); 3] = [
+        let texts: [(&str, &dyn Fn(usize) -> String); 6] = [
             ("flags", &|size| "?i".repeat(size)),
             ("letters", &|size| format!("?{}", "s".repeat(size))),
             ("escapes", &|size| r"\p-".repeat(size)),
+            ("classes", &|size| "[a-z[^b]&&c]".repeat(size / 4)),
+            ("ranges", &|size| format!("[{}]", "a-z".repeat(size))),
+            ("look-ahead", &|size| {
+                format!("(?=a){}", "[a&&b]".repeat(size / 4))
+            }),
         ];
         for (what, text) in texts {
             dormouse_tests::growth::is_linear(what, 1000, text, |text: &String| {

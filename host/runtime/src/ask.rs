@@ -82,19 +82,23 @@ pub(super) fn question(request: Request) -> Result<Question, AskError> {
     })
 }
 
-/// Sees that no field of a form has a pattern that takes much memory to be read: its default and
-/// all answers are held against it.
+/// Sees that the patterns of a form's fields do not take much memory to be read: its defaults and
+/// all answers are held against them.
 fn check_patterns(schema: &Value) -> Result<(), String> {
     let fields = schema.get("properties").and_then(Value::as_object);
+    let mut left = pattern_size::MAX_READ_BYTES;
     let large = fields.into_iter().flatten().find(|(_, field)| {
         let pattern = field.get("pattern").and_then(Value::as_str);
-        pattern.is_some_and(|pattern| !pattern_size::is_read(pattern))
+        let bytes = pattern.map_or(0, pattern_size::read_bytes);
+        let is_large = bytes > left;
+        left = left.saturating_sub(bytes);
+        is_large
     });
     match large {
         None => Ok(()),
         Some((name, _)) => Err(format!(
-            "its field `{}` has a `pattern` that takes too much memory: it is longer than {} \
-             bytes, or has too many classes such as `\\p{{L}}`",
+            "its field `{}` has a `pattern` that takes too much memory, with those of the fields \
+             before it: it is longer than {} bytes, or has too many classes such as `\\p{{L}}`",
             short_name(name),
             pattern_size::MAX_PATTERN_LENGTH
         )),

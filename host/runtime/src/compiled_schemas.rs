@@ -86,7 +86,7 @@ pub(super) fn with<T>(
     let before = allocated();
     let found = lock(&COMPILED_SCHEMAS).find(id, server);
     let is_new = found.is_none();
-    // What it takes is bounded, and may be some tenths of a second all the same.
+    // What it takes is bounded (`validator`), and may be some tenths of a second all the same.
     let compile = || without_blocking(usize::MAX, || dormouse_catalog::validator(schema));
     let compiled = found.unwrap_or_else(|| Arc::new(compile()));
     let result = work(&compiled);

@@ -11,7 +11,7 @@ use super::results::MANY_VALUES;
 use super::*;
 
 /// How many answers of seven megabytes are not read.
-const UNREAD: u64 = 200;
+const UNREAD: u64 = 150;
 
 /// The most memory that a host may have while they are not read, in KiB: it keeps 256 MiB of them.
 const MAX_KIB: u64 = 900 << 10;
@@ -88,23 +88,23 @@ fn answers_that_clients_over_http_do_not_read_have_a_limit() {
         connection.write_all(&request).unwrap();
         connections.push(connection);
     }
-    // The others of that name are told so, once enough of those have been made, and short answers
-    // go out.
-    let start = Instant::now();
-    loop {
-        let mut answer = server.ask(&call("big__f", json!({}))).unwrap();
-        let answer = answer.json().unwrap();
-        let why = answer["error"]["message"].as_str().unwrap_or_default();
-        if why.contains("too many long answers") {
-            break;
-        }
-        let late = start.elapsed() > Duration::from_secs(60);
-        let end = answer.to_string();
-        assert!(!late, "{}", &end[end.len().saturating_sub(300)..]);
-        std::thread::sleep(Duration::from_millis(100));
-    }
     let kept = kept(server.pid());
     assert!(kept < MAX_KIB, "the host keeps {kept} KiB");
+    // The others of that name are told so, once enough of those have been made, and short answers
+    // go out. One that is asked for behind many others may take longer than a client waits.
+    let start = Instant::now();
+    loop {
+        let answer = server.ask(&call("big__f", json!({})));
+        let answer = answer.and_then(|mut answer| answer.json());
+        let last = match &answer {
+            Ok(answer) => answer["error"]["message"].to_string(),
+            Err(error) => error.to_string(),
+        };
+        if last.contains("too many long answers") {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(45), "{last}");
+    }
     let mut answer = server
         .ask(&call("good__echo", json!({ "text": "well" })))
         .unwrap();

@@ -67,6 +67,16 @@ fn a_form_has_no_pattern_that_takes_much_memory_to_read() {
         why.contains("its field `a` has a `pattern` that takes too much memory"),
         "{why}"
     );
+    // Nor do all of them together.
+    let field = json!({ "type": "string", "pattern": r"[\p{L}\p{N}]".repeat(40) });
+    let fields = ["a", "b", "c", "d", "e"].map(|name| (name.to_owned(), field.clone()));
+    let of = |count: usize| {
+        let fields: serde_json::Map<_, _> = fields.iter().take(count).cloned().collect();
+        form(&json!({ "type": "object", "properties": fields }))
+    };
+    assert!(of(1).is_ok() && of(2).is_ok());
+    let why = invalid(of(5));
+    assert!(why.contains("its field `c` has a `pattern`"), "{why}");
 }
 
 #[test]

@@ -331,3 +331,24 @@ fn a_pattern_is_a_regular_expression() {
     // The host matches in linear time.
     assert_eq!(pattern("(?!x)").len(), 1);
 }
+
+/// Each of them may take as long as a person does not notice.
+#[test]
+fn patterns_of_a_component_have_a_limit_together() {
+    let fields = |count: usize| {
+        let pattern = format!("(?i){}", "[^[^a]]".repeat(12));
+        let field = |number| format!("/// @pattern {pattern}\nf{number}: string,");
+        let fields: String = (0..count).map(field).collect();
+        let (_, findings) = declare(&interface(&format!(
+            "record r {{ {fields} }} f: func(x: r);"
+        )));
+        messages(&findings)
+    };
+    assert_eq!(fields(10), [""; 0]);
+    let told = fields(30);
+    assert!(told.len() > 5 && told.len() < 20, "{told:?}");
+    assert!(
+        told[0].contains("those before it take too long"),
+        "{told:?}"
+    );
+}
