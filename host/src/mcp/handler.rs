@@ -158,6 +158,9 @@ impl Host {
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
         caller.check()?;
+        if method.ends_with("/list") {
+            self.common.roster.lists_settled().await;
+        }
         // What waits for a plugin is large, and is moved about by those who wait for
         // it: a box is moved in no time.
         match method {

@@ -1,6 +1,7 @@
 //! The servers as they are right now: configuration, declarations and life, kept
 //! together and kept up to date while the files behind them change.
 
+mod added_resources;
 mod approval;
 mod asks;
 mod bridge;
@@ -57,6 +58,7 @@ use dormouse_runtime::Runtime;
 use dormouse_text::nearest::nearest;
 use dormouse_upstream::{Connector, Reaction};
 
+use added_resources::AddedResources;
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
 pub use changed_items::{Gone, counts, gone_told};
@@ -107,6 +109,8 @@ pub struct Roster {
     questions: Questions,
     changes: Changes,
     named: Mutex<NamedResources>,
+    /// Resources that upstreams have for as long as they are connected.
+    added_resources: AddedResources,
     /// Number of times that somebody had the configuration read at once; held while it is read then.
     reloads: Mutex<u64>,
     settled: Once,
@@ -204,6 +208,7 @@ impl Roster {
             questions: Questions::default(),
             changes: Changes::default(),
             named: Mutex::default(),
+            added_resources: AddedResources::default(),
             reloads: Mutex::default(),
             settled: Once::new(),
             started: SystemTime::now(),
@@ -534,7 +539,10 @@ impl Roster {
                 if server.enabled {
                     found.entry = server.component().and_then(|_| read.next());
                     let upstream = server.bridge();
-                    found.known = upstream.and_then(|of| self.store.known(&of.fingerprint));
+                    found.known = upstream.and_then(|of| {
+                        let known = self.store.known(&of.fingerprint)?;
+                        Some(self.added_resources.extended(&of.fingerprint, known))
+                    });
                     // What a component offers is in its file, and is held against the record.
                     if server.component().is_none()
                         && upstream.is_some_and(|of| self.store.is_forgotten(&of.fingerprint))

@@ -52,10 +52,14 @@ impl RosterPolicy {
 }
 
 impl UpstreamPolicy for RosterPolicy {
-    fn opened(&self, offered: Offered) {
+    fn opened(&self, mut offered: Offered) {
         let Some(roster) = self.roster.upgrade() else {
             return;
         };
+        let added = std::mem::take(&mut offered.added_resources);
+        roster
+            .added_resources
+            .set(&self.fingerprint, offered.connection, added);
         let launched = (self.server.as_str(), &self.fingerprint);
         let server = self.server();
         let before = server.as_ref().and_then(|(_, server)| server.known());
@@ -72,6 +76,14 @@ impl UpstreamPolicy for RosterPolicy {
             known.is_some_and(|known| !known.doubtful.is_empty() || known.has_other_doubtful);
         if is_other_release && has_doubtful {
             self.look_again(&roster, None);
+        }
+    }
+
+    fn closed(&self, connection: u64) {
+        if let Some(roster) = self.roster.upgrade()
+            && roster.added_resources.forget(&self.fingerprint, connection)
+        {
+            roster.refresh(None);
         }
     }
 

@@ -15,7 +15,7 @@ use super::pending::Pending;
 use super::record::Record;
 
 /// Knowledge of an upstream, ready to be shown.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct KnownUpstream {
     /// Time at which it was asked, in seconds since the Unix epoch.
     pub fetched: u64,
@@ -36,11 +36,48 @@ pub struct KnownUpstream {
     pub gone: Vec<(Gated, String)>,
     /// Whether it says that it has resources, listed or not.
     pub resources: bool,
+    /// Whether it says that it tells of changes of its resources.
+    subscribes: bool,
     /// The tools that a client was not shown which can be asked less than the one that
     /// this is from: they may be gone, or only there for clients that can be asked more.
     pub doubtful: BTreeSet<String>,
     /// Whether there are other things of which that is so.
     pub has_other_doubtful: bool,
+}
+
+impl KnownUpstream {
+    /// The same with resources that it has for the time being, but for those that it lists already.
+    #[must_use]
+    pub fn with_resources<'r>(&self, added: impl Iterator<Item = &'r RawValue>) -> Self {
+        let added: Vec<Box<RawValue>> = added.map(ToOwned::to_owned).collect();
+        let items = keyed(&added, "uri").map(|(key, object)| DeclaredItem {
+            key,
+            object: object.to_owned(),
+            function: None,
+            subscribe: self.subscribes,
+        });
+        let declaration = Declaration {
+            resources: items.collect(),
+            ..Declaration::default()
+        };
+        let mut known = self.clone();
+        let Ok(added) = Listing::new(declaration, Provenance::Section) else {
+            return known;
+        };
+        let listing = Arc::make_mut(&mut known.listing);
+        let mut uris: BTreeSet<String> = listing
+            .resources
+            .iter()
+            .map(|one| one.key.clone())
+            .collect();
+        let new = added
+            .resources
+            .into_iter()
+            .filter(|one| uris.insert(one.key.clone()));
+        listing.resources.extend(new);
+        listing.odd.extend(added.odd);
+        known
+    }
 }
 
 impl Record {
@@ -74,7 +111,6 @@ impl Record {
     #[must_use]
     pub fn declaration(&self) -> Declaration {
         let can = |name: &str| self.offered.capabilities.get(name);
-        let subscribe = can("resources").and_then(|resources| resources.get("subscribe"));
         let items = |objects: &[Box<RawValue>], member: &str, kind: Option<Gated>, subscribe| {
             keyed(objects, member)
                 .filter_map(|(key, object)| {
@@ -115,7 +151,7 @@ impl Record {
                 &self.offered.resources,
                 "uri",
                 None,
-                subscribe == Some(&Value::Bool(true)),
+                self.has_subscriptions(),
             ),
             templates: items(
                 &self.offered.templates,
@@ -126,6 +162,13 @@ impl Record {
             completion: can("completions").is_some(),
             ..Declaration::default()
         }
+    }
+
+    /// Whether the upstream says that it tells of changes of its resources.
+    fn has_subscriptions(&self) -> bool {
+        let resources = self.offered.capabilities.get("resources");
+        let subscribe = resources.and_then(|resources| resources.get("subscribe"));
+        subscribe == Some(&Value::Bool(true))
     }
 
     pub(super) fn into_known(self) -> serde_json::Result<KnownUpstream> {
@@ -145,6 +188,7 @@ impl Record {
             pending: self.pending(),
             gone: self.gone(),
             resources: self.offered.capabilities.contains_key("resources"),
+            subscribes: self.has_subscriptions(),
             listing: Arc::new(listing),
             doubtful: doubtful.map(|(name, _)| name).collect(),
             server_info: self.offered.server_info,

@@ -230,6 +230,14 @@ impl Connection {
         }
     }
 
+    /// Waits until what it has said of changes of its lists is known.
+    pub(super) async fn lists_settled(&self) {
+        tokio::select! {
+            () = self.peer.list_changes.settled() => {}
+            () = self.peer.over.cancelled() => {}
+        }
+    }
+
     /// Has the upstream know which logs the sessions want whose connection it is, if it
     /// has not been told yet.
     pub(super) async fn set_level(&self) {

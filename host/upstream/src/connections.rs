@@ -190,6 +190,15 @@ impl Upstream {
         }
     }
 
+    /// Waits until all changes of its lists that it has told of are known.
+    pub async fn lists_settled(&self) {
+        let open = lock(&self.state).links.open();
+        let settled = open
+            .iter()
+            .map(|(_, connection, _)| connection.lists_settled());
+        futures::future::join_all(settled).await;
+    }
+
     /// The connection of a caller, if there is one.
     pub fn open(
         &self,

@@ -49,6 +49,7 @@ pub(super) async fn follow(
         () = peer.over.cancelled() => {}
         ((), ()) = futures::future::join(asking, fetch(&peer, &hello, gate.as_ref(), &turns)) => {}
     }
+    gate.closed(peer.connection);
 }
 
 /// Fetches lists again when they are said to have changed.
@@ -61,7 +62,7 @@ async fn fetch(
     let mut pause = GATHER.0;
     let mut fetched = None::<Instant>;
     loop {
-        peer.changed.notified().await;
+        peer.list_changes.next().await;
         pause = match fetched {
             Some(at) if at.elapsed() < CALM => (pause * 2).min(GATHER.1),
             _ => GATHER.0,
@@ -69,6 +70,7 @@ async fn fetch(
         tokio::time::sleep(pause).await;
         let turn = turns.places.acquire().await;
         fetched = Some(Instant::now());
+        let told = peer.list_changes.told();
         match tokio::time::timeout(turns.patience, lists::all(peer, hello)).await {
             Ok(Ok(offered)) => gate.opened(offered),
             // Whoever has a call there is told, if anybody has.
@@ -83,6 +85,7 @@ async fn fetch(
             )),
         }
         drop(turn);
+        peer.list_changes.fetched(told);
     }
 }
 

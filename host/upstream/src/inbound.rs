@@ -236,7 +236,7 @@ impl Peer {
             }
             "notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
-            | "notifications/resources/list_changed" => self.changed.notify_one(),
+            | "notifications/resources/list_changed" => self.list_changes.note(),
             "notifications/subscriptions/acknowledged" => self.acknowledged.notify_one(),
             "notifications/resources/updated" => {
                 let uri = member(params, "uri");

@@ -34,6 +34,7 @@ mod known_roots;
 mod large;
 mod level;
 mod links;
+mod list_changes;
 mod listen;
 mod lists;
 mod message;

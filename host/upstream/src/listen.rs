@@ -55,7 +55,7 @@ pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut fol
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSE.1);
                     // Nobody has heard of what has changed meanwhile.
-                    peer.changed.notify_one();
+                    peer.list_changes.note();
                     break;
                 }
             }

@@ -69,8 +69,18 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
         list(peer, &RESOURCES, has("resources")),
         list(peer, &TEMPLATES, has("resources")),
     )?;
-    let names: BTreeSet<String> = tools.iter().filter_map(|tool| name(tool)).collect();
+    let names: BTreeSet<String> = tools.iter().filter_map(|tool| key(tool, &TOOLS)).collect();
     let before = lock(&peer.tools).replace(names.clone()).unwrap_or_default();
+    let mut first = lock(&peer.first_resources);
+    let uris = || {
+        resources
+            .iter()
+            .filter_map(|resource| key(resource, &RESOURCES))
+    };
+    let first = first.get_or_insert_with(|| uris().collect());
+    let is_first =
+        |resource: &RawValue| key(resource, &RESOURCES).is_none_or(|uri| first.contains(&uri));
+    let (resources, added_resources) = resources.into_iter().partition(|one| is_first(one));
     Ok(Offered {
         server_info: hello.server_info.clone(),
         protocol: hello.protocol.clone(),
@@ -80,14 +90,17 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
         tools,
         prompts,
         resources,
+        added_resources,
+        connection: peer.connection,
         templates,
         reactions: hello.reactions,
         withdrawn: before.difference(&names).cloned().collect(),
     })
 }
 
-fn name(tool: &RawValue) -> Option<String> {
-    message::object(tool.get()).ok()?.string(TOOLS.key)
+/// What an item of a list is called by.
+fn key(item: &RawValue, list: &List) -> Option<String> {
+    message::object(item.get()).ok()?.string(list.key)
 }
 
 /// What has been read of a list.

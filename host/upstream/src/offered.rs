@@ -38,6 +38,13 @@ pub struct Offered {
     /// Its MCP `ResourceTemplate` objects.
     #[serde(default)]
     pub templates: Vec<Box<RawValue>>,
+    /// Its MCP `Resource` objects that it has only had since its first list over this connection:
+    /// they may be there for that connection alone.
+    #[serde(skip)]
+    pub added_resources: Vec<Box<RawValue>>,
+    /// The number of the connection that it has said this over.
+    #[serde(skip)]
+    pub connection: u64,
     /// Tools that it had over this very connection and has no longer: these are gone,
     /// whoever asks.
     #[serde(skip)]

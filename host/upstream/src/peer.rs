@@ -1,7 +1,7 @@
 //! JSON-RPC with one upstream: who waits for which answer.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use super::early_questions::EarlyQuestions;
 use super::handshake::MODERN;
 use super::introduction::Introduction;
 use super::large::without_blocking;
+use super::list_changes::ListChanges;
 use super::message::{self, Refusal};
 use super::server_secrets::ServerSecrets;
 use super::{Failure, UpstreamPolicy};
@@ -40,6 +41,8 @@ pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 /// One connection's other side.
 pub(super) struct Peer {
     pub(super) server: String,
+    /// Number of the connection, which no other one of this process has had.
+    pub(super) connection: u64,
     outlet: Arc<dyn MessageSender>,
     pub(super) callers: Arc<Callers>,
     /// How it has heard of the client that the connection was made for.
@@ -51,8 +54,10 @@ pub(super) struct Peer {
     version: Mutex<Option<String>>,
     /// The tools that it has listed last, by name; none before that.
     pub(super) tools: Mutex<Option<BTreeSet<String>>>,
-    /// Told when the upstream says that a list of its has changed.
-    pub(super) changed: Notify,
+    /// URIs of the resources that it has listed first over this connection; none before that.
+    pub(super) first_resources: Mutex<Option<BTreeSet<String>>>,
+    /// What it has said of changes of its lists.
+    pub(super) list_changes: ListChanges,
     /// Told when it acknowledges that it will say what changes.
     pub(super) acknowledged: Notify,
     /// What it has asked and has no answer to yet, by the text of its id.
@@ -149,8 +154,10 @@ impl Peer {
         asking: Asking,
         policy: PeerPolicy,
     ) -> Arc<Self> {
+        static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let peer = Arc::new(Self {
             server: server.to_owned(),
+            connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
             outlet,
             callers: asking.callers,
             introduction: asking.introduction,
@@ -159,7 +166,8 @@ impl Peer {
             pending: Mutex::default(),
             version: Mutex::default(),
             tools: Mutex::default(),
-            changed: Notify::new(),
+            first_resources: Mutex::default(),
+            list_changes: ListChanges::default(),
             acknowledged: Notify::new(),
             asked: Mutex::default(),
             early: Arc::default(),

@@ -148,6 +148,8 @@ impl OneToolWithheld {
 }
 
 impl UpstreamPolicy for OneToolWithheld {
+    fn closed(&self, _connection: u64) {}
+
     fn failed(&self, why: &str) {
         self.told.lock().unwrap().push(format!("failed {why}"));
     }

@@ -14,6 +14,9 @@ pub trait UpstreamPolicy: Send + Sync {
     /// asked of it, and whenever it has said that a list of its has changed.
     fn opened(&self, offered: Offered);
 
+    /// The connection of that number has ended.
+    fn closed(&self, connection: u64);
+
     /// The upstream could not be started, for that reason.
     fn failed(&self, why: &str);
 

@@ -116,7 +116,7 @@ pub(crate) struct Pair {
     pub(crate) direct: Side,
     pub(crate) through: Side,
     /// Kept until the end, because the host lives in it.
-    _home: Home,
+    pub(crate) home: Home,
 }
 
 impl Pair {
@@ -153,7 +153,7 @@ impl Pair {
         Self {
             direct,
             through,
-            _home: home,
+            home,
         }
     }
 

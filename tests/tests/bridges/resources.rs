@@ -1,9 +1,12 @@
 //! Resources: listed, read, watched, added.
 
+use std::time::Duration;
+
+use dormouse_tests::Client;
 use serde_json::json;
 
 use crate::everything;
-use crate::pair::no_digits;
+use crate::pair::{Pair, no_digits};
 
 #[test]
 fn are_listed_and_read_alike() {
@@ -50,7 +53,8 @@ fn are_watched_alike() {
     pair.same_call("toggle-subscriber-updates", json!({}));
 }
 
-/// A resource that a call adds: its clients are told, and can list and read it.
+/// A resource that a call adds: its clients are told, and can list and read it from the moment that
+/// the call has ended. It is that session's, and no other one's.
 #[test]
 fn are_added_alike() {
     let mut pair = everything();
@@ -61,10 +65,20 @@ fn are_added_alike() {
     let params = json!({ "name": "gzip-file-as-resource", "arguments": arguments });
     let outcome = pair.same("tools/call", params);
     let uri = outcome["result"]["content"][0]["uri"].as_str().unwrap();
-    pair.same_notification("notifications/resources/list_changed");
     let after = pair.same_list("resources/list", "resources");
     assert_eq!(after.len(), before.len() + 1, "{after:?}");
+    pair.same_notification("notifications/resources/list_changed");
     let outcome = pair.same("resources/read", json!({ "uri": uri }));
     let content = &outcome["result"]["contents"][0];
     assert_eq!(content["mimeType"], "application/gzip", "{content}");
+    let Pair { home, through, .. } = pair;
+    let is_there = |client: &mut Client| {
+        let resources = client.list("resources/list", "resources").unwrap();
+        resources.iter().any(|resource| resource["uri"] == uri)
+    };
+    let next = || Client::start(&mut home.command(&["serve"])).unwrap();
+    let mut first = through.client;
+    assert!(!is_there(&mut next()) && is_there(&mut first));
+    first.close(Duration::from_secs(10)).unwrap();
+    assert!(!is_there(&mut next()));
 }

@@ -67,6 +67,8 @@ impl Listener for Ear {
 struct AllowAll;
 
 impl UpstreamPolicy for AllowAll {
+    fn closed(&self, _connection: u64) {}
+
     fn failed(&self, _: &str) {}
 
     fn missed(&self, _: &str) {}

@@ -1,0 +1,126 @@
+//! Resources that upstreams have for as long as they are connected.
+//!
+//! What an upstream adds to its resources may be there for that connection alone, and for whoever
+//! it is made for: a file that a call has made, say. So it is listed as long as the connection
+//! lives, and is no part of what is kept of the upstream. What is there for all is in the first
+//! list of its next connection.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dormouse_config::Fingerprint;
+use serde_json::value::RawValue;
+
+use crate::store::KnownUpstream;
+
+/// Most that is kept of the resources of one upstream, in bytes.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Resources that upstreams have for as long as they are connected.
+#[derive(Default)]
+pub(super) struct AddedResources(Mutex<BTreeMap<Fingerprint, OfUpstream>>);
+
+#[derive(Default)]
+struct OfUpstream {
+    by_connection: BTreeMap<u64, Vec<Box<RawValue>>>,
+    /// Knowledge of the upstream as it is kept, and the same with these resources.
+    extended: Option<(Arc<KnownUpstream>, Arc<KnownUpstream>)>,
+}
+
+impl AddedResources {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Fingerprint, OfUpstream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets those of one connection. Where all of an upstream's would be too large, it is none.
+    pub(super) fn set(
+        &self,
+        upstream: &Fingerprint,
+        connection: u64,
+        mut resources: Vec<Box<RawValue>>,
+    ) {
+        let mut all = self.all();
+        let of_upstream = all.entry(upstream.clone()).or_default();
+        of_upstream.by_connection.remove(&connection);
+        let others = of_upstream.by_connection.values().flatten();
+        let bytes = others.chain(&resources).map(|one| one.get().len());
+        if bytes.sum::<usize>() > MAX_BYTES {
+            resources.clear();
+        }
+        if !resources.is_empty() {
+            of_upstream.by_connection.insert(connection, resources);
+        }
+        of_upstream.extended = None;
+        if of_upstream.by_connection.is_empty() {
+            all.remove(upstream);
+        }
+    }
+
+    /// Forgets those of a connection. Returns whether there were any.
+    pub(super) fn forget(&self, upstream: &Fingerprint, connection: u64) -> bool {
+        let had = self
+            .all()
+            .get(upstream)
+            .is_some_and(|of_upstream| of_upstream.by_connection.contains_key(&connection));
+        if had {
+            self.set(upstream, connection, Vec::new());
+        }
+        had
+    }
+
+    /// Knowledge of an upstream with these resources.
+    pub(super) fn extended(
+        &self,
+        upstream: &Fingerprint,
+        known: Arc<KnownUpstream>,
+    ) -> Arc<KnownUpstream> {
+        let mut all = self.all();
+        let Some(of_upstream) = all.get_mut(upstream) else {
+            return known;
+        };
+        if let Some((kept, extended)) = &of_upstream.extended
+            && Arc::ptr_eq(kept, &known)
+        {
+            return Arc::clone(extended);
+        }
+        let added = of_upstream.by_connection.values().flatten();
+        let extended = Arc::new(known.with_resources(added.map(|one| &**one)));
+        of_upstream.extended = Some((known, Arc::clone(&extended)));
+        extended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_launch::{Launch, Stdio};
+
+    use super::*;
+
+    fn resource(uri: &str) -> Box<RawValue> {
+        let object = serde_json::json!({ "uri": uri, "name": uri });
+        serde_json::value::to_raw_value(&object).unwrap()
+    }
+
+    #[test]
+    fn resources_are_there_as_long_as_their_connection() {
+        let added = AddedResources::default();
+        let upstream = Fingerprint::of(&Launch::Stdio(Stdio::default()));
+        assert!(!added.forget(&upstream, 1));
+        added.set(&upstream, 1, vec![resource("a:1")]);
+        added.set(&upstream, 2, vec![resource("a:2")]);
+        let uris = || {
+            let all = added.all();
+            let all = all
+                .get(&upstream)
+                .map(|one| one.by_connection.values().flatten());
+            all.map_or(0, Iterator::count)
+        };
+        assert_eq!(uris(), 2);
+        // What is too large is none, and costs the others nothing.
+        added.set(&upstream, 3, vec![resource(&"a".repeat(MAX_BYTES))]);
+        assert_eq!(uris(), 2);
+        assert!(added.forget(&upstream, 1) && !added.forget(&upstream, 1));
+        assert!(added.forget(&upstream, 2));
+        assert!(added.all().is_empty());
+    }
+}
