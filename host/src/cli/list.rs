@@ -28,10 +28,11 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
-        let roster = Roster::open(places)?;
+        let roster = Roster::open(places.clone())?;
         roster.save();
         let snapshot = roster.snapshot();
-        let servers = roster.status().servers;
+        let status = roster.status();
+        let servers = status.servers;
         let listing = |name: &str| snapshot.servers().get(name)?.listing();
         let cost = |name: &str| Cost::of(&snapshot, Some(name));
         let clients = |name: &str| {
@@ -69,6 +70,13 @@ impl List {
         }
         if let Some(project) = snapshot.untrusted() {
             output::warn(&project.to_string());
+        }
+        if servers.is_empty() && !status.problems.is_empty() {
+            output::say(&format!(
+                "no servers are there, and something is wrong in {}: `dormouse doctor` says what",
+                places.config.display()
+            ));
+            return Ok(ExitCode::FAILURE);
         }
         if servers.is_empty() {
             output::say("no servers yet; `dormouse add NAME FILE` adds one");

@@ -57,6 +57,19 @@ impl Surroundings {
         let home = etcetera::home_dir().context(
             "your home folder cannot be found\nhint: set HOME, or name a file with `--config`",
         )?;
+        if !home.is_absolute() {
+            anyhow::bail!(
+                "`{}` is no absolute path, and so not your home folder\nhint: set HOME, or name a \
+                 file with `--config`",
+                home.display()
+            );
+        }
+        if !home.is_dir() {
+            tracing::warn!(
+                "your home folder `{}` is not there: no client's file is read",
+                home.display()
+            );
+        }
         let env = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();

@@ -68,13 +68,15 @@ fn a_form_has_no_pattern_that_takes_much_memory_to_read() {
         "{why}"
     );
     // Nor do all of them together.
-    let field = json!({ "type": "string", "pattern": r"[\p{L}\p{N}]".repeat(30) });
+    let field = json!({ "type": "string", "pattern": r"\d\w".repeat(90) });
     let fields = ["a", "b", "c", "d", "e"].map(|name| (name.to_owned(), field.clone()));
     let of = |count: usize| {
         let fields: serde_json::Map<_, _> = fields.iter().take(count).cloned().collect();
         form(&json!({ "type": "object", "properties": fields }))
     };
-    assert!(of(1).is_ok() && of(2).is_ok());
+    for count in [1, 2] {
+        assert!(of(count).is_ok(), "{:?}", of(count).err());
+    }
     let why = invalid(of(5));
     assert!(why.contains("its field `c` has a `pattern`"), "{why}");
 }
