@@ -25,7 +25,7 @@ pub(crate) fn compile_command() -> io::Result<Command> {
 
 #[cfg(test)]
 mod tests {
-    /// What `dormouse compile` does, for the other tests of this crate: started by them alone.
+    /// Does what `dormouse compile` does, for the other tests of this crate: started by them alone.
     #[test]
     #[ignore = "the process that the other tests compile in"]
     fn compile_process() {

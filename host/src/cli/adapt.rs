@@ -117,7 +117,8 @@ fn refuse_secrets(server: &str, launch: &Launch) -> anyhow::Result<()> {
     )
 }
 
-/// Where a command line or a URL has secrets written out, in words that have none of them.
+/// Returns the places at which a command line or a URL has secrets written out, in words that have
+/// none of them.
 fn places_of_secrets(launch: &Launch) -> Vec<String> {
     // A variable tells nothing, but what stands in for a missing one does.
     let defaults = |text: &str| expand(text, &|_| Some(String::new())).text;
@@ -164,7 +165,7 @@ fn places_of_secrets(launch: &Launch) -> Vec<String> {
     places
 }
 
-/// What the component asks to be granted.
+/// Returns the grant that the component asks for.
 fn request(launch: &Launch) -> GrantRequest {
     let names = |values: &std::collections::BTreeMap<String, _>| values.keys().cloned().collect();
     match launch {

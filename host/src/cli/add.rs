@@ -134,7 +134,7 @@ impl Add {
     }
 }
 
-/// What another server has already that the new one has too.
+/// Returns the collisions of what the new server has with what another server has already.
 fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Collision>> {
     let roster = Roster::open(places.clone())?;
     let snapshot = roster.snapshot();
@@ -190,7 +190,7 @@ fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
         .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", file.display()))
 }
 
-/// What a plugin asks for that stands in front of an upstream.
+/// Returns the request of a plugin that stands in front of an upstream for that upstream.
 fn upstream_request(entry: &Entry) -> Option<&GrantRequest> {
     let mut grants = entry.listing.grants.iter();
     grants.find(|grant| matches!(grant, GrantRequest::Upstream { .. }))
@@ -208,8 +208,8 @@ fn upstream(request: &GrantRequest) -> Option<Table> {
     }
 }
 
-/// What is about to be granted, a line each, for whoever is asked: a plugin has written
-/// some of it.
+/// Returns the text on what is about to be granted, a line each, for the user who is asked: a
+/// plugin has written some of it.
 fn granted(grants: &Grants, upstream: Option<&GrantRequest>) -> String {
     let mut lines = Vec::new();
     for grant in &grants.fs {
@@ -249,7 +249,7 @@ fn granted(grants: &Grants, upstream: Option<&GrantRequest>) -> String {
         .collect()
 }
 
-/// What has been added, and what it lacks.
+/// Returns the text on what has been added, and on what it lacks.
 fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow::Result<String> {
     let listing = &entry.listing;
     let mut text = describe::headline(

@@ -1,4 +1,4 @@
-//! What a server answers, as people read it.
+//! Answers of servers, as people read them.
 
 use anyhow::Context as _;
 use dormouse_config::units;

@@ -134,8 +134,8 @@ impl WaitingServer {
     }
 }
 
-/// What waits for its user, and what is gone: of one server, or of all where none is named. Says so
-/// where there is nothing.
+/// Returns the items that wait for their user, and those that are gone: of one server, or of all
+/// where none is named. Says so where there are none.
 ///
 /// # Errors
 /// There is no such server, or nothing that is called so waits.
@@ -196,7 +196,7 @@ fn tell_other_folders(roster: &Roster, server: &str) {
     }
 }
 
-/// What waits of a server: all, or the tools that are named.
+/// Returns the items of a server that wait: all, or the tools that are named.
 ///
 /// # Errors
 /// One of these does not wait.

@@ -10,7 +10,7 @@ use dormouse_wit::{Finding, Severity};
 use super::output::{self, BAD, DOUBTFUL, HINT};
 use crate::compile_command::compile_command;
 
-/// What the component in a file declares.
+/// Returns the declarations of the component in a file.
 pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
     read::entry(path).map_err(|error| match error.problem {
         // The catalog's hint is about paths in configurations.
@@ -40,8 +40,8 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         .with_context(|| format!("`{shown}`: there is no such file"))
 }
 
-/// What is wrong with a component for whoever wants to use it. Warnings are for
-/// its author, who asks with `dormouse check`.
+/// Returns the errors of a component for a user who wants to use it. Warnings are for its author,
+/// who asks with `dormouse check`.
 pub(super) fn errors(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = dormouse_catalog::check(bytes);
     findings.retain(|finding| finding.severity == Severity::Error);
@@ -73,7 +73,7 @@ pub(super) fn check(bytes: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// What to say of imports that end a plugin where they are called.
+/// Returns the finding on imports that end a plugin where they are called.
 fn uncallable(import: &NotOffered) -> Finding {
     let is_of_another = !import.interface.contains("@0.2.");
     Finding {

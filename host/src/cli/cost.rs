@@ -1,4 +1,4 @@
-//! What tools cost an agent that is shown them.
+//! Cost of tools for an agent that is shown them.
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
-//! What is told of plugins: their tools, prompts and resources, and what they
-//! want granted.
+//! Descriptions of plugins: their tools, prompts and resources, and the grants that they want.
 
 use dormouse_config::edit;
 use dormouse_policy::{FsGrant, FsMode, Grants};
@@ -10,17 +9,17 @@ use serde_json::value::RawValue;
 
 use super::output::{self, FAINT, STRONG};
 
-/// What is wanted without a reason.
+/// Reason of a grant that is wanted without one.
 const NO_REASON: String = String::new();
 
-/// Where a user's own folder belongs in a line that is shown to them.
+/// Placeholder for a user's own folder in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";
 
-/// One tool as people read it.
+/// Tool as people read it.
 pub(super) struct Tool {
     /// The signature, with the name that was asked for.
     pub(super) signature: String,
-    /// What it does, in its author's words.
+    /// Description of it, in its author's words.
     pub(super) description: String,
 }
 
@@ -76,7 +75,7 @@ pub(super) fn resource(declared: &RawValue, uri: &str) -> String {
     long(uri, &kind, words)
 }
 
-/// What a prompt or a resource is for, or else its title.
+/// Returns the description of a prompt or a resource, or else its title.
 pub(super) fn words(declared: &RawValue) -> String {
     let object: Value = serde_json::from_str(declared.get()).unwrap_or_default();
     description(&object).to_owned()
@@ -93,7 +92,7 @@ fn long(name: &str, rest: &str, description: &str) -> String {
     text
 }
 
-/// What something does, or else its title.
+/// Returns the description of an MCP object, or else its title.
 fn description(object: &Value) -> &str {
     match text(object, "description") {
         "" => text(object, "title"),
@@ -122,8 +121,8 @@ pub(super) fn headline(
     parts.join(": ")
 }
 
-/// What a plugin wants and does not have, with its reasons and the lines of the
-/// configuration that grant it. Empty where nothing is missing.
+/// Returns the grants that a plugin wants and does not have, with its reasons and the lines of the
+/// configuration that grant them. Empty where nothing is missing.
 pub(super) fn missing(
     server: &str,
     wanted: &[GrantRequest],

@@ -35,13 +35,13 @@ pub(super) struct Doctor {
     format: Format,
 }
 
-/// One thing that was looked at.
+/// Finding about a thing that was looked at.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// What was looked at: `configuration`, `server NAME`, …
+    /// Thing that was looked at: `configuration`, `server NAME`, …
     about: String,
     verdict: Verdict,
-    /// What was found; a hint is a line of its own.
+    /// Text on what was found; a hint is a line of its own.
     message: String,
 }
 
@@ -270,7 +270,7 @@ impl Rows {
         }
     }
 
-    /// What agents see: what of it they would not understand, and names that two have.
+    /// Checks what agents see: items that they would not understand, and names that two items have.
     fn shown(&mut self, places: &Places) {
         match Roster::open(places.clone()) {
             Err(error) => self.error("tools", format!("{error:#}")),
@@ -300,7 +300,7 @@ impl Rows {
         }
     }
 
-    /// One of Dormouse's own folders: private, and ours.
+    /// Checks that one of Dormouse's own folders is private, and ours.
     fn folder(&mut self, about: &str, folder: &Path) {
         let shown = folder.display();
         let metadata = match std::fs::metadata(folder) {

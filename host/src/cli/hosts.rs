@@ -18,12 +18,12 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> anyhow::Result<T> 
     Ok(runtime.block_on(future))
 }
 
-/// How many running hosts have done what they were asked to do.
+/// Numbers of running hosts that have, and have not, done what they were asked to do.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Those that have done it.
+    /// Number of hosts that have done it.
     pub(super) done: usize,
-    /// Those that could not.
+    /// Number of hosts that could not.
     pub(super) failed: usize,
 }
 

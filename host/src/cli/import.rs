@@ -203,8 +203,8 @@ impl Import {
     }
 }
 
-/// How the servers of all files are spelled, by what is the same in each spelling: the launch with
-/// all filled in, and that in the words of `dormouse.toml`. What is known of a server is kept by its
+/// Spellings of the servers of all files, by what is the same in each spelling: the launch with all
+/// filled in, and that in the words of `dormouse.toml`. What is known of a server is kept by its
 /// spelling.
 struct Spellings(Vec<(Fingerprint, Fingerprint)>);
 
@@ -243,7 +243,7 @@ impl Spellings {
     }
 }
 
-/// What becomes of a server, for a person, by what becomes of all.
+/// Returns the text for a person on what becomes of a server, by what becomes of all.
 fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) -> String {
     let all = decision.found.iter();
     let all: Vec<_> = all

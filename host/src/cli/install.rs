@@ -60,8 +60,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Where clients reach a host that listens there: at all addresses of this machine is none to
-/// connect to.
+/// Returns the address at which clients reach a host that listens at this one: all addresses of
+/// this machine are none to connect to.
 fn reached(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -71,7 +71,7 @@ fn reached(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// What is done at last.
+/// Options of what is done at last.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Then {
     /// Connect the servers now, so that the first session has all of their tools.
@@ -151,7 +151,7 @@ impl Install {
     }
 }
 
-/// How long the longest call of any of the user's servers may take.
+/// Returns the time that the longest call of any of the user's servers may take.
 pub(super) fn longest_call(places: &Places, around: &Surroundings) -> anyhow::Result<Duration> {
     let config = dormouse_config::load(&places.config)?;
     let all = Configured::new(config, Some(around), &Trust::new(&places.data));
@@ -235,10 +235,10 @@ fn asked(question: &str) -> anyhow::Result<bool> {
     ))
 }
 
-/// How clients are to start this very program: by its name where that leads to it,
-/// and else by its path. `named` says whether the user has named the configuration
-/// file, which the clients then have to name, too.
-/// `variables` are the names of those that it needs.
+/// Returns the program and arguments with which clients start this very program: by its name where
+/// that leads to it, and else by its path. `named` says whether the user has named the
+/// configuration file, which the clients then have to name, too. `variables` are the names of those
+/// that it needs.
 pub(super) fn program(
     places: &Places,
     named: bool,

@@ -12,7 +12,7 @@ use super::output::{BAD, DOUBTFUL, FAINT, PLAIN, STRONG, Table};
 use super::{Format, output, status};
 use crate::roster::{Places, Roster, ServerStatus, State};
 
-/// How many of something a server has.
+/// Function that returns the number of items of one kind that a server has.
 type Count<'a> = &'a dyn Fn(&str) -> usize;
 
 /// Lists the configured servers.
@@ -143,7 +143,7 @@ fn clients(server: &ServerConfig) -> Vec<String> {
     names
 }
 
-/// What is to be known of the servers, a line for each thing.
+/// Returns the text on the servers below the table, a line for each thing that is to be known.
 fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     const FEW: usize = 3;
     let snapshot = roster.snapshot();

@@ -82,7 +82,7 @@ impl Logout {
     }
 }
 
-/// Why no login could be begun that nothing has been refused for.
+/// Returns the error of a login that could not be begun and that nothing has been refused for.
 fn told(server: &str, failure: Failure) -> anyhow::Error {
     match failure {
         Failure::Header { url } => anyhow!(

@@ -161,7 +161,7 @@ enum Command {
     Compile,
 }
 
-/// How data is printed.
+/// Format in which data is printed.
 #[derive(Debug, Clone, Copy, Args)]
 struct Format {
     /// Print JSON.

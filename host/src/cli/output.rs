@@ -14,19 +14,19 @@ use serde::Serialize;
 
 use super::progress::AboveProgress;
 
-/// What went wrong.
+/// Style of errors.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What may go wrong.
+/// Style of warnings.
 pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
-/// What is as it should be.
+/// Style of states that are as they should be.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-/// What to do about it.
+/// Style of hints.
 pub(super) const HINT: Style = AnsiColor::Cyan.on_default();
 /// Headings, and the names of things.
 pub(super) const STRONG: Style = Style::new().bold();
-/// What needs no style.
+/// Style of text that needs none.
 pub(super) const PLAIN: Style = Style::new();
-/// What is there for completeness.
+/// Style of text that is there for completeness.
 pub(super) const FAINT: Style = Style::new().dimmed();
 
 /// Whether the user has not said that they want no colours.

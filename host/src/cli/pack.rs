@@ -42,7 +42,7 @@ pub(super) struct Pack {
     strip: bool,
 }
 
-/// What is declared without a function for each: files of MCP's own objects.
+/// Files of MCP objects that are declared without a function for each.
 #[derive(Debug, Args)]
 struct Objects {
     /// MCP Tool objects that `dormouse:plugin/adapter` is called for: a JSON file.
@@ -127,7 +127,7 @@ impl Pack {
     }
 }
 
-/// What the WIT of a component declares.
+/// Returns the declaration in the WIT of a component.
 fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
     let declared = source::from_wit(&[wit], world).map_err(|error| match error {
         Error::World { .. } => anyhow::anyhow!("{error}\nhint: choose one with `--world NAME`"),

@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 
 use super::{output, stdin};
 
-/// Whoever reads what is said and types answers.
+/// User who reads what is said and types answers.
 pub(super) struct Person {
-    /// What they type; nothing is read before it is asked for.
+    /// Lines that they type; nothing is read before it is asked for.
     lines: Option<mpsc::Receiver<String>>,
     /// Whether what they have typed before a question is no answer to it.
     forgets: bool,
@@ -18,7 +18,7 @@ pub(super) struct Person {
     show: fn(&str),
 }
 
-/// What somebody wants to become of a question.
+/// Action that a user chooses for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     Accept,
@@ -36,7 +36,7 @@ impl Action {
     }
 }
 
-/// How long nothing may come of what was read already.
+/// Time without a line after which none is left of those that were read before a question.
 const SETTLED: Duration = Duration::from_millis(20);
 
 impl Person {
@@ -106,7 +106,7 @@ impl Person {
         (Action::Accept, Some(content.into()))
     }
 
-    /// What somebody wants: they have to say it, since nothing typed is no agreement.
+    /// Asks for the user's action: they have to say it, since nothing typed is no agreement.
     async fn consent(&mut self, what: &str) -> Action {
         self.forget_typed_ahead().await;
         loop {
@@ -135,7 +135,7 @@ impl Person {
         }
     }
 
-    /// What a field is filled with, if with anything; none where nobody types any more.
+    /// Asks for the value of a field, if it gets one; none where nobody types any more.
     async fn field(&mut self, field: &Field) -> Option<Option<Value>> {
         self.show(&heading(field));
         loop {
@@ -163,7 +163,7 @@ impl Person {
     }
 }
 
-/// What is said of a field before it is asked for.
+/// Returns the text on a field that is shown before it is asked for.
 fn heading(field: &Field) -> String {
     let mut heading = format!("  {}", field.title.as_deref().unwrap_or(&field.name));
     if let Some(description) = &field.description {
@@ -180,7 +180,7 @@ fn heading(field: &Field) -> String {
     heading
 }
 
-/// What is to be typed.
+/// Returns the text on what is to be typed.
 fn wanted(field: &Field) -> String {
     let mut wanted = match &field.kind {
         Kind::Text => match field.format() {
@@ -227,7 +227,7 @@ fn named(kind: &Kind, value: &Value) -> String {
     format!("`{text}`")
 }
 
-/// What a line fills a field with, if with anything.
+/// Returns the value of a field from a line, if it gets one.
 fn read(field: &Field, line: &str) -> Result<Option<Value>, String> {
     let typed = line.trim();
     let nothing = match field.kind {

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
 
-/// How finely a bar is divided.
+/// Number of steps that a bar is divided into.
 const STEPS: u64 = 1000;
 
 /// A line on stderr that moves.
@@ -26,7 +26,7 @@ impl Progress {
         Self { bar }
     }
 
-    /// How far it is, and of how much where that is known.
+    /// Shows the progress, and its part of the total where that is known.
     pub(super) fn at(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         if let Some(message) = message {
             self.bar.set_message(output::first_line(message, 60));

@@ -18,7 +18,7 @@ use crate::roster::{Places, Roster};
 use crate::{control, mcp};
 use http::Http;
 
-/// How long the threads of the process may take to end when all is done.
+/// Time that the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
 
 /// Serves all of your servers to one agent over stdin and stdout, or to many over HTTP.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::terminal::Terminal;
 use crate::roster::{Context, Places, Refusal, Roster};
 
-/// How long the threads of the process may take to end when all is done.
+/// Time that the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
 
 /// A session that lasts as long as this process.
@@ -51,7 +51,7 @@ impl Session {
         answer
     }
 
-    /// What a server is asked something in.
+    /// Returns the context in which a server is asked something.
     pub(super) fn context(&self) -> Context {
         Context {
             session: Some(self.roster.begin_session()),

@@ -59,7 +59,7 @@ impl Status {
     }
 }
 
-/// What would be served if a host started now.
+/// Returns the report on what would be served if a host started now.
 fn configured(places: Places) -> anyhow::Result<Report> {
     let roster = Roster::open(places)?;
     roster.save();
@@ -140,7 +140,7 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// What of a server waits for its user, and what of it is gone.
+/// Returns the text on the items of a server that wait for its user, and on those that are gone.
 pub(super) fn waiting(server: &ServerStatus) -> String {
     let waiting = server.waiting.as_ref().map(ToString::to_string);
     let gone = (!server.gone.is_empty()).then(|| gone_told(&server.name, &server.gone));
@@ -152,8 +152,8 @@ pub(super) fn waiting(server: &ServerStatus) -> String {
     lines.collect()
 }
 
-/// What a server offers that agents are not shown: the first few, for a careless author
-/// makes one mistake in all of them.
+/// Returns the text on the items that a server offers and agents are not shown: the first few, for
+/// a careless author makes one mistake in all of them.
 pub(super) fn not_shown(server: &ServerStatus) -> String {
     const FEW: usize = 3;
     let name = output::styled(DOUBTFUL, &server.name);
@@ -183,13 +183,13 @@ pub(super) fn state(state: State) -> (Style, String) {
     (style, state.in_words().to_owned())
 }
 
-/// How many tools a server has, as far as anybody knows.
+/// Returns the number of a server's tools in words, as far as anybody knows, and its style.
 pub(super) fn tools(server: &ServerStatus) -> (Style, String) {
     let style = if server.never_asked { FAINT } else { PLAIN };
     (style, server.tools_in_words())
 }
 
-/// How long ago a moment was, given in seconds since the Unix epoch.
+/// Returns the time since a moment, in words; the moment is given in seconds since the Unix epoch.
 fn since(moment: u64) -> String {
     let moment = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(moment));
     let passed = moment

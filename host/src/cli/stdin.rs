@@ -1,4 +1,4 @@
-//! What is typed, line by line.
+//! Lines that are typed on stdin.
 
 use std::io::BufRead as _;
 

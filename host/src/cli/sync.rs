@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::{Format, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
 
-/// How many servers are connected at a time, all in all.
+/// Most servers that are connected at a time, all in all.
 const AT_ONCE: usize = 32;
 
 /// Fewest programs that are started at a time.
@@ -27,7 +27,8 @@ const MIN_PROGRAMS: usize = 2;
 /// Most programs that are started at a time.
 const MAX_PROGRAMS: usize = 16;
 
-/// How long nothing is said where what moves is not shown.
+/// Time without a finished server after which a line says how many are done, where no progress bar
+/// is shown.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// Connects servers, fetches what they offer, and disconnects them again.
@@ -43,7 +44,8 @@ pub(super) struct Sync {
     format: Format,
 }
 
-/// How one server has fared.
+/// Outcome for one server: its name, what it offers or the error, and the time that it took, in
+/// seconds.
 pub(super) type Outcome = (String, Result<Synced, String>, f64);
 
 impl Sync {
@@ -136,8 +138,8 @@ fn tell_known_here_alone(servers: &[&str]) {
     ));
 }
 
-/// How many programs may start at a time: most begin with much work, and whatever has no processor
-/// for it runs into its time limit.
+/// Returns the most programs that may start at a time: most begin with much work, and a program
+/// that has no processor for it runs into its time limit.
 fn programs_at_once() -> usize {
     let processors = std::thread::available_parallelism().map_or(MIN_PROGRAMS, usize::from);
     processors.clamp(MIN_PROGRAMS, MAX_PROGRAMS)

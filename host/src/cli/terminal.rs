@@ -1,4 +1,4 @@
-//! Who hears a call that was begun on the command line.
+//! Listener of a call that was begun on the command line.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use super::progress::Progress;
 /// there.
 pub(super) struct Terminal {
     shown: Arc<Shown>,
-    /// Who answers; nobody where there is no terminal to read and to type on.
+    /// User who answers; none where there is no terminal to read and to type on.
     person: Option<Arc<tokio::sync::Mutex<Person>>>,
 }
 
@@ -26,7 +26,7 @@ struct Shown(Mutex<State>);
 #[derive(Default)]
 struct State {
     progress: Option<Progress>,
-    /// How many questions wait: a line that moves would run over what is typed.
+    /// Number of questions that wait: a line that moves would run over what is typed.
     asking: usize,
     /// Log messages that came meanwhile: whoever answers sees the question alone, and nothing that
     /// looks like another one.
@@ -159,8 +159,8 @@ impl Listener for Terminal {
         Some("debug")
     }
 
-    /// Whoever sits there can fill in forms and open pages. What a script answers would
-    /// be nobody's answer.
+    /// Returns true for forms and pages where a user sits at the terminal. What a script answers
+    /// would be nobody's answer.
     fn supports(&self, capability: Capability) -> bool {
         use Capability::{ElicitationForm, ElicitationUrl};
         self.person.is_some() && matches!(capability, ElicitationForm | ElicitationUrl)

@@ -14,19 +14,19 @@ use tokio::time::{sleep, timeout};
 
 use super::{RpcError, place, wire};
 
-/// How long a host may take to answer. One that is stopped or stuck must not
-/// hold up whoever asks.
+/// Time that a host may take to answer. One that is stopped or stuck must not hold up the command
+/// that asks.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// How old a socket is before it can be taken for left behind: one that is just
-/// being made refuses connections as well.
+/// Age of a socket before which it cannot be taken for left behind: one that is just being made
+/// refuses connections as well.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// How long a host that broke off may take to be seen to have ended, and how often
-/// it is looked at.
+/// Time within which a host that broke off may be seen to have ended, and interval at which it is
+/// looked at.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(1);
 const ENDING_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -41,16 +41,16 @@ pub struct Host {
     asked: u64,
 }
 
-/// What one host said.
+/// Answer of one host.
 #[derive(Debug)]
 pub struct Answer {
     /// The host's process id.
     pub pid: u32,
-    /// What it said.
+    /// Result, or the error of the request.
     pub outcome: Result<Value, RequestError>,
 }
 
-/// Why a host has not done what it was asked.
+/// Reason for which a host has not done what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     /// It is stopped or stuck.

@@ -1,4 +1,4 @@
-//! What a host does when it is asked.
+//! Methods of the control socket: what a host does when it is asked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,13 +1,12 @@
-//! Where control sockets are, and how the running hosts are found by them.
+//! Files of the control sockets, by which the running hosts are found.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use interprocess::local_socket::{ListenerOptions, Name, prelude::*, tokio::Listener};
 
-/// How the file is called by which a host is found. On Unix it is the socket; on
-/// Windows, where pipes have a name space of their own, it is an empty file that
-/// stands for one.
+/// Suffix of the file by which a host is found. On Unix it is the socket; on Windows, where pipes
+/// have a name space of their own, it is an empty file that stands for one.
 const SUFFIX: &str = "sock";
 
 /// The file of a host.
@@ -31,13 +30,13 @@ pub(super) fn files(folder: &Path) -> Vec<(u32, PathBuf)> {
     files
 }
 
-/// What to connect to.
+/// Returns the name of the socket to connect to.
 #[cfg(unix)]
 pub(super) fn name(file: &Path) -> io::Result<Name<'_>> {
     file.to_fs_name::<interprocess::local_socket::GenericFilePath>()
 }
 
-/// What to connect to.
+/// Returns the name of the pipe to connect to.
 #[cfg(windows)]
 pub(super) fn name(file: &Path) -> io::Result<Name<'static>> {
     let pid = file.file_stem().unwrap_or_default().to_string_lossy();

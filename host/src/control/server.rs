@@ -26,8 +26,8 @@ const MAX_REQUEST_BYTES: usize = 64 << 10;
 /// Most connections; more wait, and whoever has asked for nothing for longest makes room.
 const CONNECTIONS: usize = 16;
 
-/// How long a connection may be silent, and how long it may take to read what it
-/// is sent. Nobody has a reason to stay.
+/// Time for which a connection may be silent, and time that it may take to read what it is sent.
+/// Nobody has a reason to stay.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Connections on which nothing is asked at the moment.

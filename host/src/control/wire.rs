@@ -13,7 +13,7 @@ use tokio::io::AsyncBufRead;
 pub struct RpcError {
     /// JSON-RPC's number for the kind of error.
     pub code: i64,
-    /// What is wrong, for people.
+    /// Message about the error, for people.
     pub message: String,
 }
 

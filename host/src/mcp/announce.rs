@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use super::resources::Subscriptions;
 use crate::roster::{Changes, Numbers};
 
-/// How long the first change waits for others, which often come together.
+/// Time that the first change waits for others, which often come together.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The least time between two announcements. A plugin that says all the time that
 /// something has changed is heard five times a second at most.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How many different resources are remembered between two announcements.
+/// Most different resources that are remembered between two announcements.
 const GATHERED: usize = 1024;
 
 /// Somebody to tell.
@@ -105,7 +105,7 @@ impl Updated {
 pub(super) struct ChangeFeed {
     lists: watch::Receiver<Numbers>,
     resources: Receiver<Arc<str>>,
-    /// How often each list had changed when this was made.
+    /// Number of changes of each list when this was made.
     old: Numbers,
 }
 

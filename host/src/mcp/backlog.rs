@@ -11,12 +11,11 @@ use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How much may wait to be read by a client, in bytes. Nothing more is read from it while
-/// more waits.
+/// Most bytes that may wait to be read by a client. Nothing more is read from it while more wait.
 const MAX_UNREAD_BYTES: usize = 64 << 20;
 
-/// How much may wait before a long result is made an error, in bytes: calls that have begun go
-/// on, however many there are.
+/// Most bytes that may wait before a long result is made an error: calls that have begun go on,
+/// however many there are.
 const MAX_OWED_BYTES: usize = 256 << 20;
 
 /// Messages up to that length, in bytes, are sent in any case.
@@ -25,15 +24,15 @@ const SHORT_BYTES: usize = 16 << 10;
 /// Memory of a message beside its text, in bytes.
 const OVERHEAD_BYTES: usize = 4 << 10;
 
-/// How much is written at once, in bytes, so that it is seen how far a slow client is.
+/// Most bytes that are written at once, so that it is seen how far a slow client is.
 const MAX_WRITE_BYTES: usize = 64 << 10;
 
-/// How long a client that has to read first may read nothing at all.
+/// Time for which a client that has to read first may read nothing at all.
 const STALLED_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Counts the messages that wait to be read.
 pub(super) struct Backlog {
-    /// How many bytes may wait.
+    /// Most bytes that may wait.
     most: usize,
     timeout: Duration,
     bytes: AtomicUsize,
@@ -85,7 +84,7 @@ impl Backlog {
         bytes > SHORT_BYTES && waiting > 0 && waiting.saturating_add(bytes) > self.most_owed()
     }
 
-    /// How much may wait at most, but for short messages.
+    /// Returns the most bytes that may wait, but for short messages.
     fn most_owed(&self) -> usize {
         self.most.saturating_mul(MAX_OWED_BYTES / MAX_UNREAD_BYTES)
     }

@@ -11,15 +11,13 @@ use rmcp::model::{JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessa
 
 use super::client_log;
 
-/// How many messages a batch may have.
+/// Most messages of a batch.
 pub(super) const MAX_MESSAGES: usize = 1000;
 
-/// How much the answers to one batch may take, in bytes. Behind as many, the others are
-/// errors that say so.
+/// Most bytes of the answers to one batch. Behind as many, the others are errors that say so.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
-/// How much the answers of all batches may take together while others of theirs are missing, in
-/// bytes.
+/// Most bytes of the answers of all batches together while others of theirs are missing.
 const MAX_WAITING_BYTES: usize = 4 * MAX_ANSWER_BYTES;
 
 /// Answers up to that length, in bytes, may wait in any case.
@@ -28,7 +26,7 @@ const SHORT_BYTES: usize = 4 << 10;
 /// The batches whose answers are not all there yet.
 #[derive(Default)]
 pub(super) struct Batches {
-    /// Whether the revision that was agreed on has them.
+    /// Whether the revision that was agreed on has batches.
     taken: AtomicBool,
     waiting: Mutex<WaitingMessages>,
 }
@@ -37,13 +35,13 @@ pub(super) struct Batches {
 struct WaitingMessages {
     next: u64,
     batches: HashMap<u64, Batch>,
-    /// How much the answers take that are there, in bytes.
+    /// Length of the answers that are there, in bytes.
     bytes: usize,
     /// The batch of each request that has no answer yet.
     requests: HashMap<RequestId, u64>,
 }
 
-/// One of them.
+/// Batch whose answers are not all there yet.
 #[derive(Default)]
 pub(super) struct Batch {
     /// Its requests that have no answer yet.

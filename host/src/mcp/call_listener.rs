@@ -18,8 +18,8 @@ use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
 
-/// What a call says goes to the request that it belongs to at that moment: a call
-/// that asks a stateless client something lives through several.
+/// Way of the notifications and questions of a call to the request that it belongs to at that
+/// moment: a call that asks a stateless client something lives through several.
 pub(super) struct CallListener {
     roster: Arc<Roster>,
     client: ClientKey,
@@ -36,14 +36,14 @@ struct State {
     capabilities: ClientCapabilities,
     /// Whether the client's answers are those of this host's user.
     may_decide: bool,
-    /// What the client has declared that it can be asked, as it has written it.
+    /// Capabilities of the client to be asked, as it has declared and written them.
     declared: Map<String, Value>,
     era: ClientEra,
-    /// What the request says of itself for whoever answers it.
+    /// The request's `_meta` for the server that answers it.
     meta: Map<String, Value>,
-    /// What the call has asked for and the client cannot do.
+    /// Capabilities that the call has asked for and the client does not have.
     lacked: Vec<Capability>,
-    /// What the call is busy with, where others may wait for that.
+    /// Watch of the instance that the call is busy with, where others may wait for that.
     holds: Option<Awaited>,
 }
 
@@ -109,8 +109,8 @@ impl CallListener {
             .map(|relay| Arc::new(relay.while_suspended()));
     }
 
-    /// What MCP answers to a call that has failed after it asked for something that
-    /// its client lacks (2026-07-28, `MissingRequiredClientCapability`).
+    /// Returns MCP's answer to a call that has failed after it asked for something that its client
+    /// lacks (2026-07-28, `MissingRequiredClientCapability`).
     pub(super) fn missing_capability(&self) -> Option<ErrorData> {
         let state = self.state();
         let mut lacked = ClientCapabilities::default();
@@ -143,7 +143,7 @@ impl CallListener {
         (!state.lacked.is_empty()).then(|| ErrorData::missing_required_client_capability(lacked))
     }
 
-    /// What the call is busy with, where others may wait for that.
+    /// Returns the watch of the instance that the call is busy with, where others may wait.
     pub(super) fn held(&self) -> Option<Awaited> {
         self.state().holds.clone()
     }

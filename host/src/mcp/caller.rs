@@ -1,4 +1,4 @@
-//! Who waits for the answer to a request.
+//! Clients that wait for the answer to a request.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -23,8 +23,8 @@ use super::in_flight_call::RunningCall;
 use super::level::{self, WantedLogs};
 use super::original::Original;
 
-/// How long a client that has shaken hands is not asked anything unless it says that
-/// it is ready. Some never say so.
+/// Time for which a client that has shaken hands is not asked anything unless it says that it is
+/// ready. Some never say so.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// The client of a request, as far as the host has to know it to answer.
@@ -41,9 +41,9 @@ pub(super) struct Caller<'a> {
     /// Whether its answers are those of this host's user: its connection is the host's
     /// own standard streams.
     pub(super) may_decide: bool,
-    /// What the client calls itself in the request; nothing where it does not.
+    /// Name of the client in the request; empty where it does not give one.
     pub(super) client: String,
-    /// What the request says of itself for whoever answers it.
+    /// The request's `_meta` for the server that answers it.
     pub(super) meta: Map<String, Value>,
     /// The client's name for the progress of the request, if it wants to hear of it.
     pub(super) token: Option<ProgressToken>,
@@ -51,14 +51,14 @@ pub(super) struct Caller<'a> {
     pub(super) logs: WantedLogs,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) gone: CancellationToken,
-    /// Where it is told and asked something before the answer. Without it there is
-    /// only the answer, and a call that needs more is [put aside](Self::put_aside).
+    /// Peer that is told and asked something before the answer. Without it there is only the
+    /// answer, and a call that needs more is [put aside](Self::put_aside).
     pub(super) peer: Option<&'a Peer<RoleServer>>,
     /// After how long a call is put aside in any case; never, where there is a peer.
     pub(super) patience: Option<Duration>,
     /// The request as it was written.
     pub(super) original: Original,
-    /// What is wrong with what the request says of itself, if anything.
+    /// Error in the request's `_meta`, if there is one.
     wrong: Option<ErrorData>,
     /// Set when the client has said that it is ready.
     ready: &'a SetOnce<()>,
@@ -66,8 +66,8 @@ pub(super) struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// Who waits for the answer to a request that rmcp has read, and goes on with
-    /// what was begun for them, if anything was.
+    /// Makes the caller of a request that rmcp has read; it goes on with the call that was begun
+    /// for the request, if there is one.
     pub(super) fn of(
         host: &'a Host,
         context: &'a RequestContext<RoleServer>,
@@ -90,7 +90,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Who hears nothing but the answer.
+    /// Makes a caller that hears nothing but the answer.
     pub(super) fn of_answer(
         host: &'a Host,
         (version, meta, original): (Option<&str>, &RequestMetaObject, Original),
@@ -149,7 +149,7 @@ impl<'a> Caller<'a> {
         *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
     }
 
-    /// What was put aside, or begun elsewhere.
+    /// Takes the call that was put aside, or begun elsewhere.
     pub(super) fn take(&self) -> Option<RunningCall> {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         aside.take()
@@ -164,8 +164,8 @@ fn original(extensions: &Extensions) -> Original {
     kept.cloned().unwrap_or_default()
 }
 
-/// What a client calls itself in a request, with its version: as much of it as tells
-/// clients apart.
+/// Returns the name of a client in a request, with its version: as much of it as tells clients
+/// apart.
 fn client_name(meta: &RequestMetaObject) -> String {
     const MAX_NAME_BYTES: usize = 128;
     let client = meta.get("io.modelcontextprotocol/clientInfo");
@@ -176,8 +176,8 @@ fn client_name(meta: &RequestMetaObject) -> String {
     name
 }
 
-/// What a request has in its `_meta`, without what is about the agent's connection to
-/// this host: an upstream is told of the host's own.
+/// Returns the `_meta` of a request, without what is about the agent's connection to this host: an
+/// upstream is told of the host's own.
 fn passed_on(meta: &RequestMetaObject) -> Map<String, Value> {
     const OURS: [&str; 5] = [
         "progressToken",

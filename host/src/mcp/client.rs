@@ -112,9 +112,9 @@ impl Listener for Client {
     }
 }
 
-/// What a client can do, by what it says and the version of MCP that it speaks: before
-/// 2025-11-25, all who could be asked for texts could be asked to add context to them,
-/// and had no word to say so.
+/// Returns the capabilities of a client, by those that it declares and the version of MCP that it
+/// speaks: before 2025-11-25, all clients that could be asked for texts could be asked to add
+/// context to them, and had no word to say so.
 pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> ClientCapabilities {
     if let (true, Some(sampling)) = (compatibility::is_older(version), &mut said.sampling) {
         sampling.context.get_or_insert_default();
@@ -122,9 +122,10 @@ pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> C
     said
 }
 
-/// What a client has declared, as it goes to a server that asks it through this host: the members
-/// of its MCP `ClientCapabilities` that the host has a way to pass on. Of extensions these are the
-/// pages of servers (MCP Apps), which the client shows and whose calls pass here.
+/// Returns the capabilities that a client has declared, as they go to a server that asks it through
+/// this host: the members of its MCP `ClientCapabilities` that the host has a way to pass on. Of
+/// extensions these are the pages of servers (MCP Apps), which the client shows and whose calls
+/// pass here.
 pub(super) fn declared(said: &ClientCapabilities, era: &ClientEra) -> Map<String, Value> {
     let mut declared = match serde_json::to_value(said) {
         Ok(Value::Object(members)) => members,
@@ -150,7 +151,7 @@ pub(super) fn declared(said: &ClientCapabilities, era: &ClientEra) -> Map<String
     declared
 }
 
-/// Why a client is not asked what it lacks.
+/// Returns the reason for which a client is not asked: a capability that it lacks.
 pub(super) fn lacks(lacked: &[Capability]) -> String {
     let lacked = lacked.first().map(ToString::to_string);
     format!("this client has no `{}`", lacked.unwrap_or_default())

@@ -1,5 +1,5 @@
-//! What is logged because of something that a client sends. Each of its messages can bring
-//! about a line, also those of whoever has no token yet, so that all clients share a budget.
+//! Logging of events that a client brings about by what it sends. Each of its messages can bring
+//! about a line, also those of clients that have no token yet, so that all clients share a budget.
 
 use std::borrow::Cow;
 

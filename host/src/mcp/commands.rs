@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::roster::{ApprovalOutcome, Roster, Snapshot, Status};
 
-/// One command.
+/// Command that clients are offered as a prompt.
 struct Command {
     name: &'static str,
     title: &'static str,
@@ -90,7 +90,7 @@ pub(super) fn append(list: &mut String) {
     }
 }
 
-/// Where agents read how all servers are.
+/// URI of the resource in which agents read the status of all servers.
 const STATUS: &str = "dormouse://status";
 
 /// Whether a resource is the status. No server can have one of its scheme.
@@ -187,7 +187,7 @@ pub(super) fn approves(
     Some(about(roster, command, arguments))
 }
 
-/// What is said of that, by what has come of it: an MCP `GetPromptResult`.
+/// Returns the text for the user on the outcome of an approval: an MCP `GetPromptResult`.
 pub(super) fn approved(server: &str, outcome: &ApprovalOutcome) -> Value {
     let items = |count: usize| match count {
         1 => "1 item".to_owned(),

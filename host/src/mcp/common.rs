@@ -1,4 +1,4 @@
-//! What all agents of a host share.
+//! State that all agents of a host share.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use super::suspended_calls::SuspendedCalls;
 use super::tools::ListedTools;
 use crate::roster::Roster;
 
-/// How many calls may be on their way at once. rmcp starts a task for each request
-/// without bound; how many of them *run* is each server's own limit, so that one
-/// server's crowd never keeps another's waiting.
+/// Most calls that may be on their way at once. rmcp starts a task for each request without bound;
+/// the number of them that *run* is each server's own limit, so that one server's crowd never keeps
+/// another's waiting.
 pub(super) const IN_FLIGHT: usize = 4096;
 
-/// What all agents of a host share.
+/// State that all agents of a host share.
 pub(super) struct Common {
     pub(super) roster: Arc<Roster>,
     pub(super) shelf: Arc<SuspendedCalls>,
     pub(super) in_flight: Arc<Semaphore>,
     pub(super) leased_sessions: LeasedSessions,
-    /// What clients without a session have been shown of tools.
+    /// Tools that clients without a session have been shown.
     pub(super) listed_without_session: ListedTools,
 }
 

@@ -1,4 +1,4 @@
-//! What the host answers to each kind of request.
+//! Answers of the host to each kind of request.
 #![expect(
     deprecated,
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
@@ -34,7 +34,7 @@ use super::tools::ListedTools;
 use super::verbatim;
 use crate::roster::{Offer, Refusal};
 
-/// One agent's view of the host.
+/// View that one agent has of the host.
 pub(super) struct Host {
     pub(super) common: Arc<Common>,
     /// The agent's; none where each request is for itself.
@@ -48,7 +48,7 @@ pub(super) struct Host {
     /// The least severe level that a legacy client wants to hear.
     level: Arc<Level>,
     subscriptions: Arc<Subscriptions>,
-    /// What the agent has been shown of tools.
+    /// Tools that the agent has been shown.
     pub(super) listed: ListedTools,
     /// The servers of which the agent has read pages.
     pub(super) pages: ReadPages,
@@ -78,8 +78,8 @@ impl Host {
         }
     }
 
-    /// One of many over HTTP, which end together. A request of the stateless era
-    /// belongs to no connection there, and so neither does a call that waits.
+    /// Makes it one of many over HTTP, which end together. A request of the stateless era belongs
+    /// to no connection there, and so neither does a call that waits.
     pub(super) fn among_others(mut self) -> Self {
         self.lasting = false;
         self
@@ -107,13 +107,13 @@ impl Host {
     }
 }
 
-/// What this server says of itself.
+/// Returns the description that this server gives of itself.
 pub(super) fn ourselves() -> Implementation {
     Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse")
 }
 
-/// What is wrong with a request that rmcp does not understand: its parameters, if
-/// the era has that method, or else its method.
+/// Returns the error of a request that rmcp does not understand: its parameters, if the era has
+/// that method, or else its method.
 pub(super) fn misunderstood(method: &str, stateless: bool) -> ErrorData {
     let known: &[&str] = if stateless {
         &["server/discover", listen::METHOD]
@@ -134,8 +134,8 @@ pub(super) fn misunderstood(method: &str, stateless: bool) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
 }
 
-/// What a refusal is in MCP. That there is no such resource has a code of its own in
-/// the era with sessions; rmcp gives it its newer one in the other.
+/// Returns the MCP error of a refusal. A resource that does not exist has a code of its own in the
+/// era with sessions; rmcp gives it its newer one in the other.
 pub(super) fn refusal(refusal: Refusal) -> ErrorData {
     let text = refusal.to_string();
     match refusal {
@@ -194,7 +194,7 @@ impl Host {
         answered.map(verbatim::folded)
     }
 
-    /// What some server really has.
+    /// Returns the capabilities that some server really has.
     fn capabilities(&self) -> ServerCapabilities {
         let snapshot = self.common.roster.snapshot();
         let mut capabilities = ServerCapabilities::builder()

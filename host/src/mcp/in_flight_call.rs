@@ -30,14 +30,14 @@ use super::plugin_request::{Continuation, PluginRequest};
 use super::relay::Relay;
 use crate::roster::Context;
 
-/// How long the last words of a cancelled call may take to go out.
+/// Time that the last notifications of a cancelled call may take to go out.
 const CANCELLED_FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How long is waited for more questions of a call of a stateless client, so that what is asked
-/// at the same time is asked in one round: clients end a call that takes many.
+/// Time for which more questions of a call of a stateless client are waited for, so that those that
+/// are asked at the same time are asked in one round: clients end a call that takes many.
 const GATHERING: Duration = Duration::from_millis(5);
 
-/// What a call ends in.
+/// Outcome of a call.
 pub(super) type CallOutcome = Result<Answer, ErrorData>;
 
 /// A call on its way.
@@ -54,7 +54,7 @@ pub(super) struct InFlightCall {
     untold: Option<(Option<SessionId>, String)>,
     /// The requests that it was begun by and went on with, as its client names them.
     requests: Vec<RequestId>,
-    /// What was begun for it alone, and ends with it.
+    /// Session that was begun for it alone, and ends with it.
     _own: Option<LeasedSession>,
     /// The message that it was begun by: what that takes counts until the call is over.
     _message: Original,
@@ -69,13 +69,13 @@ pub(super) struct Suspended {
 /// A call that was begun for a request.
 pub(super) struct RunningCall {
     exchange: InFlightCall,
-    /// What it has said, as far as nobody was told of that yet.
+    /// Notifications of the call, as far as nobody was told of them yet.
     relay: Arc<Relay>,
     /// Answers that came along with the request.
     given: HashMap<String, Answer>,
-    /// What it asks, and nobody was asked yet.
+    /// Questions of the call that nobody was asked yet.
     asked: Option<Ask>,
-    /// How it has ended, or what it waits for now.
+    /// Outcome of the call, or the questions that it waits for now.
     ended: Option<Result<CallOutcome, Round>>,
     _place: OwnedSemaphorePermit,
 }
@@ -98,7 +98,7 @@ impl Suspended {
         self.exchange.requests.contains(request)
     }
 
-    /// What it is busy with meanwhile, where others may wait for that.
+    /// Returns the watch of the instance that it is busy with, where others may wait for that.
     pub(super) fn held(&self) -> Option<Awaited> {
         self.exchange.line.held()
     }

@@ -1,4 +1,4 @@
-//! What an agent's lines say.
+//! Messages in an agent's lines.
 
 use dormouse_jsonrpc::{Envelope, Line, MessageError, MessageLimits, Unreadable};
 use rmcp::ErrorData;
@@ -13,7 +13,7 @@ use super::verbatim;
 /// The longest line that is read, in bytes. As in rmcp's own transports.
 pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
 
-/// What a line says.
+/// Message in a line.
 pub(super) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
     /// Nothing that makes sense; what is answered to it, and under which id.
@@ -107,8 +107,8 @@ impl Incoming {
         }
     }
 
-    /// What is done about a text that is no message, or beyond a limit: whoever waits for
-    /// an answer is told.
+    /// Answers a text that is no message, or beyond a limit: the client that waits for an answer is
+    /// told.
     fn unreadable(message: Unreadable<'_>) -> Self {
         let why = match &message.error {
             MessageError::NotJson(why) => format!("the line is not JSON: {why}"),
@@ -134,7 +134,7 @@ impl Incoming {
     }
 }
 
-/// What becomes of a message that is refused.
+/// Returns the treatment of a message that is refused.
 fn answered(
     id: Option<RequestId>,
     is_notification: bool,
@@ -189,7 +189,7 @@ mod tests {
         format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth))
     }
 
-    /// What is refused, and under which id.
+    /// Returns the code of the error with which a text is refused, and the id under which it is.
     #[track_caller]
     fn refused(text: &str) -> (Option<RequestId>, i32) {
         match read(text) {

@@ -1,6 +1,6 @@
-//! What servers want a model to know of them (MCP `instructions`), as agents are told it: in the
-//! answer to their first request as much as their clients take, and whole in resources. All of
-//! it is what the user has seen, and nothing is started for it.
+//! Instructions of servers for a model (MCP `instructions`), as agents are told them: in the answer
+//! to their first request as much as their clients take, and whole in resources. All of it is what
+//! the user has seen, and nothing is started for it.
 
 use dormouse_protocol::attribution;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::commands::push;
 use crate::roster::Snapshot;
 
-/// What Dormouse itself has to say.
+/// Instructions of Dormouse itself.
 pub(super) const OWN: &str = "The tools of several servers. A tool's name begins with the name of \
      its server; each server is started by the first call of one of its tools.";
 

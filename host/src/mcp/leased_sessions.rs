@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use super::common::Common;
 use ending::{Reason, to_end};
 
-/// How often it is looked whether sessions have waited for too long: after the shortest time that
-/// a server of theirs is waited for, within these bounds.
+/// Least and most time after which it is looked again whether sessions have waited for too long:
+/// after the shortest time that a server of theirs is waited for, within these bounds.
 const LOOK_INTERVAL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Most sessions that wait for the calls of one client to one server: each may have a process.
@@ -53,14 +53,14 @@ pub(super) struct LeasedSessions {
 #[derive(Debug, Default)]
 struct Pool {
     idle: HashMap<LeaseKey, Vec<IdleSession>>,
-    /// How many wait.
+    /// Number of sessions that wait.
     count: usize,
     untold: Untold,
     /// Whether somebody looks which are to end.
     is_watched: bool,
 }
 
-/// What was to be told of sessions that have ended, until the next call of their client.
+/// Texts on sessions that have ended, kept until the next call of their client.
 #[derive(Debug, Default)]
 struct Untold {
     texts: HashMap<LeaseKey, String>,
@@ -229,7 +229,7 @@ async fn end_old_ones(common: Arc<Common>) {
     }
 }
 
-/// How long it takes until it has to be looked again which sessions have waited for too long.
+/// Returns the time after which it has to be looked again which sessions have waited for too long.
 fn look_interval(common: &Common) -> Duration {
     let pool = common.leased_sessions.pool();
     let keys = pool.idle.keys();

@@ -1,4 +1,4 @@
-//! How severe a log has to be for an agent to hear it.
+//! Least severe level of the logs that an agent hears.
 #![expect(
     deprecated,
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
@@ -10,13 +10,14 @@ use dormouse_protocol::{LEVELS, severity};
 use rmcp::model::{ErrorData, LoggingLevel, RequestMetaObject};
 use serde_json::Value;
 
-/// That a client has not said anything: far above the highest level.
+/// Placeholder of a client that has not set a level: far above the highest level.
 const UNSAID: u8 = u8::MAX;
 
 /// `info`, which is what plugins tell a client that has not said anything.
 const DEFAULT: u8 = 1;
 
-/// Where a request of the stateless era says which level it wants to be told.
+/// Member of `_meta` in which a request of the stateless era gives the level that it wants to be
+/// told.
 pub(super) const META: &str = "io.modelcontextprotocol/logLevel";
 
 /// MCP's name for it.
@@ -46,7 +47,7 @@ pub(super) enum WantedLogs {
     /// A client of the era with sessions has not said anything. It hears what a server tells
     /// whoever has not: each decides that for itself.
     Unsaid,
-    /// Those of this severity, and more severe ones.
+    /// Logs of this severity, and more severe ones.
     From(u8),
 }
 
@@ -103,12 +104,12 @@ impl Level {
         self.0.store(severity, Ordering::Relaxed);
     }
 
-    /// What the client has said.
+    /// Returns the severity that the client has set.
     pub(super) fn said(&self) -> Option<u8> {
         Some(self.0.load(Ordering::Relaxed)).filter(|level| *level != UNSAID)
     }
 
-    /// What it wants to hear.
+    /// Returns the logs that it wants to hear.
     pub(super) fn wanted(&self) -> WantedLogs {
         self.said().map_or(WantedLogs::Unsaid, WantedLogs::From)
     }

@@ -77,12 +77,12 @@ impl Host {
     }
 }
 
-/// Where the news of one subscription go. The client tells them from others by the
+/// Stream of the notifications of one subscription. The client tells them from others by the
 /// request's id.
 struct Stream<'a> {
     peer: &'a Peer<RoleServer>,
     id: &'a RequestId,
-    /// What is told of: of all that the client has asked for, what there is.
+    /// Notifications that are sent: of all that the client has asked for, those that there are.
     accepted: &'a SubscriptionFilter,
 }
 

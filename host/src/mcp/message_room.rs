@@ -39,7 +39,7 @@ pub(super) struct TakenRoom {
     _places: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-/// Why a message is not read.
+/// Reason for which a message is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoRoom {
     #[error(

@@ -67,16 +67,16 @@ use service::Lossless;
 use session::Session;
 use wire::{Link, Wire};
 
-/// How long calls that run when the agent closes its end may still go on: long
-/// enough for the answers to what was piped in, short enough that nobody waits.
+/// Time for which calls that run when the agent closes its end may still go on: long enough for the
+/// answers to what was piped in, short enough that nobody waits.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long, after the grace, those that are cancelled then may take to end by
-/// themselves, and unsent answers to go out.
+/// Time, after the grace, that calls that are cancelled then may take to end by themselves, and
+/// unsent answers to go out.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How long an agent that has shaken hands may ask for nothing before the host
-/// does what it had put off until the first answer.
+/// Time for which an agent that has shaken hands may ask for nothing before the host does what it
+/// had put off until the first answer.
 const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Serves one agent until it closes its end or `stop` is cancelled. Cancels

@@ -59,7 +59,7 @@ impl Open {
         }
     }
 
-    /// How many requests have no answer yet.
+    /// Returns the number of requests that have no answer yet.
     pub(super) fn len(&self) -> usize {
         self.ids().len()
     }

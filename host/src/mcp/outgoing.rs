@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::verbatim::{self, Text};
 
-/// Where lines go, until it is closed.
+/// Output that lines are written to, until it is closed.
 pub(super) struct Output<W>(Mutex<Option<W>>);
 
 impl<W: AsyncWrite + Unpin> Output<W> {

@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use super::call_listener::Ask;
 
-/// How often questions are asked again because of an answer that does not fit, with
-/// the reason. After that it is the call's to deal with: nobody is asked for ever.
+/// Number of times that questions are asked again because of an answer that does not fit, with the
+/// reason. After that it is the call's to deal with: nobody is asked for ever.
 const AGAIN: u32 = 2;
 
 /// Questions that somebody waits for together, and the answers that are there already.
 struct PendingQuestions {
     ask: Ask,
     answered: HashMap<String, Answer>,
-    /// What was wrong with the last answers to others.
+    /// Errors of the last answers to the other questions, by the questions' ids.
     wrong: HashMap<String, String>,
-    /// How often something was.
+    /// Number of rounds in which an answer was wrong.
     failed: u32,
 }
 

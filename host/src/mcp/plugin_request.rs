@@ -1,4 +1,4 @@
-//! What a request asks of a plugin.
+//! Requests, as orders to a plugin.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,7 +37,7 @@ impl PluginRequest {
         self.method != "completion/complete"
     }
 
-    /// What a `requestState` is bound to.
+    /// Returns the hash that a `requestState` is bound to.
     pub(super) fn binding(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for part in [self.method, &self.key, &self.server] {

@@ -1,4 +1,4 @@
-//! What a running tool says, on its way to the agent.
+//! Notifications of a running tool, on their way to the agent.
 #![expect(
     deprecated,
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
@@ -21,18 +21,18 @@ use tokio::time::Instant;
 
 use super::level::WantedLogs;
 
-/// How many notifications of one call go out in a second. What comes faster
-/// waits; of progress that waits only the newest is kept.
+/// Number of notifications of one call that go out in a second. Those that come faster wait; of
+/// progress that waits only the newest is kept.
 const PER_SECOND: u32 = 50;
 
-/// How many may wait.
+/// Most notifications that may wait.
 const WAITING: usize = 64;
 
-/// How much memory all that wait may take, in bytes.
+/// Most memory that all that wait may take, in bytes.
 const MAX_WAITING_BYTES: usize = 1 << 20;
 
-/// How much memory what a suspended call says may take, in bytes: many calls can be suspended,
-/// for minutes.
+/// Most memory that the notifications of a suspended call may take, in bytes: many calls can be
+/// suspended, for minutes.
 const MAX_SUSPENDED_BYTES: usize = 64 << 10;
 
 /// Takes what one call says, or what belongs to no call, without ever blocking whoever
@@ -42,7 +42,7 @@ pub(super) struct Relay {
     token: Option<ProgressToken>,
     /// The logs that the agent wants to hear.
     logs: WantedLogs,
-    /// How much memory all that waits may take, in bytes.
+    /// Most memory that all that wait may take, in bytes.
     max_bytes: usize,
     queue: Mutex<Queue>,
     changed: Notify,
@@ -51,9 +51,9 @@ pub(super) struct Relay {
 #[derive(Default)]
 struct Queue {
     notes: VecDeque<Note>,
-    /// What they take, in bytes.
+    /// Memory that they take, in bytes.
     bytes: usize,
-    /// How far the call was when it last said so.
+    /// Progress that the call has reported last.
     said: Option<f64>,
     /// The progress that the agent was told last.
     told: Option<f64>,
@@ -75,7 +75,7 @@ enum Note {
 }
 
 impl Note {
-    /// How much memory it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     fn bytes(&self) -> usize {
         let content = match self {
             Self::Progress { message, .. } => message.as_ref().map_or(0, String::len),
@@ -87,7 +87,7 @@ impl Note {
     }
 }
 
-/// How much memory a value takes, in bytes.
+/// Returns the memory that a value takes, in bytes.
 fn value_bytes(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len(),

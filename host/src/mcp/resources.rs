@@ -16,10 +16,10 @@ use super::plugin_request::{Continuation, PluginRequest};
 use super::result::{list, read};
 use crate::roster::{FollowedResource, Refusal, Roster};
 
-/// How many resources one client may subscribe to.
+/// Most resources that one client may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 1024;
 
-/// How many bytes the URIs that one client subscribes to may have together.
+/// Most bytes of all URIs together that one client subscribes to.
 const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
 
 /// Longest URI that is subscribed to, in bytes: it is kept as long as its session.
@@ -101,8 +101,8 @@ impl Subscriptions {
     }
 }
 
-/// What a resource's refusal is in MCP, which wants to be told the URI where there
-/// is no such resource (SEP-2164).
+/// Returns the MCP error of a resource's refusal. MCP wants to be told the URI where there is no
+/// such resource (SEP-2164).
 pub(super) fn with_uri(refused: Refusal, uri: &str) -> ErrorData {
     let unknown = matches!(refused, Refusal::NotFound(_));
     let mut error = refusal(refused);

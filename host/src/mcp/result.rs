@@ -13,12 +13,12 @@ use super::handler::ourselves;
 /// The member of `_meta` that says who has answered.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What this server says of itself in every result of the stateless era.
+/// Description that this server gives of itself in every result of the stateless era.
 static SERVER: LazyLock<String> =
     LazyLock::new(|| serde_json::to_string(&ourselves()).unwrap_or_default());
 
-/// What a list in the stateless era begins with: complete, stale at once, and for
-/// nobody else, which is what rmcp says of a list that does not say itself.
+/// Beginning of a list in the stateless era: complete, stale at once, and for nobody else, which is
+/// what rmcp says of a list that does not say itself.
 static STATELESS: LazyLock<String> = LazyLock::new(|| {
     let server = &*SERVER;
     format!(
@@ -160,7 +160,7 @@ mod tests {
         answer.into_value().unwrap().to_string()
     }
 
-    /// What says who has answered, as it goes behind all others.
+    /// Returns the member that says which server has answered, as it goes behind all others.
     fn server() -> String {
         format!(r#""_meta":{{"{SERVER_INFO}":{}}}"#, *SERVER)
     }

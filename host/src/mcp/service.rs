@@ -49,8 +49,8 @@ impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
     }
 }
 
-/// What a request's handler answers, also where it has panicked: rmcp would never
-/// answer that request.
+/// Returns the outcome of a request's handler, also where it has panicked: rmcp would never answer
+/// that request.
 pub(super) async fn caught<T>(
     id: &RequestId,
     handled: impl Future<Output = Result<T, ErrorData>>,

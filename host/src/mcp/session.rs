@@ -1,4 +1,4 @@
-//! One agent's connection.
+//! Connection of an agent.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! How far rmcp is with a connection.
+//! Stages of a connection in rmcp.
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use tokio::time::Instant;
 
-/// How far rmcp is with a connection.
+/// Stage of a connection in rmcp.
 pub(super) enum Stage {
     /// It waits for a request that tells the era, and takes anything but a request for
     /// a reason to hang up.

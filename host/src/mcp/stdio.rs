@@ -3,7 +3,7 @@
 use rmcp::transport::stdio_pipes;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// One end that is read, one that is written.
+/// Stream that is read, and stream that is written.
 pub type Streams = (
     Box<dyn AsyncRead + Send + Unpin>,
     Box<dyn AsyncWrite + Send + Unpin>,

@@ -15,17 +15,17 @@ use tokio::task::AbortHandle;
 
 use super::in_flight_call::Suspended;
 
-/// How long a call waits for the answer to a question.
+/// Time that a call waits for the answer to a question.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// How many calls may wait at once. Where there are more, one is ended of the client that
-/// has most, so that no client ends the calls of others: the one that has waited longest,
-/// whose person is the least likely still to be there. Half of the pool that instances
-/// come from stays free for those that run.
+/// Most calls that may wait at once. Where there are more, one is ended of the client that has
+/// most, so that no client ends the calls of others: the one that has waited longest, whose person
+/// is the least likely still to be there. Half of the pool that instances come from stays free for
+/// those that run.
 const MAX_SUSPENDED_CALLS: usize = 64;
 
-/// How long a call goes on to wait when another one waits for what it is busy with:
-/// long enough for an answer that is on its way, shorter than anybody's patience.
+/// Time that a call goes on to wait when another one waits for what it is busy with: long enough
+/// for an answer that is on its way, shorter than anybody's patience.
 const CONTENDED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Of how many calls that were ended it is known why.
@@ -44,7 +44,7 @@ struct SuspendedCallsState {
     next: u64,
     /// The oldest first.
     calls: BTreeMap<u64, SuspendedCall>,
-    /// Those that have ended, the latest last.
+    /// Calls that have ended, the latest last.
     ended: VecDeque<(u64, EndReason)>,
 }
 
@@ -54,7 +54,7 @@ struct SuspendedCall {
     _end: End,
 }
 
-/// Why a call waits no longer.
+/// Reason for which a call waits no longer.
 #[derive(Clone, Copy)]
 enum EndReason {
     Late,

@@ -148,7 +148,7 @@ impl Agent {
     }
 }
 
-/// What a request of the stateless era carries.
+/// Adds the `_meta` that a request of the stateless era carries to its parameters.
 fn stateless(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -111,7 +111,7 @@ impl Host {
         Ok(listed.result(result, tool, &snapshot))
     }
 
-    /// What the agent of a request has been shown of tools, and its name there.
+    /// Returns the tools that the agent of a request has been shown, and its name there.
     fn listed_by<'a>(&'a self, caller: &'a Caller<'_>) -> (&'a ListedTools, &'a str) {
         match self.lasting || !caller.stateless {
             true => (&self.listed, ""),
@@ -142,8 +142,8 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown tool: `{said}`{why}"), None)
 }
 
-/// What is wrong with the server whose tool a name would be, if its tools are
-/// not listed because of that.
+/// Returns what is wrong with the server whose tool a name would be, if its tools are not listed
+/// because of that.
 fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
     if let Some(why) = not_shown(name, snapshot) {
         return Some(why);
@@ -170,7 +170,7 @@ struct NotOffered {
     hint: String,
 }
 
-/// What is known of the server whose tool a name would be, if that has its tools listed.
+/// Returns the server whose tool a name would be, if that has its tools listed, and a hint.
 fn not_offered(name: &str, snapshot: &Snapshot) -> Option<NotOffered> {
     let servers = || snapshot.servers().values();
     let shown = |server: &Server, tool: &str| {
@@ -196,7 +196,7 @@ fn not_offered(name: &str, snapshot: &Snapshot) -> Option<NotOffered> {
     })
 }
 
-/// Why a tool of that name is not shown, if there is one all the same.
+/// Returns the reason for which a tool of that name is not shown, if there is one all the same.
 fn not_shown(name: &str, snapshot: &Snapshot) -> Option<String> {
     snapshot.servers().values().find_map(|server| {
         let config = server.config();

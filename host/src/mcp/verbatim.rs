@@ -23,8 +23,8 @@ use serde_json::{Value, json};
 /// into.
 const MEMBER: &str = "dormouse:verbatim";
 
-/// How rmcp's messages look that something is folded into. Inside of strings quotation
-/// marks are escaped, so that few others look alike.
+/// Marks of rmcp's messages that something is folded into. Inside of strings quotation marks are
+/// escaped, so that few others look alike.
 const FOLDED: [&str; 2] = ["\"result\":\"", "\"dormouse:verbatim\":\""];
 
 /// An answer as rmcp takes it from its handler.
@@ -35,7 +35,7 @@ pub(super) fn folded(answer: Answer) -> CustomResult {
     })
 }
 
-/// What an error says besides its message, as rmcp takes it.
+/// Returns the data of an error, which it has besides its message, as rmcp takes it.
 pub(super) fn data(text: String) -> Value {
     json!({ MEMBER: text })
 }
@@ -78,7 +78,7 @@ pub(super) fn answer(result: ClientResult) -> Result<Answer, String> {
     }
 }
 
-/// What of a message is to go out as the text that it is.
+/// Part of a message that is to go out as the text that it is.
 pub(super) enum Text<'a> {
     Result(&'a str),
     /// The parameters of a request of that method.
@@ -105,7 +105,7 @@ pub(super) fn text(message: &ServerJsonRpcMessage) -> Option<Text<'_>> {
     }
 }
 
-/// What rmcp has written, a message or an event of a stream, as it goes out.
+/// Returns a message or an event of a stream that rmcp has written, as it goes out.
 pub(super) fn unfolded(written: Bytes) -> Bytes {
     let text = std::str::from_utf8(&written).unwrap_or_default();
     if !FOLDED.into_iter().any(|mark| text.contains(mark)) {

@@ -34,21 +34,21 @@ use super::open::Open;
 use super::outgoing::{OutgoingLine, Output};
 use super::stage::{Stage, handshake};
 
-/// How many answers to nonsense may wait to be written.
+/// Most answers to texts that are no messages that may wait to be written.
 const REFUSALS: usize = 64;
 
-/// How much of the input is read at once, in bytes.
+/// Number of bytes of the input that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
-/// How many requests may have no answer yet; nothing more is read while more have none.
-/// Far fewer calls may run at once, and what is beyond that is refused at once.
+/// Most requests that may have no answer yet; nothing more is read while more have none. Far fewer
+/// calls may run at once, and what is beyond that is refused at once.
 pub(super) const MAX_OPEN_REQUESTS: usize = 16_384;
 
-/// How long requests that run when their client shakes hands after all may take to be
-/// answered: a bit longer than until they are cancelled.
+/// Time that requests that run when their client shakes hands after all may take to be answered: a
+/// bit longer than until they are cancelled.
 const LEAVING: Duration = Duration::from_millis(1500);
 
-/// What is answered instead of a long result while too many wait.
+/// Returns the error with which a request is answered instead of a long result while too many wait.
 fn unread(id: RequestId) -> ServerJsonRpcMessage {
     let why = "too many long results wait to be read by this client\n\
                hint: read those that are there, and ask again";
@@ -71,19 +71,19 @@ fn read(line: String, room: &Result<TakenRoom, NoRoom>) -> Incoming {
 pub(super) struct Link<R, W> {
     lines: tokio::sync::Mutex<LineReader<BufReader<R>>>,
     output: Output<Counted<W>>,
-    /// What was sent and is not written yet.
+    /// Messages that were sent and are not written yet.
     backlog: Arc<Backlog>,
     /// Memory of what was read and is not dealt with yet.
     message_room: MessageRoom,
     /// The requests that have no answer yet.
     open: Open,
-    /// Whether it was said that there are too many of these.
+    /// Set once it was said that there are too many of these.
     said_open: Once,
-    /// Those that came together.
+    /// Requests that came together.
     batches: Batches,
-    /// How many answers to nonsense may wait to be written.
+    /// Places for answers to texts that are no messages, which wait to be written.
     refusals: Arc<Semaphore>,
-    /// What the next service begins with.
+    /// Message that the next service begins with.
     next: Mutex<Option<Box<ClientJsonRpcMessage>>>,
     /// Cancelled when the input ends.
     closed: CancellationToken,
@@ -139,7 +139,7 @@ impl<R, W> Link<R, W> {
         self.backlog.room().await
     }
 
-    /// What another service has to begin with, when one has ended.
+    /// Takes the message that another service has to begin with, when one has ended.
     pub(super) fn next(&self) -> Option<Box<ClientJsonRpcMessage>> {
         self.place().take()
     }
@@ -158,12 +158,12 @@ struct WaitingLine {
     until: Instant,
 }
 
-/// One service's messages. Another one goes on with what follows a handshake that comes
-/// late: rmcp's own cannot change from an era to the other.
+/// Messages of one service. Another one goes on with what follows a handshake that comes late:
+/// rmcp's own cannot change from an era to the other.
 pub(super) struct Wire<R, W> {
     link: Arc<Link<R, W>>,
     stage: Stage,
-    /// What was read, and is still to be passed on.
+    /// Messages that were read, and are still to be passed on.
     read: VecDeque<Box<ClientJsonRpcMessage>>,
     /// The next message. Waiting may be given up at any time, and goes on later.
     waiting: Option<WaitingLine>,
@@ -194,7 +194,7 @@ where
         }
     }
 
-    /// What rmcp is to hear of a message.
+    /// Returns the message that rmcp is to hear of a message that was read, if any.
     fn passed(&mut self, message: Box<ClientJsonRpcMessage>) -> Option<ClientJsonRpcMessage> {
         match (&self.stage, &*message) {
             (Stage::Opening, JsonRpcMessage::Request(request)) => {

@@ -22,9 +22,9 @@ pub enum ApprovalOutcome {
     Approved(usize),
     /// They have not.
     Waits {
-        /// How many items go on waiting.
+        /// Number of items that go on waiting.
         count: usize,
-        /// Why, in words of Dormouse's own.
+        /// Reason, in words of Dormouse's own.
         why: String,
     },
 }
@@ -141,7 +141,7 @@ impl Roster {
     }
 }
 
-/// What a user is asked to allow.
+/// Returns the text of the form in which a user is asked to approve what waits of a server.
 fn shown(server: &str, pending: &Pending, gone: Option<&Gone>) -> String {
     let counts = counts(pending, gone);
     let mut message = format!("What `{server}` offers is not what you have approved ({counts}):\n");

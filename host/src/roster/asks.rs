@@ -1,4 +1,4 @@
-//! What is asked of servers beside calling tools.
+//! Requests to servers other than calls of tools.
 
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
@@ -56,8 +56,7 @@ impl Roster {
         self.ask(&source.server, wanted, asked, context).await
     }
 
-    /// What a plugin makes of what a user has begun to type: an MCP
-    /// `CompleteResult`.
+    /// Returns a plugin's completion of what a user has begun to type: an MCP `CompleteResult`.
     ///
     /// # Errors
     /// The plugin refuses.
@@ -102,7 +101,7 @@ impl Roster {
     }
 }
 
-/// What a plugin declares of an offer, and the function behind it.
+/// Returns a plugin's declaration of an offer, and the function behind it.
 fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
     let gone = || Refusal::NotFound(format!("`{}` is gone", offer.key));
     let item = offer.declared().ok_or_else(gone)?;

@@ -1,4 +1,4 @@
-//! What a bridged server shows, by what is known of its upstream.
+//! Listing of a bridged server, by what is known of its upstream.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::store::{Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
 /// The one tool of a server of which nothing is known yet.
 pub(super) const DISCOVER: &str = "discover";
 
-/// What a bridged server shows.
+/// Returns the listing that a bridged server shows.
 pub(super) fn listing(
     server: &str,
     bridge: &Bridge,
@@ -33,8 +33,8 @@ pub(super) fn listing(
     }
 }
 
-/// What an upstream offers as its user has approved it, without what a policy withholds where it
-/// has changed since.
+/// Returns an upstream's listing as its user has approved it, without the items that have changed
+/// since and that the policy withholds.
 fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
     let is_withheld =
         |item: &&PendingItem| item.was.is_some() && item.treatment(changes) == Treatment::Withheld;
@@ -59,9 +59,9 @@ fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
     Arc::new(shown)
 }
 
-/// What a plugin in front of an upstream shows: what it declares, as careful as its upstream's
-/// tools are, and of those of them that are no longer what their user has approved, what the
-/// policy says.
+/// Returns the listing that a plugin in front of an upstream shows: what the plugin declares, as
+/// careful as its upstream's tools are, and of those of them that are no longer what their user has
+/// approved, what the policy says.
 pub(super) fn adapted(
     declared: &Arc<Listing>,
     changes: &ChangePolicy,
@@ -180,7 +180,7 @@ const MAX_SIGNATURES_BYTES: usize = 16 << 10;
 /// Most bytes of the names of tools whose signatures are left out.
 const MAX_NAMES_BYTES: usize = 4 << 10;
 
-/// What a model is told of the tools that a server turned out to have.
+/// Returns the text that tells a model of the tools that a server turned out to have.
 pub(super) fn signatures(
     server: &str,
     listing: &Listing,
@@ -256,10 +256,10 @@ fn member_text(value: &RawValue) -> String {
     }
 }
 
-/// What is new about something that an upstream offers, for whoever has to approve it: the
-/// members of the object that are not the same, as they were and as they are: all lines that are
-/// not, and of the others those beside them. Nothing in it
-/// moves a cursor or looks like something else.
+/// Returns the difference between an item that an upstream offers and the same item as it was
+/// approved, for the user who has to approve it: the members of the object that are not the same,
+/// as they were and as they are: all lines that are not, and of the others those beside them.
+/// Nothing in it moves a cursor or looks like something else.
 #[must_use]
 pub fn difference(item: &PendingItem) -> String {
     let members = |object: Option<&str>| -> BTreeMap<String, Box<RawValue>> {
@@ -408,7 +408,7 @@ mod tests {
         }
     }
 
-    /// Whoever approves a number has seen it.
+    /// Users who approve a number have seen it as it is written.
     #[test]
     fn numbers_are_shown_as_they_are_written() {
         let tool = |most: &str, description: &str| {

@@ -10,8 +10,8 @@ use super::bridge::{self, DISCOVER};
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
 
-/// What a model is told beside the refusal of a tool that it sees as its user has approved it,
-/// and that is another by now. It may have called that as it was.
+/// Returns the text that a model gets beside the refusal of a tool that it sees as its user has
+/// approved it, and whose definition has changed since. The model may have called it as it was.
 fn definition_has_changed(server: &str) -> String {
     format!(
         "[dormouse] The definition of this tool has changed since its user approved it: \
@@ -19,7 +19,8 @@ fn definition_has_changed(server: &str) -> String {
     )
 }
 
-/// What a model is told beside the refusal of a tool that a component declares as it was.
+/// Returns the text that a model gets beside the refusal of a tool that a component declares as it
+/// was.
 fn component_is_outdated(server: &str) -> String {
     format!(
         "[dormouse] The definition of this tool has changed since the component of this server was \

@@ -65,7 +65,7 @@ impl fmt::Display for Gone {
     }
 }
 
-/// What its user is told of the items of a server that are gone.
+/// Returns the text that tells a server's user which of its items are gone.
 #[must_use]
 pub fn gone_told(server: &str, names: &[String]) -> String {
     format!(
@@ -78,7 +78,7 @@ pub fn gone_told(server: &str, names: &[String]) -> String {
     )
 }
 
-/// How much has changed, is new and is gone.
+/// Returns the numbers of items that have changed, are new and are gone, in words.
 #[must_use]
 pub fn counts(pending: &Pending, gone: Option<&Gone>) -> String {
     let changed = pending.iter().filter(|item| item.was.is_some()).count();

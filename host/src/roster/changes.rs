@@ -1,4 +1,4 @@
-//! What agents are to be told of, on its way to them.
+//! Changes that agents are to be told of, on their way to them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dormouse_protocol::{Catalog, Notice};
 use tokio::sync::{broadcast, watch};
 
-/// How many updates of resources may wait for an agent. One that falls further
-/// behind misses some.
+/// Number of updates of resources that may wait for an agent. One that falls further behind misses
+/// some.
 const WAITING: usize = 256;
 
 /// Tells of changes.
@@ -47,7 +47,7 @@ impl Drop for WantedResource {
     }
 }
 
-/// How often each list has changed.
+/// Number of times that each list has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "named after the lists")]
 pub struct Numbers {

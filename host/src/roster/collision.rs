@@ -15,19 +15,19 @@ const MAX_NAMED: usize = 20;
 /// at all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collision {
-    /// What they are: `tool`, say.
+    /// Kind of the items: `tool`, say.
     pub what: &'static str,
     /// The name that agents would see, or the URI.
     pub name: String,
-    /// Whose they are, as (server, own name).
+    /// Owners of the items, as (server, own name).
     pub owners: Vec<(String, String)>,
     /// Whether it is a project's, and the name one of the user's own servers'.
     pub is_of_project: bool,
 }
 
 impl Collision {
-    /// One thing of a server, as (server, own name), that would be called what Dormouse keeps
-    /// for itself.
+    /// Makes the collision of a server's item, as (server, own name), with a name that Dormouse
+    /// keeps for itself.
     pub(super) fn with_dormouse(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
         Self {
             what,
@@ -37,8 +37,8 @@ impl Collision {
         }
     }
 
-    /// One thing, as (server, own name), that would take the name of another that waits for its
-    /// user.
+    /// Makes the collision of an item, as (server, own name), with the name of another item that
+    /// waits for its user.
     pub(super) fn with_waiting(what: &'static str, name: &str, owners: [(&str, &str); 2]) -> Self {
         let owned = |(server, own): (&str, &str)| (server.to_owned(), own.to_owned());
         Self {
@@ -49,8 +49,8 @@ impl Collision {
         }
     }
 
-    /// One thing of a project's server, as (server, own name), that would be called like one of
-    /// the user's own servers', or stand among these.
+    /// Makes the collision of an item of a project's server, as (server, own name), with one of the
+    /// user's own servers: it would have the name of one of their items, or stand among these.
     pub(super) fn with_user(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
         Self {
             is_of_project: true,

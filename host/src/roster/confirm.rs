@@ -10,14 +10,14 @@ use tokio::sync::watch;
 
 use super::Roster;
 
-/// How long a question may be, in bytes. What is longer nobody reads in a form.
+/// Most bytes of a question. Nobody reads a longer one in a form.
 pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
 
-/// How long a call waits for the outcome of another call's form before it opens one of its own:
-/// whoever had that one open may have given it up, and it may not be there any more.
+/// Time that a call waits for the outcome of another call's form before it opens a form of its own:
+/// the client of the other call may have given that form up, and may not be there any more.
 const MAX_WAIT_FOR_OTHER: Duration = Duration::from_secs(20);
 
-/// Why nobody has agreed.
+/// Reason for which nobody has agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unconfirmed {
     #[error("nobody can be asked through this client")]
@@ -37,22 +37,22 @@ pub(super) enum Unconfirmed {
 /// Things that are asked about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ConfirmationSubject {
-    /// Whether the project that the host works in is trusted.
+    /// Trust in the project that the host works in.
     Trust,
-    /// Whether what a server offers is approved, by its name.
+    /// Approval of what a server offers, by the server's name.
     Approval(String),
 }
 
-/// What comes of a form, once it is closed.
+/// Outcome of a form, once it is closed.
 type FormOutcome = Result<(), Unconfirmed>;
 
-/// What users are asked, and have refused.
+/// Questions that users are asked, and those that they have refused.
 #[derive(Default)]
 pub(super) struct Questions(Mutex<QuestionsState>);
 
 #[derive(Default)]
 struct QuestionsState {
-    /// What nobody is asked about again.
+    /// Questions that nobody is asked again.
     refused: BTreeSet<ConfirmationSubject>,
     /// The one form that is open for each thing.
     open: BTreeMap<ConfirmationSubject, OpenForm>,
@@ -72,15 +72,15 @@ pub(super) struct OwnForm<'q> {
     outcome: watch::Sender<Option<FormOutcome>>,
 }
 
-/// What a user has agreed to.
+/// Form in which a user has agreed.
 pub(super) enum Agreed<'q> {
-    /// What they were shown just now, which is to be done.
+    /// The form that they were shown just now; what it asks about is to be done.
     Now(OwnForm<'q>),
     /// The same in the form of another call, which has done it.
     WithAnother,
 }
 
-/// Whose form a question is answered by.
+/// Form by which a question is answered.
 enum FormTurn<'q> {
     Own(OwnForm<'q>),
     Other(OpenForm),
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(form.answered(Ok(())).err(), Some(Unconfirmed::AskedBefore));
     }
 
-    /// Else a form that its client has given up would keep everybody from being asked.
+    /// Otherwise a form that its client has given up would keep everybody from being asked.
     #[test]
     fn a_form_that_nobody_waits_for_gives_way_to_another_one() {
         let questions = Questions::default();

@@ -1,17 +1,17 @@
-//! Why something cannot be called at all, or has no answer.
+//! Errors of calls that cannot be made and of requests that have no answer.
 
 use std::fmt;
 
 use dormouse_config::UntrustedProject;
 use dormouse_runtime::{CallError, Cause};
 
-/// Why a prompt, a resource or a completion has no answer.
+/// Reason for which a prompt, a resource or a completion has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no such thing.
     #[error("{0}")]
     NotFound(String),
-    /// What it was asked with is wrong.
+    /// Its arguments or parameters are wrong.
     #[error("{0}")]
     Invalid(String),
     /// The upstream behind it answers with this error, which is passed on as it is.
@@ -19,9 +19,9 @@ pub enum Refusal {
     Upstream {
         /// Its JSON-RPC code.
         code: i64,
-        /// What it says.
+        /// Its message.
         message: String,
-        /// What else it says: JSON text, as it came.
+        /// Its data: JSON text, as it came.
         data: Option<String>,
     },
     /// Everything else.
@@ -67,9 +67,9 @@ pub enum NoSuchTool {
     Server {
         /// The name asked for.
         server: String,
-        /// What was probably meant.
+        /// Server or tool that was probably meant.
         meant: MeantServer,
-        /// Where it may be instead, and is not looked for.
+        /// Project that may have the server, and is not trusted, so its servers are not looked for.
         untrusted: Option<UntrustedProject>,
     },
     /// The server has no such tool.
@@ -91,7 +91,7 @@ pub enum NoSuchTool {
         server: String,
         /// The name asked for.
         tool: String,
-        /// What to do.
+        /// Hint at what to do.
         hint: String,
     },
     /// The server is there, but not to be called.
@@ -104,7 +104,7 @@ pub enum NoSuchTool {
     },
 }
 
-/// What a name that no server has was probably meant to be.
+/// Server or tool that was probably meant by a name that no server has.
 #[derive(Debug)]
 pub enum MeantServer {
     /// The server of this name, which is reached in the same way as the one of that name.

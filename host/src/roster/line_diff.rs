@@ -2,8 +2,8 @@
 
 use similar::{ChangeTag, TextDiff};
 
-/// How many lines are compared each with each, at most. To compare more would take time by
-/// their product; they are told as removed and added.
+/// Most lines that are compared each with each. To compare more would take time by their product;
+/// they are told as removed and added.
 const MAX_COMPARED_LINES: usize = 2000;
 
 /// The lines of both texts in order, each without its end: those that only the first has
@@ -42,7 +42,7 @@ pub(super) fn lines<'a>(before: &'a str, after: &'a str) -> Vec<(ChangeTag, &'a 
     found
 }
 
-/// How many lines that have not changed are shown before a change, and after it.
+/// Number of unchanged lines that are shown before a change, and after it.
 const CONTEXT_LINES: usize = 3;
 
 /// Part of what is shown of a difference.

@@ -1,4 +1,4 @@
-//! How much memory child processes have.
+//! Memory use of child processes.
 
 /// The resident memory of all processes in these process groups, in bytes: of the
 /// children and of what they have started. None where there are none, and on systems

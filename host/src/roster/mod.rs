@@ -97,15 +97,16 @@ pub struct Roster {
     /// The configuration that `current` was made from. Whoever holds it is the
     /// one that changes `current`.
     config: Mutex<Configured>,
-    /// What the user's own file said when it could last be read. Trust that is revoked, and what
+    /// The user's own configuration file as it could last be read. Trust that is revoked, and what
     /// becomes of a project's files, do not wait until it can be read again.
     own: Mutex<Config>,
     /// The servers that are on or off for as long as this host runs, whatever is
     /// configured.
     once: Mutex<BTreeMap<String, bool>>,
-    /// Why nothing is asked of servers of which what they offer cannot be kept.
+    /// Reasons for which servers are asked nothing, because what they offer cannot be kept, by the
+    /// names of the servers.
     unkept: Mutex<BTreeMap<String, String>>,
-    /// What the user is asked, and has not agreed to.
+    /// Questions that the user is asked, and has not agreed to.
     questions: Questions,
     changes: Changes,
     named: Mutex<NamedResources>,
@@ -118,7 +119,7 @@ pub struct Roster {
     sessions: Arc<Sessions>,
 }
 
-/// Where a roster finds and keeps things.
+/// Files and directories that a roster reads and writes.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// The configuration file.
@@ -130,8 +131,8 @@ pub struct Places {
     /// File that the token of clients over HTTP is read from. None where there is none, or
     /// the environment has it.
     pub token_file: Option<PathBuf>,
-    /// Where the files of the user's clients are looked for; nowhere where there is
-    /// nothing.
+    /// Folders and variables by which the files of the user's clients are found. None where they
+    /// are not looked for.
     pub around: Option<Surroundings>,
     /// Dormouse itself, which is run once more to end the children of a host that is
     /// killed; they outlive it where there is none.
@@ -171,7 +172,7 @@ impl Places {
     }
 }
 
-/// What a caller brings along with a call.
+/// Session, cancellation and listener of a call.
 pub struct Context {
     /// The agent's session, if the call is of one.
     pub session: Option<SessionId>,
@@ -218,7 +219,7 @@ impl Roster {
         Ok(roster)
     }
 
-    /// What there is now.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current
             .read()
@@ -251,7 +252,7 @@ impl Roster {
         }
     }
 
-    /// What agents are to be told of.
+    /// Returns the changes that agents are to be told of.
     pub fn changes(&self) -> &Changes {
         &self.changes
     }
@@ -367,7 +368,7 @@ impl Roster {
         })
     }
 
-    /// How everything is.
+    /// Returns the status of the host and its servers.
     pub fn status(&self) -> Status {
         status::of(self)
     }
@@ -399,7 +400,7 @@ impl Roster {
         self.config().names_of_two().collect()
     }
 
-    /// What is wrong in the files of the user's clients, and of projects that they trust.
+    /// Returns what is wrong in the files of the user's clients, and of projects that they trust.
     pub fn problems_of_files(&self) -> Vec<String> {
         let config = self.config();
         let sources = config.found.sources.iter();
@@ -486,7 +487,7 @@ impl Roster {
             })
     }
 
-    /// What a name that no server has was probably meant to be.
+    /// Returns the server or tool that was probably meant by a name that no server has.
     fn meant(&self, name: &str, snapshot: &Snapshot) -> MeantServer {
         if let Some(taken) = self.config().same_as.get(name) {
             return MeantServer::SameAs(taken.clone());
@@ -653,7 +654,7 @@ fn say(old: &Snapshot, new: &Snapshot) {
 /// Target of the log lines about servers, and what they offer, that are not as they should be.
 pub const PROBLEMS_OF_SERVERS: &str = "dormouse::servers";
 
-/// How many problems of one kind are logged at once; of more, their number.
+/// Number of problems of one kind that are logged at once; of more, their number.
 const LOGGED_AT_ONCE: usize = 3;
 
 /// Budget of log lines about what servers offer, which they may change as often as they like.

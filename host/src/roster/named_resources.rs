@@ -8,10 +8,10 @@ use dormouse_jsonrpc::{each_item, member};
 
 use super::{Roster, Server};
 
-/// How many URIs are remembered of one server.
+/// Most URIs that are remembered of one server.
 const MAX_URIS: usize = 4096;
 
-/// How many bytes all of these may have.
+/// Most bytes of all URIs that are remembered of one server.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The longest URI that is remembered, in bytes.
@@ -32,8 +32,8 @@ struct NamedByServer {
     order: BTreeMap<u64, Arc<str>>,
     bytes: usize,
     next: u64,
-    /// When it has last begun to tell of resources that nobody wants to hear of, and how many
-    /// of them it has told of since.
+    /// Time at which it has last begun to tell of resources that nobody wants to hear of, and
+    /// number of them that it has told of since.
     unwanted: Option<(Instant, usize)>,
 }
 

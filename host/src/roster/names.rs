@@ -8,10 +8,10 @@ use dormouse_config::name::SEPARATOR;
 /// The longest name that is shown, in characters.
 pub const MAX_NAME_CHARS: usize = 48;
 
-/// How many characters of a cut name are its hash.
+/// Number of characters of the hash in a name that was cut.
 const HASH: usize = 8;
 
-/// Where a name that is too long is cut.
+/// Length to which a name that is too long is cut, in characters, without its hash.
 const CUT: usize = MAX_NAME_CHARS - HASH - 1;
 
 /// The name under which an agent sees a tool. The prefix is the server's name
@@ -38,7 +38,7 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     name
 }
 
-/// What the names of all tools of a server begin with; none where that is nothing.
+/// Returns the prefix that the names of all tools of a server begin with; none where that is empty.
 pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
     let prefix = prefix.unwrap_or(server);
     let mut beginning: String = prefix.chars().map(accepted).collect();

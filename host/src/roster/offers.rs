@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// What people call it.
+    /// Returns the noun that people use for it.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Kind {
 pub struct Offers {
     kind: Kind,
     all: Vec<Arc<Offer>>,
-    /// Those that are not shown, because others are called the same; in order of their keys.
+    /// Offers that are not shown, because others are called the same; in order of their keys.
     hidden: Vec<Arc<Offer>>,
     /// Items of `all` that are shown with the names of their servers, because these call them the
     /// same; in order of their own keys.
@@ -73,14 +73,14 @@ pub struct Offers {
     shared_by_server: BTreeMap<String, Vec<Arc<Offer>>>,
     /// Templates that are not shown because they wait for their user.
     withheld_templates: Vec<WithheldTemplate>,
-    /// Where in `all` a key is; made when one is first looked for.
+    /// Index in `all` of each key; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
 }
 
-/// One prompt, resource or template that agents see.
+/// Prompt, resource or template that agents see.
 #[derive(Debug)]
 pub struct Offer {
-    /// What they call it.
+    /// Name or URI by which they see it.
     pub key: String,
     kind: Kind,
     server: Arc<Server>,
@@ -101,7 +101,7 @@ impl Offer {
         self.server.config().is_of_project()
     }
 
-    /// What its plugin declares of it.
+    /// Returns its plugin's declaration of it.
     #[must_use]
     pub fn declared(&self) -> Option<&ListedItem> {
         self.kind.declared(&self.listing).get(self.index)
@@ -158,7 +158,7 @@ impl Offer {
         cases(&fields.find(|field| field.json == argument)?.ty)
     }
 
-    /// How long [`Self::matched`] takes, in bytes that are compared.
+    /// Returns the cost of [`Self::matched`], in bytes that are compared.
     #[must_use]
     pub(super) fn steps(&self, uri: &str) -> usize {
         self.parsed().map_or(1, |template| template.steps(uri))

@@ -16,8 +16,8 @@ use super::{Offer, Refusal, Roster, Snapshot};
 /// The scheme of Dormouse's own resources.
 const OWN_SCHEME: &str = "dormouse";
 
-/// How long a URI may be held against the templates of one server, in bytes that are compared:
-/// a few milliseconds. Servers choose their templates, and some of them the URIs.
+/// Most bytes that are compared when a URI is held against the templates of one server: a few
+/// milliseconds. Servers choose their templates, and some of them the URIs.
 pub(super) const MAX_STEPS: usize = 4 << 20;
 
 /// Most URIs that the refusal of one that several servers claim names: they may be long.
@@ -28,7 +28,7 @@ static TOO_MANY_STEPS: Once = Once::new();
 /// A listed resource or template, with the values of the template's variables.
 pub type ListedResource = (Arc<Offer>, Map<String, Value>);
 
-/// Where a resource is read.
+/// Server and URI from which a resource is read.
 #[derive(Debug, Clone)]
 pub struct ResourceSource {
     /// The name of its server.

@@ -1,4 +1,4 @@
-//! What may pass between a bridged server and its upstream.
+//! Checks of what passes between a bridged server and its upstream.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,8 +20,8 @@ use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 pub(super) struct RosterPolicy {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,
-    /// How the upstream is reached. Another server may get the name while a connection lives:
-    /// what comes over it is none of that one's.
+    /// Fingerprint of the way in which the upstream is reached. Another server may get the name
+    /// while a connection lives: what comes over it is none of that one's.
     pub(super) fingerprint: Fingerprint,
     /// Tools that were looked for again, because they were called by a client that is
     /// not shown them; none for all of another release.
@@ -223,12 +223,14 @@ impl Roster {
         Ok(())
     }
 
-    /// Why nothing is asked of a server's upstream, where what it offers cannot be kept.
+    /// Returns the reason for which a server's upstream is asked nothing, where what it offers
+    /// cannot be kept.
     pub(super) fn not_kept(&self, server: &str) -> Option<String> {
         self.unkept().get(server).cloned()
     }
 
-    /// Whether a call of a tool, or a request for a prompt, may go to it as it is now.
+    /// Checks that a call of a tool, or a request for a prompt, may go to its server as it is now,
+    /// and asks the user of its client where the policy says so. The error is the reason why not.
     async fn admit(
         &self,
         server: &str,

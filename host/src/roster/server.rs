@@ -1,4 +1,4 @@
-//! One configured server.
+//! Configured servers.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -35,43 +35,42 @@ use crate::store::{
 /// not look each. Nobody calls, replaces the file and calls again within it.
 const LOOK: Duration = Duration::from_micros(250);
 
-/// One configured server, with what is known of it at that moment: a plugin at one
-/// content of its file, or an upstream as it was when it was last seen.
+/// Configured server, with what is known of it at that moment: a plugin at one content of its file,
+/// or an upstream as it was when it was last seen.
 #[derive(Debug)]
 pub struct Server {
     config: ServerConfig,
     listing: Option<Arc<Listing>>,
     /// Declaration of a component in front of an upstream, shown or not.
     declared: Option<Arc<Listing>>,
-    /// What the plugin's file looked like.
+    /// Stamp of the plugin's file.
     stamp: Option<Stamp>,
-    /// When it was last seen to look so.
+    /// Time at which the file was last seen to have this stamp.
     looked: Mutex<Option<Instant>>,
     problem: Option<String>,
-    /// What is known of its upstream.
+    /// Record of what is known of its upstream.
     known: Option<Arc<KnownUpstream>>,
     /// Made by the first call. The next one of this server shares it if all that
     /// matters to it is still the same.
     slot: Arc<SlotCell>,
-    /// What the tools that have been called need to be called, by their place among
-    /// all of them: parsed once.
+    /// Callables of the tools that have been called, by their index among all of them: parsed once.
     callable: Mutex<HashMap<usize, Arc<Callable>>>,
     tally: Arc<Tally>,
 }
 
-/// What is counted of a server as long as its host runs.
+/// Counts of a server, kept as long as its host runs.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) calls: AtomicU64,
     pub(super) running: AtomicU64,
 }
 
-/// What was read of a server: nothing, if it is disabled.
+/// Data that was read of a server: nothing, if it is disabled.
 #[derive(Default)]
 pub(super) struct Read {
     /// Its component, if it has one of its own.
     pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
-    /// What is known of its upstream, if it has one.
+    /// Record of what is known of its upstream, if it has one.
     pub(super) known: Option<Arc<KnownUpstream>>,
 }
 
@@ -187,20 +186,20 @@ impl Server {
             )
     }
 
-    /// How it is configured.
+    /// Returns its configuration.
     #[must_use]
     pub fn config(&self) -> &ServerConfig {
         &self.config
     }
 
-    /// What its plugin declares, as far as that could ever be read; nothing is
-    /// read of a disabled server.
+    /// Returns its plugin's declarations, as far as they could ever be read; nothing is read of a
+    /// disabled server.
     #[must_use]
     pub fn listing(&self) -> Option<&Arc<Listing>> {
         self.listing.as_ref()
     }
 
-    /// What its plugin's file looked like when it was read.
+    /// Returns the stamp of its plugin's file when that was read.
     #[must_use]
     pub fn stamp(&self) -> Option<&Stamp> {
         self.stamp.as_ref()
@@ -224,14 +223,14 @@ impl Server {
         current
     }
 
-    /// What is known of its upstream.
+    /// Returns the record of what is known of its upstream.
     #[must_use]
     pub fn known(&self) -> Option<&Arc<KnownUpstream>> {
         self.known.as_ref()
     }
 
-    /// What its upstream wants a model to know of it, as far as its user has seen it and it is to
-    /// be shown. A component in front of the upstream says for itself what it is.
+    /// Returns the instructions of its upstream for a model, as far as its user has seen them and
+    /// they are to be shown. A component in front of the upstream says for itself what it is.
     #[must_use]
     pub fn instructions(&self) -> Option<&str> {
         self.listed()?;
@@ -248,20 +247,20 @@ impl Server {
         Some((self.listing.clone()?, self.stamp?))
     }
 
-    /// Why its plugin cannot be used as it is now.
+    /// Returns the reason for which its plugin cannot be used as it is now.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// What it declares, if its tools are to be listed.
+    /// Returns its declarations, if its tools are to be listed.
     #[must_use]
     pub fn listed(&self) -> Option<&Arc<Listing>> {
         self.listing.as_ref().filter(|_| self.config.enabled)
     }
 
-    /// What of its tools, prompts and resources is not as MCP has it, where these are
-    /// to be listed.
+    /// Returns those parts of its tools, prompts and resources that are not as MCP has it, where
+    /// these are to be listed.
     #[must_use]
     pub fn odd(&self) -> &[NonconformingItem] {
         self.listed().map_or(&[], |listing| &listing.odd)
@@ -275,7 +274,8 @@ impl Server {
         &self.tally
     }
 
-    /// Why nothing of it may be started or connected, whoever wants that. None where it may.
+    /// Returns the reason for which nothing of it may be started or connected, whoever wants that.
+    /// None where it may.
     fn switched_off(&self) -> Option<String> {
         if let Some(why) = &self.config.denied {
             return Some(format!("disabled: a policy denies it: {why}"));
@@ -304,7 +304,7 @@ impl Server {
         }
     }
 
-    /// What it declares, if it may be called.
+    /// Returns its declarations, if it may be called.
     fn available(&self) -> Result<&Arc<Listing>, NoSuchTool> {
         let name = &self.config.name;
         let unavailable = |state: String| NoSuchTool::Unavailable {
@@ -352,14 +352,14 @@ impl Server {
         }
     }
 
-    /// What the component in front of its upstream declares, shown or not; none where there is
-    /// no component.
+    /// Returns the declarations of the component in front of its upstream, shown or not; none where
+    /// there is no component.
     pub(super) fn declared(&self) -> Option<&Arc<Listing>> {
         let has_component = self.config.component().is_some();
         self.declared.as_ref().filter(|_| has_component)
     }
 
-    /// What becomes of something that waits for its user.
+    /// Returns the treatment of an item that waits for its user.
     pub(super) fn treatment(&self, item: &PendingItem) -> Treatment {
         let bridge = self.config.bridge();
         bridge.map_or(Treatment::Withheld, |bridge| {
@@ -380,8 +380,8 @@ impl Server {
         outdated
     }
 
-    /// What its user has to know of the component in front of its upstream, where that declares
-    /// tools as they were before they have approved what these are now.
+    /// Returns the text that tells its user of the component in front of its upstream, where that
+    /// declares tools as they were before they have approved what these are now.
     #[must_use]
     pub fn outdated_component(&self) -> Option<String> {
         let outdated = self.outdated();
@@ -786,7 +786,7 @@ fn declared(listing: &Listing) -> impl Iterator<Item = &str> {
     all.map(|object| object.get())
 }
 
-/// What went wrong inside of a tool, as MCP tells it to a model.
+/// Returns the result of a tool that has failed, as MCP tells it to a model (`isError`).
 pub(super) fn tool_error(text: String) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }

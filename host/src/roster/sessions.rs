@@ -20,10 +20,11 @@ const LISTS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The sessions that there are.
 #[derive(Default)]
 pub(super) struct Sessions {
-    /// How many there were.
+    /// Number of sessions that have begun.
     begun: AtomicU64,
     open: Mutex<HashMap<SessionId, Session>>,
-    /// What clients that have no session could not be told of servers, by their names.
+    /// Text that clients which have no session could not be told of servers, by the names of the
+    /// servers.
     untold: Mutex<BTreeMap<String, String>>,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Sessions {
 struct Session {
     /// Its client, where that can be told and asked something between its requests.
     client: Option<Arc<dyn Listener>>,
-    /// What its client could not be told of servers, by their names.
+    /// Text that its client could not be told of servers, by the names of the servers.
     untold: BTreeMap<String, String>,
 }
 
@@ -42,12 +43,13 @@ const LOGGER: &str = "dormouse";
 const LEVEL: &str = "notice";
 
 impl Sessions {
-    /// How many there are.
+    /// Returns the number of open sessions.
     pub(super) fn count(&self) -> u64 {
         self.open().len() as u64
     }
 
-    /// What the client of a session, or clients that have none, could not be told of a server, once.
+    /// Takes the text that the client of a session, or clients that have none, could not be told of
+    /// a server.
     fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
         match session {
             Some(session) => self.open().get_mut(&session)?.untold.remove(server),
@@ -103,8 +105,8 @@ impl Roster {
         }
     }
 
-    /// What the client of a session, or clients that have none, could not be told of a server when
-    /// it happened, because they hear no such logs. It is told once.
+    /// Takes the text that the client of a session, or clients that have none, could not be told of
+    /// a server when it happened, because they hear no such logs. It is told once.
     pub fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
         self.sessions.take_untold(session, server)
     }

@@ -68,7 +68,8 @@ mod tests {
 
     use super::*;
 
-    /// Whoever has emptied a file is waited for; also one who begins while it is read.
+    /// A file that has been emptied to be written is waited for; also one that is emptied while it
+    /// is read.
     #[test]
     fn half_a_file_is_not_what_is_read() {
         let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ pub struct Snapshot {
     templates: Offers,
     collisions: Vec<Collision>,
     untrusted: Option<UntrustedProject>,
-    /// Where in `tools` a name is; made for the first call.
+    /// Index in `tools` of each name; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
 }
 
@@ -60,7 +60,7 @@ impl Shown {
         self.declared().map_or("", |declared| &declared.name)
     }
 
-    /// What its plugin declares of it.
+    /// Returns its plugin's declaration of it.
     #[must_use]
     pub fn declared(&self) -> Option<&ListedTool> {
         self.listing.tools.get(self.index)
@@ -228,7 +228,7 @@ impl Snapshot {
         }
     }
 
-    /// What cannot be shown because of its name.
+    /// Returns the items that cannot be shown because of their names.
     #[must_use]
     pub fn collisions(&self) -> &[Collision] {
         &self.collisions

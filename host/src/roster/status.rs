@@ -1,4 +1,4 @@
-//! What `dormouse status` shows of a host.
+//! Status of a host, which `dormouse status` shows.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::store::{Gated, Pending, PendingItem, Treatment};
 /// Most names that collide with others that the state of one server tells.
 const MAX_COLLISIONS: usize = 3;
 
-/// One host and its servers.
+/// Status of a host and its servers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Status {
     /// The host's process id; none where no host runs and this was read from the
@@ -27,20 +27,20 @@ pub struct Status {
     pub version: String,
     /// The configuration file in use.
     pub config: PathBuf,
-    /// When the host started, in seconds since the Unix epoch.
+    /// Time at which the host started, in seconds since the Unix epoch.
     pub started: Option<u64>,
-    /// How many wasmtime engines this host has made: 0 until a tool is called, and
-    /// most often 1 from then on.
+    /// Number of wasmtime engines that this host has made: 0 until a tool is called, and most often
+    /// 1 from then on.
     pub engines: u64,
-    /// How many components it has compiled, and how many it took from the cache.
+    /// Number of components that it has compiled.
     pub compiled: u64,
-    /// How many compiled components came from the cache.
+    /// Number of compiled components that it took from the cache.
     pub cache_hits: u64,
     /// Agents connected.
     pub sessions: u64,
     /// Its servers by name.
     pub servers: Vec<ServerStatus>,
-    /// What is wrong in the user's configuration, outside of servers.
+    /// Problems in the user's configuration, outside of servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     /// The project whose servers are not among these, because nobody trusts it.
@@ -48,7 +48,7 @@ pub struct Status {
     pub untrusted: Option<UntrustedProject>,
 }
 
-/// One server.
+/// Status of a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ServerStatus {
     /// Its name.
@@ -62,9 +62,9 @@ pub struct ServerStatus {
     pub since: Option<u64>,
     /// The plugin's file, where it is a plugin.
     pub component: Option<PathBuf>,
-    /// How its upstream is reached, where it has one: the command or the URL.
+    /// Command or URL by which its upstream is reached, where it has one.
     pub upstream: Option<String>,
-    /// How many tools it has.
+    /// Number of its tools.
     pub tools: usize,
     /// Whether nobody knows what it has: its one tool is what finds out.
     #[serde(default)]
@@ -82,39 +82,41 @@ pub struct ServerStatus {
     pub memory: Option<u64>,
     /// Open connections to its upstream.
     pub connections: usize,
-    /// What its upstream says of itself (MCP `serverInfo`).
+    /// Description that its upstream gives of itself (MCP `serverInfo`).
     pub server_info: Option<Map<String, Value>>,
-    /// When it was last asked what it offers, in seconds since the Unix epoch.
+    /// Time at which it was last asked what it offers, in seconds since the Unix epoch.
     pub fetched: Option<u64>,
-    /// What its user has not approved as it is, changed or new: tools by their names.
+    /// Items that its user has not approved as they are, changed or new: tools by their names.
     pub changed: Vec<String>,
-    /// How much of that there is, and since when.
+    /// Number of these items, and the time since which they wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<PendingApprovals>,
-    /// What its user has approved and it no longer offers: tools by their names.
+    /// Items that its user has approved and it no longer offers: tools by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// What it offers that is not shown, as sentences.
+    /// Items that it offers and that are not shown, as sentences.
     #[serde(default)]
     pub not_shown: Vec<String>,
     /// The last thing that went wrong.
     pub error: Option<String>,
-    /// Where it is configured: `file:line`, and the profile of the client if it is for one.
+    /// Place in which it is configured: `file:line`, and the profile of the client if it is for
+    /// one.
     pub origin: String,
 }
 
-/// How much of what a server offers waits for its user, and since when.
+/// Number of a server's items that wait for its user, and the time since which they do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingApprovals {
     /// The server's name.
     pub server: String,
-    /// What is another than its user has approved.
+    /// Number of items that are not what its user has approved.
     pub changed: usize,
-    /// What they have never approved.
+    /// Number of items that they have never approved.
     pub new: usize,
-    /// What of that is not shown as it was approved either.
+    /// Number of these items that are not shown as they were approved either.
     pub withheld: usize,
-    /// When the first of it came, in seconds since the Unix epoch; none where that is not known.
+    /// Time at which the first of them came, in seconds since the Unix epoch; none where that is
+    /// not known.
     pub since: Option<u64>,
 }
 
@@ -203,7 +205,7 @@ pub fn span(seconds: u64) -> String {
 pub enum State {
     /// Switched off in the configuration.
     Disabled,
-    /// Something has to be set before it can be started.
+    /// It needs a value that is not set before it can be started.
     NeedsConfig,
     /// Nothing is known yet of what its upstream offers.
     Configured,
@@ -239,7 +241,7 @@ impl Status {
     }
 }
 
-/// What a running host shows of its roster.
+/// Returns the status of a running host, from its roster.
 pub(super) fn of(roster: &Roster) -> Status {
     let snapshot = roster.snapshot();
     let counts = roster.runtime.counts();
@@ -394,7 +396,7 @@ fn not_shown(server: &Server, pending: &Pending) -> Vec<String> {
     odd.map(ToString::to_string).chain(new).collect()
 }
 
-/// What is said of a server that a policy denies.
+/// Returns the text that is shown of a server that a policy denies.
 fn denied(why: &str) -> String {
     format!("a policy denies it: {why}")
 }
@@ -412,7 +414,7 @@ fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
     }
 }
 
-/// What an upstream says of itself: the one that runs, or when it last ran.
+/// Returns an upstream's description of itself: of the one that runs, or as it last ran.
 fn server_info(
     upstream: &dormouse_upstream::Status,
     server: &Server,
@@ -424,7 +426,7 @@ fn server_info(
 }
 
 impl ServerStatus {
-    /// How many tools it has, as far as anybody knows.
+    /// Returns the number of its tools in words, as far as it is known.
     #[must_use]
     pub fn tools_in_words(&self) -> String {
         match self.never_asked {
@@ -433,7 +435,7 @@ impl ServerStatus {
         }
     }
 
-    /// What runs for it: its plugin's file, or how its upstream is reached.
+    /// Returns its plugin's file, or the command or URL by which its upstream is reached.
     #[must_use]
     pub fn runs(&self) -> String {
         match (&self.component, &self.upstream) {

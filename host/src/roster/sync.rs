@@ -5,14 +5,14 @@ use dormouse_upstream::{Lost, without_blocking};
 use super::Roster;
 use crate::store::Asker;
 
-/// What an upstream turned out to offer.
+/// Number of items that an upstream turned out to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after what is counted")]
 pub struct Synced {
     pub tools: usize,
     pub prompts: usize,
     pub resources: usize,
-    /// What of it its user has not seen as it is.
+    /// Number of them that its user has not seen as they are.
     pub changed: usize,
 }
 

@@ -14,7 +14,7 @@ use super::{Context, Roster};
 use crate::store::{DecidedBy, Decision};
 
 impl Roster {
-    /// What is to be known of the project that nobody has said to trust, as it is now.
+    /// Returns the review of the project that nobody has said to trust, as it is now.
     ///
     /// # Errors
     /// There is none, or the configuration cannot be read.
@@ -26,7 +26,7 @@ impl Roster {
         self.review(folder)
     }
 
-    /// What is to be known of a project, trusted or not, as it is now.
+    /// Returns the review of a project, trusted or not, as it is now.
     ///
     /// # Errors
     /// It has no servers, or the configuration cannot be read.

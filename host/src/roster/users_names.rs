@@ -16,15 +16,15 @@ pub(super) struct UsersNames<'r> {
     /// Names of all servers of the user's, also of those that are not among the shown ones: a
     /// client may have them itself.
     reserved: Option<&'r ReservedNames>,
-    /// What the names of all that a server offers begin with.
+    /// Prefixes that the names of all that a server offers begin with.
     beginnings: BTreeSet<String>,
     /// Names of what they have, shown or not.
     names: BTreeSet<String>,
 }
 
 impl<'r> UsersNames<'r> {
-    /// Those of the user's own among all servers: names of what is shown of these, and of what they
-    /// are known to have. Also what is switched off keeps its beginning.
+    /// Collects the names of the user's own among all servers: names of what is shown of these, and
+    /// of what they are known to have. Also what is switched off keeps its beginning.
     pub(super) fn of<'a, 'n>(
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
         shown: impl Iterator<Item = &'n str>,

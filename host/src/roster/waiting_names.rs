@@ -10,7 +10,7 @@ use crate::store::Gated;
 /// Names of one kind, each with what would be shown under it.
 pub(super) struct WaitingNames<'s>(HashMap<String, Vec<WaitingItem<'s>>>);
 
-/// Something of a server that is withheld, by its own name.
+/// Item of a server that is withheld, by its own name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WaitingItem<'s> {
     server: &'s str,
@@ -19,7 +19,7 @@ struct WaitingItem<'s> {
 }
 
 impl<'s> WaitingNames<'s> {
-    /// Those of tools or prompts of these servers.
+    /// Collects the items of tools or prompts of these servers that wait.
     pub(super) fn of(kind: Gated, servers: impl Iterator<Item = &'s Arc<Server>>) -> Self {
         let mut all = Self(HashMap::new());
         for server in servers {
@@ -49,9 +49,9 @@ impl<'s> WaitingNames<'s> {
         }
     }
 
-    /// What waits under the name that something of a server, by its own name, would be shown
-    /// under, as (server, own name). None where there is nothing but itself. A project's names are
-    /// kept from projects alone.
+    /// Returns the item that waits under the name that an item of a server, by its own name, would
+    /// be shown under, as (server, own name). None where there is nothing but itself. A project's
+    /// names are kept from projects alone.
     pub(super) fn taken_by(
         &self,
         (server, own): (&Arc<Server>, &str),

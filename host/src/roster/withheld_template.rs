@@ -48,7 +48,7 @@ impl WithheldTemplate {
         self.parsed.get_or_init(parse).as_ref()
     }
 
-    /// How long [`Self::matches`] takes, in bytes that are compared.
+    /// Returns the cost of [`Self::matches`], in bytes that are compared.
     pub(super) fn steps(&self, uri: &str) -> usize {
         self.parsed().map_or(1, |template| template.steps(uri))
     }

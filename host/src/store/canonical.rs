@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 
-/// How deep a value may be: nobody is shown one that is deeper.
+/// Most levels of a value: nobody is shown one that is deeper.
 const MAX_DEPTH: usize = 100;
 
 /// A value in canonical form: members sorted, no white space, texts with as few escapes as

@@ -15,13 +15,13 @@ use serde::Serialize;
 pub enum DecidedBy {
     /// Somebody at a terminal who was asked there.
     Terminal,
-    /// Whoever has run a command with `--yes`: nobody was asked.
+    /// The user who has run a command with `--yes`: nobody was asked.
     Flag,
     /// The user of a client, in a form that it has shown them.
     Client,
 }
 
-/// One decision.
+/// Decision of a user.
 #[derive(Debug, Serialize)]
 pub struct Decision<'a> {
     /// Kind of the decision: `trust`, `approve`, `grant`.

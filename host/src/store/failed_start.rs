@@ -20,14 +20,14 @@ const MAX_FILE_BYTES: u64 = 64 << 10;
 /// A start of an upstream that has failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedStart {
-    /// When, in seconds since the Unix epoch.
+    /// Time of the start, in seconds since the Unix epoch.
     pub at: u64,
-    /// Why, in words for its user.
+    /// Reason, in words for its user.
     pub why: String,
 }
 
 impl FailedStart {
-    /// How long ago it was, in seconds.
+    /// Returns the time since it, in seconds.
     #[must_use]
     pub fn seconds_ago(&self) -> u64 {
         seconds_now().saturating_sub(self.at)

@@ -1,4 +1,4 @@
-//! Where the granted folders really were when they were granted.
+//! Record of the real paths that the granted folders had when they were granted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a model is told of something that is no longer what its user has approved.
+//! Definitions that a model is told of an item that is no longer what its user has approved.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::gated::{Gated, bare_output_schema};
 use super::same_schema::accepts_the_same;
 
-/// What becomes of something that is not what its user has approved.
+/// Treatment of an item that is not what its user has approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
     /// It is shown as it is now, and counts as approved like that.
@@ -88,8 +88,8 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
     RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
 }
 
-/// What decides how careful whoever calls a tool has to be, as a tool that has nothing else: its
-/// hints and its output schema.
+/// Returns the parts of a tool's definition that decide how careful its callers have to be, as a
+/// tool that has nothing else: its hints and its output schema.
 pub(super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
     let tool = Object::parse(tool.get(), members).unwrap_or_default();
@@ -154,7 +154,7 @@ fn is_same_output(one: &str, other: &str) -> bool {
         )
 }
 
-/// What MCP `ToolAnnotations` say of what a tool does, with the defaults that MCP has.
+/// Hints in MCP `ToolAnnotations` on what a tool does, with the defaults that MCP has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hints {
     read_only: bool,
@@ -250,7 +250,7 @@ mod tests {
         RawValue::from_string(text.to_owned()).unwrap()
     }
 
-    /// What is shown of a tool with these annotations that has those now.
+    /// Returns the definition that is shown of a tool with these annotations that has those now.
     fn frozen(approved: &Value, now: &Value) -> Value {
         let tool = |annotations: &Value| {
             let mut tool = json!({ "name": "a", "inputSchema": { "type": "object" } });

@@ -1,5 +1,5 @@
-//! What is known of upstreams, kept from one run to the next: one file for each,
-//! named by the fingerprint of its configuration.
+//! Records of what is known of upstreams, kept from one run to the next: one file for each, named
+//! by the fingerprint of its configuration.
 
 mod approved_texts;
 mod by_folder;
@@ -52,8 +52,8 @@ const MAX_RECORD_BYTES: u64 = 256 << 20;
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// What was read, at one content of its file. The text of the objects is in
-    /// here once, shared with whoever lists them.
+    /// Records that were read, each at one content of its file. The text of the objects is in here
+    /// once, shared with all who list them.
     known: Mutex<HashMap<Fingerprint, (Stamps, Arc<KnownUpstream>)>>,
 }
 
@@ -109,7 +109,7 @@ impl Store {
         Some(known)
     }
 
-    /// What [`learn_as`](Self::learn_as) does for an agent.
+    /// Does for an agent what [`learn_as`](Self::learn_as) does.
     #[cfg(test)]
     pub(crate) fn learn(
         &self,

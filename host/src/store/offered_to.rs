@@ -16,10 +16,10 @@ const MAX_KINDS_OF_CLIENTS: usize = 16;
 /// Most that is kept of the names of prompts, and of those of resource templates, in bytes.
 const MAX_NAMES_BYTES: usize = 1 << 20;
 
-/// What stands for a revision of MCP with a handshake that is not known.
+/// Placeholder for a revision of MCP with a handshake that is not known.
 const SOME_HANDSHAKE: &str = "handshake";
 
-/// What clients of one kind were last offered.
+/// Items that clients of one kind were last offered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct OfferedTo {
     /// The kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has asked for.

@@ -16,7 +16,7 @@ use super::gated::Gated;
 #[derive(Debug, Clone, Default)]
 pub struct Pending(pub(super) Vec<PendingItem>);
 
-/// One of those.
+/// Item that waits for a user to see it.
 #[derive(Debug, Clone)]
 pub struct PendingItem {
     /// Its kind.
@@ -40,15 +40,16 @@ pub struct PendingItem {
 }
 
 impl PendingItem {
-    /// What a model was told of it before, as its user knows it, and what it is told once they have
-    /// approved it, each in one way of writing it. None of what nobody was told.
+    /// Returns the texts that a model was told of it before, as its user knows it, and that it is
+    /// told once they have approved it, each in one way of writing it. None of what nobody was
+    /// told.
     #[must_use]
     pub fn told(&self) -> [Option<String>; 2] {
         let told = |object: &RawValue| self.kind.told(&self.name, object);
         [self.was.as_deref().and_then(told), told(&self.is)]
     }
 
-    /// What a policy has become of it.
+    /// Returns its treatment by a policy.
     #[must_use]
     pub fn treatment(&self, changes: &ChangePolicy) -> Treatment {
         let novelty = match &self.was {

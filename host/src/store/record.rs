@@ -1,4 +1,4 @@
-//! What is known of one upstream, and what its user has seen of it.
+//! Record of what is known of one upstream, and of what its user has seen of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,19 +24,19 @@ use super::unseen::{Change, Clients, Unseen};
 /// 1, only what changed of tools was kept from being shown.
 const FORMAT: u32 = 2;
 
-/// How much of one kind of things that a client is not shown is kept for one that can be asked
-/// more, in bytes.
+/// Most bytes of one kind of items that a client is not shown which are kept for one that can be
+/// asked more.
 const MAX_WITHHELD_BYTES: usize = 8 << 20;
 
-/// What an upstream has said that it offers, and what of that its user knows.
+/// Record of what an upstream has said that it offers, and of what its user knows of that.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     format: u32,
-    /// When it was asked, in seconds since the Unix epoch.
+    /// Time at which it was asked, in seconds since the Unix epoch.
     pub(super) fetched: u64,
-    /// What it offers.
+    /// Items that it offers.
     pub(super) offered: Offered,
-    /// What of that its user has not seen as it is.
+    /// Items of these that its user has not seen as they are.
     #[serde(default)]
     pub(super) unseen: BTreeMap<Gated, Unseen>,
     /// In the form 1: the tools that have changed, as they were.
@@ -46,7 +46,8 @@ pub struct Record {
     /// this is recorded from, and whether that one was shown them since.
     #[serde(default)]
     pub(super) withheld: BTreeMap<String, bool>,
-    /// What each kind of clients was last offered: the last one is the last that it was asked for.
+    /// Items that each kind of clients was last offered: the last one is the last that it was asked
+    /// for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) offered_to: Vec<OfferedTo>,
     /// The kind of clients that it was first asked for (see [`Clients`]).
@@ -65,20 +66,21 @@ pub struct Record {
     first: bool,
 }
 
-/// What is new about what an upstream offers.
+/// Changes of what an upstream offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfferedChanges {
     /// Tools that it had not, by name.
     pub added: Vec<String>,
     /// Tools that it has no longer.
     pub gone: Vec<String>,
-    /// What its user has not approved as it is: tools by their names, else with what they are.
+    /// Items that its user has not approved as they are: tools by their names, others with what
+    /// they are.
     pub pending: Vec<String>,
-    /// Those of it of which the log has not told yet.
+    /// Items of `pending` of which the log has not told yet.
     pub untold: Vec<String>,
 }
 
-/// Who has asked an upstream what it offers.
+/// Client for which an upstream was asked what it offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asker {
     /// An agent, as the client that it is.
@@ -88,15 +90,15 @@ pub enum Asker {
     Dormouse,
 }
 
-/// What becomes of what is new.
+/// Rules on what becomes of items that are new.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules<'a> {
-    /// What its user wants to happen.
+    /// Policy of its user on changes.
     pub(super) changes: &'a ChangePolicy,
     /// Whether a component stands before it, and shows what that declares. What is new has
     /// been seen by nobody then either: another server may have the same upstream.
     pub(super) fronted: bool,
-    /// Who has asked what there is.
+    /// Client for which it was asked.
     pub(super) asker: Asker,
 }
 
@@ -424,7 +426,7 @@ impl Record {
         }
     }
 
-    /// What its user has not seen as it is.
+    /// Returns the items that its user has not seen as they are.
     #[must_use]
     pub fn pending(&self) -> Pending {
         let mut pending = Vec::new();
@@ -500,8 +502,8 @@ pub(crate) fn is_other_version(one: &Map<String, Value>, other: &Map<String, Val
     }
 }
 
-/// What is known of a server's reactions to first requests, by the protocol version that it spoke
-/// last: earlier Dormouses have kept nothing else of them.
+/// Returns what is known of a server's reactions to first requests, by the protocol version that it
+/// spoke last: earlier Dormouses have kept nothing else of them.
 fn reactions_of(protocol: &str) -> Reactions {
     let mut reactions = Reactions::default();
     match protocol {
@@ -526,12 +528,12 @@ fn drop_ambiguous(offered: &mut Offered) {
     }
 }
 
-/// Something is no longer what its user was shown.
+/// Error: an item is no longer what its user was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it has changed while you were reading, and nothing is allowed\nhint: look again")]
 pub struct Changed;
 
-/// Why a record cannot be used.
+/// Reason for which a record cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Damaged {
     /// It is none.

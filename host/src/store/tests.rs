@@ -63,7 +63,7 @@ fn what_was_learnt_is_known_to_the_next_process() {
     );
 }
 
-/// What waits for its user, each as it is told.
+/// Returns the items that wait for their user, each as it is told.
 fn pending(store: &Store, of: &Fingerprint) -> Vec<String> {
     let known = store.known(of).unwrap();
     known.pending.iter().map(ToString::to_string).collect()
@@ -165,7 +165,7 @@ fn a_tool_that_was_gone_cannot_come_back_as_another() {
     assert_eq!(descriptions(&store, &of), ["A"]);
 }
 
-/// What is said of one tool, or of new tools, is about these alone.
+/// A policy for one tool, or for new tools, applies to these alone.
 #[test]
 fn what_its_user_takes_as_it_comes_does_not_wait() {
     let (_folder, store, of) = fixture();
@@ -403,7 +403,7 @@ fn what_two_readers_read_differently_is_left_out() {
     assert!(store.known(&of).unwrap().listing.prompts.is_empty());
 }
 
-/// What is approved is what was shown, whatever came meanwhile.
+/// Only the item that was shown is approved, whatever came meanwhile.
 #[test]
 fn what_has_changed_since_it_was_shown_is_not_approved() {
     let (_folder, store, of) = fixture();
@@ -434,7 +434,7 @@ fn what_has_changed_since_it_was_shown_is_not_approved() {
     );
 }
 
-/// Where nothing can be written, nothing new is taken for known; what is as it was is.
+/// If nothing can be written, nothing new is taken for known; items that have not changed are.
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_kept_is_an_error() {
@@ -683,7 +683,7 @@ fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
 }
 
-/// What Dormouse could not read the next time is not written.
+/// A record that Dormouse could not read the next time is not written.
 #[test]
 fn a_record_that_could_not_be_read_back_replaces_none() {
     let (_folder, store, of) = fixture();
@@ -784,7 +784,7 @@ fn offering(able: Value, prompts: &[&str], templates: &[&str], instructs: bool) 
     }
 }
 
-/// What is so of tools is so of prompts, resource templates and instructions.
+/// Prompts, resource templates and instructions are treated as tools are.
 #[test]
 fn a_client_that_can_be_asked_less_takes_nothing_else_away_either() {
     let (_folder, store, of) = fixture();
@@ -822,7 +822,7 @@ fn a_client_that_can_be_asked_less_takes_nothing_else_away_either() {
     assert_eq!(others(&store, &of), (text(&["r"]), Vec::new(), false));
 }
 
-/// What an upstream offers to each kind of clients alone does not add up without end.
+/// Records of what an upstream offers to each kind of clients alone do not add up without end.
 #[test]
 fn what_is_kept_for_other_kinds_of_clients_is_bounded() {
     let (_folder, store, of) = fixture();
@@ -878,7 +878,7 @@ fn what_earlier_versions_have_kept_of_kinds_of_clients_is_read() {
     }
 }
 
-/// Where new tools are shown, one that was pushed out of what is remembered is none.
+/// If new tools are shown, one that was pushed out of what is remembered is none.
 #[test]
 fn what_is_gone_and_forgotten_does_not_come_back_as_new() {
     let (_folder, store, of) = fixture();
@@ -1056,7 +1056,7 @@ fn names_that_wait_for_their_user_are_shown_with_what_is_hidden_in_them() {
     }
 }
 
-/// What is compared with what was known is looked up, and not looked for.
+/// Items are compared with what was known by a look-up, not by a search.
 #[test]
 fn what_is_new_is_found_in_linear_time() {
     let changes = ChangePolicy::from(OnChange::Ask);
@@ -1132,8 +1132,8 @@ fn what_is_new_is_found_in_linear_time() {
     }
 }
 
-/// What one kind of clients is offered, by what they can be asked and by their revision of MCP, is
-/// no change of what another one is offered: it is approved once.
+/// Items that one kind of clients is offered, by what they can be asked and by their revision of
+/// MCP, are no change of what another one is offered: they are approved once.
 #[test]
 fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
     let (_folder, store, of) = fixture();
@@ -1383,7 +1383,7 @@ fn what_waits_of_one_kind_of_clients_is_not_forgotten_when_another_ones_changes(
     assert_eq!(was, [false, false]);
 }
 
-/// What no kind of clients is offered any more leaves the list, whichever of them notices.
+/// Items that no kind of clients is offered any more leave the list, whichever of them notices.
 #[test]
 fn what_clients_are_no_longer_offered_is_gone_for_all() {
     let (_folder, store, of) = fixture();
@@ -1427,8 +1427,8 @@ fn what_clients_are_no_longer_offered_is_gone_for_all() {
     assert_eq!(learn(all, MODERN, &tools[..1]).gone, ["b", "c", "d"]);
 }
 
-/// What is taken of one kind of clients as new says nothing of what waits of another: a server could
-/// make itself a second kind by what it answers.
+/// Items of one kind of clients that are taken as new say nothing of what waits of another: a
+/// server could make itself a second kind by what it answers.
 #[test]
 fn what_waits_of_one_kind_is_not_approved_by_what_another_is_shown() {
     let (_folder, store, of) = fixture();

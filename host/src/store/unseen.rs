@@ -32,7 +32,7 @@ pub(super) struct Unseen {
     /// Items that they have never seen.
     #[serde(default)]
     pub(super) added: BTreeSet<String>,
-    /// Those of `changed` that have gone since their user has last approved what there is, or was
+    /// Items of `changed` that have gone since their user has last approved what there is, or was
     /// shown that they have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) gone: BTreeSet<String>,
@@ -40,25 +40,25 @@ pub(super) struct Unseen {
     /// else than they have seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_forgotten: bool,
-    /// Those of these of which they may know something else.
+    /// Items of these of which they may know something else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) known_elsewhere: BTreeSet<String>,
     /// Times at which those that are there began to wait, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) since: BTreeMap<String, u64>,
-    /// Those of which the log has told: what changes at every start is told once.
+    /// Items of which the log has told: one that changes at every start is told once.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) told: BTreeSet<String>,
     /// The kind of clients that something was last offered to as it is recorded, where that is
     /// another than the record's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) origin: BTreeMap<String, String>,
-    /// What their user has approved of what other kinds of clients are offered under these names,
-    /// by that kind.
+    /// Objects that their user has approved of what other kinds of clients are offered under these
+    /// names, by that kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
-    /// What other kinds of clients are offered under these names and their user has not approved,
-    /// by that kind.
+    /// Objects that other kinds of clients are offered under these names and their user has not
+    /// approved, by that kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) waits_for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
     /// The caution that tools need as they were offered to kinds of clients that are too many to be
@@ -72,9 +72,9 @@ pub(super) struct Unseen {
 /// another one is offered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clients<'a> {
-    /// Those that are asked for now.
+    /// The kind that is asked for now.
     pub(super) now: &'a str,
-    /// Those that the record was first asked for.
+    /// The kind that the record was first asked for.
     pub(super) first: &'a str,
     /// Whether the upstream says that it is another version than the one that is recorded: then
     /// what differs is a change for all.
@@ -89,7 +89,7 @@ pub(super) struct Change<'r> {
     pub(super) first: bool,
     /// The kind of clients that the record was first asked for.
     pub(super) first_clients: &'r str,
-    /// What is known of the upstream in other folders.
+    /// Record of what is known of the upstream in other folders.
     pub(super) known_elsewhere: Option<&'r KnownElsewhere>,
     pub(super) rules: Rules<'r>,
 }
@@ -249,8 +249,8 @@ impl Unseen {
         }
     }
 
-    /// What is taken in place of an object that clients of some kind are offered; none where that
-    /// is taken itself. `current` is what is recorded of that name.
+    /// Returns the object that is taken in place of one that clients of some kind are offered; none
+    /// where that is taken itself. `current` is what is recorded of that name.
     pub(super) fn separated(
         &mut self,
         (kind, name): (Gated, &str),

@@ -1,4 +1,4 @@
-//! What `dormouse doctor` says of servers that have an upstream.
+//! Checks of `dormouse doctor` on servers that have an upstream.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::roster::{Places, Roster};
 use crate::store::Store;
 
 impl Rows {
-    /// Whether an upstream can be started, without starting it. `data` is Dormouse's
-    /// data folder, where logins are.
+    /// Checks that an upstream can be started, without starting it. `data` is Dormouse's data
+    /// folder, where logins are.
     pub(super) fn bridge(&mut self, server: &ServerConfig, bridge: &Bridge, data: &Path) {
         let about = format!("server {}", server.name);
         let before = self.0.len();
@@ -60,7 +60,7 @@ impl Rows {
         }
     }
 
-    /// Whether a login is kept, and for how long it is good.
+    /// Reports whether a login is kept, and the time for which it is valid.
     fn login(&mut self, about: &str, server: &str, (http, data): (&Http, &Path)) {
         if http.oauth.off {
             self.ok(about, "nobody logs in to it (`oauth = false`)");
@@ -102,8 +102,8 @@ impl Rows {
         }
     }
 
-    /// Whether there is the program. It is told as it is written, for what is filled in
-    /// may be a secret.
+    /// Checks that the program exists. It is told as it is written, for what is filled in may be a
+    /// secret.
     fn program(&mut self, about: &str, server: &ServerConfig, (stdio, written): (&Stdio, &Launch)) {
         let Launch::Stdio(written) = written else {
             return;

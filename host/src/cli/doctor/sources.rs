@@ -1,4 +1,4 @@
-//! What `dormouse doctor` says of the files that servers are found in.
+//! Checks of `dormouse doctor` on the files that servers are found in.
 
 use std::collections::BTreeSet;
 

@@ -8,8 +8,8 @@ thread_local! {
     static SHOWN: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What becomes of a question when these lines are typed and then no more, and what was
-/// shown.
+/// Returns the answer to a question when these lines are typed and then no more, and the text that
+/// was shown.
 fn asked(capability: Capability, params: Value, typed: &[&str]) -> (Value, String) {
     let Value::Object(params) = params else {
         panic!("{params} are no parameters");

@@ -15,7 +15,7 @@ use crate::mcp::http::guard::{Guard, Origin};
 use crate::mcp::http::token::{Token, VARIABLE};
 use crate::mcp::http::{Options, cannot_listen};
 
-/// What can be chosen where the host is reached over HTTP.
+/// Options of a host that is reached over HTTP.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
 pub(super) struct Http {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::output;
 
-/// How long the last message may take: whoever reads stderr may have stopped doing so.
+/// Time that the last message may take: the process that reads stderr may have stopped doing so.
 const MESSAGE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The exit code of a host that did not come to its end.

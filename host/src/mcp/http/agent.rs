@@ -1,4 +1,4 @@
-//! One agent, as rmcp's HTTP server wants to have it.
+//! Agent, as rmcp's HTTP server wants to have it.
 #![expect(
     deprecated,
     reason = "what is deprecated since 2026-07-28 is there for legacy clients"
@@ -38,12 +38,12 @@ pub(super) struct Agent {
     _session: Session,
 }
 
-/// What all agents of one server share.
+/// State that all agents of one server share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) common: Arc<Common>,
     pub(super) sessions: Sessions,
-    /// Whom all requests of the stateless era are for: none of them is of a session.
+    /// Host for all requests of the stateless era: none of them is of a session.
     pub(super) stateless: Arc<Host>,
     /// Ends running calls, when cancelled.
     pub(super) ending: CancellationToken,

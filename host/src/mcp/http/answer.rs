@@ -22,7 +22,7 @@ use super::answer_room::AnswerPlace;
 use super::connections::RequestInProgress;
 use crate::mcp::verbatim;
 
-/// What a request is answered with.
+/// HTTP response to a request.
 pub(super) type Response = hyper::Response<Body>;
 
 /// The body of an answer.
@@ -43,7 +43,7 @@ enum Content {
 /// The frames of several bodies, as they come.
 pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
 
-/// What is held until an answer has gone out, or nobody wants it any more.
+/// Resources that are held until an answer has gone out, or nobody wants it any more.
 pub(super) struct Held {
     pub(super) busy: RequestInProgress,
     pub(super) _running: Option<TaskTrackerToken>,

@@ -19,11 +19,11 @@ use super::endpoint::{Endpoint, session};
 use super::message::{self, Kind};
 use crate::mcp::batch::MAX_MESSAGES;
 
-/// How many messages of a batch are begun at once.
+/// Most messages of a batch that are begun at once.
 const AT_ONCE: usize = 16;
 
-/// How much of what is answered is kept until the last message is begun, in bytes; what
-/// is not begun by then is refused.
+/// Most bytes of answers that are kept until the last message is begun; a message that is not begun
+/// by then is refused.
 const MAX_ANSWERED_BYTES: u64 = 32 << 20;
 
 impl Endpoint {
@@ -198,7 +198,8 @@ fn kind(headers: &HeaderMap) -> &str {
         .unwrap_or_default()
 }
 
-/// What people are told, as the answer to a request.
+/// Returns the text of a response, which is for people, as the JSON-RPC error that answers a
+/// request.
 async fn in_words(id: RequestId, answer: Response) -> Response {
     let words = joined(&answer.into_body().parts().await);
     let words = String::from_utf8_lossy(&words).trim_end().to_owned();

@@ -8,15 +8,15 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::mcp::message_room::{KEPT_TIMES, MessageRoom, NoRoom, bytes_of_values};
 
-/// How much of each body takes no room from the others, in bytes. Most requests are shorter
-/// and so are let in whatever others send.
+/// Number of bytes of each body that take no room from the others. Most requests are shorter and so
+/// are let in whatever others send.
 const FREE_BYTES: usize = 64 << 10;
 
 /// Reads bodies.
 pub(super) struct Bodies {
     /// The longest body, in bytes.
     longest: usize,
-    /// How long a body may take to arrive.
+    /// Time that a body may take to arrive.
     timeout: Duration,
     /// Room for all bodies together.
     room: MessageRoom,
@@ -34,7 +34,7 @@ impl AsRef<[u8]> for BodyInRoom {
     }
 }
 
-/// Why a body is not taken.
+/// Reason for which a body is not taken.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BodyError {
     #[error("a message may have at most {0} bytes")]

@@ -19,19 +19,18 @@ use tokio_util::task::TaskTracker;
 use super::endpoint::Endpoint;
 use crate::mcp::client_log;
 
-/// How long a client may take to read anything of what it is sent.
+/// Time that a client may take to read anything of what it is sent.
 const UNREAD: Duration = Duration::from_secs(30);
 
-/// How long each connection may at least be without a request before it has to
-/// make room. In a flood of connections that ask for nothing, whoever asks for
-/// something has long done so.
+/// Least time that each connection may be without a request before it has to make room. In a flood
+/// of connections that ask for nothing, a client that asks for something has long done so.
 const MIN_IDLE: Duration = Duration::from_millis(5);
 
 /// The longest head of a request, in bytes. It is also how much of an answer is
 /// kept for a client that reads slowly.
 const HEAD: usize = 64 << 10;
 
-/// What one gets who cannot get a connection.
+/// Response to a client that cannot get a connection.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n\
 connection: close\r\ncontent-length: 0\r\n\r\n";
 
@@ -42,8 +41,8 @@ pub(super) struct Connections(Arc<Inner>);
 struct Inner {
     open: Mutex<Open>,
     most: usize,
-    /// How long the head of a request may take, and how long a connection may
-    /// be without a request.
+    /// Time that the head of a request may take, and time that a connection may be without a
+    /// request.
     head: Duration,
     tasks: TaskTracker,
     /// Cancelled when those that are idle are to end, and others after the
@@ -65,11 +64,11 @@ struct ConnectionSlot {
     close: CancellationToken,
 }
 
-/// What a connection is used for.
+/// Use that is made of a connection.
 struct Usage {
     /// Requests that were received in full and are not answered in full.
     busy: usize,
-    /// How many of them only listen, and may do so for ever.
+    /// Number of them that only listen, and may do so for ever.
     listening: usize,
     /// Since when there are none, or none but such as listen.
     idle: Instant,
@@ -99,7 +98,7 @@ impl ConnectionSlot {
     }
 }
 
-/// Why there is no seat.
+/// Reason for which there is no seat.
 #[derive(Debug, PartialEq, Eq)]
 enum Full {
     /// All connections are busy.
@@ -108,7 +107,7 @@ enum Full {
     ForNow(Duration),
 }
 
-/// One connection, as those who answer its requests see it.
+/// Connection, as the code that answers its requests sees it.
 pub(super) struct Connection {
     seat: Arc<ConnectionSlot>,
     /// The address of this machine that it goes to.

@@ -1,5 +1,5 @@
-//! What a browser wants to hear before it lets a page read an answer. Only pages
-//! that the guard lets in are ever told anything.
+//! Headers that a browser requires before it lets a page read an answer (CORS). Only pages that the
+//! guard lets in are ever told anything.
 
 use hyper::header::HeaderValue;
 use hyper::header::{

@@ -1,4 +1,4 @@
-//! What is answered where: `/mcp`, `/health` and `/ready`.
+//! Answers at each path: `/mcp`, `/health` and `/ready`.
 //!
 //! Nothing else is there, whoever asks. In particular no `/.well-known/…`: a client that is
 //! refused at `/mcp` would take an answer there for a way to log in.
@@ -43,7 +43,7 @@ use crate::mcp::verbatim;
 /// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
 const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
 
-/// Where MCP is spoken.
+/// Path at which MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -345,7 +345,8 @@ impl Endpoint {
     }
 }
 
-/// What is said where there is nothing to do.
+/// Returns the response at a path where there is nothing to do: the text to `GET` and `HEAD`, and
+/// an error to other methods.
 fn said(method: &Method, status: StatusCode, what: &'static str) -> Response {
     if matches!(*method, Method::GET | Method::HEAD) {
         return answer::text(status, what);

@@ -63,7 +63,7 @@ impl HandedOverCall {
     }
 }
 
-/// What has become of a request.
+/// Outcome of a request.
 pub(super) enum FastPathOutcome {
     Answered(Response),
     /// It needs more than an answer; whose it is.

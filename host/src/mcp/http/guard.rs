@@ -1,4 +1,4 @@
-//! Who may speak to the host, by the head of a request alone.
+//! Checks of which clients may speak to the host, by the head of a request alone.
 //!
 //! A web page that the user has open can send requests to any local port. That
 //! it did so, its `Origin` tells; and where it has made the browser believe that
@@ -15,18 +15,18 @@ use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, StatusCode, Uri};
 
-/// What is let in.
+/// Hosts, origins and token with which requests are let in.
 #[derive(Debug, Default)]
 pub struct Guard {
     /// Names under which the host is reached, besides those of the local machine.
     pub hosts: Vec<Authority>,
     /// Web pages that may speak to the host.
     pub origins: Vec<Origin>,
-    /// What a client has to know. None lets in everybody who can reach the address.
+    /// Token that a client has to know. None lets in everybody who can reach the address.
     pub token: Option<Token>,
 }
 
-/// Where a web page comes from: `https://example.com`.
+/// Origin of a web page: `https://example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     scheme: String,
@@ -135,7 +135,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Guard {
-    /// Whether a request comes from where one may come from; `local` is the address
+    /// Checks that a request has a `Host` and an `Origin` that it may have; `local` is the address
     /// of this machine that it has come to.
     pub(super) fn place(
         &self,
@@ -198,8 +198,8 @@ impl Guard {
         }
     }
 
-    /// Whether a request has the token, if one is needed. Where its file is, is told to
-    /// programs of this machine only, and not through a proxy or a tunnel that ends here;
+    /// Checks that a request has the token, if one is needed. The path of the token's file is told
+    /// to programs of this machine only, and not through a proxy or a tunnel that ends here;
     /// `local` is the address that the request has come to.
     pub(super) fn token(
         &self,

@@ -10,13 +10,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-/// What a message is, as far as one has to know to pass it on.
+/// Parts of a message that have to be known to pass it on.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) kind: Kind,
-    /// Where in the text the method's name begins, quotation mark included.
+    /// Offset in the text at which the method's name begins, quotation mark included, in bytes.
     pub(super) method: usize,
-    /// Where in the text the parameters are.
+    /// Range of the parameters in the text, in bytes.
     pub(super) params: Range<usize>,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Kind {
         id: RequestId,
         method: String,
     },
-    /// That the answer to a request is not wanted any more.
+    /// Notification that the answer to a request is not wanted any more.
     Cancelled(RequestId),
     Notification,
     Response,
@@ -108,7 +108,7 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
     })
 }
 
-/// What is answered to a text that is no message.
+/// Returns the error with which a text that is no message is answered.
 fn refused(message: Unreadable<'_>) -> Box<JsonRpcError> {
     let error = match message.error {
         MessageError::NotJson(why) => {
@@ -143,7 +143,7 @@ fn cancelled(params: Option<&str>) -> Kind {
     }
 }
 
-/// Where in a text a part of it is.
+/// Returns the range of a part of a text in it, in bytes.
 fn place(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + part.len()

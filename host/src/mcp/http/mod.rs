@@ -51,33 +51,33 @@ use guard::Guard;
 use sessions::Sessions;
 use token::Token;
 
-/// How long answers may take to go out when everything has ended.
+/// Time that answers may take to go out when everything has ended.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Everything that can be chosen.
 #[derive(Debug)]
 pub struct Options {
-    /// Where to listen; with port 0, at any that is free.
+    /// Address to listen at; with port 0, at any port that is free.
     pub address: SocketAddr,
-    /// Who is let in.
+    /// Checks of which requests are let in.
     pub guard: Guard,
     /// The longest body of a request, in bytes.
     pub max_body: usize,
-    /// How much all bodies that are on their way may have together, in bytes.
+    /// Most bytes of all bodies together that are on their way.
     pub max_bodies: usize,
-    /// How long a body may take to arrive.
+    /// Time that a body may take to arrive.
     pub body_time: Duration,
-    /// How long the head of a request may take to arrive.
+    /// Time that the head of a request may take to arrive.
     pub header_time: Duration,
-    /// How many connections there may be.
+    /// Most connections.
     pub max_connections: usize,
-    /// How many legacy sessions there may be.
+    /// Most legacy sessions.
     pub max_sessions: usize,
-    /// How long a legacy session may be silent.
+    /// Time for which a legacy session may be silent.
     pub session_idle: Duration,
-    /// How many calls may be on their way, those that wait for a place included.
+    /// Most calls that may be on their way, those that wait for a place included.
     pub max_calls: usize,
-    /// How long calls that run may go on when the server is to stop.
+    /// Time for which calls that run may go on when the server is to stop.
     pub stop_timeout: Duration,
 }
 
@@ -161,7 +161,7 @@ impl Server {
         })
     }
 
-    /// Where clients find it.
+    /// Returns the URL at which clients find it.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)

@@ -1,4 +1,4 @@
-//! What rmcp's types would lose or not check, over a real connection.
+//! Tests, over a real connection, of what rmcp's types would lose or not check.
 
 use dormouse_wit::section;
 use serde_json::value::RawValue;

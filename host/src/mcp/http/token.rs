@@ -141,7 +141,8 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What can be sent as a token, without the space around it. The error says what else it is.
+/// Returns the token in a text, without the space around it. The error says why the text cannot be
+/// sent as a token.
 fn secret(text: &str) -> Result<String, &'static str> {
     let secret = text.trim();
     if secret.is_empty() {
@@ -210,7 +211,7 @@ fn check_owner(metadata: &fs::Metadata) -> anyhow::Result<()> {
     judge_owner(metadata.uid(), mode, user)
 }
 
-/// Whether nobody but a user can know or change what is in a file.
+/// Checks that nobody but a user can know or change what is in a file.
 #[cfg(unix)]
 fn judge_owner(owner: u32, mode: u32, user: u32) -> anyhow::Result<()> {
     // Whoever runs a container puts secrets into it that are root's, and of a group.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{IdleSession, LeaseKey, MAX_ALL_SESSIONS, MAX_IDLE_SESSIONS};
 use crate::roster::Roster;
 
-/// Why a session waits for no other call.
+/// Reason for which a session waits for no other call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     /// A call was given up, and may still go on in it.
@@ -54,7 +54,7 @@ impl Reason {
     }
 }
 
-/// What has to be known of servers to judge.
+/// Data on servers that is needed to decide which sessions end.
 pub(super) trait Servers {
     /// Limits of a server, if there is one of that name.
     fn limits(&self, server: &str) -> Option<Limits>;

@@ -19,7 +19,7 @@ impl Agent {
         answer["result"].clone()
     }
 
-    /// Whether the agent is served in both eras, each in its own words.
+    /// Asserts that the agent is served in both eras, in each as that era has it.
     async fn is_served(&mut self) {
         let legacy = self.ask("tools/list", json!({})).await;
         assert_eq!(legacy["result"]["tools"][0]["name"], SUM, "{legacy}");

@@ -111,8 +111,8 @@ impl Server {
 const OLD: Form = Form::new(1, false);
 const NEW: Form = Form::new(2, true);
 
-/// What nobody but Dormouse itself was offered gives way to what its user has approved since,
-/// though the server does not say that it is another release.
+/// A definition that nobody but Dormouse itself was offered gives way to what its user has approved
+/// since, though the server does not say that it is another release.
 #[test]
 fn what_dormouse_alone_was_offered_gives_way_to_what_is_approved() {
     for (old, new) in [(OLD, NEW), (NEW, Form::new(3, false))] {
@@ -176,7 +176,7 @@ fn a_tool_stays_careful_for_clients_that_had_the_same_as_others() {
     }
 }
 
-/// That other clients have it no longer withdraws nothing from those that are connected.
+/// A tool that other clients have no longer is withdrawn from none of those that are connected.
 #[test]
 fn a_tool_that_others_have_lost_and_found_again_is_as_careful_as_it_was() {
     let server = Server::new();
@@ -228,7 +228,7 @@ fn what_is_forgotten_of_kinds_of_clients_goes_on_counting() {
     }
 }
 
-/// What is gone is told until its user has approved what there is, or was shown it.
+/// Items that are gone are told until their user has approved what there is, or was shown it.
 #[test]
 fn what_is_gone_is_told_until_it_was_shown() {
     let server = Server::new();
@@ -259,7 +259,7 @@ fn what_is_gone_is_told_until_it_was_shown() {
     assert_eq!(gone(), []);
 }
 
-/// What earlier versions have kept of other kinds of clients counts as it did.
+/// Records of earlier versions on other kinds of clients count as they did.
 #[test]
 fn caution_is_taken_over_from_records_of_an_older_version() {
     let server = Server::new();
@@ -292,9 +292,9 @@ impl Random {
     }
 }
 
-/// Whatever is offered to whom, and whatever of that is approved: a tool is never said only to read
-/// while agents of some kind were last offered it as one that does more. And once all are offered
-/// what is approved, it is what it is for them.
+/// A tool is never said only to read while agents of some kind were last offered it as one that
+/// does more, whatever is offered to which clients, and whatever of that is approved. And once all
+/// are offered what is approved, it is what it is for them.
 #[test]
 fn a_tool_is_as_careful_as_agents_need_it_and_no_more() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);

@@ -1,4 +1,4 @@
-//! What is kept of an upstream is compared and put together in linear time.
+//! Tests that what is kept of an upstream is compared and put together in linear time.
 
 use dormouse_tests::growth::is_linear;
 
@@ -63,8 +63,8 @@ fn what_kinds_of_clients_are_offered_is_put_together_in_linear_time() {
     }
 }
 
-/// What is known in folders is read, and what waits there is looked for, in as much time as there
-/// are folders, and no more than so many of them are looked at.
+/// Records of folders are read, and what waits there is looked for, in as much time as there are
+/// folders, and no more than so many of them are looked at.
 #[test]
 fn folders_are_looked_at_in_linear_time() {
     let changes = ChangePolicy::from(OnChange::Ask);

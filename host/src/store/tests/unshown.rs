@@ -241,8 +241,8 @@ fn told(record: &Record) -> BTreeSet<String> {
     all
 }
 
-/// Whatever a server says, and to whom: all that a model is told was said when the server was
-/// connected first, or was in a difference that was approved.
+/// A model is told nothing but what was said when the server was connected first, or was in a
+/// difference that was approved, whatever a server says, and to which client.
 #[test]
 fn nothing_is_told_that_was_in_no_difference() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15, Vec::new());

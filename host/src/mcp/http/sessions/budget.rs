@@ -1,14 +1,14 @@
-//! How much sessions may keep of what they have sent.
+//! Limits of the memory in which sessions keep what they have sent.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many bytes all sessions together keep for clients that come back.
+/// Most bytes that all sessions together keep for clients that come back.
 const ALL: usize = 64 << 20;
 
-/// How many bytes one session keeps at most.
+/// Most bytes that one session keeps.
 const ONE: usize = 8 << 20;
 
-/// What there is, shared equally.
+/// Memory of all sessions, shared equally between them.
 #[derive(Default)]
 pub(super) struct Budget {
     sessions: AtomicUsize,
@@ -20,7 +20,7 @@ impl Budget {
         self.sessions.store(sessions, Ordering::Relaxed);
     }
 
-    /// How many bytes each may keep.
+    /// Returns the most bytes that each session may keep.
     pub(super) fn share(&self) -> usize {
         let sessions = self.sessions.load(Ordering::Relaxed).max(1);
         (ALL / sessions).min(ONE)

@@ -27,7 +27,7 @@ impl ClaimedRequestId {
         same.then_some(known)
     }
 
-    /// What the session's client calls itself: as much of it as tells clients apart.
+    /// Returns the name of the session's client: as much of it as tells clients apart.
     pub(in super::super) fn client(&self) -> String {
         const MAX_NAME_BYTES: usize = 128;
         let mut name = self.session.client().unwrap_or_default();

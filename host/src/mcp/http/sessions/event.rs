@@ -1,4 +1,4 @@
-//! One event of a stream, and the id that a client comes back with.
+//! Events of a stream, and the ids that clients come back with.
 #![expect(
     deprecated,
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
@@ -35,7 +35,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// What a client came back with is the id of no event.
+/// Error: the text that a client came back with is the id of no event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoEvent;
 
@@ -134,7 +134,7 @@ fn content(message: &ServerJsonRpcMessage) -> usize {
     }
 }
 
-/// How much memory a value takes.
+/// Returns the memory that a value takes, in bytes.
 pub(in super::super) fn size(value: &Value) -> usize {
     let within = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,

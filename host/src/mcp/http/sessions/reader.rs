@@ -10,8 +10,8 @@ use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use super::event::EventId;
 use super::session::Session;
 
-/// When a client is told to come back that has lost its connection: well before
-/// nobody waits for it any more.
+/// Time after which a client that has lost its connection is told to come back: well before nobody
+/// waits for it any more.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The events of a stream, for one reader. Dropped, it leaves.
@@ -22,7 +22,7 @@ pub(super) struct Reader {
     turn: Option<u64>,
     /// An event that says nothing but its id, which goes first.
     priming: Option<EventId>,
-    /// What goes out with the first event.
+    /// Retry time that goes out with the first event.
     retry: Option<Duration>,
 }
 

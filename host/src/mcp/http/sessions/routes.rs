@@ -31,7 +31,7 @@ struct UnansweredRequest {
     cancel: CancellationToken,
 }
 
-/// Where a message goes.
+/// Destination of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// It is the answer which that stream ends with.
@@ -132,7 +132,7 @@ impl Routes {
         Some(asked.number)
     }
 
-    /// Where a message goes. What belongs to no request goes with the news.
+    /// Returns the destination of a message. One that belongs to no request goes with the news.
     pub(super) fn of(&mut self, message: &ServerJsonRpcMessage) -> Route {
         let answer = |this: &mut Self, request: Option<&RequestId>| {
             let number = request.and_then(|request| this.forget(request));

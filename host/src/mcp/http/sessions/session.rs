@@ -1,4 +1,4 @@
-//! One session: what its client asks, and what it is sent.
+//! Session: the requests of its client, and the messages that it is sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -21,11 +21,11 @@ use super::stream::Stream;
 use super::streams::{self, STANDALONE_STREAM, Streams};
 use crate::mcp::handler::Host;
 
-/// How long a client whose connection broke has to come back for an answer that is
-/// not there yet, before its call is cancelled.
+/// Time that a client whose connection broke has to come back for an answer that is not there yet,
+/// before its call is cancelled.
 const BACK: Duration = Duration::from_secs(2);
 
-/// How many messages of a client wait for rmcp, which takes them at once.
+/// Most messages of a client that wait for rmcp, which takes them at once.
 const WAITING: usize = 64;
 
 /// A session of the era that has them.
@@ -35,13 +35,13 @@ pub(super) struct Session {
 }
 
 struct State {
-    /// When the client was last heard of.
+    /// Time at which the client was last heard of.
     heard: Instant,
-    /// How many streams somebody has who reads them, or did before somebody else.
+    /// Number of readers of its streams, those included that another reader has replaced.
     readers: usize,
-    /// Who waits for the answer to the handshake.
+    /// Sender to the task that waits for the answer to the handshake.
     handshake: Option<oneshot::Sender<ServerJsonRpcMessage>>,
-    /// What the client calls itself.
+    /// Name of the client.
     client: Option<String>,
     /// Whether anything was asked since the handshake.
     used: bool,
@@ -57,14 +57,14 @@ struct State {
     number: u64,
 }
 
-/// What a request of a session needs that is answered without rmcp.
+/// Data for those requests of a session that are answered without rmcp.
 pub(in super::super) struct SessionInfo {
     pub(in super::super) host: Arc<Host>,
     pub(in super::super) version: ProtocolVersion,
     pub(in super::super) capabilities: ClientCapabilities,
 }
 
-/// What a client calls itself in its handshake, with its version.
+/// Returns the name of a client in its handshake, with its version.
 fn client_name(initialize: &ClientJsonRpcMessage) -> Option<String> {
     let ClientJsonRpcMessage::Request(request) = initialize else {
         return None;
@@ -122,7 +122,7 @@ impl Session {
         idle.then_some((state.readers > 0, state.heard))
     }
 
-    /// What the client calls itself.
+    /// Returns the name of the client.
     pub(super) fn client(&self) -> Option<String> {
         self.state().client.clone()
     }

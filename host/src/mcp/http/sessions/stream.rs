@@ -1,5 +1,5 @@
-//! One stream of a session: what goes out on it, who reads it, and what is kept of
-//! it for a client that comes back.
+//! Stream of a session: the messages that go out on it, its reader, and the events that are kept
+//! for a client that comes back.
 //!
 //! There is no queue besides what is kept. A reader has a place in it, and whoever
 //! sends never waits for a reader: one that is too slow is sent away, and may come back
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::event::{Event, EventId, StoredMessage};
 use crate::mcp::http::answer_room::NoAnswerRoom;
 
-/// How many events are kept, those included that were not read yet.
+/// Most events that are kept, those included that were not read yet.
 pub(super) const MAX_EVENTS: usize = 1024;
 
 /// A stream of events.
@@ -23,7 +23,7 @@ pub(super) struct Stream {
     /// The request whose answer ends it. The one stream that answers none has no end.
     request: Option<RequestId>,
     events: VecDeque<Event>,
-    /// What they take together.
+    /// Memory that the events take together, in bytes.
     bytes: usize,
     /// The index of the next event.
     next: u64,
@@ -35,18 +35,18 @@ pub(super) struct Stream {
     reader: Option<u64>,
     /// Wakes the reader.
     waker: Option<Waker>,
-    /// When its answer was there.
+    /// Time at which its answer was there.
     ended: Option<Instant>,
 }
 
-/// What can be done without where there is too much, the most dispensable first.
+/// Events that can be done without where there are too many, the most dispensable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EvictionClass {
-    /// What was read, and is there only for who missed it all the same.
+    /// Events that were read, and are there only for a client that has missed them all the same.
     Read,
-    /// What nobody is there to read.
+    /// Events that nobody is there to read.
     Away,
-    /// What somebody does not read, except for an answer: that is owed.
+    /// Events that the reader does not read, except for an answer: that is owed.
     Unread,
 }
 
@@ -66,7 +66,7 @@ impl Stream {
         }
     }
 
-    /// One of which nothing is left but that somebody had that event of it.
+    /// Makes a stream of which nothing is left but that a client had that event of it.
     pub(super) fn after(id: EventId, request: RequestId) -> Self {
         let mut stream = Self::new(id.stream, Some(request));
         stream.next = id.index.saturating_add(1);
@@ -78,7 +78,7 @@ impl Stream {
         self.request.as_ref()
     }
 
-    /// When its answer was there.
+    /// Returns the time at which its answer was there.
     pub(super) fn ended(&self) -> Option<Instant> {
         self.ended
     }
@@ -96,8 +96,8 @@ impl Stream {
         self.turn == turn && self.reader.is_none()
     }
 
-    /// How much memory it takes that could be had back. The answer that somebody is
-    /// there to read could not.
+    /// Returns the memory that it takes and that could be had back, in bytes. That of an answer
+    /// that somebody is there to read could not.
     pub(super) fn bytes(&self) -> usize {
         let owed = self.events.back().filter(|last| self.is_owed(last));
         self.bytes - owed.map_or(0, |last| last.said.bytes)
@@ -259,7 +259,7 @@ mod tests {
         ServerJsonRpcMessage::response(result, NumberOrString::Number(5))
     }
 
-    /// What a reader gets now, and whether it is over then.
+    /// Returns the events that a reader gets now, and whether it is over then.
     fn read(stream: &mut Stream, turn: u64) -> (Vec<u64>, bool) {
         let mut indices = Vec::new();
         let cx = Context::from_waker(Waker::noop());

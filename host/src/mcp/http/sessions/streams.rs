@@ -12,11 +12,10 @@ use super::stream::{EvictionClass, Stream};
 /// The number of the stream that answers no request.
 pub(super) const STANDALONE_STREAM: u64 = 0;
 
-/// How long an answer is kept after it was there: as long as clients mostly wait for
-/// one.
+/// Time for which an answer is kept after it was there: as long as clients mostly wait for one.
 pub(super) const ANSWER_RETENTION: Duration = Duration::from_secs(60);
 
-/// How many of the streams that have their answers are kept.
+/// Most streams that are kept of those that have their answers.
 const MAX_ENDED_STREAMS: usize = 64;
 
 /// Of how many streams it is known that their answers were there.
@@ -25,9 +24,9 @@ const KNOWN: usize = 256;
 /// The streams of one session.
 pub(super) struct Streams {
     all: BTreeMap<u64, Stream>,
-    /// What they keep, and could do without.
+    /// Memory that they take and could do without, in bytes.
     bytes: usize,
-    /// How many have their answers.
+    /// Number of those that have their answers.
     ended: usize,
     /// Streams whose answers are kept no longer, and the requests that these were for.
     gone: VecDeque<(u64, RequestId)>,
@@ -164,7 +163,7 @@ impl Streams {
     }
 }
 
-/// What a client gets instead of an answer.
+/// Returns the error that a client gets instead of an answer.
 pub(super) fn error(request: RequestId, why: impl Into<String>) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::internal_error(why.into(), None), Some(request))
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::reader::Reader;
 use super::*;
 
-/// Something that belongs to no request, of about that many bytes.
+/// Returns a notification that belongs to no request, of about that many bytes.
 pub(super) fn log(bytes: usize) -> ServerJsonRpcMessage {
     let params = json!({ "level": "info", "data": "x".repeat(bytes) });
     let log = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });
@@ -71,7 +71,7 @@ impl Pair {
         reader
     }
 
-    /// What rmcp says. It never waits for anybody.
+    /// Sends a message as rmcp does. It never waits for anybody.
     fn say(&mut self, message: ServerJsonRpcMessage) {
         let Ok(()) = self.pipe.send(message).now_or_never().unwrap();
     }
@@ -84,7 +84,7 @@ impl Pair {
 /// An event as a client sees it: its id, and its message, if it has one.
 type Seen = (String, Option<Value>);
 
-/// What a reader gets now, and whether its stream is over then.
+/// Returns the events that a reader gets now, and whether its stream is over then.
 fn read(reader: &mut Reader) -> (Vec<Seen>, bool) {
     let mut seen = Vec::new();
     loop {
@@ -106,7 +106,7 @@ fn ids(seen: &[Seen]) -> Vec<&str> {
     seen.iter().map(|(id, _)| id.as_str()).collect()
 }
 
-/// What came last, which is an answer or an error.
+/// Returns the message that came last, which is an answer or an error.
 fn last(seen: &[Seen]) -> &Value {
     seen.last().unwrap().1.as_ref().unwrap()
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::session::Session;
 
-/// What is between rmcp's service and a session. Dropped, it ends the session.
+/// Transport between rmcp's service and a session. Dropped, it ends the session.
 pub(in super::super) struct Pipe {
     session: Arc<Session>,
     said: mpsc::Receiver<ClientJsonRpcMessage>,

@@ -1,14 +1,15 @@
-//! What agents have listed last, by what they call themselves.
+//! Tools that agents have listed last, by the names that their clients give.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use dormouse_catalog::Listing;
 
-/// What one agent has listed, by servers.
+/// Listings that one agent has listed, by servers.
 type Listings = BTreeMap<String, Arc<Listing>>;
 
-/// What agents have listed last, each with its name, the one that has listed last at the end.
+/// Listings that agents have listed last, each with its agent's name, the one that has listed last
+/// at the end.
 #[derive(Debug, Default)]
 pub(super) struct ListingsByClient(VecDeque<(String, Arc<Listings>)>);
 
@@ -34,7 +35,7 @@ impl ListingsByClient {
         }
     }
 
-    /// How many of the listings are different ones.
+    /// Returns the number of different listings.
     fn different(&self) -> usize {
         let listings = self.0.iter().map(|(_, listings)| listings);
         listings.map(Arc::as_ptr).collect::<BTreeSet<_>>().len()
