@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use dormouse_policy::Limits;
 use dormouse_protocol::{Listener, SessionClients, SessionId};
@@ -12,10 +11,6 @@ use dormouse_upstream::Upstream;
 use serde_json::Value;
 
 use super::Roster;
-
-/// Time after which a list is answered as it is known, where an upstream has said that it has
-/// changed and does not tell how.
-const LISTS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The sessions that there are.
 #[derive(Default)]
@@ -186,13 +181,12 @@ impl Roster {
         }
     }
 
-    /// Waits until changes of lists that upstreams have told of are known, or for
-    /// [`LISTS_TIMEOUT`]: a client that lists what a call has made finds it there.
+    /// Waits until changes of lists that upstreams have told of are known, for a
+    /// second at most: a client that lists what a call has made finds it there.
     pub async fn lists_settled(&self) {
         let upstreams = self.upstreams();
         let settled = upstreams.iter().map(|upstream| upstream.lists_settled());
-        let settled = futures::future::join_all(settled);
-        let _ = tokio::time::timeout(LISTS_TIMEOUT, settled).await;
+        futures::future::join_all(settled).await;
     }
 
     /// The upstreams that may be connected.

@@ -1,6 +1,13 @@
 //! Changes of lists that an upstream has told of, and that were fetched.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use tokio::sync::watch;
+
+/// Time after which a list is answered as it is known, where an upstream has said that it has
+/// changed and does not tell how.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Changes of lists that an upstream has told of over one connection.
 #[derive(Debug, Default)]
@@ -9,6 +16,8 @@ pub(super) struct ListChanges {
     told: watch::Sender<u64>,
     /// Number of those after which its lists were fetched, or could not be.
     fetched: watch::Sender<u64>,
+    /// Whether somebody has waited in vain since they were fetched last.
+    is_slow: AtomicBool,
 }
 
 impl ListChanges {
@@ -34,13 +43,22 @@ impl ListChanges {
     /// Notes that the lists were fetched after so many changes, or cannot be.
     pub(super) fn fetched(&self, told: u64) {
         self.fetched.send_replace(told);
+        self.is_slow.store(false, Ordering::Relaxed);
     }
 
-    /// Waits until the lists were fetched after all changes that were told until now.
+    /// Waits until the lists were fetched after all changes that were told until now, for a second
+    /// at most. One that takes longer is not waited for again until they were: else an upstream
+    /// could delay each list of all servers.
     pub(super) async fn settled(&self) {
         let told = self.told();
         let mut fetched = self.fetched.subscribe();
-        let _ = fetched.wait_for(|fetched| *fetched >= told).await;
+        if self.is_slow.load(Ordering::Relaxed) {
+            return;
+        }
+        let fetched = fetched.wait_for(|fetched| *fetched >= told);
+        if tokio::time::timeout(SETTLE_TIMEOUT, fetched).await.is_err() {
+            self.is_slow.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -52,23 +70,38 @@ mod tests {
 
     use super::*;
 
-    const MOMENT: Duration = Duration::from_millis(20);
+    /// Whether they are settled at once.
+    async fn are_settled(changes: &ListChanges) -> bool {
+        let moment = Duration::from_millis(20);
+        timeout(moment, changes.settled()).await.is_ok()
+    }
 
     #[tokio::test]
     async fn lists_are_settled_once_they_were_fetched_after_the_last_change() {
         let changes = ListChanges::default();
-        changes.settled().await;
-        assert!(timeout(MOMENT, changes.next()).await.is_err());
+        assert!(are_settled(&changes).await);
         changes.note();
         assert_eq!(changes.next().await, 1);
-        assert!(timeout(MOMENT, changes.settled()).await.is_err());
+        assert!(!are_settled(&changes).await);
         // One that is told while they are fetched may not be in them.
         changes.note();
         changes.fetched(1);
-        assert!(timeout(MOMENT, changes.settled()).await.is_err());
+        assert!(!are_settled(&changes).await);
         assert_eq!(changes.next().await, 2);
         changes.fetched(2);
+        assert!(are_settled(&changes).await);
+        let next = timeout(Duration::from_millis(20), changes.next());
+        assert!(next.await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_upstream_that_does_not_tell_what_has_changed_is_waited_for_once() {
+        let changes = ListChanges::default();
+        changes.note();
         changes.settled().await;
-        assert!(timeout(MOMENT, changes.next()).await.is_err());
+        assert!(are_settled(&changes).await);
+        changes.fetched(1);
+        changes.note();
+        assert!(!are_settled(&changes).await);
     }
 }
