@@ -7,16 +7,22 @@
 //! copying it: each type is counted once, by what the types in it were counted to be.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use wasmparser::{
-    ComponentAlias, ComponentDefinedType, ComponentExternalKind, ComponentInstance,
-    ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration, ComponentTypeRef,
-    ComponentValType, InstanceTypeDeclaration, Parser, Payload, Result, TypeBounds,
+    CanonicalFunction, ComponentAlias, ComponentDefinedType, ComponentExternalKind,
+    ComponentInstance, ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration,
+    ComponentTypeRef, ComponentValType, CoreType, InstanceTypeDeclaration, Parser, Payload, Result,
+    TypeBounds,
 };
 
 /// How many parts that are visited and not copied count as one that is.
 const VISITS_OF_COPY: u64 = 16;
+
+/// How many bytes of a core module's imports and exports count as one part that is copied, each
+/// time that a core module is instantiated: each of them is looked up.
+const MODULE_BYTES_OF_COPY: u64 = 64;
 
 /// How many instances are read that export one another: as many as no validator takes.
 const MAX_DEPTH: usize = 200;
@@ -90,6 +96,8 @@ struct Scope {
     values: Vec<Item>,
     instances: Vec<Item>,
     components: Vec<Item>,
+    /// Bytes of imports and exports of each core module.
+    modules: Vec<u64>,
     imported: Vec<Size>,
     exported: Vec<Size>,
     exports: HashMap<String, Item>,
@@ -200,6 +208,12 @@ struct Count {
     /// What is being read, with all that it is in.
     scopes: Vec<Scope>,
     copies: u64,
+    /// Bytes of imports and exports of the core module that is read, or was read last.
+    module_bytes: u64,
+    /// Most bytes that any core module, or the type of one, has of them.
+    max_module_bytes: u64,
+    /// Most parts that one of the types has that were read.
+    max_type_parts: u64,
 }
 
 impl Count {
@@ -227,7 +241,16 @@ impl Count {
         self.copies = self.copies.saturating_add(copies);
     }
 
+    /// Adds a core module of which it is not followed which one it is.
+    fn add_typed_module(&mut self, kind: ComponentExternalKind) {
+        if kind == ComponentExternalKind::Module {
+            let bytes = self.max_module_bytes;
+            self.scope().modules.push(bytes);
+        }
+    }
+
     fn import(&mut self, ty: ComponentTypeRef) {
+        self.add_typed_module(ty.kind());
         let item = self.scope().referred(ty);
         self.add(item.cost());
         self.scope().imported.push(item.size);
@@ -258,15 +281,26 @@ impl Count {
                 let kind = match kind {
                     ComponentOuterAliasKind::Type => ComponentExternalKind::Type,
                     ComponentOuterAliasKind::Component => ComponentExternalKind::Component,
-                    ComponentOuterAliasKind::CoreModule | ComponentOuterAliasKind::CoreType => {
+                    ComponentOuterAliasKind::CoreType => return,
+                    ComponentOuterAliasKind::CoreModule => {
+                        let outer = self.scopes.iter().rev().nth(*count as usize);
+                        let modules = outer.map(|scope| scope.modules.as_slice());
+                        let bytes = modules.and_then(|modules| modules.get(*index as usize));
+                        let bytes = bytes.copied().unwrap_or_default();
+                        self.scope().modules.push(bytes);
                         return;
                     }
                 };
                 let mut outer = self.scopes.iter_mut().rev();
                 let outer = outer.nth(*count as usize);
-                (kind, outer.map(|scope| scope.item(kind, *index)))
+                let item = outer.map(|scope| scope.item(kind, *index));
+                // Each part of it is looked at for resources that are not to be seen there.
+                let parts = item.as_ref().map_or(0, |item| item.size.parts);
+                self.add(parts / VISITS_OF_COPY);
+                (kind, item)
             }
         };
+        self.add_typed_module(kind);
         self.scope().add(kind, item.unwrap_or_default());
     }
 
@@ -282,7 +316,7 @@ impl Count {
             ComponentType::Component(declarations) => self.within(|count| {
                 for declaration in declarations {
                     match declaration {
-                        ComponentTypeDeclaration::CoreType(_) => {}
+                        ComponentTypeDeclaration::CoreType(ty) => count.core_type(ty),
                         ComponentTypeDeclaration::Type(ty) => count.add_type(ty),
                         ComponentTypeDeclaration::Alias(alias) => count.alias(alias),
                         ComponentTypeDeclaration::Export { name, ty } => {
@@ -295,7 +329,7 @@ impl Count {
             ComponentType::Instance(declarations) => self.within(|count| {
                 for declaration in declarations {
                     match declaration {
-                        InstanceTypeDeclaration::CoreType(_) => {}
+                        InstanceTypeDeclaration::CoreType(ty) => count.core_type(ty),
                         InstanceTypeDeclaration::Type(ty) => count.add_type(ty),
                         InstanceTypeDeclaration::Alias(alias) => count.alias(alias),
                         InstanceTypeDeclaration::Export { name, ty } => {
@@ -315,6 +349,7 @@ impl Count {
 
     fn add_type(&mut self, ty: &ComponentType<'_>) {
         let item = self.ty(ty);
+        self.max_type_parts = self.max_type_parts.max(item.size.parts);
         self.scope().types.push(item);
     }
 
@@ -346,8 +381,58 @@ impl Count {
         self.scope().instances.push(item);
     }
 
+    /// Counts a function whose types are made those of core functions: each part of them is looked
+    /// at.
+    fn canonical(&mut self, function: &CanonicalFunction) {
+        let parts = match function {
+            CanonicalFunction::Lift { type_index, .. } => {
+                let item = self.scope().item(ComponentExternalKind::Type, *type_index);
+                let parts = item.size.parts;
+                self.scope().functions.push(item);
+                parts
+            }
+            CanonicalFunction::Lower { func_index, .. } => {
+                let item = self.scope().item(ComponentExternalKind::Func, *func_index);
+                item.size.parts
+            }
+            CanonicalFunction::ResourceNew { .. }
+            | CanonicalFunction::ResourceDrop { .. }
+            | CanonicalFunction::ResourceRep { .. } => 1,
+            // What others take is some type of these.
+            _ => self.max_type_parts,
+        };
+        self.add(parts / VISITS_OF_COPY);
+    }
+
+    /// Notes imports or exports of the core module that is read.
+    fn module_section(&mut self, range: &Range<usize>) {
+        self.module_bytes += range.len() as u64;
+    }
+
+    fn core_type(&mut self, ty: &CoreType<'_>) {
+        if let CoreType::Module(declarations) = ty {
+            let bytes = declarations.len() as u64 * MODULE_BYTES_OF_COPY;
+            self.max_module_bytes = self.max_module_bytes.max(bytes);
+        }
+    }
+
     fn payload(&mut self, payload: Payload<'_>) -> Result<()> {
         match payload {
+            // Modules may be imported, too, of types that are written here.
+            Payload::CoreTypeSection(types) => {
+                for ty in types {
+                    self.core_type(&ty?);
+                }
+            }
+            Payload::InstanceSection(instances) => {
+                for instance in instances {
+                    if let wasmparser::Instance::Instantiate { module_index, .. } = instance? {
+                        let modules = &self.scope().modules;
+                        let bytes = modules.get(module_index as usize).copied();
+                        self.add(bytes.unwrap_or_default() / MODULE_BYTES_OF_COPY + 1);
+                    }
+                }
+            }
             Payload::ComponentTypeSection(types) => {
                 for ty in types {
                     self.add_type(&ty?);
@@ -381,17 +466,18 @@ impl Count {
                         }
                         None => item,
                     };
+                    if export.kind == ComponentExternalKind::Module {
+                        let modules = &self.scope().modules;
+                        let bytes = modules.get(export.index as usize).copied();
+                        self.scope().modules.push(bytes.unwrap_or_default());
+                    }
                     self.scope().export(export.name.name, item.clone());
                     self.scope().add(export.kind, item);
                 }
             }
             Payload::ComponentCanonicalSection(functions) => {
                 for function in functions {
-                    if let wasmparser::CanonicalFunction::Lift { type_index, .. } = function? {
-                        let of = ComponentExternalKind::Type;
-                        let item = self.scope().item(of, type_index);
-                        self.scope().functions.push(item);
-                    }
+                    self.canonical(&function?);
                 }
             }
             Payload::ComponentStartSection { start, .. } => {
@@ -414,22 +500,40 @@ pub(crate) fn copied_parts(component: &[u8], most: u64) -> u64 {
     let mut count = Count {
         scopes: vec![Scope::default()],
         copies: 0,
+        module_bytes: 0,
+        max_module_bytes: 0,
+        max_type_parts: 0,
     };
     // Whether what is open is a core module, each; these have no types of that kind.
     let mut open: Vec<bool> = Vec::new();
     for payload in Parser::new(0).parse_all(component) {
         let Ok(payload) = payload else { break };
         match payload {
-            Payload::ModuleSection { .. } => open.push(true),
+            Payload::ModuleSection { .. } => {
+                count.module_bytes = 0;
+                open.push(true);
+            }
             Payload::ComponentSection { .. } => {
                 open.push(false);
                 count.scopes.push(Scope::default());
             }
-            Payload::End(_) => {
-                if open.pop() == Some(false) {
+            Payload::End(_) => match open.pop() {
+                Some(true) => {
+                    let bytes = count.module_bytes;
+                    count.max_module_bytes = count.max_module_bytes.max(bytes);
+                    count.scope().modules.push(bytes);
+                }
+                Some(false) => {
                     let component = count.end();
                     count.scope().components.push(component);
                 }
+                None => {}
+            },
+            Payload::ImportSection(imports) if open.last() == Some(&true) => {
+                count.module_section(&imports.range());
+            }
+            Payload::ExportSection(exports) if open.last() == Some(&true) => {
+                count.module_section(&exports.range());
             }
             payload => {
                 // What cannot be read is not read by anybody else either.

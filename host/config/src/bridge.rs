@@ -141,6 +141,12 @@ pub enum FillSource {
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Bridge {
+    /// Whether something has to be set at that place of its entry before it can be started.
+    pub(super) fn lacks(&self, place: &str) -> bool {
+        let mut places = self.needs.iter().filter_map(|need| need.place.as_deref());
+        places.any(|one| one == place)
+    }
+
     /// Has what is known of it be known of that project alone: what the same words reach in another
     /// folder may be something else.
     pub(super) fn keep_apart_in_project(&mut self, folder: &Path) {

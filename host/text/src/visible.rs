@@ -131,6 +131,8 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{ffa0}'
         | '\u{16fe4}'
         | '\u{fffc}'
+        | '\u{13441}'
+        | '\u{13442}'
         | '\u{1d159}'
         | '\u{e0100}'..='\u{e01ef}' => true,
         c => {

@@ -165,3 +165,72 @@ fn real_components_are_far_below_the_limit() {
     // Where all is built before the tests, there is something to be looked at.
     assert!(most > 0 || std::env::var_os("CI").is_none());
 }
+
+/// Each of these takes milliseconds, for some bytes.
+#[test]
+fn what_is_looked_at_again_and_again_is_counted() {
+    let many = |what: &str, times: usize| what.repeat(times);
+    let tuples: String = (1..=17)
+        .map(|level| format!("(type $t{level} (tuple $t{0} $t{0}))", level - 1))
+        .collect();
+    let aliases = |times| {
+        let aliases = many("(alias outer 1 $t17 (type))", times);
+        component(&format!(
+            "(component (type $t0 (tuple u8 u8)) {tuples} (component {aliases}))"
+        ))
+    };
+    let cases =
+        |of: &str| -> String { (0..300).map(|n| format!(r#"(case "c{n}" {of})"#)).collect() };
+    let lifts = |times| {
+        let lifts = many("(func (type $f) (canon lift (core func $g)))", times);
+        component(&format!(
+            r#"(component (core module $m (func (export "g") (param i32 i32 i32)))
+                (core instance $i (instantiate $m)) (alias core export $i "g" (core func $g))
+                (type $v (variant {})) (type $u (variant {})) (type $f (func (param "x" $u))) {lifts})"#,
+            cases("u32"),
+            cases("$v"),
+        ))
+    };
+    let imports = |times| {
+        let exports: String = (0..5000)
+            .map(|n| format!(r#"(export "{n:x}" (func $f))"#))
+            .collect();
+        let imports: String = (0..5000)
+            .map(|n| format!(r#"(import "" "{n:x}" (func))"#))
+            .collect();
+        let instances = many(
+            r#"(core instance (instantiate $m (with "" (instance $e))))"#,
+            times,
+        );
+        component(&format!(
+            "(component (core module $x (func $f) {exports}) (core module $m {imports})
+                (core instance $e (instantiate $x)) {instances})"
+        ))
+    };
+    let exported = |times| {
+        let imports: String = (0..5000)
+            .map(|n| format!(r#"(import "" "{n:x}" (func))"#))
+            .collect();
+        let exports: String = (0..5000)
+            .map(|n| format!(r#"(export "{n:x}" (func $f))"#))
+            .collect();
+        let instances = many(
+            r#"(core instance (instantiate $m (with "" (instance $e))))"#,
+            times,
+        );
+        component(&format!(
+            r#"(component (component $c (core module $m {imports}) (export "m" (core module $m)))
+                (instance $c (instantiate $c)) (alias export $c "m" (core module $m))
+                (core module $x (func $f) {exports}) (core instance $e (instantiate $x)) {instances})"#
+        ))
+    };
+    for (few, much) in [
+        (exported(1), exported(400)),
+        (aliases(1), aliases(200)),
+        (lifts(1), lifts(200)),
+        (imports(1), imports(400)),
+    ] {
+        assert!(!copied_too_often(&few), "{}", copied_parts(&few, u64::MAX));
+        assert!(copied_too_often(&much), "{}", copied_parts(&much, u64::MAX));
+    }
+}

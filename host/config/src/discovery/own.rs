@@ -52,6 +52,8 @@ pub(super) struct Source<'a> {
     pub(super) is_folder_known: bool,
     /// Whether its file of variables is another in each project.
     pub(super) is_env_file_of_project: bool,
+    /// Whether its file of variables could not be read.
+    pub(super) is_env_file_unread: bool,
 }
 
 /// A part of a text.
@@ -113,6 +115,13 @@ impl Own {
         {
             self.missing.push(format!(
                 "write what it needs of the file {} into `env`: that file is another in each project",
+                quoted(file)
+            ));
+        } else if let Some(file) = &written.env_file
+            && source.is_env_file_unread
+        {
+            self.missing.push(format!(
+                "write what it needs of the file {} into `env`: that file cannot be read here",
                 quoted(file)
             ));
         } else if let Some(file) = &written.env_file {
@@ -617,6 +626,7 @@ mod tests {
             ]),
             is_folder_known: true,
             is_env_file_of_project: false,
+            is_env_file_unread: false,
         };
         let text = own.translate(text, &source, "args[0]");
         (text, own.missing.len())
@@ -694,6 +704,7 @@ mod tests {
             inputs: &inputs,
             is_folder_known: true,
             is_env_file_of_project: false,
+            is_env_file_unread: false,
         };
         let servers = [
             "a",

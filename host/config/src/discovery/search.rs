@@ -356,6 +356,7 @@ impl<'a> Search<'a> {
                     inputs: self.setting.inputs,
                     is_folder_known: matches!(folder, Some(ShownFolder::Known(_))),
                     is_env_file_of_project: entered.is_some(),
+                    is_env_file_unread: bridge.lacks("envFile"),
                 };
                 self.add(Found {
                     own: Own::of(&written, filled, &source),

@@ -270,3 +270,24 @@ fn what_a_file_has_is_asked_for_where_its_server_is_taken_over() {
     let discovery = discover_all(&home.around(), &[Client::OpenCode], &inputs);
     assert!(discovery.found[0].own.unanswered.is_empty());
 }
+
+/// Taken over without it, the server would miss what is in the file, and nobody would be told.
+#[test]
+fn a_file_of_variables_that_cannot_be_read_leaves_its_server_where_it_is() {
+    let home = Home::empty();
+    for file in ["${workspaceFolder}/.env", ".env", "/nonexistent/.env"] {
+        let entry = serde_json::json!({ "command": "x", "envFile": file });
+        let servers = serde_json::json!({ "mcpServers": { "u": entry } });
+        home.write("home/.cursor/mcp.json", servers.to_string());
+        let mut around = home.around();
+        around.project = None;
+        let discovery = discover_all(&around, &[Client::Cursor], &Inputs::new());
+        let missing = &discovery.found[0].own.missing;
+        assert!(
+            missing
+                .iter()
+                .any(|told| told.contains("write what it needs of the file")),
+            "{file}: {missing:?}"
+        );
+    }
+}
