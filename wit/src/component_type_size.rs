@@ -429,7 +429,7 @@ impl Count {
                     if let wasmparser::Instance::Instantiate { module_index, .. } = instance? {
                         let modules = &self.scope().modules;
                         let bytes = modules.get(module_index as usize).copied();
-                        self.add(bytes.unwrap_or_default() / MODULE_BYTES_OF_COPY + 1);
+                        self.add(bytes.unwrap_or_default() / MODULE_BYTES_OF_COPY);
                     }
                 }
             }

@@ -94,7 +94,7 @@ mod tests {
         assert!(next.await.is_err());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn an_upstream_that_does_not_tell_what_has_changed_is_waited_for_once() {
         let changes = ListChanges::default();
         changes.note();
