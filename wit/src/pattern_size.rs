@@ -36,7 +36,7 @@ const FOLDED_LETTERS_OF_BYTE: u64 = 4;
 /// Number of letters of a class that may have other forms, at most.
 const MAX_LETTERS_WITH_FORMS: u64 = 12_000;
 
-/// What reading takes for each of these, in the same way.
+/// Memory that reading takes for each of these, in bytes, in the same way.
 const BYTES_OF_LETTER_WITH_FORMS: u64 = 2;
 
 /// Number of letters that a class has at most.

@@ -103,12 +103,7 @@ pub(super) fn read(result: Answer, stateless: bool) -> Answer {
 
 /// Whether a result says who has answered.
 fn says_server(result: &Answer) -> bool {
-    // Most do not, and some are long.
-    let may = match result {
-        Answer::Made(_) => true,
-        Answer::Verbatim(text) => text.contains("serverInfo"),
-    };
-    let meta = if may { result.get("_meta") } else { None };
+    let meta = result.get("_meta");
     meta.is_some_and(|meta| meta.get(SERVER_INFO).is_some())
 }
 

@@ -1,6 +1,6 @@
 //! Resources that upstreams have for as long as they are connected.
 //!
-//! What an upstream adds to its resources may be there for that connection alone, and for whoever
+//! A resource that an upstream adds may be there for that connection alone, and for the client that
 //! it is made for: a file that a call has made, say. So it is listed as long as the connection
 //! lives, and is no part of what is kept of the upstream. What is there for all is in the first
 //! list of its next connection.

@@ -16,7 +16,7 @@ use super::confirm::Agreed;
 use super::server::Server;
 use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 
-/// The door between one server and its upstream.
+/// Policy between one server and its upstream.
 pub(super) struct RosterPolicy {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,

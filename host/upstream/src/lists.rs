@@ -71,16 +71,18 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
     )?;
     let names: BTreeSet<String> = tools.iter().filter_map(|tool| key(tool, &TOOLS)).collect();
     let before = lock(&peer.tools).replace(names.clone()).unwrap_or_default();
+    let uri = |resource: &RawValue| key(resource, &RESOURCES);
     let mut first = lock(&peer.first_resources);
-    let uris = || {
-        resources
-            .iter()
-            .filter_map(|resource| key(resource, &RESOURCES))
+    let (resources, added_resources) = match &*first {
+        Some(first) => {
+            let is_first = |one: &RawValue| uri(one).is_none_or(|uri| first.contains(&uri));
+            resources.into_iter().partition(|one| is_first(one))
+        }
+        None => {
+            *first = Some(resources.iter().filter_map(|one| uri(one)).collect());
+            (resources, Vec::new())
+        }
     };
-    let first = first.get_or_insert_with(|| uris().collect());
-    let is_first =
-        |resource: &RawValue| key(resource, &RESOURCES).is_none_or(|uri| first.contains(&uri));
-    let (resources, added_resources) = resources.into_iter().partition(|one| is_first(one));
     Ok(Offered {
         server_info: hello.server_info.clone(),
         protocol: hello.protocol.clone(),
@@ -98,7 +100,7 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
     })
 }
 
-/// What an item of a list is called by.
+/// Name or URI that an item of a list is called by.
 fn key(item: &RawValue, list: &List) -> Option<String> {
     message::object(item.get()).ok()?.string(list.key)
 }

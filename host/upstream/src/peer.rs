@@ -56,7 +56,7 @@ pub(super) struct Peer {
     pub(super) tools: Mutex<Option<BTreeSet<String>>>,
     /// URIs of the resources that it has listed first over this connection; none before that.
     pub(super) first_resources: Mutex<Option<BTreeSet<String>>>,
-    /// What it has said of changes of its lists.
+    /// Changes of its lists that it has told of.
     pub(super) list_changes: ListChanges,
     /// Told when it acknowledges that it will say what changes.
     pub(super) acknowledged: Notify,
