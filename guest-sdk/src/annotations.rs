@@ -3,7 +3,7 @@
 use crate::types::{Annotations, Role};
 
 impl Default for Annotations {
-    /// Hints that say nothing.
+    /// Returns hints that say nothing.
     fn default() -> Self {
         Self {
             audience: Vec::new(),
@@ -14,13 +14,13 @@ impl Default for Annotations {
 }
 
 impl Annotations {
-    /// The same, and it is meant for the user.
+    /// Adds that the content is meant for the user.
     #[must_use]
     pub fn for_user(self) -> Self {
         self.meant_for(Role::User)
     }
 
-    /// The same, and it is meant for the model.
+    /// Adds that the content is meant for the model.
     #[must_use]
     pub fn for_assistant(self) -> Self {
         self.meant_for(Role::Assistant)
@@ -33,15 +33,14 @@ impl Annotations {
         self
     }
 
-    /// The same, and how much it matters: from 0 (least) to 1 (most).
+    /// Sets the priority of the content: from 0 (least) to 1 (most).
     #[must_use]
     pub fn with_priority(mut self, priority: f64) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// The same, and when it was last changed: a time of ISO 8601, like
-    /// `2026-07-28T12:00:00Z`.
+    /// Sets the time of the last change: a time of ISO 8601, like `2026-07-28T12:00:00Z`.
     #[must_use]
     pub fn with_last_modified(mut self, time: impl Into<String>) -> Self {
         self.last_modified = Some(time.into());

@@ -1,9 +1,9 @@
-//! What wit-bindgen makes of the contract.
+//! Bindings that wit-bindgen makes of the contract.
 //!
-//! The bindings cover all that a host offers, but a component imports of it
-//! only what its code really calls: the linker drops the rest, and so does the
-//! step that turns the core module into a component. What a component exports is
-//! a world each, so that `adapter!` exports only what it is told to.
+//! The bindings cover all that a host offers, but a component imports only those functions that its
+//! code really calls: the linker drops the rest, and so does the step that turns the core module
+//! into a component. The interfaces that a component exports are a world each, so that `adapter!`
+//! exports only those that it is told to.
 
 #![allow(
     missing_docs,

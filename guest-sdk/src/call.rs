@@ -1,10 +1,10 @@
-//! What a tool may say to the agent while it runs.
+//! Messages of a tool to the agent while the tool runs.
 
 use crate::bindings::dormouse::plugin::call;
 
-/// Tells the agent how far the running call is. `done` has to grow from one
-/// report to the next; `total` is what it grows to, where that is known; the
-/// `message` may be empty. Does nothing where the agent asked for no progress.
+/// Tells the agent the progress of the running call. `done` has to grow from one report to the
+/// next; `total` is its last value, where that is known; the `message` may be empty. Does nothing
+/// where the agent asked for no progress.
 pub fn progress(done: f64, total: Option<f64>, message: &str) {
     call::progress(done, total, (!message.is_empty()).then_some(message));
 }

@@ -1,4 +1,4 @@
-//! Asking the agent's user, its model and its client, in the middle of a call.
+//! Questions to the agent's user, its model and its client, in the middle of a call.
 //!
 //! A question suspends the call until the answer is there; that time does not
 //! count against the call's deadline. In each function, `id` names the question
@@ -15,20 +15,20 @@ pub use crate::bindings::dormouse::plugin::client::{
 };
 pub use fields::{Field, Fields, Filled};
 
-/// What the user did with a form.
+/// Reaction of the user to a form.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply<T> {
-    /// Filled it in.
+    /// The user has filled it in.
     Accept(T),
-    /// Said no.
+    /// The user has declined.
     Decline,
-    /// Closed it without an answer.
+    /// The user has closed it without an answer.
     Cancel,
 }
 
-/// Asks the user to fill in a form: a [`Field`], which becomes what it is filled in
-/// with, or a tuple of fields, which becomes a tuple. A JSON Schema of one flat object
-/// (MCP elicitation), as a `serde_json::Value`, does as well; the answer is then JSON.
+/// Asks the user to fill in a form: a [`Field`], which becomes the value that the user gives it, or
+/// a tuple of fields, which becomes a tuple. A JSON Schema of one flat object (MCP elicitation), as
+/// a `serde_json::Value`, does as well; the answer is then JSON.
 ///
 /// # Errors
 /// The client cannot show forms, or answers with something else than the form asks
@@ -40,8 +40,8 @@ pub fn elicit<F: Fields>(id: &str, message: &str, fields: F) -> Result<Reply<F::
     }
 }
 
-/// Asks the user to open a page, for what neither the agent nor its model may
-/// see, and tells what they did with that.
+/// Asks the user to open a page, for data that neither the agent nor its model may see, and returns
+/// what they did with that.
 ///
 /// # Errors
 /// The client cannot show pages.
@@ -52,7 +52,7 @@ pub fn open(id: &str, message: &str, url: &str) -> Result<Action, AskError> {
     }
 }
 
-/// Has the agent's model answer a prompt.
+/// Asks the agent's model to answer a prompt.
 ///
 /// # Errors
 /// The client has no model to ask, or its user does not want that.
@@ -63,7 +63,7 @@ pub fn sample(id: &str, sampling: Sampling) -> Result<Sampled, AskError> {
     }
 }
 
-/// The folders that the agent works in.
+/// Returns the folders that the agent works in.
 ///
 /// # Errors
 /// The client does not tell.
@@ -74,8 +74,8 @@ pub fn roots() -> Result<Vec<Root>, AskError> {
     }
 }
 
-/// The question of [`elicit`], to be asked together with others by [`ask`]. What the
-/// user did is in [`Elicited::reply`].
+/// Makes the question of [`elicit`], to be asked together with others by [`ask`].
+/// [`Elicited::reply`] reads the answer.
 #[must_use]
 pub fn form(id: &str, message: &str, fields: &impl Fields) -> Request {
     request(
@@ -87,7 +87,7 @@ pub fn form(id: &str, message: &str, fields: &impl Fields) -> Request {
     )
 }
 
-/// The question of [`open`], to be asked together with others by [`ask`].
+/// Makes the question of [`open`], to be asked together with others by [`ask`].
 #[must_use]
 pub fn page(id: &str, message: &str, url: &str) -> Request {
     request(
@@ -100,23 +100,23 @@ pub fn page(id: &str, message: &str, url: &str) -> Request {
     )
 }
 
-/// The question of [`sample`], to be asked together with others by [`ask`].
+/// Makes the question of [`sample`], to be asked together with others by [`ask`].
 #[must_use]
 pub fn prompted(id: &str, sampling: Sampling) -> Request {
     request(id, Question::Sample(sampling))
 }
 
-/// The question of [`roots`], to be asked together with others by [`ask`].
+/// Makes the question of [`roots`], to be asked together with others by [`ask`].
 #[must_use]
 pub fn list_roots(id: &str) -> Request {
     request(id, Question::Roots)
 }
 
 impl Elicited {
-    /// What the user did with the form of these fields.
+    /// Returns the user's reaction to the form of these fields.
     ///
     /// # Errors
-    /// What they filled in is none of its answers.
+    /// The user's values do not fit the fields.
     pub fn reply<F: Fields>(&self, fields: &F) -> Result<Reply<F::Answer>, AskError> {
         Ok(match self.action {
             Action::Accept => {
@@ -149,7 +149,7 @@ fn other_answer() -> AskError {
     AskError::Failed("the answer is not one to this question".into())
 }
 
-/// So that `?` does in a tool whose error is a `String`.
+/// Lets `?` convert the error in a tool whose error is a `String`.
 impl From<AskError> for String {
     fn from(error: AskError) -> Self {
         match error {

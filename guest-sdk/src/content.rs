@@ -6,7 +6,7 @@ use crate::types::{
 };
 
 impl Content {
-    /// Text.
+    /// Makes a text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent {
@@ -15,26 +15,26 @@ impl Content {
         })
     }
 
-    /// An image, as the bytes of its file; the host encodes them.
+    /// Makes an image of the bytes of its file; the host encodes them.
     #[must_use]
     pub fn image(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
         Self::Image(media(data.into(), mime_type.into()))
     }
 
-    /// A sound, as the bytes of its file; the host encodes them.
+    /// Makes a sound of the bytes of its file; the host encodes them.
     #[must_use]
     pub fn audio(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
         Self::Audio(media(data.into(), mime_type.into()))
     }
 
-    /// A pointer to a resource that the agent may read later. One of which more is to
-    /// be said is a [`ResourceLink`], and `into()` makes it content.
+    /// Makes a link to a resource that the agent may read later. One with more than a name is a
+    /// [`ResourceLink`], and `into()` makes it content.
     #[must_use]
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         ResourceLink::new(uri, name).into()
     }
 
-    /// A text resource, carried inside the result.
+    /// Makes a text resource, carried inside the result.
     #[must_use]
     pub fn text_resource(
         uri: impl Into<String>,
@@ -44,7 +44,7 @@ impl Content {
         Self::Resource(EmbeddedResource::text(uri, text).with_mime_type(mime_type))
     }
 
-    /// A binary resource, carried inside the result; the host encodes it.
+    /// Makes a binary resource, carried inside the result; the host encodes it.
     #[must_use]
     pub fn blob_resource(
         uri: impl Into<String>,
@@ -54,7 +54,7 @@ impl Content {
         Self::Resource(EmbeddedResource::blob(uri, data).with_mime_type(mime_type))
     }
 
-    /// The same content, with hints about whom it is for and how much it matters.
+    /// Adds hints on the audience and the priority of the content.
     #[must_use]
     pub fn with_annotations(mut self, hints: Annotations) -> Self {
         let annotations = match &mut self {
@@ -69,7 +69,7 @@ impl Content {
 }
 
 impl PromptMessage {
-    /// What the user says.
+    /// Makes a message of the user.
     #[must_use]
     pub fn user(content: impl Into<Content>) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl PromptMessage {
         }
     }
 
-    /// What the model says.
+    /// Makes a message of the model.
     #[must_use]
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl PromptMessage {
 }
 
 impl EmbeddedResource {
-    /// A text, at a URI.
+    /// Makes a text, at a URI.
     #[must_use]
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl EmbeddedResource {
         }
     }
 
-    /// Bytes, at a URI.
+    /// Makes bytes, at a URI.
     #[must_use]
     pub fn blob(uri: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl EmbeddedResource {
         }
     }
 
-    /// The same, with a MIME type.
+    /// Sets the MIME type.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -120,7 +120,7 @@ impl EmbeddedResource {
 }
 
 impl ResourceLink {
-    /// A link to a resource.
+    /// Makes a link to a resource.
     #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -134,28 +134,28 @@ impl ResourceLink {
         }
     }
 
-    /// The same, with a name for people.
+    /// Sets a name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The same, with what it is.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The same, with the MIME type of what it leads to.
+    /// Sets the MIME type of the resource.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// The same, with the size of what it leads to, in bytes.
+    /// Sets the size of the resource, in bytes.
     #[must_use]
     pub fn with_size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);

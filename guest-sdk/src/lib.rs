@@ -54,7 +54,7 @@ pub use completion::{Completion, Completions, Reference};
 pub use dormouse_sdk_macro::{adapter, plugin};
 pub use types::{Annotations, Content, EmbeddedResource, PromptMessage, ResourceLink, Role};
 
-/// What the macros' code refers to, so that a plugin needs no other dependency.
+/// Dependencies of the macros' code, so that a plugin needs no other dependency.
 #[doc(hidden)]
 pub mod private {
     pub use wit_bindgen;

@@ -5,18 +5,18 @@ use serde::Serialize;
 use crate::bindings::dormouse::plugin::call;
 pub use crate::bindings::dormouse::plugin::call::LogLevel as Level;
 
-/// Logs under a name: `Logger("db").warning("slow")`.
+/// Logger with a name: `Logger("db").warning("slow")`.
 #[derive(Debug, Clone, Copy)]
 pub struct Logger<'a>(pub &'a str);
 
-/// Logs `data`: a message, or anything else that serialises. What does not
-/// serialise (a map with keys that are no strings) is logged as the reason why.
+/// Logs `data`: a message, or anything else that serialises. A value that does not serialise (a map
+/// with keys that are no strings) is logged as the error.
 pub fn log(level: Level, data: &(impl Serialize + ?Sized)) {
     call::log(level, None, &text(data));
 }
 
 impl Logger<'_> {
-    /// [`log`], under the logger's name.
+    /// Logs as [`log`], under the logger's name.
     pub fn log(&self, level: Level, data: &(impl Serialize + ?Sized)) {
         call::log(level, Some(self.0), &text(data));
     }
@@ -47,20 +47,20 @@ macro_rules! levels {
 }
 
 levels! {
-    /// What only the author of the plugin wants to know.
+    /// Logs a message for the author of the plugin alone.
     debug = Debug;
-    /// What went as it should.
+    /// Logs an event that is as it should be.
     info = Info;
-    /// What went as it should, and does not happen every day.
+    /// Logs an event that is as it should be, and does not happen every day.
     notice = Notice;
-    /// What somebody should look at, though the call goes on.
+    /// Logs a problem that somebody should look at, though the call goes on.
     warning = Warning;
-    /// What went wrong.
+    /// Logs an error.
     error = Error;
-    /// What keeps a part of the plugin from working.
+    /// Logs an error that keeps a part of the plugin from working.
     critical = Critical;
-    /// What somebody has to mend at once.
+    /// Logs an error that somebody has to mend at once.
     alert = Alert;
-    /// Nothing works any more.
+    /// Logs that nothing works any more.
     emergency = Emergency;
 }

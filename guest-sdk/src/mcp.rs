@@ -1,5 +1,5 @@
-//! MCP's own results, for what is asked for by name: the answers of [`Adapter`],
-//! [`Prompts`] and [`Resources`] are the texts of these.
+//! Results of MCP, for tools, prompts and resources that are asked for by name: the answers of
+//! [`Adapter`], [`Prompts`] and [`Resources`] are the texts of these.
 //!
 //! [`Adapter`]: crate::Adapter
 //! [`Prompts`]: crate::Prompts
@@ -14,7 +14,7 @@ use crate::types::{
     Annotations, Content, EmbeddedResource, MediaContent, PromptMessage, ResourceBody, Role,
 };
 
-/// The arguments of a tool or a prompt, from their text.
+/// Reads the arguments of a tool or a prompt from their text.
 ///
 /// # Errors
 /// When they are not what `T` takes. The text says so, and can be handed on to the
@@ -24,21 +24,20 @@ pub fn arguments<T: DeserializeOwned>(arguments: &str) -> Result<T, String> {
         .map_err(|error| format!("the arguments are `{arguments}`: {error}"))
 }
 
-/// What a tool answers: `Ok(CallToolResult::new(["21 °C"]).into())`.
+/// Answer of a tool: `Ok(CallToolResult::new(["21 °C"]).into())`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallToolResult(Map<String, Value>);
 
 impl CallToolResult {
-    /// An answer of content blocks.
+    /// Makes an answer of content blocks.
     #[must_use]
     pub fn new(content: impl IntoIterator<Item = impl Into<Content>>) -> Self {
         let content = content.into_iter().map(|one| block(&one.into()));
         Self(members([("content", content.collect())]))
     }
 
-    /// The same, with structured content: what the tool's output schema describes.
-    /// Where there is no other content, its JSON is a text besides, for agents that do
-    /// not know of it.
+    /// Adds structured content, which the tool's output schema describes. Where there is no other
+    /// content, its JSON is a text besides, for agents that do not know of structured content.
     #[must_use]
     pub fn with_structured(mut self, value: impl Into<Value>) -> Self {
         let value = value.into();
@@ -51,7 +50,7 @@ impl CallToolResult {
         self
     }
 
-    /// The same, as an error. One that is only a text is the `Err` of the call.
+    /// Makes the answer an error. One that is only a text is the `Err` of the call.
     #[must_use]
     pub fn as_error(mut self) -> Self {
         self.0.insert("isError".into(), Value::Bool(true));
@@ -59,12 +58,12 @@ impl CallToolResult {
     }
 }
 
-/// What a prompt answers.
+/// Answer of a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GetPromptResult(Map<String, Value>);
 
 impl GetPromptResult {
-    /// An answer of messages.
+    /// Makes an answer of messages.
     #[must_use]
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         let messages = messages.into_iter().map(
@@ -73,7 +72,7 @@ impl GetPromptResult {
         Self(members([("messages", messages.collect())]))
     }
 
-    /// The same, with what it is for.
+    /// Adds a description of the prompt.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.0
@@ -82,12 +81,12 @@ impl GetPromptResult {
     }
 }
 
-/// What a resource contains.
+/// Contents of a resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadResourceResult(Map<String, Value>);
 
 impl ReadResourceResult {
-    /// An answer of contents, each with a URI of its own.
+    /// Makes an answer of contents, each with a URI of its own.
     #[must_use]
     pub fn new(contents: impl IntoIterator<Item = EmbeddedResource>) -> Self {
         let contents = contents.into_iter().map(|one| resource(&one));
@@ -109,7 +108,7 @@ macro_rules! texts {
 
 texts!(CallToolResult GetPromptResult ReadResourceResult);
 
-/// A content block as MCP has it.
+/// Returns a content block as MCP has it.
 fn block(content: &Content) -> Value {
     let (mut block, annotations) = match content {
         Content::Text(text) => (

@@ -1,8 +1,8 @@
-//! Telling agents that something is no longer as they know it.
+//! Telling agents that something has changed.
 
 use crate::bindings::dormouse::plugin::notify::{self, Catalog};
 
-/// A resource has changed: tells the agents that have subscribed to it.
+/// Tells the agents that have subscribed to a resource that it has changed.
 pub fn resource_updated(uri: &str) {
     notify::resource_updated(uri);
 }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bindings::dormouse::plugin::settings;
 
-/// The setting `key`, or none where the user has not set it.
+/// Returns the setting `key`, or none where the user has not set it.
 ///
 /// # Errors
 /// When it is not what `T` takes. The text names the key and the value, so that
@@ -15,7 +15,7 @@ pub fn get<T: DeserializeOwned>(key: &str) -> Result<Option<T>, String> {
         .transpose()
 }
 
-/// All settings as one value, usually a struct with a field for each.
+/// Returns all settings as one value, usually a struct with a field for each.
 ///
 /// # Errors
 /// When they are not what `T` takes.

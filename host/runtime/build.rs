@@ -1,10 +1,10 @@
-//! Builds the bridge, the one component that is inside of the program.
+//! Builds the bridge, the only component inside of the program.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What components are compiled for.
+/// Target that components are compiled for.
 const TARGET: &str = "wasm32-wasip2";
 
 fn main() -> ExitCode {

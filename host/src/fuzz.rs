@@ -1,10 +1,10 @@
-//! Fuzz targets: whatever an outsider can write, given to what reads it.
+//! Fuzz targets: input that outsiders can write, given to the code that reads it.
 //!
-//! Each target takes any bytes and panics where something does not hold that always has
-//! to: what is written again is what was read, what was not edited stays byte for byte,
-//! what was mended is in order, a place is within its text. `cargo fuzz` runs one of them
-//! (`fuzz/fuzz_targets`), and the tests run all of them for some seconds each. Targets of what
-//! another crate keeps to itself are in that crate.
+//! Each target takes any bytes and panics where a property that must always hold does not: a
+//! written value is the one that was read, unedited parts stay byte for byte, mended items are
+//! valid, an offset is within its text. `cargo fuzz` runs one of them (`fuzz/fuzz_targets`), and
+//! the tests run all of them for some seconds each. Targets of private code of another crate are in
+//! that crate.
 
 #![allow(
     clippy::expect_used,
@@ -28,7 +28,7 @@ pub use messages::{lines, messages};
 pub use objects::objects;
 pub use schemas::schemas;
 
-/// The input as a text. What is no UTF-8 is refused before anything here reads it.
+/// Returns the input as a text. Input that is not UTF-8 is refused before any code here reads it.
 pub(crate) fn text(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
 }

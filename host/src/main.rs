@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use dormouse::cli::{Cli, output};
 
-/// glibc's allocator keeps what a burst of large answers took for as long as the host
-/// lives, and is a bottleneck when many agents call at once. How this one is set is in
+/// Global allocator. glibc's keeps the memory of a burst of large answers for as long as the host
+/// lives, and is a bottleneck when many agents call at once. The settings of this one are in
 /// `.cargo/config.toml`.
 #[cfg(unix)]
 #[global_allocator]

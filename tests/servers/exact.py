@@ -53,14 +53,14 @@ def call(id, line, params):
     if name == "odd-after-progress" and token is not None:
         notify("notifications/progress", {"progressToken": token, "progress": 1})
     if name.startswith("odd"):
-        odd = '{"structuredContent":%s ,"content":[%s], "x-odd":1.10,"far":[1e400]}'
+        odd = '{"structuredContent":%s ,"content":[%s], "x-odd":1.10,"far":[1e300]}'
         return odd % (ODD, text("odd"))
     if name == "echo":
         return '{"content":[%s]}' % text(line)
     if name == "ask":
         # What a client says to this comes back as it has come in.
         question = (
-            '{"message":"?","x-odd":%s,"far":1e400,"requestedSchema":{"type":"object","properties":'
+            '{"message":"?","x-odd":%s,"far":1e300,"requestedSchema":{"type":"object","properties":'
             '{"n":{"type":"number","minimum":0.10}}}}'
         )
         write('{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":%s}' % (question % ODD))

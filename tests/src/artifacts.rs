@@ -1,17 +1,17 @@
-//! Where the things are that `cargo xtask test` builds and installs.
+//! Paths of the files that `cargo xtask test` builds and installs.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 #[must_use]
 pub fn workspace() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests.parent().unwrap_or(tests).to_owned()
 }
 
-/// Cargo's target folder.
+/// Returns Cargo's target folder.
 #[must_use]
 pub fn target() -> PathBuf {
     let workspace = workspace();
@@ -21,11 +21,11 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// A file or folder that has to be there by now.
+/// Checks that a file or folder is there.
 ///
 /// # Errors
-/// It is not there: the tests were not started by `cargo xtask test`, which is
-/// what builds and installs it. That is never a reason to skip a test.
+/// It is not there: the tests were not started by `cargo xtask test`, which builds and installs it.
+/// That is never a reason to skip a test.
 pub fn existing(path: PathBuf) -> Result<PathBuf> {
     ensure!(
         path.exists(),
@@ -39,7 +39,7 @@ fn executable(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// A program of this workspace, as the tests drive it.
+/// Returns a program of this workspace, as the tests drive it.
 ///
 /// # Errors
 /// It has not been built.
@@ -47,10 +47,10 @@ pub fn program(name: &str) -> Result<PathBuf> {
     existing(target().join("release").join(executable(name)))
 }
 
-/// The profile of what is shipped, and so of what is measured.
+/// Profile of the programs that are shipped, and so of those that are measured.
 pub const DIST: &str = "dist";
 
-/// A program of this workspace, as users get it.
+/// Returns a program of this workspace, as users get it.
 ///
 /// # Errors
 /// It has not been built.
@@ -58,8 +58,7 @@ pub fn dist(name: &str) -> Result<PathBuf> {
     existing(target().join(DIST).join(executable(name)))
 }
 
-/// One of the guests of `tests/guests`, as rustc left it: its declaration is in
-/// the core module.
+/// Returns a guest of `tests/guests`, as rustc left it: its declaration is in the core module.
 ///
 /// # Errors
 /// It has not been built.
@@ -71,7 +70,7 @@ pub fn guest(name: &str) -> Result<PathBuf> {
     )
 }
 
-/// One of the plugins of `plugins/`, packed.
+/// Returns a plugin of `plugins/`, packed.
 ///
 /// # Errors
 /// It has not been built.
@@ -79,7 +78,7 @@ pub fn plugin(name: &str) -> Result<PathBuf> {
     existing(target().join("plugins").join(format!("{name}.wasm")))
 }
 
-/// A component that another toolchain has built from `tests/foreign`, before
+/// Returns a component that another toolchain has built from `tests/foreign`, before
 /// `dormouse pack` has seen it.
 ///
 /// # Errors
@@ -88,8 +87,7 @@ pub fn foreign(name: &str) -> Result<PathBuf> {
     existing(target().join("foreign").join(format!("{name}.wasm")))
 }
 
-/// A program in one of the Python environments: `clients`,
-/// `reference` or `servers`.
+/// Returns a program in one of the Python environments: `clients`, `reference` or `servers`.
 ///
 /// # Errors
 /// It is not installed.
@@ -99,13 +97,13 @@ pub fn python(environment: &str, program: &str) -> Result<PathBuf> {
     existing(folder.join(bin).join(executable(program)))
 }
 
-/// The folder into which the npm packages are installed.
+/// Returns the folder into which the npm packages are installed.
 #[must_use]
 pub fn npm() -> PathBuf {
     target().join("npm")
 }
 
-/// A JavaScript file of an npm package, by its name within the package's folder.
+/// Returns a JavaScript file of an npm package, by its name within the package's folder.
 ///
 /// # Errors
 /// It is not installed.
@@ -113,8 +111,8 @@ pub fn npm_file(package: &str, file: &str) -> Result<PathBuf> {
     existing(npm().join("node_modules").join(package).join(file))
 }
 
-/// The `node` that the npm packages run on; the Inspector and the conformance suite
-/// want a newer one than many systems have.
+/// Returns the `node` that the npm packages run on; the Inspector and the conformance suite want a
+/// newer one than many systems have.
 ///
 /// # Errors
 /// It is not installed.
@@ -122,8 +120,8 @@ pub fn node() -> Result<PathBuf> {
     npm_file("node", &format!("bin/{}", executable("node")))
 }
 
-/// Chromium, which `.ci/run` takes from the system's packages. None where it is
-/// missing on a machine that nobody has prepared, which is said.
+/// Returns Chromium, which `.ci/run` takes from the system's packages. None, with a message, where
+/// it is missing on a machine that nobody has prepared.
 ///
 /// # Errors
 /// It is missing where `CI` is set.
@@ -142,7 +140,7 @@ pub fn chromium() -> Result<Option<PathBuf>> {
     Ok(found)
 }
 
-/// Reads a file, and says which one it was if that fails.
+/// Reads a file. The error names the file.
 ///
 /// # Errors
 /// It cannot be read.

@@ -1,5 +1,4 @@
-//! A client for tests: many calls at once, and everything that the server has
-//! said is kept.
+//! Client for tests: many calls at once, and all messages of the server are kept.
 
 use std::collections::BTreeMap;
 use std::io::BufRead as _;
@@ -12,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::wire::{self, Wire};
 
-/// How long an answer may take. Long enough for a machine under load that has to
-/// compile a component first; a test that is about time measures for itself.
+/// Time that an answer may take. Long enough for a machine under load that has to compile a
+/// component first; a test that is about time measures for itself.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A session with a server.
@@ -24,13 +23,13 @@ pub struct Client {
     next: u64,
     /// Answers that nobody has asked for yet, by the id of their request.
     answers: BTreeMap<u64, Value>,
-    /// Every notification so far, in the order of arrival.
+    /// Notifications so far, in the order of arrival.
     pub notifications: Vec<Value>,
-    /// What the server said to `initialize`.
+    /// Result of `initialize`.
     pub hello: Value,
-    /// What is answered without a test's doing, by method.
+    /// Results for requests of the server that are answered without a test's doing, by method.
     answering: BTreeMap<String, Value>,
-    /// Every request of the server that was answered so.
+    /// Requests of the server that were answered so.
     pub asked: Vec<Value>,
 }
 
@@ -86,18 +85,18 @@ impl Client {
         })
     }
 
-    /// Waits for the server to ask something, and answers that.
+    /// Waits for the server to ask something, and answers it.
     ///
     /// # Errors
-    /// It asks nothing of that kind.
+    /// The server asks nothing of that kind.
     pub fn answers(&mut self, method: &str, result: Value) -> Result<Value> {
         let mut asked = self.notification(method, PATIENCE)?;
         self.reply(&asked, result)?;
         Ok(asked.get_mut("params").map(Value::take).unwrap_or_default())
     }
 
-    /// From now on, answers requests of that method with that, whenever they come
-    /// while something is waited for.
+    /// Answers requests of a method with this result from now on, whenever they come while
+    /// something is waited for.
     pub fn always_answers(&mut self, method: &str, result: Value) {
         self.answering.insert(method.to_owned(), result);
     }
@@ -105,7 +104,7 @@ impl Client {
     /// Answers a request of the server.
     ///
     /// # Errors
-    /// It is none, or the server no longer reads.
+    /// `asked` is no request, or the server no longer reads.
     pub fn reply(&mut self, asked: &Value, result: Value) -> Result<()> {
         let id = asked.get("id");
         let id = id.with_context(|| format!("this is no request: {asked}"))?;
@@ -133,7 +132,7 @@ impl Client {
             .send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     }
 
-    /// The whole answer to a request.
+    /// Waits for the whole answer to a request.
     ///
     /// # Errors
     /// There is none within that time, or the server has written a line that is
@@ -155,7 +154,7 @@ impl Client {
         self.answers.contains_key(&id)
     }
 
-    /// The whole answer to a request.
+    /// Waits for the whole answer to a request.
     ///
     /// # Errors
     /// As [`answer_within`](Self::answer_within).
@@ -163,7 +162,7 @@ impl Client {
         self.answer_within(id, PATIENCE)
     }
 
-    /// A request and its result.
+    /// Sends a request, and returns its result.
     ///
     /// # Errors
     /// There is no answer, or it is an error.
@@ -176,7 +175,7 @@ impl Client {
         }
     }
 
-    /// A request and what becomes of it: an object with `result` or with `error`.
+    /// Sends a request, and returns its outcome: an object with `result` or with `error`.
     ///
     /// # Errors
     /// There is no answer.
@@ -190,7 +189,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// All tools, over all pages.
+    /// Returns all tools, over all pages.
     ///
     /// # Errors
     /// The server does not answer.
@@ -198,7 +197,7 @@ impl Client {
         self.list("tools/list", "tools")
     }
 
-    /// All that a method lists under that key, over all pages.
+    /// Returns all items that a method lists under a key, over all pages.
     ///
     /// # Errors
     /// The server does not answer.
@@ -230,8 +229,8 @@ impl Client {
         )
     }
 
-    /// Calls a tool by a request of the era without a handshake, which may come after one, and
-    /// gives its result.
+    /// Calls a tool by a request of the era without a handshake, which may come after a handshake,
+    /// and returns its result.
     ///
     /// # Errors
     /// As [`call`](Self::call).
@@ -240,7 +239,7 @@ impl Client {
         self.request("tools/call", wire::stateless(params, json!({})))
     }
 
-    /// Calls a tool and gives the text of its first content block.
+    /// Calls a tool, and returns the text of its first content block.
     ///
     /// # Errors
     /// As [`call`](Self::call), and where the tool fails.
@@ -255,7 +254,7 @@ impl Client {
             .with_context(|| format!("`{tool}` answered without text: {result}"))
     }
 
-    /// Calls a tool that has to fail and gives what it says.
+    /// Calls a tool that has to fail, and returns its error.
     ///
     /// # Errors
     /// As [`call`](Self::call), and where the tool does not fail.
@@ -287,7 +286,7 @@ impl Client {
         }
     }
 
-    /// Says that it is done, and waits for the server to exit.
+    /// Closes the server's input, and waits for the server to exit.
     ///
     /// # Errors
     /// It is still there after that time.
@@ -296,7 +295,7 @@ impl Client {
         self.wire.wait(at_most)
     }
 
-    /// Waits for the server to exit, which has not been told that its client is done.
+    /// Waits for the server to exit, without closing its input.
     ///
     /// # Errors
     /// It is still there after that time.
@@ -304,7 +303,7 @@ impl Client {
         self.wire.wait(at_most)
     }
 
-    /// The server's process id.
+    /// Returns the server's process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.wire.pid()
@@ -342,7 +341,7 @@ impl Client {
     }
 }
 
-/// The text of a result's first content block.
+/// Returns the text of a result's first content block.
 #[must_use]
 pub fn text(result: &Value) -> Option<&str> {
     result.get("content")?.get(0)?.get("text")?.as_str()

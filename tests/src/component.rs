@@ -1,7 +1,7 @@
 //! Component bytes that no toolchain would make.
 
-/// The component with one more custom section at its end: another file with
-/// another digest, and the same behaviour.
+/// Returns the component with one more custom section at its end: another file with another digest,
+/// and the same behaviour.
 #[must_use]
 pub fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     let mut content = leb128(name.len());
@@ -15,8 +15,8 @@ pub fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The component with a custom section right behind its preamble, where a reader
-/// that takes the first of a name finds it first.
+/// Returns the component with a custom section right behind its preamble, where a reader that takes
+/// the first of a name finds it first.
 #[must_use]
 pub fn with_section_in_front(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     const PREAMBLE: usize = 8;
@@ -26,7 +26,7 @@ pub fn with_section_in_front(component: &[u8], name: &str, data: &[u8]) -> Vec<u
     bytes
 }
 
-/// An unsigned number as the binary format writes it.
+/// Writes an unsigned number as the binary format has it.
 fn leb128(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {

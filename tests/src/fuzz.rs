@@ -1,8 +1,8 @@
 //! Fuzz targets without a fuzzer: seeded loops over their corpora, for some seconds
 //! each.
 //!
-//! The inputs of a target are the same ones in each run; how many of them are tried
-//! depends on the machine. `DORMOUSE_FUZZ_SECONDS` has them tried for longer.
+//! The inputs of a target are the same ones in each run; how many of them are tried depends on the
+//! machine. With `DORMOUSE_FUZZ_SECONDS` they are tried for longer.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,25 +22,25 @@ use crate::artifacts;
 use crate::growth::cpu_time;
 use mutator::Mutator;
 
-/// How long each target is run where nobody says otherwise.
+/// Time for which each target is run where nobody says otherwise, in seconds.
 const SECONDS: u64 = 15;
 
-/// The most time of a processor that one input may take: none is longer than 64 KiB, and
-/// what is linear takes some milliseconds for that.
+/// Most time of a processor that one input may take: none is longer than 64 KiB, for which linear
+/// work takes some milliseconds.
 const MAX_CPU_TIME: Duration = Duration::from_secs(2);
 
-/// The most memory that one input may take, in KiB.
+/// Most memory that one input may take, in KiB.
 const MAX_MEMORY_KIB: u64 = 256 << 10;
 
-/// How long it takes at least to fill so much memory.
+/// Shortest time in which so much memory can be filled.
 const MIN_TIME_TO_FILL: Duration = Duration::from_millis(5);
 
-/// The folder of `cargo fuzz`.
+/// Returns the folder of `cargo fuzz`.
 fn folder() -> PathBuf {
     artifacts::workspace().join("fuzz")
 }
 
-/// Names of what is in a folder.
+/// Returns the names of the entries of a folder.
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
@@ -57,7 +57,7 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The most memory that this process has had, in KiB; 0 where the system does not tell.
+/// Returns the most memory that this process has had, in KiB; 0 where the system does not tell.
 fn most_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -65,7 +65,7 @@ fn most_memory() -> u64 {
     most.unwrap_or_default()
 }
 
-/// Shows an input of which something does not hold.
+/// Shows an input for which a check fails.
 fn show(name: &str, what: &str, input: &[u8]) {
     eprintln!(
         "`{name}` {what} this input of {} bytes:\nb\"{}\"",
@@ -74,7 +74,7 @@ fn show(name: &str, what: &str, input: &[u8]) {
     );
 }
 
-/// Runs a target on the inputs of its corpus and on what a mutator makes of them.
+/// Runs a target on the inputs of its corpus and on those that a mutator makes of them.
 pub fn run(name: &str, target: fn(&[u8])) {
     let corpus = corpus(name);
     assert!(!corpus.is_empty(), "`{name}` has no corpus");
@@ -141,7 +141,7 @@ macro_rules! fuzz_loops {
 mod tests {
     use super::*;
 
-    /// The source of a crate's targets.
+    /// Returns the source of a crate's targets.
     fn source(library: &str) -> String {
         let host = artifacts::workspace().join("host");
         let folder = match library.strip_prefix("dormouse_") {
@@ -151,7 +151,7 @@ mod tests {
         std::fs::read_to_string(folder.join("src/fuzz.rs")).unwrap()
     }
 
-    /// Names of the targets that the tests of a crate run.
+    /// Returns the names of the targets that the tests of a crate run.
     fn loops(source: &str) -> BTreeSet<String> {
         let loops = source.split_once("fuzz_loops! {").unwrap().1;
         let loops = loops.split_once('}').unwrap().0;
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// A loop that finds nothing anywhere would be green, too.
+    /// A loop that finds nothing anywhere would succeed, too.
     #[test]
     fn a_loop_finds_what_is_one_change_away() {
         let corpus = [br#"{"name":"a","value":1}"#.to_vec()];

@@ -1,33 +1,32 @@
-//! Whether the time of something grows no faster than its input.
+//! Checks that the time of work grows no faster than its input.
 
 use std::time::Duration;
 
-/// How long the smaller input is worked on for one measurement, at least.
+/// Shortest time for which an input is worked on for one measurement.
 const LEAST: Duration = Duration::from_millis(5);
 
-/// How often each measurement is made; the least time counts.
+/// Number of times that each measurement is made; the least time counts.
 const TIMES: usize = 3;
 
-/// How often all of it is measured before what seems to grow too fast does: a virtual processor
-/// that is taken away counts as CPU time, and one neighbour can spoil a whole measurement.
-const ATTEMPTS: u32 = 4;
+/// Most attempts before growth that seems too fast is a failure: a virtual processor that is taken
+/// away counts as CPU time, and one neighbour can spoil a whole measurement.
+const ATTEMPTS: u32 = 10;
 
-/// How long a measurement waits after one that showed too much, for the first time.
+/// Time to wait after the first attempt that showed too much; later ones wait longer.
 const REST: Duration = Duration::from_millis(500);
 
-/// How many times as long four times the input may take on average of both steps. Linear
-/// work takes four times as long, a bit more where it leaves the processor's caches;
+/// Largest ratio of the times of four times the input and of the input, on average of both steps.
+/// Linear work takes four times as long, a bit more where it leaves the processor's caches;
 /// quadratic work takes sixteen times as long.
 const MOST: f64 = 8.0;
 
-/// How many times as long four times the input may take in the last step alone. What is
-/// quadratic beside much that is linear shows there first, and so do larger caches that are
-/// left.
+/// Largest ratio of these times in the last step alone. Quadratic work beside much that is linear
+/// shows there first, and so do larger caches that are left.
 const MOST_AT_LAST: f64 = 10.0;
 
-/// Checks that work on four times the input takes at most 8 times as long, in CPU time of
-/// this thread: on average of the two steps from `input(size)` over `input(4 * size)` to
-/// `input(16 * size)`. The last step alone may be 10 times as long.
+/// Checks that work on four times the input takes at most 8 times as long, in CPU time of this
+/// thread: on average of the two steps from `input(size)` over `input(4 * size)` to
+/// `input(16 * size)`. The last step alone may take 10 times as long.
 ///
 /// # Panics
 /// It takes longer.
@@ -67,7 +66,7 @@ pub fn is_linear<I>(what: &str, size: usize, input: impl Fn(usize) -> I, work: i
     }
 }
 
-/// The CPU time of this thread, exact to less than a microsecond.
+/// Returns the CPU time of this thread, exact to less than a microsecond.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
@@ -78,7 +77,7 @@ pub fn cpu_time() -> Duration {
     )
 }
 
-/// The time of day, from the first call on.
+/// Returns the time since the first call, on the clock.
 #[cfg(not(unix))]
 pub fn cpu_time() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

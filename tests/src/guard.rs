@@ -1,5 +1,4 @@
-//! A door in front of a server that listens: nobody passes without a certain
-//! header.
+//! Proxy in front of a server that listens: no request passes without a certain header.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,24 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
-/// A port of its own that leads to another one.
+/// Port of its own that leads to another one.
 #[derive(Debug)]
 pub struct Guard {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
-/// A request that came to the door.
+/// Request that came to the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     /// Its method, such as `POST`.
     pub method: String,
-    /// Whether it was let in.
+    /// Whether it was passed on.
     pub passed: bool,
 }
 
 impl Guard {
-    /// Stands in front of that address, and lets in who sends
+    /// Starts a proxy in front of that address, which passes requests on that have
     /// `Authorization: VALUE`.
     ///
     /// # Errors
@@ -44,13 +43,13 @@ impl Guard {
         Ok(Self { address, seen })
     }
 
-    /// The URL of a path behind the door.
+    /// Returns the URL of a path behind the proxy.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,8 +57,8 @@ impl Guard {
     }
 }
 
-/// Takes one request in, if it may pass. The connection ends with its answer, so
-/// that each request has to pass by itself.
+/// Passes one request on, if it may pass. The connection ends with its answer, so that each request
+/// has to pass by itself.
 fn let_in(
     client: TcpStream,
     before: SocketAddr,
@@ -134,7 +133,7 @@ impl Head {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The same as the last one of its connection.
+    /// Returns the same head, as the last one of its connection.
     fn last_one(&self) -> String {
         let mut head = format!("{}\r\n", self.first);
         for (name, value) in &self.headers {

@@ -1,5 +1,4 @@
-//! A user's home, for one test: configuration, cache and runtime folders that
-//! nobody else has.
+//! Home of a user, for one test: configuration, cache and runtime folders that no other test has.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,7 +21,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// An empty home.
+    /// Makes an empty home.
     ///
     /// # Errors
     /// It cannot be made, or Dormouse has not been built.
@@ -30,7 +29,7 @@ impl Home {
         Self::of(artifacts::program("dormouse")?)
     }
 
-    /// An empty home in which this `dormouse` is run.
+    /// Makes an empty home in which this `dormouse` is run.
     ///
     /// # Errors
     /// It cannot be made.
@@ -54,13 +53,13 @@ impl Home {
         Ok(home)
     }
 
-    /// The folder itself.
+    /// Returns the folder itself.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The configuration file.
+    /// Returns the configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.path().join("config/dormouse.toml")
@@ -135,7 +134,7 @@ impl Home {
         Ok(())
     }
 
-    /// The environment that makes a process live in this home.
+    /// Returns the environment that makes a process live in this home.
     #[must_use]
     pub fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         let path = self.path();
@@ -149,7 +148,7 @@ impl Home {
         ]
     }
 
-    /// `dormouse` with arguments, in this home.
+    /// Returns the command of `dormouse` with arguments, in this home.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
@@ -163,7 +162,7 @@ impl Home {
         command
     }
 
-    /// The words with which an MCP client starts `dormouse serve` in this home.
+    /// Returns the words with which an MCP client starts `dormouse serve` in this home.
     #[must_use]
     pub fn launch(&self) -> Vec<String> {
         let config = self.config();
@@ -178,8 +177,8 @@ impl Home {
         .collect()
     }
 
-    /// Lets Dormouse learn what a server offers, so that the next host knows it
-    /// without starting it.
+    /// Makes Dormouse learn what a server offers, so that the next host knows it without starting
+    /// the server.
     ///
     /// # Errors
     /// The server does not tell.
@@ -237,7 +236,7 @@ impl Home {
         })
     }
 
-    /// The names of all subcommands, as `--help` lists them, but for `help`.
+    /// Returns the names of all subcommands, as `--help` lists them, but for `help`.
     ///
     /// # Errors
     /// It does not list any.
@@ -253,8 +252,8 @@ impl Home {
         Ok(names)
     }
 
-    /// What `dormouse status` says of the one host that runs in this home. It
-    /// listens once its first answer is out, which may be a moment from now.
+    /// Returns the status of the one host that runs in this home. The host listens once its first
+    /// answer is out, which may be a moment from now.
     ///
     /// # Errors
     /// There is not exactly one.
@@ -289,7 +288,7 @@ impl Home {
         Ok(host)
     }
 
-    /// What `dormouse status` says of one server of that host.
+    /// Returns the status of one server of that host.
     ///
     /// # Errors
     /// There is no such server.

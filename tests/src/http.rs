@@ -1,5 +1,5 @@
-//! `dormouse serve --http`, and a client for it that does no more than it is told:
-//! one request a connection, every byte of it the test's own.
+//! `dormouse serve --http`, and a client for it that does no more than it is told: one request a
+//! connection, every byte of it chosen by the test.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::client::PATIENCE;
 use crate::wire;
 
-/// A host that listens.
+/// Host that listens.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -24,8 +24,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a host that is told to listen at a port of its own choice. Requests get the
-    /// token that it wants from the file that it names.
+    /// Starts a host that is told to listen at a port of its own choice. Requests get the host's
+    /// token from the file that the host names.
     ///
     /// # Errors
     /// It does not listen, or its token cannot be read.
@@ -72,31 +72,31 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address at which the host listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where clients speak MCP to it.
+    /// Returns the URL at which clients speak MCP to the host.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// The token that it wants, if it wants one.
+    /// Returns the token that the host wants, if it wants one.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// Its process id.
+    /// Returns the process id of the host.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has said on stderr.
+    /// Returns the host's output on stderr.
     #[must_use]
     pub fn said(&self) -> String {
         self.said
@@ -105,7 +105,7 @@ impl Server {
             .clone()
     }
 
-    /// Sends it a signal by its name, such as `TERM`.
+    /// Sends the host a signal by its name, such as `TERM`.
     ///
     /// # Errors
     /// It has ended.
@@ -118,7 +118,7 @@ impl Server {
         Ok(())
     }
 
-    /// Waits for it to exit.
+    /// Waits for the host to exit.
     ///
     /// # Errors
     /// It is still there after that time.
@@ -136,7 +136,7 @@ impl Server {
         }
     }
 
-    /// Its memory, in KiB.
+    /// Returns the memory of the host, in KiB.
     ///
     /// # Errors
     /// It has ended, or this system does not tell.
@@ -144,9 +144,8 @@ impl Server {
         crate::processes::memory(self.pid())
     }
 
-    /// How long it has kept processors busy, all its threads together, in steps of
-    /// 10 ms. Unlike the time on the clock, others on the same machine hardly
-    /// change it.
+    /// Returns the time for which the host has kept processors busy, all its threads together, in
+    /// steps of 10 ms. Unlike the time on the clock, others on the same machine hardly change it.
     ///
     /// # Errors
     /// It has ended, or this system does not tell.
@@ -161,7 +160,7 @@ impl Server {
         Ok(Duration::from_millis(10 * ticks.iter().sum::<u64>()))
     }
 
-    /// A connection to it.
+    /// Connects to the host.
     ///
     /// # Errors
     /// There is none to be had.
@@ -193,15 +192,15 @@ impl Server {
         })
     }
 
-    /// A request of the stateless era and its result.
+    /// Sends a request of the stateless era, and returns its result.
     ///
     /// # Errors
-    /// The answer is none.
+    /// The answer is no result.
     pub fn stateless(&self, method: &str, params: Value) -> Result<Value> {
         self.ask(&Request::stateless(1, method, params))?.result()
     }
 
-    /// Calls a tool in the stateless era, and gives the text of its answer.
+    /// Calls a tool in the stateless era, and returns the text of its answer.
     ///
     /// # Errors
     /// It does not answer with text.
@@ -220,13 +219,13 @@ impl Drop for Server {
     }
 }
 
-/// The file that a host names as that of its token.
+/// Returns the token file that a line of the host names.
 fn token_file(line: &str) -> Option<&Path> {
     let (_, file) = line.split_once("with the token that is in `")?;
     Some(Path::new(file.trim_end().strip_suffix('`')?))
 }
 
-/// Makes a token file that nobody but its user can read.
+/// Makes a token file that only its user can read.
 ///
 /// # Errors
 /// It cannot be written.
@@ -239,19 +238,19 @@ pub fn write_token(folder: &Path, token: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A request as it goes over the wire.
+/// Request as it goes over the wire.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `POST /mcp`, and the like.
     pub line: String,
     /// Headers; one without a value is left away.
     pub headers: Vec<(String, String)>,
-    /// What follows them.
+    /// Body.
     pub body: Vec<u8>,
 }
 
 impl Request {
-    /// A request without a body.
+    /// Makes a request without a body.
     #[must_use]
     pub fn get(path: &str) -> Self {
         Self {
@@ -261,7 +260,7 @@ impl Request {
         }
     }
 
-    /// A body for `/mcp`, with the headers that every client of MCP sends.
+    /// Makes a request with a body for `/mcp`, with the headers that every client of MCP sends.
     #[must_use]
     pub fn post(body: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -273,8 +272,8 @@ impl Request {
         .header("accept", "application/json, text/event-stream")
     }
 
-    /// A request of the stateless era, with all that it has to have. What `params`
-    /// have in `_meta` is kept.
+    /// Makes a request of the stateless era, with all that it has to have. The members of `_meta`
+    /// in `params` are kept.
     #[must_use]
     pub fn stateless(id: u64, method: &str, params: Value) -> Self {
         let name = params.get("name").or_else(|| params.get("uri"));
@@ -289,7 +288,7 @@ impl Request {
         }
     }
 
-    /// With a header, instead of any of that name.
+    /// Sets a header, instead of any of that name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(other, _)| other != name);
@@ -297,7 +296,7 @@ impl Request {
         self
     }
 
-    /// All of it, for that server. It has the server's token, unless it says another.
+    /// Returns its bytes for that server, with the server's token, unless it has another one.
     #[must_use]
     pub fn bytes(&self, server: &Server) -> Vec<u8> {
         let mut text = format!("{} HTTP/1.1\r\n", self.line);
@@ -321,7 +320,7 @@ impl Request {
     }
 }
 
-/// A request that is sent. Dropped, it closes its connection.
+/// Request that was sent. Dropped, it closes its connection.
 #[derive(Debug)]
 pub struct Exchange {
     stream: BufReader<TcpStream>,
@@ -331,7 +330,7 @@ impl Exchange {
     /// Reads the head of the answer.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no answer.
     pub fn answer(mut self) -> Result<Answer> {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
@@ -364,22 +363,22 @@ impl Exchange {
     }
 }
 
-/// An answer, read as it comes. Dropped, it closes its connection.
+/// Answer, read as it comes. Dropped, it closes its connection.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: u16,
     headers: Vec<(String, String)>,
     stream: BufReader<TcpStream>,
-    /// What is still to come of the body, or of a chunk of it.
+    /// Bytes that are still to come of the body, or of a chunk of it.
     left: usize,
     chunked: bool,
-    /// What was read and is no whole event yet.
+    /// Text that was read and is no whole event yet.
     text: Vec<u8>,
 }
 
 impl Answer {
-    /// The value of a header.
+    /// Returns the value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -387,7 +386,7 @@ impl Answer {
         Some(value)
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     ///
     /// # Errors
     /// The connection breaks.
@@ -396,17 +395,17 @@ impl Answer {
         Ok(std::mem::take(&mut self.text))
     }
 
-    /// The body as JSON.
+    /// Reads the body as JSON.
     ///
     /// # Errors
-    /// It is none.
+    /// The body is no JSON.
     pub fn json(&mut self) -> Result<Value> {
         let body = self.body()?;
         serde_json::from_slice(&body)
             .with_context(|| format!("the body is `{}`", String::from_utf8_lossy(&body)))
     }
 
-    /// The next message of a stream of events, and the event's id.
+    /// Reads the next message of a stream of events, and the event's id.
     ///
     /// # Errors
     /// The connection breaks, or an event is no JSON.
@@ -421,8 +420,8 @@ impl Answer {
         Ok(Some((id, message)))
     }
 
-    /// The same, with the message as it is written; empty where the event is nothing
-    /// but an id to come back with.
+    /// Reads the same, with the message as it is written; empty where the event has only an id to
+    /// come back with.
     ///
     /// # Errors
     /// The connection breaks.
@@ -445,7 +444,7 @@ impl Answer {
         }
     }
 
-    /// All messages, whether they come as events or as the one body.
+    /// Reads all messages, whether they come as events or as the one body.
     ///
     /// # Errors
     /// The connection breaks, or something is no JSON.
@@ -462,10 +461,10 @@ impl Answer {
         Ok(messages)
     }
 
-    /// The result of the request, when all has come.
+    /// Reads the result of the request, when all has come.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no result.
     pub fn result(&mut self) -> Result<Value> {
         if self.status != 200 {
             let body = self.body()?;
@@ -505,7 +504,7 @@ impl Answer {
     }
 }
 
-/// A session of the legacy era.
+/// Session of the legacy era.
 #[derive(Debug, Clone)]
 pub struct Session {
     /// Its id.
@@ -513,7 +512,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Shakes hands.
+    /// Opens a session.
     ///
     /// # Errors
     /// The server does not.
@@ -521,7 +520,7 @@ impl Session {
         Self::open_able(server, json!({}))
     }
 
-    /// Shakes hands, and says what this client can be asked.
+    /// Opens a session, and says what this client can be asked.
     ///
     /// # Errors
     /// The server does not.
@@ -541,25 +540,25 @@ impl Session {
         Ok(session)
     }
 
-    /// A message in this session.
+    /// Makes a message in this session.
     #[must_use]
     pub fn message(&self, message: &Value) -> Request {
         self.with(Request::post(message.to_string()))
     }
 
-    /// A request in this session.
+    /// Makes a request in this session.
     #[must_use]
     pub fn request(&self, id: u64, method: &str, params: Value) -> Request {
         self.message(&wire::request(id, method, params))
     }
 
-    /// The stream of what the server has to say unasked.
+    /// Makes the request for the stream of messages that the server sends by itself.
     #[must_use]
     pub fn news(&self) -> Request {
         self.with(Request::get("/mcp").header("accept", "text/event-stream"))
     }
 
-    /// The end of this session.
+    /// Makes the request that ends this session.
     #[must_use]
     pub fn delete(&self) -> Request {
         let mut request = self.with(Request::get("/mcp"));

@@ -1,6 +1,5 @@
-//! What the end-to-end tests and the benches stand on: where the built things
-//! are, a home of its own for each test, and a small MCP client that can be told
-//! to do what no SDK would.
+//! Basis of the end-to-end tests and the benches: paths of the built files, a home of its own for
+//! each test, and a small MCP client that can be told to do what no SDK would.
 
 pub mod artifacts;
 pub mod client;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 pub struct Logged(Arc<Mutex<Vec<u8>>>);
 
 impl Logged {
-    /// The lines that have been logged.
+    /// Returns the lines that have been logged.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
@@ -31,7 +31,7 @@ impl io::Write for Logged {
     }
 }
 
-/// Has what this thread logs kept.
+/// Keeps what this thread logs.
 #[must_use]
 pub fn logged() -> (Logged, tracing::subscriber::DefaultGuard) {
     let logged = Logged::default();

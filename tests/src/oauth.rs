@@ -1,5 +1,5 @@
-//! An MCP server that wants to know its user (`tests/servers/oauth.py`), and a
-//! browser for it that does no more than follow redirects.
+//! MCP server that wants its users to log in (`tests/servers/oauth.py`), and a browser for it that
+//! does no more than follow redirects.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::artifacts;
 use crate::client::PATIENCE;
 
-/// How many redirects the browser follows.
+/// Most redirects that the browser follows.
 const REDIRECTS: usize = 5;
 
 /// The server, with its authorization server.
@@ -22,19 +22,19 @@ pub struct Server {
     url: String,
 }
 
-/// Where the browser has ended.
+/// Page at which the browser has ended.
 #[derive(Debug)]
 pub struct Page {
     /// Its address.
     pub url: String,
     /// The HTTP status.
     pub status: u16,
-    /// What the user sees.
+    /// Text that the user sees.
     pub text: String,
 }
 
 impl Server {
-    /// Starts one, with options of the script.
+    /// Starts a server, with options of the script.
     ///
     /// # Errors
     /// It is not installed, or does not start.
@@ -43,7 +43,7 @@ impl Server {
         Self::run(&python, "oauth.py", options)
     }
 
-    /// Starts one that repeats the secrets of a login wherever it goes wrong as it is told
+    /// Starts a server that repeats the secrets of a login wherever it goes wrong as `wrong` says
     /// (`tests/servers/repeating_oauth.py`).
     ///
     /// # Errors
@@ -71,15 +71,15 @@ impl Server {
         })
     }
 
-    /// The MCP endpoint.
+    /// Returns the URL of the MCP endpoint.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// How often something has been asked for: `registrations`, `authorizations`,
-    /// `refreshes`, `refused refreshes`, `revocations`, and `tokens for us` (of which
-    /// the request has said that they are for this server, RFC 8707).
+    /// Returns the number of requests of a kind: `registrations`, `authorizations`, `refreshes`,
+    /// `refused refreshes`, `revocations`, and `tokens for us` (which have said that they are for
+    /// this server, RFC 8707).
     ///
     /// # Errors
     /// The server has ended.
@@ -89,7 +89,7 @@ impl Server {
         Ok(counts.get(what).and_then(Value::as_u64).unwrap_or(0))
     }
 
-    /// Has the server do something to its tokens: `expire` or `forget`.
+    /// Makes the server do something to its tokens: `expire` or `forget`.
     ///
     /// # Errors
     /// The server has ended.
@@ -111,10 +111,10 @@ impl Drop for Server {
     }
 }
 
-/// Opens a page, and follows where it leads.
+/// Opens a page, and follows redirects.
 ///
 /// # Errors
-/// There is nobody, or it leads nowhere.
+/// No server answers, or there are too many redirects.
 pub fn get(url: &str) -> Result<Page> {
     let mut url = url.to_owned();
     for _ in 0..REDIRECTS {
@@ -126,10 +126,10 @@ pub fn get(url: &str) -> Result<Page> {
     anyhow::bail!("`{url}` redirects for ever")
 }
 
-/// Opens a page, and says where it leads, if it does.
+/// Opens a page, and returns the URL of its redirect, if it has one.
 ///
 /// # Errors
-/// There is nobody.
+/// No server answers.
 pub fn once(method: &str, url: &str) -> Result<(Page, Option<String>)> {
     let rest = url.strip_prefix("http://").context("no URL of a test")?;
     let (authority, path) = rest.split_once('/').context("no path in the URL")?;

@@ -1,4 +1,4 @@
-//! What runs, and what it holds open, as the kernel tells it. Linux only.
+//! Running processes and their open sockets, as the kernel tells of them. Linux only.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::wait;
 
-/// One process, as it was when it was looked at.
+/// Process, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
     /// Its id.
@@ -17,8 +17,8 @@ pub struct Process {
     pub parent: u32,
     /// Its process group.
     pub group: u32,
-    /// When it was started, in ticks since the machine was: with the id, the one
-    /// thing that no later process has too.
+    /// Start, in ticks since the machine was started: together with the id, no later process has
+    /// the same.
     start: u64,
     /// Its command line, for a person to read.
     pub line: String,
@@ -27,8 +27,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// A process by its id; none where it has ended. One that is dead and only
-    /// waits to be asked how it died has ended.
+    /// Returns a process by its id; none where it has ended. One that is dead and only waits to be
+    /// asked how it died has ended.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         let folder = PathBuf::from(format!("/proc/{pid}"));
@@ -53,24 +53,24 @@ impl Process {
         })
     }
 
-    /// Whether it still runs.
+    /// Whether the process still runs.
     #[must_use]
     pub fn runs(&self) -> bool {
         Self::of(self.pid).is_some_and(|now| now.start == self.start)
     }
 
-    /// The memory that it really has, in KiB; none where it has ended.
+    /// Returns the memory that the process really has, in KiB; none where it has ended.
     #[must_use]
     pub fn memory(&self) -> Option<u64> {
         memory(self.pid).ok()
     }
 }
 
-/// Memory that a process may keep of what it took for a while, in KiB: what was in many
-/// small pieces goes back late.
+/// Memory that a process may keep of what it took for a while, in KiB: memory in many small pieces
+/// goes back late.
 pub const KEPT_KIB: u64 = 64 << 10;
 
-/// Memory that a process has now, in KiB.
+/// Returns the memory that a process has now, in KiB.
 ///
 /// # Errors
 /// It has ended, or this system does not tell.
@@ -78,7 +78,7 @@ pub fn memory(pid: u32) -> Result<u64> {
     kibibytes(pid, "VmRSS:")
 }
 
-/// Most memory that a process has ever had, in KiB.
+/// Returns the most memory that a process has ever had, in KiB.
 ///
 /// # Errors
 /// It has ended, or this system does not tell.
@@ -93,7 +93,7 @@ fn kibibytes(pid: u32, name: &str) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// Waits until a process has given back what it took since it had `before` KiB, but for
+/// Waits until a process has given back the memory that it took since it had `before` KiB, but for
 /// [`KEPT_KIB`].
 ///
 /// # Errors
@@ -106,7 +106,7 @@ pub fn gives_back(pid: u32, before: u64) -> Result<()> {
     })
 }
 
-/// Every process that there is.
+/// Returns all processes.
 ///
 /// # Errors
 /// This system does not tell.
@@ -116,7 +116,7 @@ pub fn all() -> Result<Vec<Process>> {
     Ok(pids.filter_map(Process::of).collect())
 }
 
-/// What a process has started, and what that has, and so on, by their ids.
+/// Returns the descendants of a process.
 ///
 /// # Errors
 /// This system does not tell.
@@ -143,8 +143,8 @@ pub fn descendants(of: u32) -> Result<Vec<Process>> {
     Ok(found)
 }
 
-/// The connections over TCP and UDP that a process holds, with their ends as the
-/// kernel writes them, and the ports at which it listens.
+/// Returns the connections over TCP and UDP that a process holds, with their ends as the kernel
+/// writes them, and the ports at which it listens.
 ///
 /// # Errors
 /// It has ended, or it is another user's.
@@ -155,7 +155,7 @@ pub fn sockets(of: u32) -> Result<Vec<String>> {
         .collect())
 }
 
-/// The TCP ports at which a process listens.
+/// Returns the TCP ports at which a process listens.
 ///
 /// # Errors
 /// It has ended, or it is another user's.
@@ -173,7 +173,7 @@ pub fn listening(of: u32) -> Result<Vec<u16>> {
 /// `TCP_LISTEN`, as the kernel writes it.
 const LISTENING: &str = "0A";
 
-/// One line of the kernel's tables of sockets.
+/// Line of the kernel's tables of sockets.
 struct Socket {
     local: String,
     remote: String,
@@ -210,7 +210,7 @@ fn network(of: u32) -> Result<Vec<Socket>> {
     Ok(sockets)
 }
 
-/// Waits until all of them have ended.
+/// Waits until all of these processes have ended.
 ///
 /// # Errors
 /// Some have not: these.

@@ -1,4 +1,4 @@
-//! What is between a client and a server over HTTP, and breaks.
+//! Proxy between a client and a server over HTTP, which breaks a connection.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,19 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 
-/// Which connection of a client breaks.
+/// Connection of a client that breaks.
 #[derive(Debug, Clone, Copy)]
 pub struct Break {
-    /// What its request has to have in it.
+    /// Text that its request has to have in it.
     pub asked: &'static str,
-    /// What has to have come of the answer by then.
+    /// Text that has to have come of the answer by then.
     pub answered: &'static str,
     /// Whether the server gets to know of it.
     pub noticed: bool,
 }
 
-/// A proxy that passes requests on, each over a connection of its own, and breaks one
-/// of them, once.
+/// Proxy that passes requests on, each over a connection of its own, and breaks one of them, once.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -32,10 +31,12 @@ struct Breaks {
     held: Vec<TcpStream>,
     /// Events that were asked to be gone on after.
     resumed: Vec<String>,
+    /// Number of streams that were asked for.
+    gets: usize,
 }
 
 impl Proxy {
-    /// Stands in front of a server for as long as the process lives.
+    /// Starts a proxy in front of a server for as long as the process lives.
     ///
     /// # Errors
     /// There is no port to be had.
@@ -46,6 +47,7 @@ impl Proxy {
             next: Some(next),
             held: Vec::new(),
             resumed: Vec::new(),
+            gets: 0,
         }));
         let breaks = broken.clone();
         std::thread::spawn(move || {
@@ -58,7 +60,7 @@ impl Proxy {
         Ok(Self { address, broken })
     }
 
-    /// Where clients find the server behind it.
+    /// Returns the URL of the server behind the proxy.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
@@ -70,10 +72,17 @@ impl Proxy {
         breaks(&self.broken).next.is_none()
     }
 
-    /// After which events clients wanted to go on.
+    /// Returns the ids of the events after which clients wanted to go on.
     #[must_use]
     pub fn resumed(&self) -> Vec<String> {
         breaks(&self.broken).resumed.clone()
+    }
+
+    /// Returns how often clients asked for a stream of news, without an event to go on after.
+    #[must_use]
+    pub fn listened(&self) -> usize {
+        let breaks = breaks(&self.broken);
+        breaks.gets - breaks.resumed.len()
     }
 }
 
@@ -87,6 +96,9 @@ fn pass(mut client: TcpStream, address: SocketAddr, broken: &Mutex<Breaks>) -> R
     loop {
         let mut line = String::new();
         asks.read_line(&mut line)?;
+        if line.starts_with("GET ") {
+            breaks(broken).gets += 1;
+        }
         let (name, value) = line.split_once(':').unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             "host" => line = format!("host: {address}\r\n"),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Home, artifacts};
 
-/// One of the clients of `tests/clients`.
+/// Client of `tests/clients`.
 #[derive(Debug, Clone, Copy)]
 pub struct Sdk {
     /// `python`, `fastmcp`, or the major version of TypeScript's.
@@ -19,7 +19,7 @@ pub struct Sdk {
 }
 
 impl Sdk {
-    /// A client that starts the server itself.
+    /// Makes a client that starts the server itself.
     #[must_use]
     pub const fn new(name: &'static str, mode: &'static str) -> Self {
         Self {
@@ -29,35 +29,35 @@ impl Sdk {
         }
     }
 
-    /// The same, reaching a host that listens.
+    /// Makes the client reach a host that listens.
     #[must_use]
     pub const fn over_http(mut self) -> Self {
         self.http = true;
         self
     }
 
-    /// The era without sessions, which every client but those told otherwise
-    /// has to find by itself.
+    /// Whether it speaks the era without sessions, which every client but those told otherwise has
+    /// to find by itself.
     #[must_use]
     pub fn is_modern(self) -> bool {
         self.mode != "legacy"
     }
 
-    /// Told which version to speak, Python's SDK begins at once with what it wants,
-    /// and never asks who the server is.
+    /// Whether it asks the server for its name: Python's SDK does not where it is told which
+    /// version to speak, but begins at once with its requests.
     #[must_use]
     pub fn asks_who_it_is(self) -> bool {
         !(self.name == "python" && self.mode.starts_with("20"))
     }
 
-    /// The first version of TypeScript's SDK does not tell which it is.
+    /// Whether it tells its protocol version: the first version of TypeScript's SDK does not.
     #[must_use]
     pub fn tells_protocol(self) -> bool {
         self.name != "v1"
     }
 
-    /// With which code its user hears that there is no such resource: each era has
-    /// one of its own, and TypeScript's second version makes the newer one of both.
+    /// Returns the code with which its user hears that there is no such resource: each era has one
+    /// of its own, and TypeScript's second version turns both into the newer one.
     #[must_use]
     pub fn not_found(self) -> i64 {
         if self.is_modern() || self.name == "v2" {
@@ -67,8 +67,8 @@ impl Sdk {
         }
     }
 
-    /// Takes these steps in a session of its own with `dormouse serve` there, and
-    /// gives the outcome of each.
+    /// Takes these steps in a session of its own with `dormouse serve` there, and returns the
+    /// outcome of each.
     ///
     /// # Errors
     /// The host cannot be started, or the client fails.
@@ -85,7 +85,7 @@ impl Sdk {
         }
     }
 
-    /// The same with any server: its URL, or the words that start it.
+    /// Takes the steps with any server: its URL, or the words that start it.
     ///
     /// # Errors
     /// The client fails.
@@ -98,7 +98,7 @@ impl Sdk {
         self.run_with_token(home, place, None, steps)
     }
 
-    /// The same with a server that wants a token.
+    /// Takes the steps with a server that wants a token.
     ///
     /// # Errors
     /// The client fails.

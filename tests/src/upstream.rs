@@ -1,5 +1,5 @@
-//! Real MCP servers, started as their users' clients start them: the same words for
-//! a client that has them itself and for a Dormouse that stands in front of them.
+//! Real MCP servers, started as their users' clients start them: in the same words for a client
+//! that has them itself and for a Dormouse that stands in front of them.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{artifacts, processes, wait};
 
-/// How a server is started that speaks over its standard streams.
+/// Command that starts a server which speaks over its standard streams.
 #[derive(Debug, Clone)]
 pub struct Upstream {
     words: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// A program with arguments.
+    /// Takes a program, without arguments yet.
     #[must_use]
     pub fn new(program: &Path) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Upstream {
         }
     }
 
-    /// A JavaScript program of an npm package.
+    /// Takes a JavaScript program of an npm package.
     ///
     /// # Errors
     /// It is not installed.
@@ -39,28 +39,28 @@ impl Upstream {
         Ok(Self::new(&artifacts::node()?).arg(script.display()))
     }
 
-    /// One more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl ToString) -> Self {
         self.words.push(argument.to_string());
         self
     }
 
-    /// One more variable of its environment.
+    /// Adds a variable of its environment.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl ToString) -> Self {
         self.env.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// Where it runs.
+    /// Sets the folder in which it runs.
     #[must_use]
     pub fn cwd(mut self, folder: &Path) -> Self {
         self.cwd = Some(folder.to_owned());
         self
     }
 
-    /// The command that starts it. What it says on stderr is dropped.
+    /// Returns the command that starts it. Its output on stderr is dropped.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut words = self.words.iter();
@@ -75,13 +75,13 @@ impl Upstream {
         command
     }
 
-    /// Its words, as an SDK's client is given them.
+    /// Returns its words, as an SDK's client is given them.
     #[must_use]
     pub fn launch(&self) -> Vec<String> {
         self.words.clone()
     }
 
-    /// The lines of a server's table in `dormouse.toml`.
+    /// Returns the lines of a server's table in `dormouse.toml`.
     #[must_use]
     pub fn toml(&self) -> String {
         // Texts and arrays of them are written in TOML as in JSON.
@@ -99,7 +99,7 @@ impl Upstream {
     }
 }
 
-/// The server that has every feature of the protocol.
+/// Returns the server that has every feature of the protocol.
 ///
 /// # Errors
 /// It is not installed.
@@ -107,7 +107,7 @@ pub fn everything() -> Result<Upstream> {
     Upstream::npm("@modelcontextprotocol/server-everything", "dist/index.js")
 }
 
-/// The files of a folder.
+/// Returns a server for the files of a folder.
 ///
 /// # Errors
 /// It is not installed.
@@ -116,7 +116,7 @@ pub fn filesystem(folder: &Path) -> Result<Upstream> {
     Ok(server.arg(folder.display()))
 }
 
-/// A graph of knowledge, kept in a file.
+/// Returns a server for a graph of knowledge, kept in a file.
 ///
 /// # Errors
 /// It is not installed.
@@ -125,7 +125,7 @@ pub fn memory(file: &Path) -> Result<Upstream> {
     Ok(server.env("MEMORY_FILE_PATH", file.display()))
 }
 
-/// A browser, with nothing kept of it but in that folder.
+/// Returns a server for a browser, which keeps files in that folder only.
 ///
 /// # Errors
 /// It is not installed.
@@ -143,7 +143,7 @@ pub fn playwright(chromium: &Path, folder: &Path) -> Result<Upstream> {
         .cwd(folder))
 }
 
-/// Clocks.
+/// Returns a server for clocks.
 ///
 /// # Errors
 /// It is not installed.
@@ -152,7 +152,7 @@ pub fn time() -> Result<Upstream> {
     Ok(server.arg("--local-timezone").arg("Europe/Zurich"))
 }
 
-/// Pages of the web.
+/// Returns a server for pages of the web.
 ///
 /// # Errors
 /// It is not installed.
@@ -163,7 +163,7 @@ pub fn fetch() -> Result<Upstream> {
     )?))
 }
 
-/// A repository.
+/// Returns a server for a repository.
 ///
 /// # Errors
 /// It is not installed.
@@ -172,7 +172,7 @@ pub fn git(repository: &Path) -> Result<Upstream> {
     Ok(server.arg("--repository").arg(repository.display()))
 }
 
-/// A server that tells what it is told (`tests/servers/mirror.py`), in both eras or in
+/// Returns a server that repeats what it is told (`tests/servers/mirror.py`), in both eras or in
 /// the older one only.
 ///
 /// # Errors
@@ -187,8 +187,8 @@ pub fn mirror(legacy: bool) -> Result<Upstream> {
     })
 }
 
-/// A server that asks its client and logs (`tests/servers/asking_*`), of that SDK: `python`,
-/// `fastmcp`, or the major version of TypeScript's.
+/// Returns a server that asks its client and logs (`tests/servers/asking_*`), of that SDK:
+/// `python`, `fastmcp`, or the major version of TypeScript's.
 ///
 /// # Errors
 /// It is not installed.
@@ -204,7 +204,7 @@ pub fn asking(sdk: &str) -> Result<Upstream> {
     })
 }
 
-/// A server that listens, and ends with this.
+/// Server that listens, and ends with this.
 #[derive(Debug)]
 pub struct Listening {
     child: Child,
@@ -212,8 +212,8 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// `server-everything` over HTTP: `streamableHttp`, or `sse` for the transport
-    /// before that.
+    /// Starts `server-everything` over HTTP: `streamableHttp`, or `sse` for the transport before
+    /// that.
     ///
     /// # Errors
     /// It is not installed, or does not listen.
@@ -221,7 +221,7 @@ impl Listening {
         Self::start(&everything()?.arg(transport).env("PORT", 0))
     }
 
-    /// A server that listens at a port of its own choice.
+    /// Starts a server that listens at a port of its own choice.
     ///
     /// # Errors
     /// It cannot be started, or does not listen.
@@ -248,7 +248,7 @@ impl Listening {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -1,4 +1,4 @@
-//! Waiting for what takes a moment, without a guess at how long that is.
+//! Waiting for things that take a moment, without a guess at the time.
 
 use std::time::{Duration, Instant};
 
@@ -6,19 +6,18 @@ use anyhow::{Context as _, Result};
 
 use crate::client::PATIENCE;
 
-/// Tries again and again until it works, and gives what it then gives.
+/// Tries again and again until an attempt succeeds, and returns its value.
 ///
 /// # Errors
-/// It has not worked for [`PATIENCE`]: what went wrong the last time, and what was
-/// waited for.
+/// No attempt has succeeded for [`PATIENCE`]: the last error, and what was waited for.
 pub fn until<T>(what: &str, attempt: impl FnMut() -> Result<T>) -> Result<T> {
     until_within(PATIENCE, what, attempt)
 }
 
-/// The same, for that long.
+/// Does the same for that long.
 ///
 /// # Errors
-/// It has not worked within that time.
+/// No attempt has succeeded within that time.
 pub fn until_within<T>(
     at_most: Duration,
     what: &str,

@@ -1,4 +1,4 @@
-//! A web server on this machine, for what fetches pages.
+//! Web server on this machine, for servers that fetch pages.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
-/// A few pages at a port of its own, for as long as the process lives.
+/// Pages at a port of its own, for as long as the process lives.
 #[derive(Debug)]
 pub struct Web {
     address: SocketAddr,
@@ -15,8 +15,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// Serves these pages, each with its path, its type and its text. There is
-    /// nothing else.
+    /// Serves these pages, each with its path, its type and its text, and no others.
     ///
     /// # Errors
     /// There is no port to be had.
@@ -39,13 +38,13 @@ impl Web {
         Ok(Self { address, asked })
     }
 
-    /// The URL of a path.
+    /// Returns the URL of a path.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// The paths that were asked for so far.
+    /// Returns the paths that were asked for so far.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

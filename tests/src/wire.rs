@@ -1,4 +1,4 @@
-//! A child process that speaks one JSON message a line.
+//! Child process that speaks one JSON message a line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -13,8 +13,8 @@ pub const LEGACY: &str = "2025-11-25";
 /// The version of the protocol that has no handshake.
 pub const MODERN: &str = "2026-07-28";
 
-/// A running server and the two ends of its pipes. Nothing in between: a bench
-/// that writes and reads here measures the server and the kernel.
+/// Running server and the two ends of its pipes, with nothing in between: a bench that writes and
+/// reads here measures the server and the kernel.
 #[derive(Debug)]
 pub struct Wire {
     child: Child,
@@ -68,7 +68,7 @@ impl Wire {
         Ok(())
     }
 
-    /// The next line that the server writes, as it is.
+    /// Reads the next line of the server, as it is.
     ///
     /// # Errors
     /// It has closed its stdout.
@@ -85,7 +85,7 @@ impl Wire {
         Ok(line)
     }
 
-    /// The next message that the server writes.
+    /// Reads the next message of the server.
     ///
     /// # Errors
     /// It has closed its stdout, or written something that is no JSON.
@@ -95,8 +95,8 @@ impl Wire {
             .with_context(|| format!("the server wrote `{}`", String::from_utf8_lossy(&line)))
     }
 
-    /// Sends a request and waits for its answer; what comes before that is
-    /// dropped. Gives the result.
+    /// Sends a request and waits for its answer; messages before that are dropped. Returns the
+    /// result.
     ///
     /// # Errors
     /// The server answers with an error, or not at all.
@@ -114,7 +114,7 @@ impl Wire {
         }
     }
 
-    /// The `initialize` handshake.
+    /// Does the `initialize` handshake.
     ///
     /// # Errors
     /// The server does not speak MCP.
@@ -124,7 +124,7 @@ impl Wire {
         Ok(answer)
     }
 
-    /// Takes the reading end away, for a thread of its own.
+    /// Takes out the reading end, for a thread of its own.
     pub fn take_stdout(&mut self) -> Option<BufReader<ChildStdout>> {
         self.stdout.take()
     }
@@ -152,7 +152,7 @@ impl Wire {
         }
     }
 
-    /// The server's process id.
+    /// Returns the server's process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -170,14 +170,14 @@ impl Drop for Wire {
     }
 }
 
-/// A JSON-RPC request.
+/// Makes a JSON-RPC request.
 #[must_use]
 pub fn request(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// The parameters of a request in the era without a handshake, with what its client
-/// can be asked. What they have in `_meta` is kept.
+/// Adds to the parameters of a request what the era without a handshake wants, with what its client
+/// can be asked. The members of `_meta` are kept.
 #[must_use]
 pub fn stateless(mut params: Value, capabilities: Value) -> Value {
     if let Some(members) = params.as_object_mut() {
@@ -197,7 +197,7 @@ pub fn stateless(mut params: Value, capabilities: Value) -> Value {
     params
 }
 
-/// What a client says of itself first.
+/// Makes the parameters of `initialize`.
 #[must_use]
 pub fn initialize(capabilities: Value) -> Value {
     json!({

@@ -15,8 +15,8 @@ use std::process::Command;
 
 use dormouse_tests::artifacts;
 
-/// Crates whose names begin so are what an entry of the column stands for. Entries of one row are
-/// separated by commas.
+/// Prefixes of crate names that an entry of the column stands for. Entries of one row are separated
+/// by commas.
 const MEANINGS: &[(&str, &[&str])] = &[
     ("MCP", &["rmcp", "dormouse-protocol"]),
     ("configuration", &["dormouse-config"]),
@@ -48,13 +48,13 @@ const MEANINGS: &[(&str, &[&str])] = &[
 struct Row {
     /// A folder or a file, as the table names it.
     place: String,
-    /// None where it is no crate.
+    /// Name of the crate; none where the row is about no crate.
     package: Option<String>,
-    /// What it knows nothing of.
+    /// Entries that it knows nothing of.
     unknown: Vec<String>,
 }
 
-/// Rows in which something is unknown.
+/// Returns the rows that know nothing of something.
 fn rows(text: &str) -> Vec<Row> {
     let table = text.split_once("## The tree").unwrap().1;
     let table = table.split("\n## ").next().unwrap();
@@ -83,7 +83,7 @@ fn meaning(entry: &str) -> &'static [&'static str] {
         .1
 }
 
-/// All that a package is built of, directly or not, tests left out of account.
+/// Returns all crates that a package is built of, directly or not, without those of its tests.
 fn tree(package: &str) -> BTreeSet<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
@@ -99,7 +99,7 @@ fn tree(package: &str) -> BTreeSet<String> {
     others.map(str::to_owned).collect()
 }
 
-/// Packages of a tree that an entry of the column stands for.
+/// Returns the packages of a tree that an entry of the column stands for.
 fn known<'t>(tree: &'t BTreeSet<String>, entry: &str) -> Vec<&'t str> {
     // It decides features of what others depend on, and has nothing in it.
     let others = tree
@@ -111,7 +111,7 @@ fn known<'t>(tree: &'t BTreeSet<String>, entry: &str) -> Vec<&'t str> {
         .collect()
 }
 
-/// Crates that the sources in a place name.
+/// Adds the crates that the sources in a place name.
 fn named(place: &Path, names: &mut BTreeSet<String>) {
     if place.is_dir() {
         for entry in fs::read_dir(place).unwrap() {
@@ -168,7 +168,7 @@ fn nobody_knows_more_than_architecture_says() {
     }
 }
 
-/// The rules refuse something.
+/// The rules refuse a row that is not true.
 #[test]
 fn whoever_knows_something_is_found() {
     let runtime = tree("dormouse-runtime");

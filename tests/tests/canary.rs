@@ -1,5 +1,5 @@
-//! Secrets of every kind that a configuration can have, and everything that Dormouse says,
-//! logs and keeps: none of it has one of them in it.
+//! Secrets of every kind that a configuration can have: none of the output, the logs and the files
+//! of Dormouse has one of them in it.
 
 #![cfg(unix)]
 #![allow(
@@ -35,14 +35,14 @@ const VARIABLES: [(&str, &str); 8] = [
     ("HTTPS_PROXY", "http://u:canary-proxy@127.0.0.1:1"),
 ];
 
-/// What every secret here begins with, but for those that are made by chance.
+/// Beginning of every secret here, but for those that are made by chance.
 const CANARY: &str = "canary-";
 
 /// Text that must not be anywhere.
 struct Hidden(Vec<String>);
 
 impl Hidden {
-    /// All secrets that are written here, also where they are within something that is
+    /// Returns all secrets that are written here, also where they are within something that is
     /// encoded, in letters or in bytes.
     fn written() -> Self {
         let mut hidden = Self(vec![
@@ -66,7 +66,7 @@ impl Hidden {
         hidden
     }
 
-    /// And a secret that was made by chance.
+    /// Adds a secret that was made by chance.
     fn and(&mut self, secret: &str) {
         assert!(secret.len() >= 10, "`{secret}` is in any text");
         self.0.push(secret.to_owned());
@@ -84,7 +84,7 @@ impl Hidden {
         }
     }
 
-    /// What Dormouse keeps has none, either, but for the files that are there for it.
+    /// Files that Dormouse keeps have none, either, but for the files that are there for them.
     #[track_caller]
     fn are_not_kept(&self, home: &Home) {
         for folder in ["cache", "run"] {
@@ -146,8 +146,8 @@ echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"$* 
 exit 1
 "#;
 
-/// A server that says all that it was given in whatever is no result, no list and no question. It
-/// lists something else when there is a file beside it.
+/// A server that repeats all that it was given in messages other than results, lists and questions.
+/// It lists something else when there is a file beside it.
 const TALKATIVE: &str = r#"
 import base64, json, os, sys, urllib.parse
 words = sys.argv[1:] + list(os.environ.values())
@@ -188,7 +188,7 @@ for line in sys.stdin:
         send(id=id, error={"code": -32000, "message": said, "data": {"said": said, said: 1}})
 "#;
 
-/// A server that refuses everything, and repeats whatever it was sent.
+/// Starts a server that refuses everything, and repeats whatever it was sent.
 fn reflecting() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -290,7 +290,7 @@ fn home() -> Home {
     home
 }
 
-/// Files of clients, with the secrets that these have: written out, in files that they name,
+/// Writes files of clients, with the secrets that these have: written out, in files that they name,
 /// and answers to the questions that a client asks.
 fn clients(home: &Home) {
     let talks = home.path().join("talks.py");
@@ -329,7 +329,7 @@ fn clients(home: &Home) {
     std::fs::write(home.config(), config).unwrap();
 }
 
-/// A project whose user trusts it, with a server that is given what is in a file beside it.
+/// Makes a trusted project, with a server that is given the content of a file beside it.
 fn trusted_project(home: &Home) -> PathBuf {
     let project = home.path().join("trusted");
     std::fs::create_dir_all(project.join(".cursor")).unwrap();
@@ -647,7 +647,7 @@ fn no_agent_is_told_a_secret() {
     hidden.are_not_kept(&home);
 }
 
-/// The control socket of the host that runs.
+/// Returns the control socket of the host that runs.
 fn control_socket(folder: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::FileTypeExt as _;
     let entries = std::fs::read_dir(folder).unwrap();
@@ -661,7 +661,7 @@ fn control_socket(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// What the control socket answers to requests of all methods, good and bad.
+/// Returns the answers of the control socket to requests of all methods, good and bad.
 fn asked_by_hand(home: &Home) -> String {
     let socket = control_socket(&home.path().join("run")).unwrap();
     let stream = UnixStream::connect(socket).unwrap();
@@ -689,7 +689,7 @@ fn asked_by_hand(home: &Home) -> String {
     said
 }
 
-/// The tokens of a login, and those that it got for them.
+/// Returns the tokens of a login, and those that it got for them.
 fn tokens(home: &Home) -> Vec<String> {
     let folder = home.path().join("cache/data/dormouse/tokens");
     let files = std::fs::read_dir(folder).unwrap();
@@ -706,8 +706,8 @@ fn tokens(home: &Home) -> Vec<String> {
     found
 }
 
-/// A home that is logged in at a server of its own, and what must not be seen of it: at first
-/// that login said nothing of it.
+/// Makes a home that is logged in at a server of its own, and the secrets of that login, which has
+/// repeated none of them.
 fn logged_in(server: &oauth::Server) -> (Home, Hidden) {
     let home = Home::new().unwrap();
     let oauth =
@@ -822,7 +822,7 @@ fn nobody_is_told_a_token_that_is_given_to_a_host() {
     is_not_told(&home, server, token);
 }
 
-/// Asks a host in many ways for its token, and looks at all that it says.
+/// Asks a host in many ways for its token, and checks all its answers.
 fn is_not_told(home: &Home, server: Server, token: &str) {
     let mut hidden = Hidden::written();
     hidden.and(token);

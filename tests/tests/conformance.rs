@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use dormouse_tests::{Home, artifacts};
 use serde_json::Value;
 
-/// How the name of a scenario's results ends: a moment, with `-` in front.
+/// Length of the end of the name of a scenario's results: a moment, with `-` in front.
 const STAMP: usize = "-2026-07-28T00-00-00-000Z".len();
 
 fn suite(arguments: &[&str]) -> Command {
@@ -26,7 +26,7 @@ fn suite(arguments: &[&str]) -> Command {
     suite
 }
 
-/// The scenarios for servers that a set consists of, as the suite lists them.
+/// Returns the scenarios for servers that a set consists of, as the suite lists them.
 fn scenarios(set: [&str; 2]) -> Vec<String> {
     let listed = suite(&["list", "--server"]).args(set).output().unwrap();
     let text = String::from_utf8(listed.stdout).unwrap();
@@ -40,7 +40,7 @@ fn scenarios(set: [&str; 2]) -> Vec<String> {
         .collect()
 }
 
-/// The checks of each scenario that has run, from the files that the suite leaves.
+/// Returns the checks of each scenario that has run, from the files that the suite leaves.
 fn results(folder: &Path) -> BTreeMap<String, Vec<Value>> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries
@@ -55,8 +55,8 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<Value>> {
         .collect()
 }
 
-/// What is wrong with a scenario. What the suite only warns of is wrong here too:
-/// that is what the specification says a server should do.
+/// Returns the errors of a scenario. A warning of the suite is an error here, too: it is about what
+/// the specification says a server should do.
 fn wrong(scenario: &str, checks: Option<&Vec<Value>>) -> Option<String> {
     let Some(checks) = checks else {
         return Some(format!("{scenario}: it has not run\n"));
@@ -126,7 +126,7 @@ fn heavy_conformance_to_2025_11_25() {
     passes(["--requirements", "2025-11-25"], 30);
 }
 
-/// There is no list of requirements for this one; so it is all that applies to it.
+/// There is no list of requirements for this version; so all scenarios that apply to it are run.
 #[test]
 fn heavy_conformance_to_2025_06_18() {
     passes(["--spec-version", "2025-06-18"], 27);

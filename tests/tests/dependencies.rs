@@ -1,7 +1,7 @@
-//! The dependency tree, held against `deny.toml`: licences, sources and versions.
+//! The dependency tree, compared with `deny.toml`: licences, sources and versions.
 //!
-//! The file is cargo-deny's, so that whoever has that program can run it. The test reads
-//! the same lists, because cargo-deny takes minutes to compile and is in no registry built.
+//! The file is cargo-deny's, so that users of that program can run it. The test reads the same
+//! lists, because cargo-deny takes minutes to compile and is in no registry built.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use dormouse_tests::artifacts;
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
 
-/// Every package that any target of the workspace may be built with.
+/// Returns every package that any target of the workspace may be built with.
 fn packages() -> Vec<Value> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["metadata", "--format-version", "1", "--locked"])
@@ -29,7 +29,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// The licences that `deny.toml` allows.
+/// Returns the licences that `deny.toml` allows.
 fn allowed() -> BTreeSet<String> {
     let policy = artifacts::read(&artifacts::workspace().join("deny.toml")).unwrap();
     let policy: toml::Table = toml::from_str(std::str::from_utf8(&policy).unwrap()).unwrap();
@@ -40,7 +40,7 @@ fn allowed() -> BTreeSet<String> {
         .collect()
 }
 
-/// Problems with the licence of a package: none where it can be used under one that is
+/// Returns the problem with the licence of a package: none where it can be used under one that is
 /// allowed.
 fn refused(expression: Option<&str>, allowed: &BTreeSet<String>) -> Option<String> {
     let Some(expression) = expression else {
@@ -107,8 +107,8 @@ fn every_dependency_comes_from_the_registry_and_names_a_version() {
     }
 }
 
-/// Whoever writes a plugin in Rust has no clone of this repository: what the SDK is made of has
-/// all that a registry wants. (That the packages are whole, a test of the SDK's README sees.)
+/// Authors of plugins in Rust have no clone of this repository: the crates of the SDK have all that
+/// a registry wants. (A test of the SDK's README checks that the packages are whole.)
 #[test]
 fn what_plugins_are_written_with_can_be_published() {
     let packages = packages();

@@ -1,4 +1,4 @@
-//! What the eras of the protocol do not share, and clients that know both of them.
+//! Differences of the eras of the protocol, and clients that know both of them.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ fn initialized() -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
 }
 
-/// A request of the stateless era, and all that it is answered with.
+/// Sends a request of the stateless era, and returns the whole answer.
 fn posted(host: &Server, method: &str, params: Value) -> Value {
     let name = params.get("name").or_else(|| params.get("uri")).cloned();
     let params = stateless(params, able());
@@ -48,7 +48,7 @@ fn able() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} } })
 }
 
-/// What has an answer of its own in the stateless era.
+/// Returns the requests that have an answer of their own in the stateless era.
 fn asked() -> Vec<(&'static str, Value)> {
     let page = json!({ "url": "https://example.com/x" });
     let greet = json!({ "type": "ref/prompt", "name": "enable" });
@@ -189,14 +189,14 @@ fn nobody_is_asked_before_they_are_ready() {
     assert!(called.elapsed() > Duration::from_secs(4));
 }
 
-/// What a client of a version says first.
+/// Returns the parameters of `initialize` of a client of a version.
 fn hello(version: &str) -> Value {
     let mut hello = wire::initialize(json!({}));
     hello["protocolVersion"] = json!(version);
     hello
 }
 
-/// Begins a session of a version over HTTP. Gives what sends messages in it.
+/// Begins a session of a version over HTTP. Returns the function that sends messages in it.
 fn session(server: &Server, version: &str) -> impl Fn(&Value) -> Answer {
     let begin = wire::request(1, "initialize", hello(version));
     let begun = server.ask(&Request::post(begin.to_string())).unwrap();
@@ -240,7 +240,7 @@ fn content_is_of_the_kinds_of_its_version() {
     }
 }
 
-/// The answers of a batch: in an array, or each in an event.
+/// Returns the answers of a batch: in an array, or each in an event.
 fn answers(mut answer: Answer) -> Vec<Value> {
     assert_eq!(answer.status, 200);
     let mut all = answer.messages().unwrap();
@@ -251,7 +251,7 @@ fn answers(mut answer: Answer) -> Vec<Value> {
     all
 }
 
-/// One revision has them, and says that a server must take them.
+/// One revision has batches, and says that a server must take them.
 #[test]
 fn batches_are_answered_together_where_there_are_any() {
     let home = Home::new().unwrap();

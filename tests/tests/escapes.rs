@@ -1,7 +1,7 @@
 //! Texts that steer a terminal, from everybody who can write one: an upstream, a plugin, a web
-//! server, whoever logs somebody in, an agent, whoever reaches the port of a host, a cloned project,
-//! another program's file, a folder. All commands are run on a terminal, and none of what these
-//! texts have in them reaches it.
+//! server, an authorization server, an agent, a client of a host's port, a cloned project, another
+//! program's file, a folder. All commands are run on a terminal, and none of the steering in these
+//! texts reaches it.
 
 #![cfg(unix)]
 #![allow(
@@ -26,10 +26,10 @@ use serde_json::{Value, json};
 const TEXT: &str = "E\u{1b}]0;x\u{7}\u{1b}[8m\u{9b}8m\u{202e}\u{200b}\u{1b}[6n\u{8}\r\u{2603}\
                     \u{85}\u{2028}\u{2029}\u{e0041}F";
 
-/// What of it can be in a header.
+/// Part of it that can be in a header.
 const HEADER: &str = "E\u{9b}8m\u{202e}\u{200b}\u{85}\u{2028}\u{2029}\u{e0041}F";
 
-/// What of it must not be seen raw. Dormouse itself writes colours, and `\r` before a line
+/// Parts of it that must not be seen raw. Dormouse itself writes colours, and `\r` before a line
 /// that it replaces.
 const STEERING: [&str; 13] = [
     "\u{1b}]",
@@ -110,7 +110,7 @@ impl Place {
         .into()
     }
 
-    /// Runs a command on a terminal, where somebody says no to whatever is asked.
+    /// Runs a command on a terminal, where a user says no to each question.
     fn shown(&self, words: &[&str], folder: &str) -> String {
         let script = artifacts::workspace().join("tests/clients/python/terminal.py");
         let run = self.home.command(words);
@@ -166,7 +166,7 @@ impl Place {
     }
 }
 
-/// What an agent sends to a host on a terminal, which echoes it: so all of it is ASCII.
+/// Returns messages to a host on a terminal, which echoes them: so all of them are ASCII.
 fn agent_steps() -> Vec<Value> {
     let initialize = json!({
         "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
@@ -219,7 +219,7 @@ fn agent_steps() -> Vec<Value> {
     steps
 }
 
-/// A request whose id is its last member: so its echo is not taken for its answer.
+/// Makes a request whose id is its last member: so its echo is not taken for its answer.
 fn request(id: u64, method: &str, params: &Value) -> String {
     let method = json!(method);
     ascii(&format!(
@@ -227,12 +227,12 @@ fn request(id: u64, method: &str, params: &Value) -> String {
     ))
 }
 
-/// How an answer to a request begins.
+/// Returns the beginning of an answer to a request.
 fn answered_as(id: u64) -> String {
     format!("\"id\":{id},\"")
 }
 
-/// A JSON text in ASCII.
+/// Returns a JSON text in ASCII.
 fn ascii(json: &str) -> String {
     let mut text = String::new();
     for letter in json.chars() {
@@ -247,7 +247,7 @@ fn ascii(json: &str) -> String {
     text
 }
 
-/// Plugins whose texts these are: what they declare, and what they say when they are called.
+/// Adds plugins with these texts: in their declarations, and in their results.
 fn plugins(home: &Home) {
     let loud = artifacts::guest("loud").unwrap();
     home.server("loud", &loud).unwrap();
@@ -306,8 +306,8 @@ fn bytes_of(file: &Path) -> Vec<u8> {
     fs::read(file).unwrap()
 }
 
-/// A web server all of whose answers have such texts in them: errors, redirects, and what it
-/// says of logging in.
+/// Starts a web server all of whose answers have such texts in them: errors, redirects, and
+/// challenges of a login.
 fn web() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -395,7 +395,7 @@ fn answered(mut stream: TcpStream, address: SocketAddr) -> std::io::Result<()> {
     )
 }
 
-/// A port that nobody has.
+/// Returns a port that nobody has.
 fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()

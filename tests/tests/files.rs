@@ -17,8 +17,8 @@ fn guest(name: &str) -> Vec<u8> {
     artifacts::read(&artifacts::guest(name).unwrap()).unwrap()
 }
 
-/// A host with that file as server `odd` says of it, in `dormouse list` or at the
-/// first call of its first tool, all of `parts`; and serves another one meanwhile.
+/// Checks what a host with this file as server `odd` says of it, in `dormouse list` or at the first
+/// call of its first tool: all of `parts`. The host serves another server meanwhile.
 fn is_refused(bytes: &[u8], parts: &[&str]) {
     let home = Home::new().unwrap();
     let file = home.plugin_file("odd.wasm", bytes).unwrap();
@@ -75,7 +75,7 @@ fn something_else() {
     is_refused(b"#!/bin/sh\necho hello\n", &["odd.wasm"]);
 }
 
-/// What says of a function that it has four gigabytes is not believed: there would be no room.
+/// A function that claims a length of four gigabytes is not believed: there would be no room.
 #[test]
 #[cfg(unix)]
 fn a_length_of_four_gigabytes() {
@@ -118,7 +118,7 @@ fn a_truncated_file() {
     }
 }
 
-/// A component that wants something that nobody has.
+/// A component with an import that no host has.
 #[test]
 fn a_missing_import() {
     let bytes = wat::parse_str(
@@ -198,7 +198,7 @@ fn a_section_that_lies() {
     is_refused(&liar, &["count"]);
 }
 
-/// The data of the custom section right behind the preamble.
+/// Returns the data of the custom section right behind the preamble.
 fn first_section(component: &[u8]) -> &[u8] {
     fn leb128(bytes: &mut &[u8]) -> usize {
         let mut value = 0;

@@ -20,7 +20,7 @@ fn succeeds(home: &Home, words: &[&str]) {
     assert!(output.status.success(), "{words:?}: {output:?}");
 }
 
-/// The component with what people wrote in its WIT in front.
+/// Packs the component with a section for what people wrote in its WIT.
 fn packed(home: &Home, component: &Path, wit: &str) -> PathBuf {
     let wit = artifacts::workspace().join("tests/foreign").join(wit);
     let packed = home.path().join("packed.wasm");
@@ -36,8 +36,8 @@ fn packed(home: &Home, component: &Path, wit: &str) -> PathBuf {
     packed
 }
 
-/// What all greeters do: listed as they are, and listed, added and called when they are packed.
-/// What was added is compiled, and no later process compiles it again.
+/// Checks all greeters: they are listed as they are, and listed, added and called when they are
+/// packed. The added one is compiled, and no later process compiles it again.
 fn greets(language: &str, name: &str, wit: &str) -> Home {
     let home = Home::new().unwrap();
     let plain = artifacts::foreign(name).unwrap();
@@ -130,7 +130,7 @@ fn heavy_go() {
     greets("Go", "go", "wit");
 }
 
-/// What `dormouse wit` prints is what toolchains look for in `wit/deps`.
+/// `dormouse wit` prints the file that toolchains look for in `wit/deps`.
 #[test]
 fn the_contract_is_a_dependency_that_toolchains_find() {
     const WORLD: &str = "package people:greeter;

@@ -15,7 +15,7 @@ use std::process::Output;
 
 use dormouse_tests::Home;
 
-/// The files of some clients, by their paths in the home.
+/// Files of some clients, by their paths in the home.
 const FILES: [(&str, &str); 5] = [
     (
         ".cursor/mcp.json",
@@ -71,7 +71,7 @@ fn read(home: &Home, file: &str) -> String {
     fs::read_to_string(home.path().join(file)).unwrap()
 }
 
-/// Runs a command that has to succeed; what it says on both streams.
+/// Runs a command that has to succeed. Returns its output on both streams.
 fn run(home: &Home, words: &[&str]) -> String {
     let output = home.run(words).unwrap();
     assert!(output.status.success(), "{words:?}: {}", said(&output));
@@ -83,7 +83,7 @@ fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// All that users would call their files.
+/// Returns all files that a user would call their own.
 fn files(home: &Home) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![home.path().to_owned()];
@@ -101,7 +101,8 @@ fn files(home: &Home) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// What clients keep in files of variables is asked for, and written down nowhere.
+/// Values that clients keep in files of variables are written down nowhere: such servers stay where
+/// they work, until their questions are answered.
 #[test]
 fn what_clients_keep_in_files_of_variables_stays_there() {
     let home = Home::new().unwrap();
@@ -116,8 +117,26 @@ fn what_clients_keep_in_files_of_variables_stays_there() {
         ".cursor/mcp.json",
         r#"{"mcpServers": {"b": {"command": "uvx", "envFile": "${userHome}/some.env"}}}"#,
     );
+    let files_before = files(&home);
     let mut said = run(&home, &["import", "--dry-run"]);
-    said += &run(&home, &["import", "--no-sync"]);
+    said += &run(&home, &["import", "--replace", "--no-sync"]);
+    assert_eq!(files(&home), files_before, "{said}");
+    for server in ["`a` of", "`b` of"] {
+        let told = said.lines().find(|line| line.contains(server));
+        assert!(told.unwrap().contains("is not taken over"), "{said}");
+    }
+    assert!(said.contains("[discovery.inputs]"), "{said}");
+    let inputs = "[discovery.inputs]\na_K = { env = \"A\" }\nb_K = { env = \"B\" }\n";
+    fs::write(home.config(), inputs).unwrap();
+    let import = |words: &[&str]| {
+        let mut command = home.command(&[&["import", "--no-sync"], words].concat());
+        command.env("A", "CANARY-continue").env("B", "CANARY-file");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", self::said(&output));
+        self::said(&output)
+    };
+    said += &import(&["--dry-run"]);
+    said += &import(&[]);
     for words in [&["list"][..], &["list", "--json"]] {
         said += &run(&home, words);
     }
@@ -132,7 +151,58 @@ fn what_clients_keep_in_files_of_variables_stays_there() {
     ] {
         assert!(config.contains(part), "no {part} in {config}");
     }
-    assert!(said.contains("[discovery.inputs]"), "{said}");
+}
+
+/// A variable may have another value, or none, where another client starts.
+#[test]
+fn a_variable_and_its_value_are_two_servers() {
+    let home = Home::new().unwrap();
+    let write = |file: &str, text: &str| write(&home.path().join(file), text);
+    write(
+        ".claude.json",
+        r#"{"mcpServers": {"every": {"type": "http", "url": "http://127.0.0.1:1/mcp",
+            "headers": {"Authorization": "Bearer ${EVERY_TOKEN:-usual}"}}}}"#,
+    );
+    write(
+        ".gemini/settings.json",
+        r#"{"mcpServers": {"other": {"httpUrl": "http://127.0.0.1:1/mcp",
+            "headers": {"Authorization": "Bearer usual"}}}}"#,
+    );
+    run(&home, &["import", "--no-sync"]);
+    let config = fs::read_to_string(home.config()).unwrap();
+    for kept in ["\"Bearer ${EVERY_TOKEN:-usual}\"", "\"Bearer usual\""] {
+        assert!(config.contains(kept), "{config}");
+    }
+}
+
+/// Else each of two commands would count on a server that the other one takes away.
+#[test]
+fn imports_and_edits_wait_for_each_other() {
+    let home = Home::new().unwrap();
+    let claude = home.path().join(".claude.json");
+    write(&claude, r#"{"mcpServers": {"s": {"command": "s"}}}"#);
+    run(&home, &["import", "--replace", "--no-sync"]);
+    for arguments in [
+        &["import", "--undo"][..],
+        &["import", "--replace", "--no-sync"][..],
+    ] {
+        let lock = home.path().join("run/dormouse/edit.lock");
+        let lock = fs::File::options().write(true).open(lock).unwrap();
+        lock.lock().unwrap();
+        let before = fs::read_to_string(&claude).unwrap();
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&home, arguments));
+            std::thread::sleep(std::time::Duration::from_millis(700));
+            assert!(!running.is_finished(), "{arguments:?}");
+            assert_eq!(fs::read_to_string(&claude).unwrap(), before);
+            lock.unlock().unwrap();
+        });
+        assert_ne!(
+            fs::read_to_string(&claude).unwrap(),
+            before,
+            "{arguments:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The Inspector, which holds a server to what the specification says: its command
-//! line, which makes a session for one request, and `mcpdo`, which keeps one open
-//! and answers what the server asks. Neither shows progress to its user.
+//! The Inspector, which checks a server against the specification: its command line, which makes a
+//! session for one request, and `mcpdo`, which keeps one open and answers the server's questions.
+//! Neither shows progress to its user.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,17 +18,17 @@ use serde_json::{Map, Value, json};
 /// A way to reach the host.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// Whether over HTTP.
+    /// Whether the host is reached over HTTP.
     http: bool,
     /// `legacy` or `modern`.
     era: &'static str,
 }
 
-/// An Inspector, and the home of the host that it looks at.
+/// Inspector, and the home of its host.
 struct Inspector {
     home: Home,
     era: &'static str,
-    /// Over stdio it starts one itself.
+    /// Host over HTTP; over stdio the Inspector starts one itself.
     _server: Option<http::Server>,
 }
 
@@ -70,7 +70,7 @@ impl Inspector {
         Self::new(way, home)
     }
 
-    /// One of its programs, in the home, and with its configuration.
+    /// Returns a program of the Inspector, in the home, and with its configuration.
     fn program(&self, program: &str) -> Command {
         let mut command = Command::new(artifacts::node().unwrap());
         command
@@ -84,8 +84,8 @@ impl Inspector {
         command
     }
 
-    /// The command line, which gets a server from a file: given among its
-    /// arguments, Dormouse's own `--config` would be taken for the Inspector's.
+    /// Returns the command line, which reads a server from a file: among its arguments, Dormouse's
+    /// own `--config` would be taken for the Inspector's.
     fn command_line(&self, arguments: &[&str]) -> Command {
         let mut command = self.program("clients/launcher/build/index.js");
         command
@@ -137,7 +137,7 @@ impl<'a> Daemon<'a> {
         self.0.mcpdo(&call)
     }
 
-    /// Answers the question that a call has come back with.
+    /// Answers the question with which a call has come back.
     fn answer(&self, asked: &Value, answer: &str) -> Value {
         let id = asked["elicitationPending"]["elicitationId"].as_str();
         let id = id.unwrap_or_else(|| panic!("nothing asked in {asked}"));
@@ -152,7 +152,7 @@ impl Drop for Daemon<'_> {
     }
 }
 
-/// Every schema that is made from WIT, of every guest and plugin.
+/// Every schema that is made from WIT is accepted, of every guest and plugin.
 fn strictly_accepts_every_tool(way: Way) {
     let home = Home::new().unwrap();
     let names = dormouse_guests::NAMES.iter().copied();
@@ -214,7 +214,7 @@ fn calls_and_answers(way: Way) {
     assert_eq!(client::text(&sum), Some("42"));
 }
 
-/// The command line is broken off, which is how its user cancels.
+/// The command line is interrupted, which is how its user cancels a call.
 fn cancels_a_call(way: Way) {
     let inspector = Inspector::guests(way, &["spin"]);
     let call = ["--method", "tools/call", "--tool-name", "spin__spin"];
@@ -230,7 +230,7 @@ fn cancels_a_call(way: Way) {
     until(|| !spins(&inspector.home));
 }
 
-/// Whether a call of `spin` runs, in whatever host.
+/// Whether a call of `spin` runs, in any host.
 fn spins(home: &Home) -> bool {
     let hosts = home.json(&["status", "--json"]).unwrap();
     hosts.as_array().unwrap().iter().any(|host| {

@@ -1,5 +1,5 @@
-//! Twenty servers: nothing runs before the first call, then only what was called,
-//! and nothing afterwards.
+//! Twenty servers: none runs before the first call, then only those that were called, and none
+//! afterwards.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -20,17 +20,17 @@ use dormouse_tests::upstream::{self, Listening};
 use dormouse_tests::{Client, Home, Upstream, artifacts, wait};
 use serde_json::{Value, json};
 
-/// The servers that are told by number.
+/// Number of servers whose names are numbered.
 const SMALL: usize = 15;
 
-/// A home with many servers. Each notes its starts.
+/// Home with many servers, each of which notes its starts.
 struct Fleet {
     home: Home,
-    /// The one that listens, which runs as long as this is here.
+    /// Server that listens, which runs for as long as this is here.
     listening: Option<Listening>,
 }
 
-/// A server whose starts are noted before it does anything.
+/// Returns a server whose starts are noted before it does anything.
 fn noted(home: &Home, name: &str, words: &[String]) -> Upstream {
     let script = r#"echo "$1" >> "$0"; shift; exec "$@""#;
     let mut server = Upstream::new("/bin/sh".as_ref())
@@ -52,14 +52,14 @@ fn small(number: usize) -> String {
     format!("small{number:02}")
 }
 
-/// A small server's only tool.
+/// Returns the only tool of a small server.
 fn echo(number: usize) -> String {
     format!("{}__p0000__echo", small(number))
 }
 
 impl Fleet {
-    /// Fifteen small servers of which nothing is known, with more lines in the table
-    /// of each, and in the file.
+    /// Makes fifteen small servers of which nothing is known, with more lines in the table of each,
+    /// and in the file.
     fn small(table: &str, file: &str) -> Self {
         let home = Home::new().unwrap();
         std::fs::write(home.config(), file).unwrap();
@@ -74,7 +74,7 @@ impl Fleet {
         Self { home, listening }
     }
 
-    /// Five more: four that users have, and one that listens.
+    /// Adds five more: four that users have, and one that listens.
     fn and_real(mut self) -> Self {
         let home = &self.home;
         let folder = home.path().join("files");
@@ -95,7 +95,7 @@ impl Fleet {
         self
     }
 
-    /// Lets Dormouse learn what they all offer.
+    /// Makes Dormouse learn the tools of all of them.
     fn synced(self) -> Self {
         self.home.json(&["sync", "--json"]).unwrap();
         let starts = self.starts();
@@ -107,14 +107,14 @@ impl Fleet {
         self
     }
 
-    /// The servers that were started so far, in the order of their starts.
+    /// Returns the servers that were started so far, in the order of their starts.
     fn starts(&self) -> Vec<String> {
         let starts = std::fs::read_to_string(starts_file(&self.home)).unwrap_or_default();
         starts.lines().map(str::to_owned).collect()
     }
 
-    /// What the host has started: everything but the process that ends the others
-    /// with it.
+    /// Returns the processes that the host has started, without the one that ends the others with
+    /// the host.
     fn upstreams(&self, host: &Client) -> Vec<Process> {
         let dormouse = artifacts::program("dormouse").unwrap();
         let mut all = processes::descendants(host.pid()).unwrap();
@@ -227,7 +227,7 @@ fn first_calls_share_one_start() {
     assert_eq!(fleet.groups(&host).len(), 1);
 }
 
-/// Where the user wants it, servers of which nothing is known are asked after the
+/// Where the user wants that, servers of which nothing is known are asked for their tools after the
 /// start, and sleep again.
 #[test]
 fn unknown_ones_are_fetched_where_that_is_wanted() {
@@ -259,7 +259,7 @@ fn unknown_ones_are_fetched_where_that_is_wanted() {
     .unwrap();
 }
 
-/// Without that, they wait to be asked for, and say how.
+/// Without that setting, such servers wait to be asked for, and say how.
 #[test]
 fn unknown_ones_wait_to_be_asked() {
     let fleet = Fleet::small("", "").and_real();
@@ -299,7 +299,7 @@ fn idle_ones_are_stopped() {
     assert_eq!(fleet.starts(), [small(0), small(0)]);
 }
 
-/// The user's word ends what runs.
+/// Servers that run are ended by the user's command.
 #[test]
 fn told_ones_are_stopped() {
     let fleet = Fleet::small("", "").synced();
@@ -329,7 +329,7 @@ fn told_ones_are_stopped() {
     assert_eq!(fleet.groups(&host).len(), 1);
 }
 
-/// However the host ends, nothing of what it has started is left.
+/// However the host ends, no process that it has started is left.
 #[test]
 fn none_outlives_the_host() {
     let fleet = Fleet::small("", "").and_real().synced();

@@ -1,5 +1,5 @@
-//! SECURITY.md, held against the tests: each promise names the tests that hold it, and
-//! each of these is there.
+//! SECURITY.md, compared with the tests: each promise names the tests that hold it, and each of
+//! these tests exists.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use dormouse_tests::artifacts;
 
-/// Sections that promise nothing.
+/// Sections without promises.
 const NO_PROMISES: &[&str] = &["What is trusted", "What this does not do"];
 
 /// A paragraph of SECURITY.md, or an item of a list.
@@ -22,7 +22,7 @@ struct Promise {
     tests: Vec<String>,
 }
 
-/// Paragraphs and items of lists in the sections that promise something.
+/// Returns the paragraphs and items of lists in the sections that promise something.
 fn promises(text: &str) -> Vec<Promise> {
     let mut found: Vec<String> = Vec::new();
     let (mut counts, mut goes_on) = (false, false);
@@ -58,7 +58,7 @@ fn is_item(line: &str) -> bool {
     line.starts_with("- ") || line.starts_with("* ")
 }
 
-/// Names in `(test: …)` and `(tests: …)`.
+/// Returns the names in `(test: …)` and `(tests: …)`.
 fn tests_of(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in text.split("(test").skip(1) {
@@ -68,7 +68,7 @@ fn tests_of(text: &str) -> Vec<String> {
     names
 }
 
-/// The folder or file that a test binary or a crate is made of.
+/// Returns the folder or file of a test binary or a crate.
 fn root(binary: &str) -> Option<PathBuf> {
     let workspace = artifacts::workspace();
     let found = match binary {
@@ -91,7 +91,7 @@ fn root(binary: &str) -> Option<PathBuf> {
     found.exists().then_some(found)
 }
 
-/// Rust files below a folder, with the modules that they are.
+/// Adds the Rust files below a folder, with their modules.
 fn files(folder: &Path, modules: &[String], found: &mut Vec<(Vec<String>, PathBuf)>) {
     if folder.is_file() {
         found.push((modules.to_vec(), folder.to_owned()));

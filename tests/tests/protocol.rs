@@ -1,4 +1,4 @@
-//! What makes no sense over stdio, answered as the specification of its era says.
+//! Messages that make no sense over stdio, answered as the specification of its era says.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ fn home() -> Home {
     home
 }
 
-/// Asks in one of the eras.
+/// Agent of one of the eras.
 struct Agent {
     client: Client,
     modern: bool,

@@ -16,7 +16,7 @@ use base64::Engine as _;
 use dormouse_tests::{Client, Home, artifacts, client};
 use serde_json::{Value, json};
 
-/// What an agent needs to know to call the tools: names, arguments, annotations.
+/// Returns what an agent has to know of the tools to call them: names, arguments, annotations.
 fn signatures(tools: &[Value]) -> BTreeMap<String, Value> {
     let signature = |tool: &Value| {
         let schema = &tool["inputSchema"];
@@ -47,7 +47,7 @@ fn signatures(tools: &[Value]) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Texts are wrapped where their source is, which is nobody's business.
+/// Returns a text without its line breaks, which differ with the width of its source.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -214,7 +214,7 @@ mod filesystem {
         Client::start(home.command(&["serve"]).env("TZ", "UTC")).unwrap()
     }
 
-    /// The table of calls lies with the plugin, and says itself how it is read.
+    /// Returns the table of calls, which lies with the plugin, and says itself how it is read.
     fn table() -> Value {
         let file = artifacts::workspace().join("plugins/filesystem/tests/calls.json");
         serde_json::from_slice(&artifacts::read(&file).unwrap()).unwrap()
@@ -274,7 +274,7 @@ mod filesystem {
         assert_eq!(our_files, their_files);
     }
 
-    /// The calls, with the folder's path put in.
+    /// Returns the calls, with the folder's path put in.
     fn calls<'a>(table: &'a Value, root: &Path) -> impl Iterator<Item = Value> + use<'a> {
         let root = serde_json::to_string(root).unwrap();
         let root = root.trim_matches('"').to_owned();
@@ -365,7 +365,7 @@ mod filesystem {
         }
     }
 
-    /// Everything in a folder: what it is, and what it holds.
+    /// Returns the kind and the content of everything in a folder.
     fn snapshot(folder: &Path, root: &Path) -> BTreeMap<String, String> {
         let mut all = BTreeMap::new();
         for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,6 +1,6 @@
-//! Another user of the same machine: whoever is not root and not the host's user gets nothing
-//! from a host that runs, and nothing from its files. Where the tests run as root they become
-//! such a user; elsewhere nobody can, and the tests say so.
+//! Another user of the same machine: one who is neither root nor the host's user gets nothing from
+//! a host that runs, and nothing from its files. Where the tests run as root they become such a
+//! user; elsewhere they cannot, and say so.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -23,7 +23,7 @@ use serde_json::json;
 /// The user `nobody` of most systems; any that is not root will do.
 const OTHER: u32 = 65534;
 
-/// Whether another user can be made. It has to be where the tests run as root.
+/// Whether the tests run as root, who alone can become another user.
 fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
@@ -34,7 +34,7 @@ fn is_root() -> bool {
     root
 }
 
-/// Runs a shell's words as the other user, and gives what they say.
+/// Runs a shell's words as the other user. Returns whether they succeed, and their output.
 fn as_other(words: &str, arguments: &[&Path]) -> (bool, String) {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", words, "sh"]).args(arguments);
@@ -52,7 +52,7 @@ fn as_other(words: &str, arguments: &[&Path]) -> (bool, String) {
     )
 }
 
-/// All files and folders below a folder.
+/// Returns all files and folders below a folder.
 fn all(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -65,8 +65,8 @@ fn all(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A home whose folders others can enter, as in most homes: what Dormouse makes in them has
-/// to be closed by itself.
+/// Makes a home whose folders others can enter, as in most homes: files that Dormouse makes in them
+/// have to be private by themselves.
 fn home() -> (Home, Server) {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -152,7 +152,7 @@ fn another_user_reads_none_of_its_files() {
     drop((server, upstream));
 }
 
-/// Has the user of a home log in to a server, and know what it offers.
+/// Logs the user of a home in at a server, and makes Dormouse learn its tools.
 fn logged_in(home: &Home) -> oauth::Server {
     let upstream = oauth::Server::start(&[]).unwrap();
     let url = format!("url = \"{}\"\n", upstream.url());
@@ -170,6 +170,157 @@ fn logged_in(home: &Home) -> oauth::Server {
     assert!(login.wait().unwrap().success());
     home.synced("notes").unwrap();
     upstream
+}
+
+/// Whoever becomes root by `su` often keeps the environment of the user that they were.
+#[test]
+fn nothing_is_made_in_a_runtime_folder_of_another_user() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+
+    if !is_root() {
+        return;
+    }
+    let home = Home::new().unwrap();
+    home.guests(&["echo"]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (theirs, ours) = (folder.path().join("theirs"), folder.path().join("ours"));
+    for folder in [&theirs, &ours] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    symlink(&ours, theirs.join("dormouse")).unwrap();
+    chown(&theirs, Some(OTHER), Some(OTHER)).unwrap();
+    for words in [["disable", "echo"], ["call", "echo"], ["doctor", "--json"]] {
+        let mut command = home.command(&words);
+        command.env("XDG_RUNTIME_DIR", &theirs).output().unwrap();
+    }
+    assert_eq!(std::fs::metadata(&ours).unwrap().mode() & 0o777, 0o755);
+    assert_eq!(std::fs::read_dir(&ours).unwrap().count(), 0);
+}
+
+/// Root may have kept the home of the user that they were, as `sudo` does with some settings: its user
+/// could not read what root made there.
+#[test]
+fn root_makes_nothing_in_the_home_of_another_user() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+
+    if !is_root() {
+        return;
+    }
+    let home = Home::new().unwrap();
+    home.guests(&["echo"]).unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::create_dir(home.path().join(".cursor")).unwrap();
+    let text = r#"{"mcpServers": {"x": {"command": "x"}}}"#;
+    for file in [
+        project.join(".mcp.json"),
+        home.path().join(".cursor/mcp.json"),
+    ] {
+        std::fs::write(file, text).unwrap();
+    }
+    let files = || {
+        let mut files = all(home.path());
+        files.sort();
+        files
+    };
+    let before = files();
+    for file in before.iter().map(PathBuf::as_path).chain([home.path()]) {
+        chown(file, Some(OTHER), Some(OTHER)).unwrap();
+    }
+    for words in [
+        &["disable", "echo"][..],
+        &["trust", "--yes"],
+        &["install", "cursor", "--no-sync"],
+        &["import", "cursor", "--replace", "--no-sync"],
+    ] {
+        let mut command = home.command(words);
+        let output = command
+            .current_dir(&project)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{words:?}: {said}");
+        assert!(
+            said.contains("run it as that user, without `sudo`"),
+            "{said}"
+        );
+        assert_eq!(files(), before, "{words:?}");
+    }
+    for file in before {
+        let owner = std::fs::metadata(&file).unwrap().uid();
+        assert_eq!(owner, OTHER, "{}", file.display());
+    }
+}
+
+/// Whoever can write `dormouse.toml` says what is run.
+#[test]
+fn a_configuration_of_another_user_is_not_run() {
+    use std::os::unix::fs::chown;
+
+    if !is_root() {
+        return;
+    }
+    let home = Home::new().unwrap();
+    let own = home.path().join("config/dormouse/dormouse.toml");
+    std::fs::create_dir(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, "[servers.theirs]\ncommand = ['true']\n").unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(home.command(&[]).get_program());
+        let command = command.args(words).envs(home.environment());
+        let output = command.current_dir(home.path()).output().unwrap();
+        let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+        (output.status.success(), said.concat())
+    };
+    let (done, said) = run(&["list"]);
+    assert!(done && said.contains("theirs"), "{said}");
+    for theirs in [own.as_path(), own.parent().unwrap()] {
+        chown(theirs, Some(OTHER), None).unwrap();
+        for words in [&["list"][..], &["sync"], &["doctor"]] {
+            let (done, said) = run(words);
+            assert!(!done, "{words:?}: {said}");
+            let why = format!("`{}` is another user's (uid {OTHER})", theirs.display());
+            assert!(said.contains(&why) && said.contains("hint: "), "{said}");
+        }
+        chown(theirs, Some(0), None).unwrap();
+    }
+}
+
+/// The link of a login is among the arguments of a browser, which every user can read.
+#[test]
+fn another_user_ends_no_login_with_a_code_of_their_own() {
+    if !is_root() {
+        return;
+    }
+    let home = Home::new().unwrap();
+    let upstream = oauth::Server::start(&[]).unwrap();
+    let url = format!("url = \"{}\"\n", upstream.url());
+    home.table("notes", &url).unwrap();
+    let mut login = home.command(&["login", "notes"]);
+    let mut login = login
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut link = String::new();
+    let stdout = login.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut link).unwrap();
+    let (_, callback) = oauth::once("GET", link.trim()).unwrap();
+    let callback = callback.unwrap();
+    // One that waits for what it is answered, and one that has gone before anybody looks.
+    for end in ["print(s.recv(65536).decode())", "s.close()"] {
+        let script = format!(
+            "exec python3 -c 'import socket,sys; from urllib.parse import urlsplit; u=urlsplit(sys.argv[1]); \
+             s=socket.create_connection((u.hostname, u.port)); s.settimeout(10); \
+             s.sendall((\"GET %s?%s HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n\" % (u.path, u.query, u.netloc)).encode()); {end}' \"$1\""
+        );
+        let (_, said) = as_other(&script, &[Path::new(&callback)]);
+        assert!(!said.contains("HTTP/1.1"), "{said}");
+        assert!(login.try_wait().unwrap().is_none(), "{end}");
+    }
+    oauth::get(&callback).unwrap();
+    assert!(login.wait().unwrap().success());
 }
 
 #[test]

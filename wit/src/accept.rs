@@ -1,4 +1,4 @@
-//! Whether a `@default` or an `@example` is a value that the tool would take.
+//! Checks that a `@default` or an `@example` is a value that its tool accepts.
 
 use serde_json::{Number, Value};
 
@@ -6,11 +6,11 @@ use crate::notes::Notes;
 use crate::schema::bounds;
 use crate::types::{Field, Type};
 
-/// Judges a value by the same rules as the schema, but for `pattern` and
-/// `format`, which take a regular expression engine.
+/// Checks a value by the same rules as the schema, except for `pattern` and `format`, which need a
+/// regular expression engine.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// Text on the mismatch, with its place in the value.
 pub(crate) fn accept(ty: &Type, notes: &Notes, value: &Value) -> Result<(), String> {
     let wrong = |what: &str| Err(format!("`{value}` is not {what}"));
     if let (Some((minimum, maximum)), Value::Number(number)) = (bounds(ty), value) {
@@ -111,10 +111,10 @@ pub(crate) fn accept(ty: &Type, notes: &Notes, value: &Value) -> Result<(), Stri
     }
 }
 
-/// Judges the object of a tool's arguments, or of a record.
+/// Checks the object of a tool's arguments, or of a record.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// Text on the mismatch, with its place in the value.
 pub(crate) fn accept_object(fields: &[Field], notes: &Notes, value: &Value) -> Result<(), String> {
     let Value::Object(members) = value else {
         return Err(format!("`{value}` is not an object"));
@@ -167,7 +167,7 @@ fn limits(notes: &Notes, found: f64, value: &Value, least: &str, most: &str) -> 
     Ok(())
 }
 
-/// A JSON number as an integer, if it is one: JSON Schema counts `5.0` as 5.
+/// Returns a JSON number as an integer, if it is one: JSON Schema counts `5.0` as 5.
 pub(crate) fn integer(number: &Number) -> Option<i128> {
     let whole = number
         .as_i64()

@@ -1,10 +1,10 @@
-//! How much reading the types of a component takes, told from how they are written.
+//! Cost of reading the types of a component, counted from their binary form.
 //!
-//! A validator, which the decoder of types is as well, makes a copy of all that has to do with
-//! resources whenever an instance is imported, exported or made: each has resources of its own.
-//! Types in which others stand twice double with each level, so that a component of a kilobyte
-//! takes gigabytes. So what would be copied is counted before anything reads a component, without
-//! copying it: each type is counted once, by what the types in it were counted to be.
+//! A validator, and the decoder of types that has one inside, copies every type that contains
+//! resources whenever an instance is imported, exported or created: each instance has resources of
+//! its own. Types that contain others twice double with each level, so that a component of a
+//! kilobyte takes gigabytes. So the copies are counted before anything reads a component, without
+//! making them: each type is counted once, from the counts of the types in it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,22 +17,22 @@ use wasmparser::{
     TypeBounds,
 };
 
-/// How many parts that are visited and not copied count as one that is.
+/// Number of parts visited without being copied that count as one copied part.
 const VISITS_OF_COPY: u64 = 16;
 
-/// How many bytes of a core module's imports and exports count as one part that is copied, each
-/// time that a core module is instantiated: each of them is looked up.
+/// Number of bytes of a core module's imports and exports that count as one copied part, each time
+/// that the module is instantiated: each import and export is looked up.
 const MODULE_BYTES_OF_COPY: u64 = 64;
 
-/// How many instances are read that export one another: as many as no validator takes.
+/// Most levels of instances that export one another; no validator takes more.
 const MAX_DEPTH: usize = 200;
 
-/// What one type is, with all that is in it, as often as it is in it.
+/// Size of one type with all types in it, each counted as often as it occurs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
-    /// Its parts.
+    /// Number of parts.
     parts: u64,
-    /// Those of them that have to do with resources.
+    /// Number of those parts that contain resources, and so are copied.
     copied: u64,
 }
 
@@ -42,7 +42,7 @@ impl Size {
         copied: 1,
     };
 
-    /// The size of what has parts of these sizes.
+    /// Returns the size of a type whose parts have these sizes.
     fn of(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut sum = Self::default();
         for part in parts {
@@ -62,13 +62,13 @@ impl Size {
     }
 }
 
-/// A type, or what is of one.
+/// A type, or an item that has a type: a function, a value, an instance, a component.
 #[derive(Debug, Clone, Default)]
 struct Item {
     size: Size,
-    /// What it exports: an instance, or each instance of a component.
+    /// Exports of an instance, or of each instance of a component.
     exports: Option<Rc<HashMap<String, Self>>>,
-    /// How many others are within one another in these.
+    /// Levels of instances and components in this one, itself included; 0 for other items.
     depth: usize,
 }
 
@@ -81,14 +81,14 @@ impl Item {
         }
     }
 
-    /// What is copied of it where it is imported, exported or instantiated.
+    /// Returns the parts that are copied where the item is imported, exported or instantiated.
     fn cost(&self) -> u64 {
         let names = self.exports.as_ref().map_or(0, |exports| exports.len());
         self.size.cost().saturating_add(names as u64)
     }
 }
 
-/// A component, or a type that has types of its own, as far as it has been read.
+/// A component, or a type with types of its own, as far as it has been read.
 #[derive(Debug, Default)]
 struct Scope {
     types: Vec<Item>,
@@ -132,7 +132,7 @@ impl Scope {
         self.exports.insert(name.to_owned(), item);
     }
 
-    /// The component, or the type, that it was read of.
+    /// Returns the component, or the type, that was read into this scope.
     fn end(self) -> Item {
         let depth = self.exports.values().map(|item| item.depth).max();
         Item {
@@ -202,22 +202,22 @@ impl Scope {
     }
 }
 
-/// Counts what is copied while a component is read.
+/// Counts the parts that are copied while a component is read.
 #[derive(Debug)]
 struct Count {
-    /// What is being read, with all that it is in.
+    /// Scopes that are being read, the innermost last.
     scopes: Vec<Scope>,
     copies: u64,
-    /// Bytes of imports and exports of the core module that is read, or was read last.
+    /// Bytes of imports and exports of the core module that is being read, or was read last.
     module_bytes: u64,
-    /// Most bytes that any core module, or the type of one, has of them.
+    /// Most bytes of imports and exports of any core module, or type of one.
     max_module_bytes: u64,
-    /// Most parts that one of the types has that were read.
+    /// Most parts of any type that was read.
     max_type_parts: u64,
 }
 
 impl Count {
-    /// What is being read now.
+    /// Returns the innermost scope that is being read.
     #[allow(clippy::indexing_slicing, reason = "there is one, made right before")]
     fn scope(&mut self) -> &mut Scope {
         if self.scopes.is_empty() {
@@ -227,7 +227,7 @@ impl Count {
         &mut self.scopes[last]
     }
 
-    /// Ends what is being read.
+    /// Ends the innermost scope.
     fn end(&mut self) -> Item {
         let item = self.scopes.pop().unwrap_or_default().end();
         if item.depth > MAX_DEPTH {
@@ -241,7 +241,7 @@ impl Count {
         self.copies = self.copies.saturating_add(copies);
     }
 
-    /// Adds a core module of which it is not followed which one it is.
+    /// Adds a core module known by its type only, with the size of the largest module.
     fn add_typed_module(&mut self, kind: ComponentExternalKind) {
         if kind == ComponentExternalKind::Module {
             let bytes = self.max_module_bytes;
@@ -304,7 +304,8 @@ impl Count {
         self.scope().add(kind, item.unwrap_or_default());
     }
 
-    /// Counts a type that may have others in it; no more than a hundred levels of them are read.
+    /// Counts a type that may have others in it. It recurses into each level, of which at most a
+    /// hundred are read.
     fn ty(&mut self, ty: &ComponentType<'_>) -> Item {
         match ty {
             ComponentType::Defined(ty) => Item::sized(self.scope().defined(ty)),
@@ -381,8 +382,8 @@ impl Count {
         self.scope().instances.push(item);
     }
 
-    /// Counts a function whose types are made those of core functions: each part of them is looked
-    /// at.
+    /// Counts the conversion between a component function and a core function: each part of its
+    /// types is visited.
     fn canonical(&mut self, function: &CanonicalFunction) {
         let parts = match function {
             CanonicalFunction::Lift { type_index, .. } => {
@@ -404,7 +405,7 @@ impl Count {
         self.add(parts / VISITS_OF_COPY);
     }
 
-    /// Notes imports or exports of the core module that is read.
+    /// Adds an import or export section of the core module that is being read.
     fn module_section(&mut self, range: &Range<usize>) {
         self.module_bytes += range.len() as u64;
     }
@@ -492,9 +493,9 @@ impl Count {
     }
 }
 
-/// How many parts of types are copied while the types of a component are read, at most; counting
-/// ends at so many. What is nested [too deep](crate::component_types::nested_too_deep) must not be
-/// given to it.
+/// Returns the number of parts of types that are copied while the types of a component are read;
+/// counting ends above `most`. The component must not be nested
+/// [too deep](crate::component_types::nested_too_deep).
 #[must_use]
 pub(crate) fn copied_parts(component: &[u8], most: u64) -> u64 {
     let mut count = Count {
@@ -504,7 +505,8 @@ pub(crate) fn copied_parts(component: &[u8], most: u64) -> u64 {
         max_module_bytes: 0,
         max_type_parts: 0,
     };
-    // Whether what is open is a core module, each; these have no types of that kind.
+    // Whether each module or component that is open is a core module; these have no component
+    // types.
     let mut open: Vec<bool> = Vec::new();
     for payload in Parser::new(0).parse_all(component) {
         let Ok(payload) = payload else { break };

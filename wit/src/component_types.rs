@@ -1,35 +1,40 @@
-//! Types of a component as they are written, one by one, however deep they are nested.
+//! Types of a component in their binary form, one by one, at any depth.
 //!
-//! `wasmparser` reads a type with all that is nested in it by calling itself, so that a small file
-//! can take all of a thread's stack, which ends the process.
+//! `wasmparser` reads a type with all types nested in it recursively, so that a small file can take
+//! all of a thread's stack, which ends the process.
 
-use wasmparser::{BinaryReader, ComponentType, ComponentTypeDeclaration, Parser, Payload, Result};
+use wasmparser::{BinaryReader, ComponentType, ComponentTypeDeclaration, Parser, Payload};
 
 use crate::component_type_size::copied_parts;
 
-/// Most types within one another that are read: as many as WebAssembly's tools take.
+/// Most levels of nested types that are read: as many as WebAssembly's tools take.
 pub const MAX_NESTED_TYPES: usize = 100;
+
+/// Most levels that are followed to find types. Something is kept of each, which takes more than the
+/// level does in the component.
+const MAX_FOLLOWED_LEVELS: usize = 1 << 20;
 
 /// First bytes of the type of a component and of an instance.
 const COMPONENT: u8 = 0x41;
 const INSTANCE: u8 = 0x42;
 
-/// First byte of the declaration of a type within one of these.
+/// First byte of the declaration of a type within a component or instance type.
 const TYPE: u8 = 0x01;
 
-/// What reading a type section has come to.
+/// Outcome of reading a type section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadTypes {
-    /// Within how many others the deepest type is.
+    /// Levels of component and instance types around the deepest type.
     pub depth: usize,
     /// Whether the section could be read to its end.
     pub is_whole: bool,
 }
 
-/// Gives each type of a component's type section that has no other types in it, wherever it stands.
+/// Calls `each` with every type of a component's type section that has no other types in it, at any
+/// depth.
 pub fn each_type(section: &[u8], mut each: impl FnMut(&ComponentType<'_>)) -> ReadTypes {
     let mut depth = 0;
-    let is_whole = read(section, &mut depth, &mut each).is_ok();
+    let is_whole = read(section, &mut depth, &mut each).is_some();
     ReadTypes { depth, is_whole }
 }
 
@@ -37,10 +42,10 @@ fn read(
     section: &[u8],
     depth: &mut usize,
     each: &mut impl FnMut(&ComponentType<'_>),
-) -> Result<()> {
+) -> Option<()> {
     let mut reader = BinaryReader::new(section, 0);
     // How many are to come: of the section, and of each type that the next one is in.
-    let mut open = vec![reader.read_var_u32()?];
+    let mut open = vec![reader.read_var_u32().ok()?];
     while let Some(left) = open.last_mut() {
         if *left == 0 {
             open.pop();
@@ -48,25 +53,28 @@ fn read(
         }
         *left -= 1;
         if open.len() > 1 {
-            if reader.clone().read_u8()? != TYPE {
-                reader.read::<ComponentTypeDeclaration<'_>>()?;
+            if reader.clone().read_u8().ok()? != TYPE {
+                reader.read::<ComponentTypeDeclaration<'_>>().ok()?;
                 continue;
             }
-            reader.read_u8()?;
+            reader.read_u8().ok()?;
         }
-        if matches!(reader.clone().read_u8()?, COMPONENT | INSTANCE) {
-            reader.read_u8()?;
+        if matches!(reader.clone().read_u8().ok()?, COMPONENT | INSTANCE) {
+            reader.read_u8().ok()?;
             *depth = open.len().max(*depth);
-            open.push(reader.read_var_u32()?);
+            if open.len() > MAX_FOLLOWED_LEVELS {
+                return None;
+            }
+            open.push(reader.read_var_u32().ok()?);
         } else {
-            each(&reader.read()?);
+            each(&reader.read().ok()?);
         }
     }
-    Ok(())
+    Some(())
 }
 
-/// Where in a component types begin that are nested more than [`MAX_NESTED_TYPES`] levels deep, if
-/// they are anywhere.
+/// Returns the offset of the type section in which types are nested more than [`MAX_NESTED_TYPES`]
+/// levels deep, if there is one.
 #[must_use]
 pub fn nested_too_deep(component: &[u8]) -> Option<usize> {
     let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
@@ -81,21 +89,23 @@ pub fn nested_too_deep(component: &[u8]) -> Option<usize> {
     too_deep.map(|range| range.start)
 }
 
-/// What is said of a component whose types are [nested too deep](nested_too_deep).
+/// Returns the error text for a component whose types are [nested too deep](nested_too_deep).
 #[must_use]
 pub fn too_deep() -> String {
     format!("its types are nested more than {MAX_NESTED_TYPES} levels deep")
 }
 
-/// Most bytes of types that are compared because components are instantiated.
+/// Most bytes of types that are compared because components are instantiated: the bytes of all
+/// types, times the number of instances.
 const MAX_COMPARED_BYTES: u64 = 4 << 20;
 
-/// Most parts of types that are copied while the types of a component are read: each takes up to
-/// 2 KiB. What toolchains make has less than two thousand.
+/// Most parts of types that are copied while the types of a component are read: each takes up to 2
+/// KiB. Components of known toolchains have less than two thousand.
 pub const MAX_COPIED_PARTS: u64 = 100_000;
 
-/// Whether a component has so many types in one another, or instantiates so many others with so
-/// many types, that reading its types would take much more memory and time than it is long.
+/// Checks whether a component has so many types in one another, or instantiates so many components
+/// with so many types, that reading its types would take far more memory and time than its size
+/// suggests.
 #[must_use]
 pub fn copied_too_often(component: &[u8]) -> bool {
     let (mut instances, mut bytes) = (0_u64, 0_u64);
@@ -118,7 +128,7 @@ pub fn copied_too_often(component: &[u8]) -> bool {
         || copied_parts(component, MAX_COPIED_PARTS) > MAX_COPIED_PARTS
 }
 
-/// What is said of a component whose types are [copied too often](copied_too_often).
+/// Returns the error text for a component whose types are [copied too often](copied_too_often).
 #[must_use]
 pub fn too_often() -> String {
     "it has so many types in one another, or instantiates so many components with so many types, \
@@ -130,8 +140,8 @@ pub fn too_often() -> String {
 mod tests {
     use super::*;
 
-    /// A component with types of these in one another, of components or of instances, and a flag
-    /// set in the innermost one.
+    /// Returns a component with `depth` component or instance types in one another, and a flag set
+    /// in the innermost one.
     fn nested(kind: u8, depth: usize) -> Vec<u8> {
         let mut section = vec![1];
         section.extend([kind, 1, TYPE].repeat(depth));
@@ -165,7 +175,8 @@ mod tests {
         (seen, read)
     }
 
-    /// As `wasm-tools` makes them: an instance for each interface that is exported.
+    /// Components as `wasm-tools` makes them, with an instance for each exported interface, are
+    /// not.
     #[test]
     fn only_what_nobody_builds_is_copied_too_often() {
         let component = |exports: usize, instances: usize| {

@@ -1,4 +1,4 @@
-//! The tags that limit a value: `@minimum`, `@maximum`, `@pattern`, `@format`.
+//! Tags that limit a value: `@minimum`, `@maximum`, `@pattern`, `@format`.
 
 use serde_json::{Number, Value};
 
@@ -9,7 +9,7 @@ use crate::schema::bounds;
 use crate::tags::Tag;
 use crate::types::Type;
 
-/// The JSON Schema keyword and value of a constraint tag on a type.
+/// Returns the JSON Schema keyword and value of a constraint tag on a type.
 pub(crate) fn constraint(
     tag: &Tag,
     ty: &Type,

@@ -1,11 +1,11 @@
-//! What the contract itself defines: its interfaces' names, and its types where a
-//! tool, a prompt or a resource may answer with them.
+//! Parts of the contract itself: the names of its interfaces, and those of its types that a tool, a
+//! prompt or a resource may return.
 
 use crate::CONTRACT;
 use crate::lower::snake_case;
 use crate::types::{Case, Field, Type, VariantCase};
 
-/// The name of one of the contract's interfaces, as a component has it:
+/// Returns the name of one of the contract's interfaces, as components have it:
 /// `dormouse:plugin/NAME@VERSION`.
 #[must_use]
 pub fn interface(name: &str) -> String {
@@ -13,8 +13,8 @@ pub fn interface(name: &str) -> String {
     format!("{package}/{name}@{version}")
 }
 
-/// The plain type that [`Type::Content`], [`Type::Contents`], [`Type::Messages`]
-/// or [`Type::Embedded`] stands for; none for any other.
+/// Returns the plain type that [`Type::Content`], [`Type::Contents`], [`Type::Messages`] or
+/// [`Type::Embedded`] stands for; none for any other.
 #[must_use]
 pub fn plain(ty: &Type) -> Option<Type> {
     let item = match ty {

@@ -1,5 +1,5 @@
-//! What is static about a plugin: everything an agent can be told of it before
-//! any of its code runs.
+//! Static declaration of a plugin: everything that an agent can be told before any of the plugin's
+//! code runs.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub const FORMAT: u32 = 1;
 /// plugin that was shipped with this one.
 pub const MAPPING: u32 = 1;
 
-/// Everything static about a plugin.
+/// Static declaration of a plugin.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Declaration {
     /// The envelope's version: [`FORMAT`].
@@ -31,16 +31,16 @@ pub struct Declaration {
     /// The plugin's version, as its author counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What a person would call the plugin.
+    /// The plugin's name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for.
+    /// The plugin's description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether it keeps state between calls.
     #[serde(default)]
     pub instance: Instance,
-    /// What it wants to be granted. A wish, never a grant.
+    /// Grants that the plugin asks for. Only the user grants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<GrantRequest>,
     /// Its tools, in the order in which they are declared.
@@ -60,7 +60,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Whether there is anything in it for an agent.
+    /// Whether it has any tool, prompt, resource or template.
     #[must_use]
     pub fn offers_something(&self) -> bool {
         let items = [&self.prompts, &self.resources, &self.templates];
@@ -69,7 +69,7 @@ impl Declaration {
 }
 
 impl Default for Declaration {
-    /// What a plugin declares that declares nothing, in today's format.
+    /// Returns the declaration, in today's format, of a plugin that declares nothing.
     fn default() -> Self {
         Self {
             format: FORMAT,
@@ -92,9 +92,8 @@ impl Default for Declaration {
 /// A prompt, a resource or a resource template.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DeclaredItem {
-    /// What it is called by: the name of a prompt, the URI of a resource, the URI
-    /// template of a template. The same as in [`object`](Self::object), here so
-    /// that nobody has to parse that to find it.
+    /// Name of a prompt, URI of a resource, or URI template of a template. The same as in
+    /// [`object`](Self::object), here so that nobody has to parse that to find it.
     pub key: String,
     /// The MCP object as an agent gets to see it (but for the prefix of the
     /// server's name on a prompt's), byte for byte as it was declared.
@@ -108,7 +107,7 @@ pub struct DeclaredItem {
     pub subscribe: bool,
 }
 
-/// How long an instance of a plugin lives; the greater is the longer.
+/// Lifetime of an instance of a plugin; the greater is the longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instance {
@@ -120,23 +119,23 @@ pub enum Instance {
     PerSession,
 }
 
-/// Something that a plugin asks its user for, from a `@grant` tag.
+/// A grant that a plugin asks its user for, from a `@grant` tag.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GrantRequest {
-    /// A folder, of the user's choice.
+    /// A folder of the user's choice.
     Fs {
-        /// Whether it wants to write there.
+        /// Whether the plugin wants to write there.
         write: bool,
-        /// Why.
+        /// Reason, in the author's words.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
     /// An environment variable.
     Env {
-        /// Its name.
+        /// Name of the variable.
         name: String,
-        /// Why.
+        /// Reason, in the author's words.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
@@ -144,11 +143,11 @@ pub enum GrantRequest {
     Http {
         /// Scheme, host and, unless it is the scheme's own, port.
         origin: String,
-        /// Why.
+        /// Reason, in the author's words.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
-    /// An MCP server to stand in front of: a program, or an endpoint.
+    /// An MCP server to stand in front of: a program or an endpoint.
     Upstream {
         /// The program and its arguments; empty where it is an endpoint.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -164,7 +163,7 @@ pub enum GrantRequest {
 }
 
 impl GrantRequest {
-    /// A warning about what nobody can grant, in this version.
+    /// Returns a warning if nobody can grant this in this version.
     #[must_use]
     pub fn doubt(&self) -> Option<Finding> {
         let Self::Http { origin, .. } = self else {
@@ -176,7 +175,7 @@ impl GrantRequest {
     }
 }
 
-/// One tool.
+/// A declared tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DeclaredTool {
     /// The tool's name: the same as in [`tool`](Self::tool), here so that nobody
@@ -191,10 +190,10 @@ pub struct DeclaredTool {
     pub function: Option<Function>,
 }
 
-/// An exported function, with all that is needed to call it with JSON.
+/// An exported function, with all that a call with JSON needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Function {
-    /// Where to find it.
+    /// Name by which the component exports it.
     pub export: Export,
     /// Whether the only parameter is a record whose fields are the tool's
     /// arguments.
@@ -202,14 +201,13 @@ pub struct Function {
     pub spread: bool,
     /// The function's own parameters, in order.
     pub params: Vec<Param>,
-    /// What it returns, if anything.
+    /// Type that it returns, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Type>,
 }
 
 impl Function {
-    /// The members of the argument object: the parameters, or the fields of the
-    /// only one.
+    /// Returns the members of the argument object: the parameters, or the fields of the only one.
     #[must_use]
     pub fn arguments(&self) -> &[Param] {
         match self.params.as_slice() {
@@ -223,8 +221,8 @@ impl Function {
         }
     }
 
-    /// The argument that a variable of a URI template stands for: the one with
-    /// this JSON name, else the one with this WIT name.
+    /// Returns the argument that a variable of a URI template stands for: the one with this JSON
+    /// name, else the one with this WIT name.
     #[must_use]
     pub fn argument(&self, name: &str) -> Option<&Param> {
         let mut arguments = self.arguments().iter();
@@ -240,8 +238,8 @@ impl Function {
 /// The name of an exported function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Export {
-    /// The instance it is in, `namespace:package/interface@version` (or a plain
-    /// name); none for a function of the world itself.
+    /// The instance that exports it, `namespace:package/interface@version` (or a plain name); none
+    /// for a function of the world itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     /// Its name, in kebab-case.

@@ -1,9 +1,11 @@
-//! What can go wrong, and what was noticed.
+//! Errors, and findings of `dormouse check`.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why WIT or a declaration could not be read.
+use serde::{Deserialize, Serialize};
+
+/// Error of reading WIT or a declaration.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The WIT text does not parse or does not resolve.
@@ -11,13 +13,13 @@ pub enum Error {
     Wit {
         /// The files or folders that were given.
         paths: Vec<PathBuf>,
-        /// What the parser says, with the place in the source.
+        /// Message of the parser, with the place in the source.
         message: String,
     },
     /// The world to declare is missing or not clear.
     #[error("cannot choose a world: {message}")]
     World {
-        /// What is wrong and, where there are some, the candidates.
+        /// Text on the fault and, where there are some, the candidates.
         message: String,
     },
     /// The bytes are no component.
@@ -35,11 +37,11 @@ pub enum Error {
         "the section `dormouse:declaration` has {what} `{found}`, and this Dormouse reads up to `{known}`\nhint: update Dormouse"
     )]
     Newer {
-        /// Which of the two version numbers: `format` or `mapping`.
+        /// Name of the version number: `format` or `mapping`.
         what: &'static str,
-        /// What the section says.
+        /// Version that the section has.
         found: u32,
-        /// The newest that this crate knows.
+        /// Newest version that this crate knows.
         known: u32,
     },
 }
@@ -52,22 +54,21 @@ fn list(paths: &[PathBuf]) -> String {
     quoted.join(", ")
 }
 
-/// Something that `dormouse check` has to say about a plugin. It never keeps a
-/// plugin from loading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Finding of `dormouse check` about a plugin. No finding keeps a plugin from loading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Whether `check` fails on it.
     pub severity: Severity,
-    /// What it is about: a function, a field, the world.
+    /// Subject of the finding: a function, a field, the world.
     pub item: String,
-    /// What is wrong.
+    /// Text on the fault.
     pub message: String,
-    /// What to do.
+    /// Advice on a remedy.
     pub hint: Option<String>,
 }
 
-/// How bad a [`Finding`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Severity of a [`Finding`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// Worth knowing; `check` succeeds.
     Warning,
@@ -76,7 +77,7 @@ pub enum Severity {
 }
 
 impl Finding {
-    /// What is wrong, and the hint, for where what it is about is clear.
+    /// Returns the message and the hint, without the subject.
     #[must_use]
     pub fn told(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));

@@ -1,5 +1,5 @@
-//! An exported function with its types and its comment, whatever it turns into:
-//! a tool, a prompt or a resource.
+//! Exported functions with their types and comments, before they become tools, prompts or
+//! resources.
 
 use wit_parser::FunctionKind;
 
@@ -10,10 +10,10 @@ use crate::notes::Notes;
 use crate::tags::{Doc, note};
 use crate::types::Type;
 
-/// What a function is to an agent.
+/// Kind of item that a function is to agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// What has no tag that says otherwise.
+    /// A function without a tag that says otherwise.
     Tool,
     /// `@prompt`
     Prompt,
@@ -22,8 +22,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a function's comment says that it is. Where it says both, the first
-    /// counts, and the other is no tag that belongs there.
+    /// Returns the kind that a function's comment says. Where it has both tags, the first counts,
+    /// and the other is an unknown tag.
     pub(crate) fn of(doc: &Doc) -> Self {
         let said = doc.tags.iter().find_map(|tag| match tag.name.as_str() {
             "prompt" => Some(Self::Prompt),
@@ -33,7 +33,7 @@ impl Kind {
         said.unwrap_or(Self::Tool)
     }
 
-    /// What to call it in a message.
+    /// Returns the noun for messages.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -45,7 +45,7 @@ impl Kind {
 
 /// An exported function.
 pub(crate) struct Exported {
-    /// Where it is and how it is called.
+    /// Name of the export, and its types.
     pub(crate) function: Function,
     /// Its comment.
     pub(crate) doc: Doc,
@@ -56,10 +56,10 @@ pub(crate) struct Exported {
 }
 
 impl Exported {
-    /// The function as `kind` sees its types.
+    /// Returns the function with its types lowered for `kind`.
     ///
     /// # Errors
-    /// When its types are of no use to any agent.
+    /// The function or one of its types has no JSON form, or its types are too large.
     pub(crate) fn new(
         lower: &mut Lower<'_>,
         export: Export,
@@ -116,12 +116,12 @@ impl Exported {
         })
     }
 
-    /// What to call it in a finding.
+    /// Returns the name of the function in findings.
     pub(crate) fn item(&self) -> String {
         self.function.export.to_string()
     }
 
-    /// What it answers with when all goes well.
+    /// Returns the type that it returns on success.
     pub(crate) fn answer(&self) -> Option<&Type> {
         match self.function.result.as_ref()? {
             Type::Result { ok, .. } => ok.as_deref(),
@@ -129,7 +129,7 @@ impl Exported {
         }
     }
 
-    /// Adds the texts of its `@param` tags to the notes on its parameters.
+    /// Adds the texts of the function's `@param` tags to the notes on its parameters.
     pub(crate) fn describe(&mut self, params: Vec<(String, String)>, findings: &mut Vec<Finding>) {
         for (name, text) in params {
             let Function { spread, params, .. } = &self.function;
@@ -166,8 +166,8 @@ impl Exported {
         }
     }
 
-    /// Sees whether all arguments are such as a text can say, which is all that
-    /// MCP has for a prompt's arguments and a template's variables (`what`).
+    /// Checks that all arguments can be given as strings, the only type that MCP has for a prompt's
+    /// arguments and a template's variables (`what`).
     pub(crate) fn takes_texts(&self, what: &str, findings: &mut Vec<Finding>) -> bool {
         let mut fine = true;
         for (index, argument) in self.function.arguments().iter().enumerate() {

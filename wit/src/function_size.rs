@@ -1,19 +1,19 @@
-//! How large the types of a function may be. Its names are written into each value of a result, and
-//! looked for in each of an argument.
+//! Limits on the types of a function. Their names are written into each value of a result, and
+//! looked up in each argument.
 
 use crate::{Function, Type};
 
 /// Longest name of a field, a case or a flag, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
-/// Most fields of a record, cases of an enum or a variant, flags, and items of a tuple.
+/// Most fields of a record, cases of an enum or a variant, flags, items of a tuple, and parameters.
 const MAX_PARTS: usize = 1024;
 
 impl Function {
-    /// Whether its types are of a size that values can be made of.
+    /// Checks that its types are within the limits.
     ///
     /// # Errors
-    /// Why not, as a sentence.
+    /// The reason, as a sentence.
     pub fn check_size(&self) -> Result<(), String> {
         let params = self.params.iter();
         let named = params.clone().map(|param| param.json.as_str());

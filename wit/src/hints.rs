@@ -1,11 +1,11 @@
-//! What to do about what the parser of WIT says. It knows nothing of the contract,
-//! which is what authors of plugins stumble over.
+//! Hints on errors of the WIT parser, which knows nothing of the contract: authors of plugins often
+//! name its types wrongly.
 
 use wit_parser::{PackageId, Resolve};
 
 use crate::CONTRACT;
 
-/// The types that authors use of the contract.
+/// The contract's types that authors use.
 const TYPES: [&str; 7] = [
     "content",
     "prompt-message",
@@ -16,7 +16,7 @@ const TYPES: [&str; 7] = [
     "text-content",
 ];
 
-/// A message of the parser without the folder, which is named in front of it.
+/// Returns a message of the parser without the folder, which the error names in front of it.
 pub(crate) fn plain(message: &str) -> &str {
     let mut message = message;
     for (start, end) in [
@@ -34,8 +34,7 @@ pub(crate) fn plain(message: &str) -> &str {
     message
 }
 
-/// A hint on a message of the parser, in a line of its own; empty where there is
-/// nothing to say.
+/// Returns a hint on a message of the parser, in a line of its own; empty where there is none.
 pub(crate) fn on(message: &str) -> String {
     let (name, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
     let missing = TYPES
@@ -52,7 +51,7 @@ pub(crate) fn on(message: &str) -> String {
     String::new()
 }
 
-/// Why no world of a package was taken.
+/// Returns the error text for a package of which no world was chosen.
 pub(crate) fn on_worlds(
     resolve: &Resolve,
     package: PackageId,

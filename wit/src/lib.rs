@@ -1,23 +1,21 @@
-//! The contract between Dormouse and its plugins, and the one place where WIT
-//! becomes MCP.
+//! The contract between Dormouse and its plugins, and the only crate in which WIT becomes MCP.
 //!
-//! A plugin's tools, prompts and resources are declared statically. This crate turns
-//! WIT (source text, or what a built component still knows of it) and MCP's own
-//! objects into a [`Declaration`], and
-//! carries that through a custom section of the component. The host, `dormouse
-//! pack` and the SDK's macro all call it, so they cannot disagree.
+//! A plugin's tools, prompts and resources are declared statically. This crate turns WIT (source
+//! text, or the types of a built component) and MCP's own objects into a [`Declaration`], and
+//! stores that in a custom section of the component. The host, `dormouse pack` and the SDK's macro
+//! all call it, so they cannot disagree.
 //!
-//! - [`declaration`]: what is static about a plugin;
+//! - [`declaration`]: the static declaration of a plugin;
 //! - [`types`]: the types of its tools, with their JSON names;
 //! - [`section`]: the declaration inside a `.wasm` file;
 //! - [`source`]: WIT → declaration;
-//! - [`component_types`]: types of a component as they are written;
+//! - [`component_types`]: types of a component in their binary form;
 //! - [`objects`]: MCP's own objects → declaration;
 //! - [`schema`]: types → JSON Schema 2020-12;
-//! - [`contract`]: what the contract itself defines;
-//! - [`pattern_size`]: how much memory reading a regular expression takes;
+//! - [`contract`]: names and types of the contract itself;
+//! - [`pattern_size`]: memory that reading a regular expression takes;
 //! - [`template`]: URIs with variables;
-//! - [`signature`]: a tool in one line, and whether two functions agree.
+//! - [`signature`]: signatures of tools on one line, and comparison of functions.
 
 pub mod component_types;
 pub mod contract;

@@ -12,26 +12,25 @@ use crate::pattern_size;
 use crate::tags::{self, Doc, Tag, note};
 use crate::types::{Case, Field, Type, VariantCase};
 
-/// How deep a type may be nested. A level is at most four levels of its JSON
-/// Schema, and JSON readers commonly stop at 128.
+/// Most levels of nested types. A level is at most four levels of its JSON Schema, and JSON readers
+/// commonly stop at 128.
 const MAX_DEPTH: usize = 24;
-/// How large the types of one function may get, written out. Types share parts
-/// in WIT but not in a declaration, so thirty small records can double thirty
-/// times over.
+/// Largest size of the types of one function, written out, in bytes. Types share parts in WIT but
+/// not in a declaration, so thirty small records can double thirty times over.
 const MAX_SIZE: usize = 256 * 1024;
-/// The same for a whole declaration.
+/// Largest size of the types of a whole declaration, written out, in bytes.
 const MAX_TOTAL: usize = 32 * 1024 * 1024;
-/// Most memory that reading all patterns of a declaration may take, in bytes, where what takes long
-/// counts as memory ([`pattern_size`]): reading as much takes about two seconds.
+/// Most memory that reading all patterns of a declaration may take, in bytes, with time counted as
+/// memory ([`pattern_size`]): reading as much takes about two seconds.
 const MAX_PATTERN_BYTES: u64 = 64 << 20;
-/// What a part of a type counts besides the length of its name and comment.
+/// Size of a part of a type besides its name and comment, in bytes.
 const PART: usize = 32;
 
-/// Why something is no tool type.
+/// Reason for which a type is no tool type.
 #[derive(Debug)]
 pub(crate) struct Unfit(pub(crate) String);
 
-/// A type and what there is to say about it.
+/// A type with its notes.
 pub(crate) type Noted = (Type, Notes);
 
 /// Turns the types of one [`Resolve`] into tool types.
@@ -39,13 +38,13 @@ pub(crate) struct Lower<'a> {
     resolve: &'a Resolve,
     size: usize,
     total: usize,
-    /// Memory that reading the patterns takes that there were, in bytes.
+    /// Memory that reading all patterns so far takes, in bytes.
     pattern_bytes: u64,
-    /// The function whose types these are, if it is a tool.
+    /// The function whose types are being lowered, if it is a tool.
     tool: Option<String>,
-    /// Whether a type of the contract is around what is looked at.
+    /// Whether the type being lowered is inside a type of the contract.
     inside: bool,
-    /// What was noticed on the way.
+    /// Findings so far.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -68,13 +67,13 @@ impl<'a> Lower<'a> {
         self.tool = Some(name).filter(|_| kind == Kind::Tool);
     }
 
-    /// The tool type of a parameter.
+    /// Returns the tool type of a parameter.
     pub(crate) fn parameter(&mut self, ty: &wit_parser::Type) -> Result<Noted, Unfit> {
         self.lower(ty, 0)
     }
 
-    /// The tool type of a result. What MCP has types of its own for has a meaning of
-    /// its own there, in the result of what it belongs to.
+    /// Returns the tool type of a result. A type of the contract that stands for an MCP type has
+    /// its meaning only there, in the result of the matching kind of function.
     pub(crate) fn result(&mut self, ty: &wit_parser::Type, of: Kind) -> Result<Noted, Unfit> {
         if let Some(TypeDefKind::Result(result)) = self.definition(ty).map(|def| &def.kind) {
             let ok = result.ok.as_ref();
@@ -89,7 +88,7 @@ impl<'a> Lower<'a> {
         self.answer(ty, of, 0)
     }
 
-    /// A result, or one side of it.
+    /// Lowers a result, or one side of it.
     fn answer(&mut self, ty: &wit_parser::Type, of: Kind, depth: usize) -> Result<Noted, Unfit> {
         let known = match of {
             Kind::Tool => ("content", Type::Contents),
@@ -112,7 +111,7 @@ impl<'a> Lower<'a> {
         self.lower(ty, depth)
     }
 
-    /// What a type is called by, behind all its aliases.
+    /// Returns the definition of a type, behind all its aliases.
     fn definition(&self, ty: &wit_parser::Type) -> Option<&'a TypeDef> {
         let mut ty = *ty;
         while let wit_parser::Type::Id(id) = ty {
@@ -125,7 +124,7 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// The name of a type, if it is one of a contract that this crate knows.
+    /// Returns the name of a type that belongs to a version of the contract that this crate knows.
     fn of_contract(&self, def: &'a TypeDef) -> Option<&'a str> {
         // Most types are told from these by having no name, or no interface.
         let name = def.name.as_deref()?;
@@ -143,9 +142,9 @@ impl<'a> Lower<'a> {
         ours.then_some(name)
     }
 
-    /// Warns of `content` that is neither a result nor a side of one. The other types
-    /// of the contract may be in the results of what only its tag tells from a tool,
-    /// and a built component has no tags.
+    /// Warns of `content` that is neither a result nor a side of one. There is no warning for the
+    /// contract's other types: only a tag tells functions that may return them from tools, and a
+    /// built component has no tags.
     fn misplaced(&mut self, name: &str) {
         if name == "content"
             && let Some(tool) = &self.tool
@@ -205,8 +204,8 @@ impl<'a> Lower<'a> {
         Ok((plain, Notes::default()))
     }
 
-    /// A type that is defined somewhere. Its doc comment goes for every place
-    /// that has none of its own, and so do its constraints.
+    /// Lowers a type that has a definition. The definition's doc comment, and each of its
+    /// constraints, hold in every place that has none of its own.
     fn named(&mut self, id: TypeId, depth: usize) -> Result<Noted, Unfit> {
         let mut docs = Vec::new();
         let mut id = id;
@@ -386,7 +385,7 @@ impl<'a> Lower<'a> {
         ty.map(|ty| self.lower(ty, depth)).transpose()
     }
 
-    /// A field of a record from its type and its doc comment.
+    /// Returns a field of a record from its type and its doc comment.
     fn field(
         &mut self,
         wit: &str,
@@ -435,8 +434,8 @@ impl<'a> Lower<'a> {
         Ok((field, notes))
     }
 
-    /// The cases of an enum, or flags. JSON Schema has no place for their
-    /// comments, so these become a list in the description.
+    /// Lowers the cases of an enum, or flags. JSON Schema has no place for their comments, so these
+    /// become a list in the description.
     fn cases(
         &mut self,
         name: &str,
@@ -465,7 +464,7 @@ impl<'a> Lower<'a> {
         Ok((lowered, notes))
     }
 
-    /// The JSON name and the description of a case.
+    /// Returns the JSON name and the description of a case.
     fn case(
         &mut self,
         owner: &str,
@@ -482,8 +481,8 @@ impl<'a> Lower<'a> {
         Ok((name.unwrap_or_else(|| snake_case(wit)), doc.text))
     }
 
-    /// Sees to it that no two parts have one JSON name: where a `@name` makes
-    /// them so, all go back to their WIT names, which differ.
+    /// Makes the JSON names of all parts distinct: where a `@name` makes two equal, all go back to
+    /// their WIT names, which differ.
     fn distinct<'n>(
         &mut self,
         item: &str,
@@ -505,7 +504,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Adds a constraint to a type, which an option passes on to what is in it.
+    /// Adds a constraint to the notes on a type; that on an option goes to the type in it.
     fn constrain(&mut self, tag: &Tag, item: &str, ty: &Type, notes: &mut Notes) {
         let (ty, notes) = match (ty, notes.parts.is_empty()) {
             (Type::Option(inner), false) => match notes.parts.first_mut() {
@@ -516,7 +515,7 @@ impl<'a> Lower<'a> {
         };
         if tag.name == "pattern" {
             let bytes = pattern_size::read_bytes(&tag.text);
-            // One that is too large by itself is not read, and told as such.
+            // A pattern that is too large by itself is not read, and has a finding of its own.
             let bytes = bytes.min(pattern_size::MAX_READ_BYTES);
             self.pattern_bytes = self.pattern_bytes.saturating_add(bytes);
             if self.pattern_bytes > MAX_PATTERN_BYTES {
@@ -535,8 +534,8 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The comments on an enum's cases, to go below the comment on the enum or on
-/// what is of its type.
+/// Returns the comments on an enum's cases, to go below the comment on the enum or on the item of
+/// its type.
 fn case_list(ty: &Type, notes: &Notes) -> String {
     match ty {
         Type::Option(inner) => case_list(inner, notes.part(0)),
@@ -576,7 +575,7 @@ fn either(ok: Option<Noted>, err: Option<Noted>) -> Noted {
     )
 }
 
-/// A WIT name as JSON has it.
+/// Returns a WIT name in the form of JSON names.
 pub(crate) fn snake_case(kebab: &str) -> String {
     kebab.replace('-', "_").to_ascii_lowercase()
 }

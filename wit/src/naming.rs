@@ -1,4 +1,4 @@
-//! How tools and prompts get their names.
+//! Naming of tools and prompts.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::error::Finding;
 use crate::lower::snake_case;
 use crate::tags::note;
 
-/// The longest tool name that MCP allows; prompts are held to the same.
+/// Longest tool name that MCP allows, in characters; prompts are held to the same.
 const MAX_NAME: usize = 128;
 
 /// A tool or a prompt that has no name yet.
@@ -19,7 +19,7 @@ pub(crate) struct Nameless {
     pub(crate) name: Option<String>,
     /// The exported function behind it.
     pub(crate) function: Function,
-    /// Its MCP object, but for the name.
+    /// Its MCP object without the name.
     pub(crate) members: Map<String, Value>,
 }
 
@@ -29,7 +29,7 @@ impl Nameless {
     }
 }
 
-/// One that has.
+/// A tool or a prompt with its name.
 pub(crate) struct Named {
     pub(crate) name: String,
     /// Its MCP object.
@@ -37,11 +37,11 @@ pub(crate) struct Named {
     pub(crate) function: Function,
 }
 
-/// Something to be named, and the name of its interface.
+/// An item to be named, and the name of its interface.
 pub(crate) type Candidate = (Nameless, Option<String>);
 
-/// Names tools, or prompts. Where two interfaces have functions of one name, each
-/// gets its interface's name in front.
+/// Names tools or prompts. Where two interfaces have functions of one name, each gets its
+/// interface's name in front.
 pub(crate) fn name(candidates: Vec<Candidate>, findings: &mut Vec<Finding>) -> Vec<Named> {
     let mut uses: HashMap<String, usize> = HashMap::new();
     for (one, _) in candidates.iter().filter(|(one, _)| one.name.is_none()) {
@@ -83,7 +83,7 @@ pub(crate) fn name(candidates: Vec<Candidate>, findings: &mut Vec<Finding>) -> V
     named
 }
 
-/// Whether a `@name` is one that a tool or a prompt (`what`) may have.
+/// Checks whether a `@name` is one that a tool or a prompt (`what`) may have.
 pub(crate) fn is_name(name: &str, what: &str, item: &str, findings: &mut Vec<Finding>) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let fits = name.len() <= MAX_NAME && name.chars().all(allowed);

@@ -1,4 +1,4 @@
-//! MCP's own objects, as an author has them in a file → what a plugin declares.
+//! MCP's own objects, as an author has them in a file → declaration.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::declaration::{Declaration, DeclaredItem, DeclaredTool};
 use crate::template::Template;
 
-/// One kind of what a plugin may offer, without a function for each.
+/// Kind of the items that a plugin may offer without a function for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offers {
     /// MCP `Tool` objects.
@@ -22,7 +22,7 @@ pub enum Offers {
 }
 
 impl Offers {
-    /// The member of a reply to MCP's list request that has them.
+    /// Returns the member of a reply to MCP's list request that holds the items.
     #[must_use]
     pub fn member(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Offers {
         }
     }
 
-    /// What one of them is called in MCP.
+    /// Returns the name of the objects' type in MCP.
     #[must_use]
     pub fn object(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Offers {
         }
     }
 
-    /// The member of an object by which it is asked for.
+    /// Returns the member of an object by which it is requested.
     fn key(self) -> &'static str {
         match self {
             Self::Tools | Self::Prompts => "name",
@@ -53,14 +53,13 @@ impl Offers {
         }
     }
 
-    /// Adds to a declaration what a text says: a JSON array of such objects, or an
-    /// object that has it in the [`member`](Self::member) of that name, as the reply
-    /// to a list request does. Agents get to see each object as it is there, members
-    /// that MCP does not know included. `subscribe` says whether resources and
-    /// templates tell of their changes.
+    /// Adds the items of a text to a declaration: a JSON array of such objects, or an object that
+    /// has one in its [`member`](Self::member), like the reply to a list request. Agents see each
+    /// object as it is there, with members that MCP does not know. `subscribe` says whether
+    /// resources and templates tell of their changes.
     ///
     /// # Errors
-    /// What is wrong, and with which object. The declaration is then as it was.
+    /// Text on the fault and the object that has it. The declaration is unchanged then.
     pub fn declare(
         self,
         text: &str,
@@ -114,7 +113,7 @@ impl Offers {
         Ok(())
     }
 
-    /// The keys that are taken.
+    /// Returns the keys that are taken.
     fn known(self, declaration: &Declaration) -> HashSet<String> {
         let items = match self {
             Self::Tools => {
@@ -128,7 +127,7 @@ impl Offers {
         items.iter().map(|item| item.key.clone()).collect()
     }
 
-    /// An object with its key, if an agent could use it.
+    /// Returns an object with its key, if an agent could use it.
     fn judged(self, object: &Value) -> Result<(String, Box<RawValue>), String> {
         let text = |object: &Value, member: &str| {
             let text = object.get(member).and_then(Value::as_str);

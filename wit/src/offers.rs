@@ -1,4 +1,4 @@
-//! What to say of a world that offers nothing to agents.
+//! Finding on a world that offers nothing to agents.
 
 use wit_parser::{Resolve, World, WorldItem};
 
@@ -7,8 +7,8 @@ use crate::contract;
 use crate::declaration::Declaration;
 use crate::error::Finding;
 
-/// What an author is told whose world offers no tool, no prompt and no resource;
-/// none where it does, or has an upstream, whose offers are its own.
+/// Returns the finding on a world that offers no tool, no prompt and no resource; none where it
+/// does, or has an upstream, whose offers are its own.
 pub(crate) fn nothing(
     resolve: &Resolve,
     world: &World,
@@ -31,7 +31,7 @@ pub(crate) fn nothing(
     Some(Finding::error("component", message).hint(hint))
 }
 
-/// What is there instead of offers, and what to do.
+/// Returns the message on the exports that there are instead of offers, and a hint.
 fn told(exports: &[String]) -> (String, String) {
     let contract = CONTRACT.split_once('@').map_or(CONTRACT, |(name, _)| name);
     let ours = |name: &str| {

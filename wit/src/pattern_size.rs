@@ -1,10 +1,10 @@
-//! How much memory reading a regular expression may take, told before it is read.
+//! Memory that reading a regular expression may take, estimated before it is read.
 //!
-//! `regex` bounds the automaton that it makes of a pattern, and not what it reads the pattern
-//! into before: each `\p{L}` becomes a list of nearly 700 ranges, and of several times as many
-//! where case is ignored. A pattern of some kilobytes would take hundreds of megabytes, whatever
-//! the limit of its automaton is. So patterns of strangers are judged here before anything reads
-//! them: by their syntax tree, of which nothing is written out yet.
+//! `regex` bounds the automaton that it makes of a pattern, but not the syntax that it reads the
+//! pattern into before: each `\p{L}` becomes a list of nearly 700 ranges, and of several times as
+//! many where case is ignored. A pattern of some kilobytes would take hundreds of megabytes,
+//! whatever the limit on its automaton. So patterns of strangers are judged here before anything
+//! reads them: by their syntax tree, in which no class is expanded yet.
 
 use std::convert::Infallible;
 
@@ -13,42 +13,41 @@ use regex_syntax::ast::{
     self, Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, Visitor,
 };
 
-/// The longest pattern that is ever read, in bytes.
+/// Longest pattern that is ever read, in bytes.
 pub const MAX_PATTERN_LENGTH: usize = 8 << 10;
 
 /// Most memory that reading one pattern may take, in bytes.
 pub const MAX_READ_BYTES: u64 = 4 << 20;
 
-/// What reading takes for each byte of a pattern, in bytes of memory.
+/// Memory that reading takes for each byte of a pattern, in bytes.
 const BYTES_OF_LETTER: u64 = 400;
 
-/// The same of one escape for a class of letters: `\d`, `\s`, `\w`.
+/// Memory that reading takes for an escape of a class of letters (`\d`, `\s`, `\w`), in bytes.
 const BYTES_OF_CLASS: u64 = 8 << 10;
 
-/// The same of one escape for a property of Unicode: `\p{L}`.
+/// Memory that reading takes for an escape of a property of Unicode (`\p{L}`), in bytes.
 const BYTES_OF_PROPERTY: u64 = 24 << 10;
 
-/// Number of letters in a class for each of which reading counts one byte more where case is
-/// ignored: all other forms of each letter are looked up. It takes less memory than this, and as
-/// long as reading that much.
+/// Number of letters in a class that count as one byte where case is ignored: all other forms of
+/// each letter are looked up. That takes less memory, but as long as reading that much.
 const FOLDED_LETTERS_OF_BYTE: u64 = 4;
 
-/// Number of letters of a class that may have other forms, at most.
+/// Most letters of a class that may have other forms.
 const MAX_LETTERS_WITH_FORMS: u64 = 12_000;
 
-/// Memory that reading takes for each of these, in bytes, in the same way.
+/// Memory that reading takes for each letter with other forms, in bytes, time counted as memory.
 const BYTES_OF_LETTER_WITH_FORMS: u64 = 2;
 
-/// Number of letters that a class has at most.
+/// Most letters of a class.
 const MAX_LETTERS: u64 = 0x11_0000;
 
-/// Number of letters that `\w` has at most.
+/// Most letters of `\w`.
 const MAX_WORD_LETTERS: u64 = 150_000;
 
-/// Cost of reading a part of a class.
+/// Cost of reading a class or a part of one.
 #[derive(Clone, Copy, Default)]
 struct ClassCost {
-    /// Number of letters in it, at most.
+    /// Most letters in it.
     letters: u64,
     /// Memory that reading it takes, in bytes.
     bytes: u64,
@@ -67,7 +66,7 @@ struct ClassBytes {
 }
 
 impl Reading {
-    /// Looking up the other forms of so many letters.
+    /// Returns the cost of looking up the other forms of so many letters, in bytes.
     fn folding(self, letters: u64) -> u64 {
         match self.is_folded {
             true => {
@@ -109,8 +108,8 @@ impl Reading {
         }
     }
 
-    /// Cost of what is between brackets. It recurs as deep as classes are nested, which the
-    /// parser bounds.
+    /// Returns the cost of the content of brackets. It recurses into each level of nested classes,
+    /// which the parser bounds.
     fn set(self, set: &ClassSet) -> ClassCost {
         match set {
             ClassSet::Item(item) => self.item(item),
@@ -183,9 +182,9 @@ impl Visitor for ClassBytes {
     }
 }
 
-/// Most memory that reading a pattern takes, in bytes, where what takes long counts as memory, too.
-/// Linear in the length of the pattern; that of one longer than [`MAX_PATTERN_LENGTH`] is not looked
-/// at and has no bound.
+/// Returns the most memory that reading a pattern takes, in bytes, with time counted as memory.
+/// Linear in the length of the pattern; a pattern longer than [`MAX_PATTERN_LENGTH`] is not read
+/// and counts as `u64::MAX`.
 #[must_use]
 pub fn read_bytes(pattern: &str) -> u64 {
     if pattern.len() > MAX_PATTERN_LENGTH {
@@ -199,14 +198,14 @@ pub fn read_bytes(pattern: &str) -> u64 {
             let counted = ast::visit(&ast, ClassBytes { reading, bytes: 0 });
             counted.unwrap_or_else(|never| match never {})
         }
-        // It has what only other dialects know: look-around, say.
+        // The pattern has syntax of another dialect: look-around, say.
         Err(_) => class_bytes_of_text(pattern, reading),
     };
     (pattern.len() as u64 * BYTES_OF_LETTER).saturating_add(classes)
 }
 
-/// Most memory that reading the classes of a pattern takes that may be of any dialect, in bytes:
-/// of each it is taken to have all letters.
+/// Returns the most memory that reading the classes of a pattern of any dialect takes, in bytes:
+/// each class is taken to have all letters.
 fn class_bytes_of_text(pattern: &str, reading: Reading) -> u64 {
     let mut bytes = 0_u64;
     let mut letters = pattern.chars().peekable();
@@ -226,13 +225,14 @@ fn class_bytes_of_text(pattern: &str, reading: Reading) -> u64 {
     bytes
 }
 
-/// Whether reading a pattern takes little enough memory.
+/// Checks whether reading a pattern takes little enough memory.
 #[must_use]
 pub fn is_read(pattern: &str) -> bool {
     read_bytes(pattern) <= MAX_READ_BYTES
 }
 
-/// Whether a pattern may have the flag `i` anywhere, in any dialect. More patterns do than have it.
+/// Checks whether a pattern may have the flag `i` anywhere, in any dialect. It may say so of
+/// patterns without the flag.
 fn may_ignore_case(pattern: &str) -> bool {
     pattern.split('?').skip(1).any(|after| {
         let rest = after.trim_start_matches(is_flag);
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// What each of these takes was measured, with an allocator that counts.
+    /// The memory of each of these was measured with a counting allocator.
     #[test]
     fn what_a_pattern_is_read_into_counts_and_not_its_length() {
         let of = |text: &str, times: usize| read_bytes(&text.repeat(times)) / times as u64;

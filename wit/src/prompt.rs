@@ -10,8 +10,8 @@ use crate::notes::Notes;
 use crate::tags::{self, note};
 use crate::types::{Case, Field, Type};
 
-/// The prompt of an exported function that has the tag `@prompt`; none, and
-/// findings, where it cannot be one.
+/// Returns the prompt of an exported function that has the tag `@prompt`; none, and findings, where
+/// it cannot be one.
 pub(crate) fn prompt(mut exported: Exported, findings: &mut Vec<Finding>) -> Option<Nameless> {
     let item = exported.item();
     let (mut name, mut title, mut params) = (None, None, Vec::new());
@@ -66,7 +66,7 @@ pub(crate) fn prompt(mut exported: Exported, findings: &mut Vec<Finding>) -> Opt
     })
 }
 
-/// The MCP `PromptArgument` of a parameter or field.
+/// Returns the MCP `PromptArgument` of a parameter or field.
 fn argument(field: &Field, notes: &Notes) -> Value {
     let mut argument = Map::new();
     argument.insert("name".into(), Value::from(field.json.as_str()));
@@ -92,7 +92,7 @@ fn argument(field: &Field, notes: &Notes) -> Value {
     Value::Object(argument)
 }
 
-/// The values of an enum, unless the comments on all of them are in the
+/// Returns a sentence with the values of an enum, unless the comments on all of them are in the
 /// description already.
 fn one_of(cases: &[Case], notes: &Notes) -> Option<String> {
     if notes.parts.iter().all(|case| case.description.is_some()) {

@@ -18,11 +18,11 @@ use crate::types::Type;
 pub(crate) struct Resources {
     pub(crate) resources: Vec<DeclaredItem>,
     pub(crate) templates: Vec<DeclaredItem>,
-    /// Which function has a URI, or a template, already.
+    /// Function of each URI, or template, that is taken.
     taken: HashMap<String, String>,
 }
 
-/// What the tags of a resource say.
+/// Values of a resource's tags.
 #[derive(Default)]
 struct About {
     uri: Option<(String, Template)>,
@@ -33,8 +33,8 @@ struct About {
 }
 
 impl Resources {
-    /// Adds the resource of an exported function that has the tag `@resource`;
-    /// where it cannot be one, there are findings.
+    /// Adds the resource of an exported function that has the tag `@resource`; there are findings
+    /// where it cannot be one.
     pub(crate) fn add(&mut self, exported: Exported, findings: &mut Vec<Finding>) {
         let item = exported.item();
         let about = about(&exported, findings);
@@ -120,7 +120,7 @@ fn about(exported: &Exported, findings: &mut Vec<Finding>) -> About {
     about
 }
 
-/// Whether the function's result is what a resource contains.
+/// Checks that the function's result is one that a resource may contain.
 fn answers(exported: &Exported, findings: &mut Vec<Finding>) -> bool {
     let answer = exported.answer();
     let fine = matches!(answer, Some(Type::String | Type::Bytes | Type::Embedded));
@@ -136,7 +136,7 @@ fn answers(exported: &Exported, findings: &mut Vec<Finding>) -> bool {
     fine
 }
 
-/// Whether the function's parameters are exactly the template's variables.
+/// Checks that the function's parameters are exactly the template's variables.
 fn takes_variables(exported: &Exported, template: &Template, findings: &mut Vec<Finding>) -> bool {
     let item = exported.item();
     let mut fine = exported.takes_texts("a variable of a template", findings);
@@ -183,7 +183,7 @@ fn takes_variables(exported: &Exported, template: &Template, findings: &mut Vec<
     fine
 }
 
-/// Whether a text looks like `text/markdown` or `text/plain; charset=utf-8`.
+/// Checks whether a text looks like `text/markdown` or `text/plain; charset=utf-8`.
 fn is_mime_type(text: &str, item: &str, findings: &mut Vec<Finding>) -> bool {
     let token = |text: &str| {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$&-^_.+".contains(c);

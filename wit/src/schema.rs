@@ -20,37 +20,37 @@ use serde_json::{Map, Value, json};
 use crate::notes::Notes;
 use crate::types::{Case, Field, Type, VariantCase};
 
-/// What a schema is for, where that makes a difference.
+/// Purpose of a schema, where that makes a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     /// The plain mapping: every value that converts.
     Value,
-    /// What an agent is told to send.
+    /// Arguments that an agent is told to send.
     Arguments,
-    /// What an agent gets.
+    /// Results that an agent gets.
     Result,
 }
 
-/// The schema of every JSON value that converts to a WIT value of type `ty`.
+/// Returns the schema of every JSON value that converts to a WIT value of type `ty`.
 #[must_use]
 pub fn schema(ty: &Type) -> Value {
     Value::Object(of(ty, Notes::NONE, Side::Value))
 }
 
-/// The schema of every JSON value that a WIT value of type `ty` converts to: as
-/// [`schema`], but a float may be null.
+/// Returns the schema of every JSON value that a WIT value of type `ty` converts to: that of
+/// [`schema`], but floats may be null.
 #[must_use]
 pub fn result_schema(ty: &Type) -> Value {
     Value::Object(of(ty, Notes::NONE, Side::Result))
 }
 
-/// A tool's `inputSchema`: an object with `fields` as its properties.
+/// Returns a tool's `inputSchema`: an object with `fields` as its properties.
 pub(crate) fn input(fields: &[Field], notes: &Notes) -> Map<String, Value> {
     object(fields, notes, Side::Arguments)
 }
 
-/// A tool's `outputSchema`, if it has one: a record is its own schema, anything
-/// else is wrapped as `{"result": …}`, text and content blocks have none.
+/// Returns a tool's `outputSchema`, if it has one: a record is its own schema, text and content
+/// blocks have none, any other type is wrapped as `{"result": …}`.
 pub(crate) fn output(ty: &Type, notes: &Notes) -> Option<Map<String, Value>> {
     match ty {
         Type::String | Type::Content | Type::Contents | Type::Messages | Type::Embedded => None,
@@ -64,7 +64,7 @@ pub(crate) fn output(ty: &Type, notes: &Notes) -> Option<Map<String, Value>> {
     }
 }
 
-/// The schema of a type with its notes.
+/// Returns the schema of a type with its notes.
 fn of(ty: &Type, notes: &Notes, side: Side) -> Map<String, Value> {
     let mut schema = match ty {
         Type::Option(inner) => nullable(of(inner, notes.part(0), side)),
@@ -214,8 +214,8 @@ fn nullable(schema: Map<String, Value>) -> Map<String, Value> {
     members(json!({ "anyOf": [schema, { "type": "null" }] }))
 }
 
-/// Adds the title and the description. One that is there already is of the type, and gives
-/// way to that of the place where the type is used.
+/// Adds the title and the description. Those that are there already are of the type, and give way
+/// to those of the place where the type is used.
 fn describe(schema: &mut Map<String, Value>, notes: &Notes) {
     if let Some(text) = &notes.title {
         schema.insert("title".into(), Value::from(text.as_str()));
@@ -229,7 +229,7 @@ fn names(cases: &[Case]) -> Vec<&str> {
     cases.iter().map(|case| case.json.as_str()).collect()
 }
 
-/// The least and the greatest value of an integer type.
+/// Returns the least and the greatest value of an integer type.
 pub(crate) fn bounds(ty: &Type) -> Option<(Value, Value)> {
     let (minimum, maximum) = match ty {
         Type::S8 => (i64::from(i8::MIN), i64::from(i8::MAX)),

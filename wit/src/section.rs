@@ -13,10 +13,10 @@
 use crate::declaration::{Declaration, FORMAT, MAPPING};
 use crate::error::Error;
 
-/// The name of the custom section.
+/// Name of the custom section.
 pub const NAME: &str = "dormouse:declaration";
 
-/// The length of the preamble: magic number, version and layer.
+/// Length of the preamble in bytes: magic number, version and layer.
 const PREAMBLE: usize = 8;
 const COMPONENT: [u8; PREAMBLE] = *b"\0asm\x0d\0\x01\0";
 const MODULE: [u8; PREAMBLE] = *b"\0asm\x01\0\0\0";
@@ -24,10 +24,10 @@ const MODULE: [u8; PREAMBLE] = *b"\0asm\x01\0\0\0";
 const CUSTOM_SECTION: u8 = 0;
 const CORE_MODULE_SECTION: u8 = 1;
 
-/// The section's content for a declaration: one fragment.
+/// Encodes a declaration as the section's content: one fragment.
 ///
 /// # Errors
-/// When the declaration is not JSON or longer than a `u32` can say.
+/// The declaration cannot be written as JSON, or is longer than a `u32` can say.
 pub fn encode(declaration: &Declaration) -> Result<Vec<u8>, Error> {
     let json =
         serde_json::to_vec(declaration).map_err(|error| Error::Section(error.to_string()))?;
@@ -38,12 +38,12 @@ pub fn encode(declaration: &Declaration) -> Result<Vec<u8>, Error> {
     Ok(section)
 }
 
-/// The declaration that a section's content holds. Several fragments are
-/// merged: all their tools and grants in order, the first name, version, title
-/// and description that there is, and one instance per session if any asks so.
+/// Decodes a section's content. Several fragments are merged: all their tools and grants in order,
+/// the first name, version, title and description that there is, and one instance per session if
+/// any asks so.
 ///
 /// # Errors
-/// When the content is damaged, empty, or made for a newer Dormouse.
+/// The content is damaged, empty, or made for a newer Dormouse.
 pub fn decode(section: &[u8]) -> Result<Declaration, Error> {
     let mut rest = section;
     let mut merged: Option<Declaration> = None;
@@ -114,12 +114,12 @@ fn merge(first: Declaration, second: Declaration) -> Declaration {
     }
 }
 
-/// The content of a component's declaration section, if it has one: the first
-/// at component level, else that of its own core modules (all of them, one
-/// after the other, as a linker would have done).
+/// Returns the content of a component's declaration section, if it has one: the first at component
+/// level, else that of its own core modules (all of them, one after the other, as a linker would
+/// have done).
 ///
 /// # Errors
-/// When the bytes are no component, or end in the middle of a section.
+/// The bytes are no component, or end in the middle of a section.
 pub fn find(component: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let mut inner = Vec::new();
     for section in sections(component, COMPONENT)? {
@@ -138,12 +138,12 @@ pub fn find(component: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     Ok((!inner.is_empty()).then_some(inner))
 }
 
-/// The component with `section` as its declaration, right behind the preamble.
-/// Older copies at component level are removed; one in a core module may stay,
-/// because [`find`] takes the front one.
+/// Returns the component with `section` as its declaration, right behind the preamble. Older copies
+/// at component level are removed; one in a core module may stay, because [`find`] takes the front
+/// one.
 ///
 /// # Errors
-/// When the bytes are no component, or end in the middle of a section.
+/// The bytes are no component, or end in the middle of a section.
 pub fn insert(component: &[u8], section: &[u8]) -> Result<Vec<u8>, Error> {
     let bare = strip(component)?;
     let (preamble, rest) = bare.split_at_checked(PREAMBLE).unwrap_or((&bare, &[]));
@@ -159,10 +159,10 @@ pub fn insert(component: &[u8], section: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(packed)
 }
 
-/// The component without any declaration section at component level.
+/// Returns the component without any declaration section at component level.
 ///
 /// # Errors
-/// When the bytes are no component, or end in the middle of a section.
+/// The bytes are no component, or end in the middle of a section.
 pub fn strip(component: &[u8]) -> Result<Vec<u8>, Error> {
     let mut bare = COMPONENT.to_vec();
     for section in sections(component, COMPONENT)? {
@@ -174,12 +174,12 @@ pub fn strip(component: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(bare)
 }
 
-/// Sees whether every section at component level is there in full.
+/// Checks that every section at component level is complete.
 pub(crate) fn validate(component: &[u8]) -> Result<(), Error> {
     sections(component, COMPONENT)?.try_for_each(|section| section.map(|_| ()))
 }
 
-/// One section of a component or module.
+/// A section of a component or module.
 struct Section<'a> {
     id: u8,
     content: &'a [u8],
@@ -188,7 +188,7 @@ struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// What follows the name, if this is a declaration.
+    /// Returns the content behind the name, if this is a declaration section.
     fn declaration(&self) -> Option<&'a [u8]> {
         if self.id != CUSTOM_SECTION {
             return None;

@@ -1,4 +1,4 @@
-//! Signatures: short ones for models to read, and whether two agree.
+//! Signatures: short ones for models to read, and comparison of functions.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use crate::contract;
 use crate::declaration::Function;
 use crate::types::{Field, Type};
 
-/// How long a compact signature may be, in bytes.
+/// Longest compact signature, in bytes.
 const MAX_LENGTH: usize = 1000;
-/// How deep it goes into nested objects.
+/// Most levels of nested objects that it shows.
 const MAX_DEPTH: usize = 4;
-/// How many values of an enum it lists.
+/// Most values of an enum that it lists.
 const MAX_VALUES: usize = 12;
 
-/// A tool's signature on one line, from any JSON Schema:
-/// `get_current_time(timezone: string) -> {timezone: string, is_dst: boolean}`.
-/// `?` marks what may be left out, `…` what is not shown.
+/// Returns a tool's signature on one line, from any JSON Schema:
+/// `get_current_time(timezone: string) -> {timezone: string, is_dst: boolean}`. `?` marks members
+/// that are not required, `…` an omission.
 #[must_use]
 pub fn compact(name: &str, input_schema: &Value, output_schema: Option<&Value>) -> String {
     let mut line = SignatureText(String::new());
@@ -30,8 +30,8 @@ pub fn compact(name: &str, input_schema: &Value, output_schema: Option<&Value>) 
     line.cut()
 }
 
-/// Text that stops growing soon after it is long enough, so that no schema,
-/// however large, costs more than its line.
+/// Text that stops growing soon after it has reached [`MAX_LENGTH`], so that no schema, however
+/// large, costs more than its line.
 struct SignatureText(String);
 
 impl SignatureText {
@@ -58,7 +58,7 @@ impl SignatureText {
         text
     }
 
-    /// A name as it is, or in quotes where it could be mistaken.
+    /// Adds a name as it is, or in quotes where it could be mistaken.
     fn name(&mut self, name: &str) {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
         if !name.is_empty() && name.chars().all(plain) {
@@ -188,13 +188,11 @@ impl SignatureText {
     }
 }
 
-/// Whether two functions are the same one as WIT sees them: names and types of
-/// the parameters, and the result. What only JSON sees (names, defaults) may
-/// differ.
+/// Checks that two functions are the same as WIT sees them: names and types of the parameters, and
+/// the result. JSON names and defaults may differ.
 ///
 /// # Errors
-/// What differs first, `declared` being what was promised and `found` what is
-/// there.
+/// Text on the first difference between `declared`, as promised, and `found`, in the component.
 pub fn same_signature(declared: &Function, found: &Function) -> Result<(), String> {
     same_fields("parameter", &declared.params, &found.params)?;
     match (&declared.result, &found.result) {

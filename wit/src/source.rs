@@ -1,5 +1,4 @@
-//! WIT, as source text or as what a built component still knows of it → a
-//! [`Declaration`].
+//! WIT, as source text or as the types of a built component → a [`Declaration`].
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,22 +21,22 @@ use crate::tool::tool;
 use crate::toolchain::is_initializer;
 use crate::{CONTRACT, CONTRACT_WIT, component_types, contract, hints, offers};
 
-/// A declaration, and what was noticed while making it.
+/// A declaration, with the findings from making it.
 #[derive(Debug)]
 pub struct Declared {
-    /// The declaration: everything that is right.
+    /// The declaration of all items that are right.
     pub declaration: Declaration,
-    /// Everything that is not, and what was left out.
+    /// Findings on all items that are not, and on those left out.
     pub findings: Vec<Finding>,
-    /// What is wrong with a plugin that offers no more than this, where this is
-    /// nothing at all. One that declares MCP's own objects besides is fine.
+    /// Finding on a plugin that offers nothing, if this is one. A plugin that declares MCP's own
+    /// objects besides is fine.
     pub nothing: Option<Finding>,
     /// The WIT files that were read; a build has to run again when one of them
     /// changes. Empty for a component.
     pub files: Vec<PathBuf>,
 }
 
-/// The declaration of a world in WIT source.
+/// Returns the declaration of a world in WIT source.
 ///
 /// Each path is a `.wit` file or a folder (with or without `deps/`); later ones
 /// may use the packages of earlier ones, and the last is the main package. The
@@ -45,7 +44,7 @@ pub struct Declared {
 /// `world`, the main package's only world is taken.
 ///
 /// # Errors
-/// When the WIT does not parse or resolve, or there is no such world.
+/// The WIT does not parse or resolve, or there is no such world.
 pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error> {
     let (resolve, main, files) = push(paths)?;
     let chosen = resolve
@@ -104,8 +103,8 @@ fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
     Ok((resolve, main, files))
 }
 
-/// The names of the packages that a path brings along. What cannot be parsed has
-/// none here; pushing it says why.
+/// Returns the names of the packages in a path. Files that cannot be parsed have none here; pushing
+/// them gives the error.
 fn packages(path: &Path) -> Vec<String> {
     let mut groups = Vec::new();
     if path.is_dir() {
@@ -132,11 +131,11 @@ fn parse_file(path: &Path) -> Option<UnresolvedPackageGroup> {
     UnresolvedPackageGroup::parse(path.to_str()?, &text).ok()
 }
 
-/// The declaration of a built component, from its type section: without
-/// descriptions, for that section has none.
+/// Returns the declaration of a built component, from its type section: without descriptions, which
+/// that section does not have.
 ///
 /// # Errors
-/// When the bytes are no component.
+/// The bytes are no component.
 pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
     // To the decoder, a file that is cut off just ends there.
     section::validate(bytes)?;
@@ -151,10 +150,10 @@ pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
     Ok(declared(&resolve, world, Vec::new()))
 }
 
-/// The types of a component, or of a WIT package if that is what the bytes are.
+/// Returns the types of a component, or of a WIT package if that is what the bytes are.
 ///
 /// # Errors
-/// What is wrong with the bytes.
+/// Text on the fault in the bytes.
 pub fn decode(bytes: &[u8]) -> Result<DecodedWasm, String> {
     // The decoder reads as from a stream: it makes room for what a length says before there is as
     // much.
@@ -168,15 +167,15 @@ pub fn decode(bytes: &[u8]) -> Result<DecodedWasm, String> {
     if component_types::copied_too_often(bytes) {
         return Err(component_types::too_often());
     }
-    // It asserts what its validator has let through. Should a
-    // stranger's file find a gap between the two, then only that file is bad.
+    // The decoder asserts what its validator has let through. Should a stranger's file find a gap
+    // between the two, then only that file is bad.
     catch_unwind(AssertUnwindSafe(|| decoding::decode(bytes)))
         .map_err(|_| "its types cannot be decoded".to_owned())?
         .map_err(|error| format!("{error:#}"))
 }
 
-/// The declaration of a world. What cannot be declared is left out and found
-/// fault with.
+/// Returns the declaration of a world. Items that cannot be declared are left out, and have
+/// findings.
 #[must_use]
 pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Finding>) {
     let Some(world) = resolve.worlds.get(world) else {
@@ -225,7 +224,7 @@ pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Find
     (declaration, lower.findings)
 }
 
-/// What the exported functions turn into.
+/// Items that the exported functions become.
 #[derive(Default)]
 struct Found {
     tools: Vec<Candidate>,
@@ -296,7 +295,8 @@ impl Found {
     }
 }
 
-/// Exports of WASI (`wasi:cli/run`) and of the contract are for the host.
+/// Checks whether an export is for the host: those of WASI (`wasi:cli/run`) and of the contract
+/// are.
 fn is_foreign(resolve: &Resolve, key: &WorldKey) -> bool {
     let WorldKey::Interface(id) = key else {
         return false;
@@ -309,8 +309,7 @@ fn is_foreign(resolve: &Resolve, key: &WorldKey) -> bool {
     package.is_some_and(|package| matches!(package.name.namespace.as_str(), "wasi" | "dormouse"))
 }
 
-/// The declaration as the world's own doc comment has it, without any
-/// function's.
+/// Returns the declaration from the world's own doc comment, without any function.
 fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     let item = format!("world {}", world.name);
     let doc = Doc::parse(&world.docs);

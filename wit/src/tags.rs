@@ -16,7 +16,7 @@ pub(crate) struct Doc {
     pub(crate) tags: Vec<Tag>,
 }
 
-/// One tag of a doc comment.
+/// A tag of a doc comment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tag {
     /// Its name, without the `@`.
@@ -26,7 +26,7 @@ pub(crate) struct Tag {
 }
 
 impl Doc {
-    /// Takes a doc comment apart.
+    /// Parses a doc comment.
     pub(crate) fn parse(docs: &wit_parser::Docs) -> Self {
         let mut prose = Vec::new();
         let mut tags: Vec<(String, Vec<&str>)> = Vec::new();
@@ -56,8 +56,8 @@ impl Doc {
         }
     }
 
-    /// The tags that `known` names, each at most once unless it `repeats`; of
-    /// the others there are findings.
+    /// Returns the tags that `known` names, each at most once, and those of `repeats`; there are
+    /// findings on the others.
     pub(crate) fn known(
         &self,
         item: &str,
@@ -90,7 +90,7 @@ impl Doc {
     }
 }
 
-/// What an author may have meant by a tag that is none among `known`.
+/// Returns the hint on a tag that is none among `known`.
 fn instead(name: &str, mut known: Vec<&str>) -> String {
     // Where functions may be resources, these are not unknown, but alone.
     if known.contains(&"resource") && matches!(name, "mimetype" | "subscribe") {
@@ -107,8 +107,7 @@ fn instead(name: &str, mut known: Vec<&str>) -> String {
     format!("{near}the tags here are {}", all.join(", "))
 }
 
-/// Adds a finding unless it is there already: a type that many functions use is
-/// looked at many times.
+/// Adds a finding unless it is there already: a type that many functions use is lowered many times.
 pub(crate) fn note(findings: &mut Vec<Finding>, finding: Finding) {
     if !findings.contains(&finding) {
         findings.push(finding);
@@ -165,7 +164,7 @@ fn starts_block(line: &str) -> bool {
             .any(|start| bare.starts_with(start))
 }
 
-/// The text of a tag that needs one.
+/// Returns the text of a tag that needs one.
 pub(crate) fn text(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<String> {
     if tag.text.is_empty() {
         note(
@@ -177,7 +176,7 @@ pub(crate) fn text(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option
     Some(tag.text.clone())
 }
 
-/// Sees that a tag stands alone.
+/// Checks that a tag has no text.
 pub(crate) fn bare(tag: &Tag, item: &str, findings: &mut Vec<Finding>) {
     if !tag.text.is_empty() {
         let message = format!("`@{} {}`: no text belongs after it", tag.name, tag.text);
@@ -185,7 +184,7 @@ pub(crate) fn bare(tag: &Tag, item: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The name and the text of a `@param`.
+/// Returns the name and the text of a `@param`.
 pub(crate) fn param(
     tag: &Tag,
     item: &str,
@@ -199,7 +198,7 @@ pub(crate) fn param(
     split.map(|(name, text)| (name.to_owned(), text.trim().to_owned()))
 }
 
-/// The value of a tag that is a switch: nothing means `true`.
+/// Returns the value of a tag that is a switch: no text means `true`.
 pub(crate) fn switch(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<bool> {
     match tag.text.as_str() {
         "" | "true" => Some(true),
@@ -217,7 +216,7 @@ pub(crate) fn switch(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Opti
     }
 }
 
-/// The value of a tag that is JSON.
+/// Returns the value of a tag that is JSON.
 pub(crate) fn json(
     tag: &Tag,
     item: &str,
@@ -239,7 +238,7 @@ pub(crate) fn json(
     }
 }
 
-/// What a `@grant` asks for.
+/// Returns the request of a `@grant`.
 pub(crate) fn grant(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<GrantRequest> {
     let (kind, rest) = word(&tag.text);
     let (value, why) = word(rest);
@@ -274,7 +273,7 @@ fn word(text: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
-/// Scheme, host and perhaps port, and nothing after them.
+/// Checks whether a text is a scheme, a host and perhaps a port, with nothing after them.
 fn is_origin(text: &str) -> bool {
     let host = text
         .strip_prefix("https://")

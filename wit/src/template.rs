@@ -8,17 +8,16 @@ mod positions;
 
 use positions::Positions;
 
-/// The longest URI that is held against a template, in bytes. Browsers and
-/// servers stop at far less.
+/// Longest URI that is matched with a template, in bytes. Browsers and servers stop at far less.
 const MAX_URI_BYTES: usize = 64 * 1024;
 
-/// The longest template, in bytes.
+/// Longest template, in bytes.
 const MAX_TEMPLATE_BYTES: usize = 2048;
 
 /// Most variables of a template: each takes time and memory with each URI.
 const MAX_VARIABLES: usize = 32;
 
-/// How many bytes are searched for a literal in the time in which one is compared.
+/// Number of bytes that are searched for a literal in the time in which one byte is compared.
 const SEARCHED_AT_ONCE: usize = 16;
 
 /// A URI, perhaps with variables in it.
@@ -32,12 +31,12 @@ enum Part {
     Literal(String),
     Variable {
         name: String,
-        /// `{+name}`: may hold what has a meaning in a URI, like `/`.
+        /// Whether it is `{+name}`, which may hold characters with a meaning in URIs, like `/`.
         reserved: bool,
     },
 }
 
-/// Why a text is no URI and no template of one.
+/// Reason for which a text is neither a URI nor a template of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(String);
@@ -45,13 +44,12 @@ pub struct Malformed(String);
 impl Template {
     /// Parses a URI or a template.
     ///
-    /// It has to be absolute and to begin with its scheme as it is, so that the
-    /// URIs of a template can be told from those of any other. Between two
-    /// variables there has to be something, or nobody could tell where the first
-    /// ends.
+    /// The text has to be absolute and to begin with a literal scheme, so that the URIs of a
+    /// template can be told from those of any other. Between two variables there has to be a
+    /// literal, or nobody could tell where the first ends.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Text on the fault.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         let malformed = |what: String| Err(Malformed(what));
         if text.len() > MAX_TEMPLATE_BYTES {
@@ -105,7 +103,7 @@ impl Template {
         }
     }
 
-    /// The names of its variables, in order; none if it is a URI.
+    /// Returns the names of the template's variables, in order; none if it is a URI.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Literal(_) => None,
@@ -113,8 +111,8 @@ impl Template {
         })
     }
 
-    /// How long it takes to hold a URI against it, in bytes that are compared: few where the
-    /// literals of the template are not in the URI, one behind the other.
+    /// Returns the cost of matching a URI with the template, in compared bytes: low where the URI
+    /// does not have the template's literals, one behind the other.
     #[must_use]
     pub fn steps(&self, uri: &str) -> usize {
         if !self.has_ends(uri) {
@@ -130,8 +128,8 @@ impl Template {
         parts.sum::<usize>().saturating_mul(uri.len())
     }
 
-    /// Whether a URI is short enough, begins with what comes before the first variable, and
-    /// ends with what comes after the last.
+    /// Checks whether a URI is short enough, begins with the literal before the first variable, and
+    /// ends with the literal after the last.
     fn has_ends(&self, uri: &str) -> bool {
         let last = match self.parts.last() {
             Some(Part::Literal(text)) => text,
@@ -140,7 +138,7 @@ impl Template {
         uri.len() <= MAX_URI_BYTES && uri.starts_with(self.first()) && uri.ends_with(last)
     }
 
-    /// Whether a URI has all literals in it, one behind the other.
+    /// Checks whether a URI has all literals in it, one behind the other.
     fn has_literals(&self, uri: &str) -> bool {
         let mut rest = uri;
         self.parts.iter().all(|part| match part {
@@ -155,7 +153,7 @@ impl Template {
         })
     }
 
-    /// What comes before the first variable.
+    /// Returns the literal before the first variable.
     fn first(&self) -> &str {
         match self.parts.first() {
             Some(Part::Literal(text)) => text,
@@ -163,12 +161,12 @@ impl Template {
         }
     }
 
-    /// The values of its variables in a URI, percent-decoded; none if the URI is
-    /// not one of its own.
+    /// Returns the values of the template's variables in a URI, percent-decoded; none if the URI
+    /// does not match.
     ///
-    /// A variable is never empty. Without `+` it ends before the next `/`, `?` or
-    /// `#`. Where more than one reading is possible, the first variable is as long
-    /// as can be. [`Self::steps`] says how long it takes.
+    /// A variable is never empty. Without `+` it ends before the next `/`, `?` or `#`. Where more
+    /// than one reading is possible, the first variable is as long as can be. The cost is
+    /// [`Self::steps`].
     #[must_use]
     pub fn captures(&self, uri: &str) -> Option<Vec<(&str, String)>> {
         if !self.has_ends(uri) || !self.has_literals(uri) {
@@ -226,7 +224,7 @@ impl Template {
     }
 }
 
-/// Whether a variable may have a byte in it.
+/// Checks whether a variable may have a byte in it.
 fn is_taken(byte: u8, reserved: bool) -> bool {
     reserved || !matches!(byte, b'/' | b'?' | b'#')
 }
@@ -242,7 +240,7 @@ impl fmt::Display for Template {
     }
 }
 
-/// Text that is in a URI as it is (RFC 3986).
+/// Returns a text that may stand in a URI as it is (RFC 3986).
 fn literal(text: &str) -> Result<String, Malformed> {
     let mut rest = text.chars();
     while let Some(char) = rest.next() {
@@ -258,8 +256,8 @@ fn literal(text: &str) -> Result<String, Malformed> {
     Ok(text.to_owned())
 }
 
-/// The name of a variable (RFC 6570, without percent signs and dots, which no WIT
-/// name could match).
+/// Returns the name of a variable (RFC 6570, without percent signs and dots, which no WIT name
+/// could match).
 fn variable(name: &str) -> Result<String, Malformed> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.is_empty() && name.chars().all(allowed) {
@@ -275,13 +273,13 @@ fn is_scheme(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(allowed)
 }
 
-/// Whether two hexadecimal digits come first.
+/// Checks whether a text begins with two hexadecimal digits.
 fn is_triplet(rest: &str) -> bool {
     let digits = rest.as_bytes().first_chunk::<2>();
     digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Text without its percent-encoding; none if that hides no text.
+/// Removes the percent-encoding of a text; none if the result is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -293,7 +291,7 @@ fn decoded(text: &str) -> Option<String> {
         }
         let (digits, after) = rest.split_first_chunk::<2>()?;
         let digits = std::str::from_utf8(digits).ok()?;
-        // It would take a sign for a digit.
+        // `from_str_radix` would take a sign for a digit.
         let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
         rest = after;

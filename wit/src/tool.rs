@@ -10,7 +10,7 @@ use crate::schema;
 use crate::tags::{self, Doc, note};
 use crate::types::Type;
 
-/// What a function's tags say besides its name.
+/// Values of a function's tags.
 #[derive(Default)]
 struct About {
     name: Option<String>,
@@ -20,7 +20,7 @@ struct About {
     examples: Vec<Value>,
 }
 
-/// The tool of an exported function.
+/// Returns the tool of an exported function.
 pub(crate) fn tool(mut exported: Exported, findings: &mut Vec<Finding>) -> Nameless {
     let item = exported.item();
     let about = about(&exported.doc, &item, findings);

@@ -1,8 +1,8 @@
-//! What toolchains export for their own use.
+//! Functions that toolchains export for their own use.
 //!
-//! They run an interpreter's start-up while they build, and the function that
-//! they call for it stays in the finished component. It is no tool: it does
-//! nothing for a user, and nobody wrote it.
+//! Toolchains run an interpreter's start-up while they build, and the function that they call for
+//! it stays in the finished component. It is no tool: nobody wrote it, and it does nothing for a
+//! user.
 
 use wit_parser::Function;
 
@@ -15,7 +15,7 @@ const INITIALIZERS: [&[&str]; 2] = [
     &["app-name", "symbols", "stub-wasi"],
 ];
 
-/// Whether a function is an initializer that a toolchain left behind.
+/// Checks whether a function is an initializer that a toolchain left behind.
 pub(crate) fn is_initializer(function: &Function) -> bool {
     let names = || function.params.iter().map(|param| param.name.as_str());
     function.name == "init"

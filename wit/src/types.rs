@@ -1,9 +1,8 @@
 //! The types of tools: WIT's, with the JSON names that their authors gave them.
 //!
-//! WIT types cannot be recursive, so a type is a finite tree, without names of
-//! its own for records and variants. It is what a value is encoded and decoded
-//! by, so it says everything that matters for that and nothing else: doc
-//! comments and constraints are in the tool's JSON Schema only.
+//! WIT types cannot be recursive, so a type is a finite tree, without names of its own for records
+//! and variants. Values are encoded and decoded by it, so it has everything that matters for that
+//! and nothing else: doc comments and constraints are in the tool's JSON Schema only.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,13 +52,12 @@ pub enum Type {
     Contents,
     /// `list<prompt-message>` of the same, as a prompt's result: its messages.
     Messages,
-    /// `list<embedded-resource>` of the same, as a resource's result: what it
-    /// contains.
+    /// `list<embedded-resource>` of the same, as a resource's result: its contents.
     Embedded,
 }
 
 impl Type {
-    /// The name of its kind, as WIT has it, without its parts.
+    /// Returns the WIT name of the type's kind, without its parts.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -94,9 +92,8 @@ impl Type {
         }
     }
 
-    /// Whether a value of it can be said in a plain text, as the arguments of
-    /// prompts and the variables of URIs are: a string, a character, a boolean, a
-    /// number, or a case of an enum.
+    /// Checks whether values of the type can be given as plain text, as the arguments of prompts
+    /// and the variables of URIs are: strings, characters, booleans, numbers and cases of enums.
     #[must_use]
     pub fn is_scalar(&self) -> bool {
         matches!(
@@ -152,7 +149,7 @@ pub struct VariantCase {
     pub wit: String,
     /// Its JSON name: `@name`, else the WIT name in snake_case.
     pub json: String,
-    /// What it carries.
+    /// Type of its value, if it has one.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub ty: Option<Type>,
 }

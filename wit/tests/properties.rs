@@ -1,4 +1,4 @@
-//! What holds for every type and every declaration.
+//! Properties of every type and every declaration.
 #![allow(clippy::unwrap_used, reason = "a failed test is a failed test")]
 
 use dormouse_wit::declaration::{FORMAT, MAPPING};

@@ -1,4 +1,4 @@
-//! Building what this workspace holds: the programs, the plugins, the guests.
+//! Building the programs, the plugins and the guests of this workspace.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use dormouse_tests::artifacts;
 
 use crate::step;
 
-/// What plugins are compiled for.
+/// Target of plugins.
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Profiles of the workspace's `Cargo.toml` that programs are built with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Profile {
-    /// For tests, and for whoever changes the code.
+    /// For tests, and for people who change the code.
     Release,
     /// For users, and for benches.
     Dist,
@@ -28,8 +28,8 @@ impl Profile {
     }
 }
 
-/// Builds the programs. The whole workspace is selected, whatever of it is built, so that
-/// cargo gives its dependencies the same features each time.
+/// Builds the programs. The whole workspace is selected, however much of it is built, so that cargo
+/// gives its dependencies the same features each time.
 fn programs(profile: Profile, more: &[&str]) -> Result<()> {
     let mut build = step::cargo();
     build.args([
@@ -48,7 +48,7 @@ pub(crate) fn tests() -> Result<()> {
     programs(Profile::Release, &["--tests"])
 }
 
-/// Builds what is shipped.
+/// Builds the programs that are shipped.
 pub(crate) fn dist() -> Result<()> {
     target()?;
     programs(Profile::Dist, &[])
@@ -98,7 +98,7 @@ fn pack(component: &Path, packed: &Path) -> Result<()> {
     step::run(pack.arg("pack").arg(component).arg("--output").arg(packed))
 }
 
-/// The folders of `plugins/`, in order.
+/// Returns the names of the folders of `plugins/`, in order.
 pub(crate) fn plugin_names() -> Result<Vec<String>> {
     let folder = artifacts::workspace().join("plugins");
     let mut names = Vec::new();

@@ -7,8 +7,8 @@ use dormouse_tests::{Home, artifacts};
 
 use crate::{build, install, step};
 
-/// Builds what is needed, and lets the official Python SDK be the agent of a
-/// `dormouse serve` with two servers.
+/// Builds the programs, and lets the official Python SDK be the agent of a `dormouse serve` with
+/// two servers.
 pub(crate) fn run() -> Result<()> {
     install::python("clients")?;
     build::plugins(build::Profile::Release)?;
@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// What to run next.
+/// Returns the commands to run next.
 fn next_steps() -> Result<String> {
     let program = artifacts::program("dormouse")?;
     let program = program

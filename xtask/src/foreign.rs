@@ -8,17 +8,17 @@ use dormouse_tests::artifacts;
 
 use crate::step;
 
-/// A component, and what it is built from.
+/// Component and its build.
 struct Foreign {
     name: &'static str,
     /// Sources, WIT among them, below `tests/foreign`.
     sources: &'static [&'static str],
-    /// The list that has its toolchain's version, below `tests/clients`.
+    /// List that has its toolchain's version, below `tests/clients`.
     toolchain: &'static str,
     build: fn(&Path, &Path) -> Result<()>,
 }
 
-/// With its toolchain's defaults, where nothing else is said.
+/// Components, built with their toolchain's defaults, where nothing else is said.
 const COMPONENTS: [Foreign; 6] = [
     Foreign {
         name: "js",
@@ -88,7 +88,7 @@ const COMPONENTS: [Foreign; 6] = [
     },
 ];
 
-/// Builds those that are not there yet, or whose sources or toolchain have changed.
+/// Builds the components that are not there yet, or whose sources or toolchain have changed.
 pub(crate) fn all() -> Result<()> {
     let sources = artifacts::workspace().join("tests/foreign");
     let lists = artifacts::workspace().join("tests/clients");
@@ -103,7 +103,7 @@ pub(crate) fn all() -> Result<()> {
     Ok(())
 }
 
-/// A command of jco, which makes components of JavaScript and of core modules.
+/// Returns a command of jco, which makes components of JavaScript and of core modules.
 fn jco(command: &str) -> Result<Command> {
     let program = artifacts::npm_file("@bytecodealliance/jco", "dist/jco.js")?;
     let mut jco = step::command(artifacts::node()?);

@@ -1,6 +1,5 @@
-//! What the tests need from the registries. Everything lands below `target/`, is
-//! pinned by a list in the repository, and is installed again only when that list
-//! has changed.
+//! Packages from the registries that the tests need. They land below `target/`, are pinned by a
+//! list in the repository, and are installed again only when that list has changed.
 
 use std::process::Command;
 
@@ -12,7 +11,7 @@ use crate::{foreign, step};
 /// Python by the name that its installers give it.
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
-/// All of it.
+/// Installs all of them.
 pub(crate) fn all() -> Result<()> {
     python("clients")?;
     python("reference")?;
@@ -22,7 +21,7 @@ pub(crate) fn all() -> Result<()> {
     foreign::all()
 }
 
-/// A Python environment, from `tests/clients/python/NAME.txt`.
+/// Installs a Python environment, from `tests/clients/python/NAME.txt`.
 pub(crate) fn python(name: &str) -> Result<()> {
     let list = artifacts::workspace()
         .join("tests/clients/python")
@@ -43,7 +42,7 @@ pub(crate) fn python(name: &str) -> Result<()> {
     })
 }
 
-/// The npm packages, from `tests/clients/ts/package.json`.
+/// Installs the npm packages, from `tests/clients/ts/package.json`.
 pub(crate) fn npm() -> Result<()> {
     let list = artifacts::workspace().join("tests/clients/ts/package.json");
     let folder = artifacts::npm();
@@ -66,7 +65,7 @@ pub(crate) fn npm() -> Result<()> {
     )
 }
 
-/// Says what is missing of what nobody can install below `target/`.
+/// Checks the programs that cannot be installed below `target/`.
 pub(crate) fn prerequisites() -> Result<()> {
     let wanted: [(&str, &[&str], &str); 2] = [
         (

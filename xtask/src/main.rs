@@ -1,5 +1,5 @@
-//! What takes more than one command: building the plugins, the tests with all
-//! that they need, the demo and the benches.
+//! Tasks that take more than one command: building the plugins, the tests with all that they need,
+//! the demo and the benches.
 
 #![allow(clippy::print_stdout, reason = "a program for a person at a terminal")]
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::step;
 
-/// The names of the workspace's packages, by what they are compiled for.
+/// Names of the workspace's packages, by what they are compiled for.
 pub(crate) struct Members {
     /// Programs and libraries of this machine.
     pub(crate) native: Vec<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Reads them from the workspace's manifests.
+    /// Reads the names from the workspace's manifests.
     ///
     /// # Errors
     /// Cargo cannot read a manifest.

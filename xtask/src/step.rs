@@ -1,5 +1,5 @@
-//! One step of a task: a command that has to succeed, and perhaps one that need
-//! not be repeated while nothing has changed that it depends on.
+//! Step of a task: a command that has to succeed, and perhaps one that need not be repeated while
+//! its inputs are the same.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,16 +7,15 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// A command that runs in the workspace's root.
+/// Returns a command that runs in the workspace's root.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(dormouse_tests::artifacts::workspace());
     command
 }
 
-/// The same cargo that runs this, as if it was run by hand: some build scripts look at what
-/// cargo has told this program of itself, and would build anew whatever a cargo by hand has
-/// built.
+/// Returns the cargo that runs this, as if it was run by hand: some build scripts look at variables
+/// that cargo has set for this program, and would build again what a cargo by hand has built.
 pub(crate) fn cargo() -> Command {
     let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in std::env::vars_os() {
@@ -52,8 +51,8 @@ fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Runs a step unless its outcome is there and was made from the same inputs.
-/// They are kept whole beside it, which tells more than a hash of them would.
+/// Runs a step unless its outcome is there and was made from the same inputs. The inputs are kept
+/// whole beside it, which tells more than a hash of them would.
 pub(crate) fn once(outcome: &Path, inputs: &[u8], step: impl FnOnce() -> Result<()>) -> Result<()> {
     let mut stamp = outcome.as_os_str().to_owned();
     stamp.push(".made-from");

@@ -1,4 +1,4 @@
-//! Everything that has to pass.
+//! Checks that have to pass.
 
 use std::thread::available_parallelism;
 
@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use crate::{build, install, lints, step};
 
-/// Runs it all; the tests come last, so that their summary is the last thing on
-/// the screen. With a filter, only the tests that match, and nothing else.
+/// Runs all checks; the tests come last, so that their summary is the last thing on the screen.
+/// With a filter, only the tests that match, and nothing else.
 pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     install::prerequisites()?;
     if filter.is_none() {

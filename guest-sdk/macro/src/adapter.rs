@@ -76,7 +76,7 @@ mod tests {
         "resources": [{ "uri": "a:b", "name": "r" }]
     }"#;
 
-    /// What becomes of arguments in which `FILE` is a file with this text.
+    /// Expands arguments in which `FILE` is a file with this text.
     fn expanded(text: &str, arguments: &str) -> std::result::Result<String, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();

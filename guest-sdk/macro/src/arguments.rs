@@ -1,4 +1,4 @@
-//! What an author writes between the macros' parentheses.
+//! Arguments of the macros.
 
 use dormouse_wit::Offers;
 use proc_macro2::Span;
@@ -24,10 +24,10 @@ impl Parse for Plugin {
     }
 }
 
-/// `Type`, then files of MCP objects, at least one, and what else there is to say.
+/// `Type`, then files of MCP objects, at least one, and flags.
 pub(crate) struct Adapter {
     pub(crate) component: Ident,
-    /// Each file with what is in it.
+    /// Files, each with the kind of its objects.
     pub(crate) files: Vec<(Offers, LitStr)>,
     /// `subscribe`: the resources tell of their changes.
     pub(crate) subscribe: bool,
@@ -93,11 +93,11 @@ fn component(input: ParseStream<'_>, example: &str) -> Result<Ident> {
     })
 }
 
-/// The values of the named arguments, and the flags that are there.
+/// Values of the named arguments, and the flags that are there.
 type Named<const N: usize, const M: usize> = ([Option<LitStr>; N], [Option<Ident>; M]);
 
-/// The rest of the arguments, in the order of `names` and `flags`: `name = "text"`
-/// for a name, the name alone for a flag.
+/// Reads the rest of the arguments, in the order of `names` and `flags`: `name = "text"` for a
+/// name, the name alone for a flag.
 fn named<const N: usize, const M: usize>(
     input: ParseStream<'_>,
     names: [&str; N],
@@ -151,7 +151,7 @@ fn named<const N: usize, const M: usize>(
     Ok((values, set))
 }
 
-/// Where a macro's error points to when no argument is to blame.
+/// Returns the place of a macro's error when no argument is to blame.
 pub(crate) fn span_of(value: Option<&LitStr>) -> Span {
     value.map_or_else(Span::call_site, LitStr::span)
 }

@@ -1,4 +1,4 @@
-//! What wit-bindgen makes of a plugin's world.
+//! Bindings that wit-bindgen makes of a plugin's world.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ use wit_bindgen_rust::{Opts, WithOption};
 
 use crate::export_names;
 
-/// The interfaces of the contract that the SDK has types and functions for, and
-/// where. A plugin that imports one gets those rather than a second copy, so
-/// that its `content` *is* `dormouse_sdk::types::Content`.
+/// Interfaces of the contract that the SDK has types and functions for, with their modules. A
+/// plugin that imports one gets those rather than a second copy, so that its `content` *is*
+/// `dormouse_sdk::types::Content`.
 const SHARED: [(&str, &str); 5] = [
     ("types", "::dormouse_sdk::types"),
     ("call", "::dormouse_sdk::bindings::dormouse::plugin::call"),
@@ -34,7 +34,7 @@ const SHARED: [(&str, &str); 5] = [
     ),
 ];
 
-/// The bindings of a world and the export of `component`.
+/// Generates the bindings of a world and the export of `component`.
 ///
 /// # Errors
 /// When the WIT does not parse, or there can be no bindings of it.
@@ -84,7 +84,7 @@ pub(crate) fn expand(
     })
 }
 
-/// The bindings, each function of the world itself exported by a name that nothing else has.
+/// Generates the bindings; each function of the world itself gets an export name of its own.
 fn generate(found: &mut Found) -> std::result::Result<TokenStream, String> {
     let with = found.shared.iter();
     let with =
@@ -138,17 +138,17 @@ fn completion(component: &Ident) -> TokenStream {
     }
 }
 
-/// What has to be known of a world before its bindings are made.
+/// Facts about a world that its bindings need.
 struct Found {
-    /// All WIT that was read, and the world in it.
+    /// WIT that was read, and the world in it.
     resolve: Resolve,
     world: WorldId,
     /// The files that were read.
     files: Vec<PathBuf>,
     /// The functions that the world itself exports.
     functions: Vec<String>,
-    /// The interfaces of the contract that it imports, each with its module:
-    /// wit-bindgen refuses a mapping that it finds no use for.
+    /// Interfaces of the contract that it imports, each with its module: wit-bindgen refuses a
+    /// mapping that it finds no use for.
     shared: Vec<(String, &'static str)>,
     /// The modules of the interfaces that it exports, below `exports`.
     interfaces: Vec<String>,
@@ -214,8 +214,8 @@ fn found(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<Found, S
     })
 }
 
-/// The modules that wit-bindgen makes of the interfaces which a world exports, of
-/// those whose names are clear without their packages.
+/// Returns the modules that wit-bindgen makes of the interfaces which a world exports, of those
+/// whose names are clear without their packages.
 fn interfaces(resolve: &Resolve, world: &World) -> Vec<String> {
     let mut modules: Vec<(String, String)> = Vec::new();
     for (key, item) in &world.exports {
@@ -268,7 +268,7 @@ fn interfaces(resolve: &Resolve, world: &World) -> Vec<String> {
         .collect()
 }
 
-/// The name that wit-bindgen gives to a module.
+/// Returns the name that wit-bindgen gives to a module.
 fn ident(kebab: &str) -> String {
     let name = kebab.replace('-', "_").to_ascii_lowercase();
     // A keyword has a `_` behind it there.
@@ -282,7 +282,7 @@ fn ident(kebab: &str) -> String {
 mod tests {
     use super::*;
 
-    /// wit-bindgen's own names for them are proved by whatever plugin compiles.
+    /// Each plugin that compiles proves wit-bindgen's own names for them.
     #[test]
     fn interfaces_are_called_by_their_names_where_these_are_clear() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! The names by which functions are exported to the linker.
 //!
-//! A function `read` of a world is `read` to the linker as wit-bindgen has it, and so is that of
+//! A function `read` of a world is `read` to the linker as wit-bindgen names it, and so is that of
 //! C's library, below every standard library: one of them is called in the other's place, or the
 //! linker refuses both. The component model has other names for the same functions, which no
 //! library has; the tool that makes a component of a core module takes either.
@@ -10,11 +10,11 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Token, parenthesized};
 
-/// What every name of the component model's own scheme begins with.
+/// Prefix of every name of the component model's own scheme.
 const PREFIX: &str = "cm32p2";
 
-/// Renames what generated code exports of these functions of a world. Natively, where an
-/// author's tests run, they are not exported: C's library is there, too.
+/// Renames the exports of these functions of a world in generated code. Natively, where an author's
+/// tests run, they are not exported: C's library is there, too.
 pub(crate) fn renamed(code: TokenStream, functions: &[String]) -> TokenStream {
     let rename = |token| {
         let TokenTree::Group(group) = token else {
@@ -48,7 +48,7 @@ impl Parse for ExportName {
     }
 }
 
-/// The other name of what an attribute exports, if it is one of the functions.
+/// Returns the other name of the export of an attribute, if it is one of the functions.
 fn exported(attribute: &Group, functions: &[String]) -> Option<String> {
     if attribute.delimiter() != Delimiter::Bracket {
         return None;
@@ -57,7 +57,7 @@ fn exported(attribute: &Group, functions: &[String]) -> Option<String> {
     standard_name(&name.value(), functions)
 }
 
-/// The name in the component model's own scheme of what has this one in the older scheme.
+/// Returns the name in the component model's own scheme for one in the older scheme.
 fn standard_name(name: &str, functions: &[String]) -> Option<String> {
     let is_one = |name: &str| functions.iter().any(|function| function == name);
     if is_one(name) {

@@ -10,7 +10,7 @@ mod section;
 
 use proc_macro::TokenStream;
 
-/// Makes a plugin of a type that implements what a WIT world exports.
+/// Makes a plugin of a type that implements the exports of a WIT world.
 ///
 /// ```ignore
 /// dormouse_sdk::plugin!(Greeter);
@@ -72,7 +72,7 @@ pub fn adapter(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// What wit-bindgen makes of the contract, for the SDK alone: the contract's WIT is not in the
+/// Generates the bindings of the contract, for the SDK alone: the contract's WIT is not in the
 /// SDK's own folder.
 #[doc(hidden)]
 #[proc_macro]

@@ -80,8 +80,8 @@ fn brings_contract(paths: &[PathBuf]) -> bool {
 mod tests {
     use super::*;
 
-    /// What an author reads where the macro gets these arguments, and `WIT` is a folder
-    /// with this text.
+    /// Returns the error that an author reads where the macro gets these arguments, and `WIT` is a
+    /// folder with this text.
     fn told(wit: &str, arguments: &str) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.wit"), wit).unwrap();

@@ -8,10 +8,10 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 use syn::{Error, Result};
 
-/// What every plugin's crate may have in front of its name.
+/// Prefix that the name of a plugin's crate may have.
 const PREFIX: &str = "dormouse-plugin-";
 
-/// The folder of the crate that is being compiled.
+/// Returns the folder of the crate that is being compiled.
 pub(crate) fn manifest_dir(span: Span) -> Result<PathBuf> {
     env::var_os("CARGO_MANIFEST_DIR")
         .map(PathBuf::from)
@@ -35,7 +35,7 @@ pub(crate) fn name_after_crate(declaration: &mut Declaration) {
     }
 }
 
-/// The static that the linker turns into the section.
+/// Generates the static that the linker turns into the section.
 pub(crate) fn expand(declaration: &Declaration, span: Span) -> Result<TokenStream> {
     let bytes = section::encode(declaration).map_err(|error| Error::new(span, error))?;
     let length = bytes.len();

@@ -1,28 +1,28 @@
-//! Forms whose fields say themselves what becomes of them, so that what is asked and
-//! what is read cannot differ.
+//! Forms whose fields carry the types of their values, so that the question and the reading of its
+//! answer cannot differ.
 
 use std::marker::PhantomData;
 
 use serde_json::{Map, Value, json};
 
-/// What a user fills in: a [`Field`], a tuple of fields, or any JSON Schema of one
-/// flat object (MCP elicitation) as a `serde_json::Value`.
+/// Form for a user: a [`Field`], a tuple of fields, or any JSON Schema of one flat object (MCP
+/// elicitation) as a `serde_json::Value`.
 pub trait Fields {
-    /// What the answer becomes: the value of a field, a tuple of such values, or for
-    /// a schema the answer as it came.
+    /// Type of the answer: the value of a field, a tuple of such values, or for a schema the answer
+    /// as it came.
     type Answer;
 
-    /// The JSON Schema of the answer.
+    /// Returns the JSON Schema of the answer.
     fn schema(&self) -> Value;
 
-    /// The answer.
+    /// Reads the answer.
     ///
     /// # Errors
-    /// The name of what is missing or not of its type.
+    /// A value is missing or not of its type; says its name.
     fn read(&self, answer: &Value) -> Result<Self::Answer, String>;
 }
 
-/// One field of a form, to be filled in with a `T`.
+/// Field of a form, to be filled in with a `T`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field<T> {
     name: String,
@@ -50,8 +50,8 @@ impl<T: Filled> Field<T> {
         self
     }
 
-    /// The same, which the user may leave out. What is special to its type (a length,
-    /// a range) is said before.
+    /// Lets the user leave the field out. Limits that are special to its type (a length, a range)
+    /// have to be set before.
     #[must_use]
     pub fn optional(self) -> Field<Option<T>> {
         Field {
@@ -62,19 +62,19 @@ impl<T: Filled> Field<T> {
         }
     }
 
-    /// The same, called so in front of the user, who else sees its name.
+    /// Sets the title that the user sees instead of the name.
     #[must_use]
     pub fn with_title(self, title: impl Into<String>) -> Self {
         self.with("title", title.into())
     }
 
-    /// The same, with a few words on it.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(self, description: impl Into<String>) -> Self {
         self.with("description", description.into())
     }
 
-    /// The same, with what it is filled in with at first.
+    /// Sets the value that the field has at first.
     #[must_use]
     pub fn with_default(self, value: impl Into<T>) -> Self
     where
@@ -86,13 +86,13 @@ impl<T: Filled> Field<T> {
 }
 
 impl Field<String> {
-    /// A text.
+    /// Makes a field for a text.
     #[must_use]
     pub fn text(name: impl Into<String>) -> Self {
         Self::new(name, json!({ "type": "string" }))
     }
 
-    /// One of several texts, each with what the user reads instead of it.
+    /// Makes a field for one of several texts, each with a title that the user reads instead of it.
     #[must_use]
     pub fn choice<'a>(
         name: impl Into<String>,
@@ -102,13 +102,13 @@ impl Field<String> {
         Self::new(name, schema)
     }
 
-    /// The same, of so many characters.
+    /// Limits the number of characters.
     #[must_use]
     pub fn with_length(self, least: u32, most: u32) -> Self {
         self.with("minLength", least).with("maxLength", most)
     }
 
-    /// The same, in a format that MCP knows: `email`, `uri`, `date` or `date-time`.
+    /// Sets a format that MCP knows: `email`, `uri`, `date` or `date-time`.
     #[must_use]
     pub fn with_format(self, format: &str) -> Self {
         self.with("format", format)
@@ -116,7 +116,7 @@ impl Field<String> {
 }
 
 impl Field<Vec<String>> {
-    /// Any of several texts, each with what the user reads instead of it.
+    /// Makes a field for any of several texts, each with a title that the user reads instead of it.
     #[must_use]
     pub fn choices<'a>(
         name: impl Into<String>,
@@ -128,13 +128,13 @@ impl Field<Vec<String>> {
 }
 
 impl Field<i64> {
-    /// A whole number.
+    /// Makes a field for a whole number.
     #[must_use]
     pub fn integer(name: impl Into<String>) -> Self {
         Self::new(name, json!({ "type": "integer" }))
     }
 
-    /// The same, from the one to the other.
+    /// Limits the number to those from the one to the other.
     #[must_use]
     pub fn with_range(self, least: i64, most: i64) -> Self {
         self.with("minimum", least).with("maximum", most)
@@ -142,13 +142,13 @@ impl Field<i64> {
 }
 
 impl Field<f64> {
-    /// A number.
+    /// Makes a field for a number.
     #[must_use]
     pub fn number(name: impl Into<String>) -> Self {
         Self::new(name, json!({ "type": "number" }))
     }
 
-    /// The same, from the one to the other.
+    /// Limits the number to those from the one to the other.
     #[must_use]
     pub fn with_range(self, least: f64, most: f64) -> Self {
         self.with("minimum", least).with("maximum", most)
@@ -156,7 +156,7 @@ impl Field<f64> {
 }
 
 impl Field<bool> {
-    /// Yes or no.
+    /// Makes a field for yes or no.
     #[must_use]
     pub fn boolean(name: impl Into<String>) -> Self {
         Self::new(name, json!({ "type": "boolean" }))
@@ -170,9 +170,9 @@ fn titled<'a>(choices: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
         .collect()
 }
 
-/// What a field can be filled in with.
+/// Type of values of a field.
 pub trait Filled: Sized {
-    /// The value that is there; none where it is not one of this type.
+    /// Returns the value, if there is one of this type.
     fn filled(value: Option<&Value>) -> Option<Self>;
 }
 

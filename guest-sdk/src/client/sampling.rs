@@ -1,10 +1,10 @@
-//! What the agent's model is to go on with.
+//! Prompts for the agent's model.
 
 use super::{ModelPreferences, Sampled, Sampling, SamplingMessage};
 use crate::types::{Content, PromptMessage};
 
 impl Sampling {
-    /// A prompt, to be answered with at most `max_tokens` tokens.
+    /// Makes a prompt, to be answered with at most `max_tokens` tokens.
     #[must_use]
     pub fn new(prompt: impl Into<Content>, max_tokens: u32) -> Self {
         Self {
@@ -17,7 +17,7 @@ impl Sampling {
         }
     }
 
-    /// The same, with what was said before the prompt.
+    /// Adds messages before the prompt.
     #[must_use]
     pub fn with_history(mut self, messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         let before = messages.into_iter().map(Into::into);
@@ -25,7 +25,7 @@ impl Sampling {
         self
     }
 
-    /// The same, with one more piece of content in the prompt.
+    /// Adds one more piece of content to the prompt.
     #[must_use]
     pub fn with_content(mut self, content: impl Into<Content>) -> Self {
         if let Some(prompt) = self.messages.last_mut() {
@@ -34,21 +34,21 @@ impl Sampling {
         self
     }
 
-    /// The same, with what the model is to be.
+    /// Sets the system prompt.
     #[must_use]
     pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
         self
     }
 
-    /// The same, with how free the model is in what it says: usually from 0 to 1.
+    /// Sets the temperature of the model: usually from 0 to 1.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The same, and the model stops where it would say one of these.
+    /// Sets texts at which the model stops.
     #[must_use]
     pub fn with_stop_sequences(
         mut self,
@@ -58,7 +58,7 @@ impl Sampling {
         self
     }
 
-    /// The same, with which model to take.
+    /// Sets the preferences for a model.
     #[must_use]
     pub fn with_model(mut self, preferences: ModelPreferences) -> Self {
         self.model_preferences = Some(preferences);
@@ -67,8 +67,8 @@ impl Sampling {
 }
 
 impl Default for ModelPreferences {
-    /// No preference. What matters is set: `ModelPreferences { speed_priority:
-    /// Some(1.0), ..Default::default() }`.
+    /// Returns no preference. Some are set like
+    /// `ModelPreferences { speed_priority: Some(1.0), ..Default::default() }`.
     fn default() -> Self {
         Self {
             hints: Vec::new(),
@@ -89,7 +89,7 @@ impl From<PromptMessage> for SamplingMessage {
 }
 
 impl Sampled {
-    /// All text of the answer.
+    /// Returns all text of the answer.
     #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|content| match content {

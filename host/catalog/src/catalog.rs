@@ -1,47 +1,64 @@
-//! The declarations of all components that anybody asks for.
+//! Declarations of all requested components.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::error::ReadError;
+use crate::error::{Problem, ReadError};
 use crate::index::{Index, Key};
 use crate::read;
+use crate::read_process::ReadCommand;
+use crate::round::Round;
 use crate::stamp::{self, Stamp};
 use crate::{Entry, Listing};
 
-/// How many threads read at once.
+/// Most threads that read at once.
 const THREADS: usize = 4;
 
-/// How many bytes of listings are parsed in the time that a thread takes to
-/// start and to be worth it.
+/// Time that it has taken to read a file from which on its outcome is written at once: whoever waits
+/// for a host may give up before it has read all, and each start would begin anew.
+const WORTH_WRITING: Duration = Duration::from_millis(500);
+
+/// Bytes of listings that are parsed in the time that starting a thread takes.
 const WORTH_A_THREAD: usize = 512 << 10;
 
-/// The declarations of components, from the index where their files have not
-/// changed since. Many threads may ask at once.
+/// Declarations of components, from the index where their files have not changed since. What is wrong
+/// with a file is remembered as its declaration would be: finding that out may take seconds. Many
+/// threads may use it at once.
 #[derive(Debug)]
 pub struct Catalog {
     file: PathBuf,
+    /// How the process is started that reads what may take much.
+    command: ReadCommand,
     state: Mutex<State>,
+    /// Taken while the index is written, so that no older content replaces a newer one.
+    writing: Mutex<()>,
     read: AtomicU64,
     indexed: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// What the file held when the catalog was opened, until it is saved.
+    /// Content of the file when the catalog was opened, until it is saved.
     index: Arc<Index>,
-    /// What has been asked for since.
-    held: HashMap<PathBuf, (Key, Arc<Entry>)>,
-    /// Whether `held` has something that the file has not, or the file something
-    /// that is damaged.
+    /// Outcomes for the files that were requested since.
+    held: HashMap<PathBuf, (Key, Outcome)>,
+    /// Whether `held` has something that the file has not, or the file is damaged.
     changed: bool,
+    /// Files of the last request that there was no time to read.
+    unread: Vec<PathBuf>,
+    /// Whether the file has been written since the catalog was saved last.
+    written: bool,
 }
 
-/// How the catalog has come by what it was asked for.
+/// Entry of a file, or what is wrong with it.
+type Outcome = Result<Arc<Entry>, Problem>;
+
+/// Number of entries that the catalog has got from each source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Component files that were opened.
@@ -51,11 +68,10 @@ pub struct Counts {
 }
 
 impl Catalog {
-    /// Opens the catalog with the index in the file `index`. Whatever is wrong
-    /// with that, the catalog works: it reads the components instead, and says so
-    /// in the log.
+    /// Opens the catalog with the index in the file `index`. If the index is faulty, the catalog
+    /// reads the components instead, and logs the fault.
     #[must_use]
-    pub fn open(index: &Path) -> Self {
+    pub fn open(index: &Path, command: ReadCommand) -> Self {
         let file = index.to_owned();
         let index = Index::open(index);
         let state = State {
@@ -65,48 +81,99 @@ impl Catalog {
         };
         Self {
             file,
+            command,
             state: Mutex::new(state),
+            writing: Mutex::default(),
             read: AtomicU64::new(0),
             indexed: AtomicU64::new(0),
         }
     }
 
-    /// What the component in a file declares. Opens the file only if it has
-    /// changed since it was last read, by this process or by the one that wrote
-    /// the index.
+    /// Returns the declarations of the component in a file. Opens the file only if it has changed
+    /// since it was last read, by this process or by the one that wrote the index.
     ///
     /// # Errors
-    /// The file is no component, or its declaration is not to be used.
+    /// The file is no component, or its declaration is unusable.
     pub fn entry(&self, path: &Path) -> Result<Arc<Entry>, ReadError> {
-        match self.look(path)? {
-            Found::Held(entry) => Ok(entry),
-            Found::Indexed(key, index) => self.take(path, key, &index),
-            Found::Nothing => self.fetch(path),
-        }
+        let round = Round::begin();
+        told(path, self.finish(path, self.look(path)?, round))
     }
 
-    /// [`entry`](Self::entry) for many files, in their order. Uses several
-    /// threads where there is enough to do for them.
+    /// Does the same as [`entry`](Self::entry) for many files, in their order: each file once, and
+    /// those that are to be read in a process only while there is time. Uses several threads where
+    /// there is enough work for them.
     #[must_use]
     pub fn entries(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
+        self.entries_within(paths, Round::begin())
+    }
+
+    /// Does the same as [`entries`](Self::entries) in the time that a host may keep its clients
+    /// waiting. What it has not read then is [`unread`](Self::unread): the next call goes on.
+    #[must_use]
+    pub fn entries_briefly(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
+        self.entries_within(paths, Round::begin_briefly())
+    }
+
+    /// Does the same while clients are answered: of many, some are read at each call.
+    #[must_use]
+    pub fn entries_in_background(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
+        self.entries_within(paths, Round::begin_in_background())
+    }
+
+    /// Does the same without reading what needs a process: that was read before, or is
+    /// [`unread`](Self::unread).
+    #[must_use]
+    pub fn entries_at_hand(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
+        self.entries_within(paths, Round::over())
+    }
+
+    /// Returns the files of the last request for many that there was no time to read.
+    #[must_use]
+    pub fn unread(&self) -> Vec<PathBuf> {
+        self.lock().unread.clone()
+    }
+
+    fn entries_within(
+        &self,
+        paths: &[PathBuf],
+        round: Round,
+    ) -> Vec<Result<Arc<Entry>, ReadError>> {
+        let mut seen = HashSet::new();
+        let different: Vec<_> = paths.iter().filter(|path| seen.insert(*path)).collect();
+        let found = self.different_entries(&different, round);
+        let found: HashMap<_, _> = different.into_iter().zip(found).collect();
+        let is_unread = |outcome: &Result<_, ReadError>| {
+            let problem = outcome.as_ref().err().map(|error| &error.problem);
+            matches!(problem, Some(Problem::NotYet))
+        };
+        let unread = found.iter().filter(|(_, outcome)| is_unread(outcome));
+        self.lock().unread = unread.map(|(path, _)| (*path).clone()).collect();
+        let of = |path: &PathBuf| match found.get(path) {
+            Some(found) => found.clone(),
+            // Every path is there; reading the file now is right anyhow.
+            None => self.entry(path),
+        };
+        paths.iter().map(of).collect()
+    }
+
+    fn different_entries(
+        &self,
+        paths: &[&PathBuf],
+        round: Round,
+    ) -> Vec<Result<Arc<Entry>, ReadError>> {
         let found: Vec<_> = paths.iter().map(|path| self.look(path)).collect();
         let mut files = 0;
         let mut bytes = 0;
         for (path, found) in paths.iter().zip(&found) {
             match found {
-                Ok(Found::Nothing) => files += 1,
+                Ok(Found::Nothing { .. }) => files += 1,
                 Ok(Found::Indexed(_, index)) => {
                     bytes += index.get(text(path)).map_or(0, |(_, body)| body.len());
                 }
                 Ok(Found::Held(_)) | Err(_) => {}
             }
         }
-        let finish = |path: &PathBuf, found| match found {
-            Ok(Found::Held(entry)) => Ok(entry),
-            Ok(Found::Indexed(key, index)) => self.take(path, key, &index),
-            Ok(Found::Nothing) => self.fetch(path),
-            Err(error) => Err(error),
-        };
+        let finish = |path: &Path, found| told(path, self.finish(path, found?, round));
         let cores = std::thread::available_parallelism()
             .map_or(1, NonZero::get)
             .min(THREADS);
@@ -122,6 +189,7 @@ impl Catalog {
         // next one when it is done with its last.
         let jobs: Vec<_> = paths
             .iter()
+            .copied()
             .zip(found)
             .map(|job| Mutex::new(Job::Waiting(job)))
             .collect();
@@ -145,37 +213,49 @@ impl Catalog {
             .map(
                 |(job, path)| match job.into_inner().unwrap_or_else(PoisonError::into_inner) {
                     Job::Done(result) => result,
-                    // No thread leaves a job like this; reading it now is right anyhow.
-                    Job::Waiting(_) | Job::Taken => self.fetch(path),
+                    // No thread leaves a job like this; reading the file now is right anyhow.
+                    Job::Waiting(_) | Job::Taken => told(path, self.fetch(path, 0, round)),
                 },
             )
             .collect()
     }
 
-    /// Writes the index, if there is anything new to write. Takes time, so call
-    /// it after whatever somebody is waiting for. Returns whether it has written.
+    /// Writes the index, if there is anything new to write. This takes time, so it is to be called
+    /// after everything that a user waits for. Returns whether it has been
+    /// written since the last time.
     ///
-    /// The index that was opened is let go of: entries that nobody has asked for
-    /// until now are read from their components later.
+    /// The index that was opened is dropped: entries that were not requested until now are read
+    /// from their components later.
     ///
     /// # Errors
     /// The index cannot be written. The catalog works without.
     pub fn save(&self) -> io::Result<bool> {
+        let written = {
+            let mut state = self.lock();
+            state.index = Arc::default();
+            std::mem::take(&mut state.written)
+        };
+        Ok(self.write()? || written)
+    }
+
+    /// Writes all that is held, if anything of that is new.
+    fn write(&self) -> io::Result<bool> {
+        let _writing = lock(&self.writing);
         let mut fresh = BTreeMap::new();
         {
             let mut state = self.lock();
             let now = stamp::now();
             let stale = state.held.values().any(|(key, _)| key.stale(now));
-            state.index = Arc::default();
             if !state.changed && !stale {
                 return Ok(false);
             }
             state.changed = false;
-            for (path, (key, entry)) in &mut state.held {
+            for (path, (key, outcome)) in &mut state.held {
                 key.used = now;
-                // A path that is no text cannot be in JSON; it is read each time.
+                // A path that is not UTF-8 cannot be in JSON; its file is read each time.
                 if let Some(path) = path.to_str() {
-                    let body = serde_json::to_string(&entry.listing)?;
+                    let found = outcome.as_ref().map(|entry| &entry.listing);
+                    let body = serde_json::to_string(&found)?;
                     fresh.insert(path.to_owned(), (*key, body));
                 }
             }
@@ -187,7 +267,7 @@ impl Catalog {
         written.map(|()| true)
     }
 
-    /// How it has come by its entries so far.
+    /// Returns the number of entries from each source so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
@@ -196,59 +276,100 @@ impl Catalog {
         }
     }
 
-    /// Finds what is known of a file as it is now.
+    /// Looks a file up, as it is now.
     fn look(&self, path: &Path) -> Result<Found, ReadError> {
         let stamp = Stamp::of(&read::metadata(path)?);
         let state = self.lock();
-        if let Some((key, entry)) = state.held.get(path) {
-            return Ok(if key.proves(&stamp) {
-                Found::Held(entry.clone())
-            } else {
-                Found::Nothing
-            });
+        let held = state.held.get(path);
+        let key = match held {
+            Some((key, _)) => Some(*key),
+            None => state.index.get(text(path)).map(|(key, _)| key),
+        };
+        let Some(key) = key.filter(|key| key.proves(&stamp)) else {
+            return Ok(Found::Nothing { failures: 0 });
+        };
+        if key.may_be_tried_again(stamp::now()) {
+            let failures = key.failures;
+            return Ok(Found::Nothing { failures });
         }
-        Ok(match state.index.get(text(path)) {
-            Some((key, _)) if key.proves(&stamp) => Found::Indexed(key, state.index.clone()),
-            _ => Found::Nothing,
+        Ok(match held {
+            Some((_, outcome)) => Found::Held(outcome.clone()),
+            None => Found::Indexed(key, state.index.clone()),
         })
     }
 
-    /// Takes an entry from the index, or from the component if it is damaged there.
-    fn take(&self, path: &Path, key: Key, index: &Index) -> Result<Arc<Entry>, ReadError> {
+    /// Returns what is in a file that was looked up.
+    fn finish(&self, path: &Path, found: Found, round: Round) -> Outcome {
+        match found {
+            Found::Held(outcome) => outcome,
+            Found::Indexed(key, index) => self.take(path, key, &index, round),
+            Found::Nothing { failures } => self.fetch(path, failures, round),
+        }
+    }
+
+    /// Takes an entry from the index, or from the component if the index is damaged there.
+    fn take(&self, path: &Path, key: Key, index: &Index, round: Round) -> Outcome {
         let body = index.get(text(path)).map_or("", |(_, body)| body);
-        match serde_json::from_str(body) {
-            Ok(listing) => {
+        match serde_json::from_str::<Result<Listing, Problem>>(body) {
+            Ok(found) => {
                 self.indexed.fetch_add(1, Ordering::Relaxed);
-                Ok(self.hold(path, key, listing, false))
+                self.hold(path, key, found, false)
             }
             Err(error) => {
                 tracing::warn!(
                     "`{}` is damaged in the catalog's index and read anew: {error}",
                     path.display()
                 );
-                self.fetch(path)
+                self.fetch(path, key.failures, round)
             }
         }
     }
 
-    /// Reads a component.
-    fn fetch(&self, path: &Path) -> Result<Arc<Entry>, ReadError> {
+    /// Reads a component, after so many attempts in a row that have failed.
+    fn fetch(&self, path: &Path, failures: u32, round: Round) -> Outcome {
         self.read.fetch_add(1, Ordering::Relaxed);
-        let read = stamp::now();
-        let (stamp, listing) = read::read(path)?;
-        Ok(self.hold(path, Key::new(stamp, read), listing, true))
+        let (read, begun) = (stamp::now(), Instant::now());
+        let (stamp, found) = read::read(path, self.command, Some(round))?;
+        let mut key = Key::new(stamp, read);
+        let found = match found {
+            Err(problem) if problem.is_failed_attempt() => {
+                key.failures = failures.saturating_add(1);
+                Err(problem)
+            }
+            // It may be gone the next time.
+            Err(problem) if !problem.is_of_content() => return Err(problem),
+            found => found,
+        };
+        let outcome = self.hold(path, key, found, true);
+        if begun.elapsed() >= WORTH_WRITING {
+            match self.write() {
+                Ok(written) => self.lock().written |= written,
+                // Whoever saves the index is told the same.
+                Err(error) => tracing::debug!("the catalog's index cannot be written yet: {error}"),
+            }
+        }
+        outcome
     }
 
-    fn hold(&self, path: &Path, key: Key, listing: Listing, changed: bool) -> Arc<Entry> {
-        let entry = Arc::new(Entry {
-            path: path.to_owned(),
-            stamp: key.stamp,
-            listing: Arc::new(listing),
-        });
+    fn hold(
+        &self,
+        path: &Path,
+        key: Key,
+        found: Result<Listing, Problem>,
+        changed: bool,
+    ) -> Outcome {
+        let entry = |listing| {
+            Arc::new(Entry {
+                path: path.to_owned(),
+                stamp: key.stamp,
+                listing: Arc::new(listing),
+            })
+        };
+        let outcome = found.map(entry).map_err(Problem::shortened);
         let mut state = self.lock();
         state.changed |= changed;
-        state.held.insert(path.to_owned(), (key, entry.clone()));
-        entry
+        state.held.insert(path.to_owned(), (key, outcome.clone()));
+        outcome
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -256,14 +377,15 @@ impl Catalog {
     }
 }
 
-/// What is known of a file as it is now.
+/// Result of looking a file up.
 enum Found {
-    /// An entry that this process has read.
-    Held(Arc<Entry>),
-    /// One in the index that is still to be parsed.
+    /// Outcome that this process has read.
+    Held(Outcome),
+    /// An entry in the index that is still to be parsed.
     Indexed(Key, Arc<Index>),
-    /// Nothing, or nothing that is proven to be of its present content.
-    Nothing,
+    /// No entry, none that is proven to be of the file's present content, or so many failed attempts
+    /// to read that.
+    Nothing { failures: u32 },
 }
 
 enum Job<'a> {
@@ -272,12 +394,21 @@ enum Job<'a> {
     Done(Result<Arc<Entry>, ReadError>),
 }
 
-/// A path as it is named in the index; one that is no text is not in there.
+/// Returns what is in a file, in words for whoever has named the file.
+fn told(path: &Path, outcome: Outcome) -> Result<Arc<Entry>, ReadError> {
+    outcome.map_err(|problem| ReadError {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// Returns a path as text, as it is in the index; empty for a path that is not UTF-8, which is not
+/// in there.
 fn text(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-/// Nothing that is locked here is left half done by a panic.
+/// Locks a value that a panic cannot leave half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

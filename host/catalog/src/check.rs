@@ -1,4 +1,4 @@
-//! Everything that is wrong with a component, at once.
+//! Check of a component, which reports all faults at once.
 
 use std::collections::HashSet;
 
@@ -9,6 +9,7 @@ use dormouse_wit::{
 use serde::Deserialize;
 use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
+use crate::first_findings::first_findings;
 use crate::pack::{agree, functions};
 use crate::{Listing, Problem, Provenance, read};
 
@@ -19,18 +20,23 @@ mod schema;
 use by_name::by_name;
 use item::items;
 
-/// The longest tool name that fits behind any server's name (DESIGN §4).
+/// Longest tool name, in bytes, that fits behind any server's name (DESIGN §4).
 const NAME: usize = 48;
 
-/// Everything that is wrong with a component; empty where all is well.
+/// Returns findings on the faults of a component; empty where it has none. Of many the first are
+/// there, and how many more there are.
 #[must_use]
 pub fn check(bytes: &[u8]) -> Vec<Finding> {
+    first_findings(all_findings(bytes))
+}
+
+fn all_findings(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let read = read::bytes(bytes);
     if let Err(problem) = &read {
         findings.push(unreadable(problem));
     }
-    // A validator would read them as deep as they are nested.
+    // A validator would read them recursively.
     if component_types::nested_too_deep(bytes).is_some() {
         return findings;
     }
@@ -39,8 +45,8 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
         findings.push(finding(Severity::Error, "component", message, None));
         return findings;
     }
-    // Whatever keeps the bytes from being read keeps them from being valid too,
-    // and is said once. These alone are of what a validator does not look at.
+    // A fault that keeps the bytes from being read makes them invalid, too, and is reported once.
+    // Only the kinds of faults below are beyond what a validator checks.
     let beside = matches!(
         read,
         Ok(_) | Err(Problem::Declaration { .. } | Problem::Contract { .. } | Problem::CoreModule)
@@ -55,7 +61,7 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
     };
     match verdict {
         Some(error) => findings.push(invalid(error, None)),
-        // What is valid may be more than any engine here compiles.
+        // A valid component may use more features than any engine here compiles.
         None if read.is_ok() => {
             let mut validator = Validator::new_with_features(compiled_features());
             let hint = "build it without that: Dormouse runs no shared memories, exceptions and garbage-collected types of WebAssembly";
@@ -70,7 +76,7 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// What the engines of the host compile, of all that WebAssembly has.
+/// Returns the WebAssembly features that the host's engines compile.
 fn compiled_features() -> WasmFeatures {
     let not_built = WasmFeatures::GC_TYPES | WasmFeatures::EXCEPTIONS | WasmFeatures::THREADS;
     (WasmFeatures::WASM3 - not_built)
@@ -90,7 +96,7 @@ fn unreadable(problem: &Problem) -> Finding {
 }
 
 fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Finding>) {
-    // As its author has written it: what a listing has of it is mended already.
+    // As its author has written it: a listing has it mended already.
     let declaration = match section::find(bytes) {
         Ok(Some(section)) => read::declaration(&section).map_err(|error| error.to_string()),
         _ => listing.declaration().map_err(|error| error.to_string()),
@@ -110,7 +116,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             "it is not in front of the file, so the whole file has to be read to find it".into(),
             Some("`dormouse pack` moves it there"),
         )),
-        // What offers nothing has nothing to describe either.
+        // A component that offers nothing has nothing to describe either.
         Provenance::Derived if !declaration.offers_something() => {}
         Provenance::Derived => findings.push(finding(
             Severity::Warning,
@@ -125,7 +131,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
     }
     findings.extend(declaration.grants.iter().filter_map(GrantRequest::doubt));
     by_name(bytes, &declaration, findings);
-    // What cannot be decoded has no imports here, and a finding below.
+    // A component that cannot be decoded has no imports here, and a finding below.
     let imports = crate::inspect::needs(bytes).unwrap_or_default();
     items(&declaration, &imports, findings);
     offered(&imports, findings);
@@ -137,7 +143,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             let nothing = exported.nothing;
             findings.extend(nothing.filter(|_| !declaration.offers_something()));
         }
-        // Of an invalid component that much is said already.
+        // An invalid component has a finding on that already.
         Err(error) if valid => findings.push(finding(
             Severity::Error,
             "component",
@@ -148,7 +154,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
     }
 }
 
-/// Whether everything is what MCP has there, as far as nothing worse has been found.
+/// Reports items that do not conform to MCP, where there is no worse finding on them.
 fn shapes(listing: &Listing, findings: &mut Vec<Finding>) {
     for odd in &listing.odd {
         let wrong = |one: &Finding| one.item == odd.name && one.severity == Severity::Error;
@@ -164,7 +170,7 @@ fn shapes(listing: &Listing, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether section and code agree, in both directions.
+/// Checks that section and code agree, in both directions.
 fn code(declared: &Declaration, exported: &Declaration, findings: &mut Vec<Finding>) {
     if let Err(what) = agree(declared, exported) {
         findings.push(finding(
@@ -195,7 +201,7 @@ fn code(declared: &Declaration, exported: &Declaration, findings: &mut Vec<Findi
     }
 }
 
-/// Whether the host offers what the component imports.
+/// Checks that the host offers the component's imports.
 fn offered(imports: &[String], findings: &mut Vec<Finding>) {
     let contract = CONTRACT.split_once('@').map_or(CONTRACT, |(name, _)| name);
     for name in imports {
@@ -214,7 +220,7 @@ fn offered(imports: &[String], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether agents can use the tools as they are declared.
+/// Checks that agents can use the tools as they are declared.
 fn tools(declaration: &Declaration, findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for tool in &declaration.tools {
@@ -232,14 +238,14 @@ fn tools(declaration: &Declaration, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether agents can tell from their words what tools are for.
+/// Checks that tools have descriptions, from which agents learn their purpose.
 fn described(declaration: &Declaration, findings: &mut Vec<Finding>) {
     #[derive(Deserialize)]
     struct Words {
         description: Option<String>,
     }
     for tool in &declaration.tools {
-        // Another shape is an error that is told elsewhere.
+        // Another shape is an error that is reported elsewhere.
         let Ok(words) = serde_json::from_str::<Words>(tool.tool.get()) else {
             continue;
         };
@@ -254,7 +260,7 @@ fn described(declaration: &Declaration, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether agents see a tool or a prompt by the name that it was given.
+/// Checks that agents see a tool or a prompt by its declared name.
 fn fits(name: &str, findings: &mut Vec<Finding>) {
     let accepted = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
     if name.len() > NAME || !name.chars().all(accepted) {

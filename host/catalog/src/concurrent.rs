@@ -1,21 +1,22 @@
-//! What a component wants of the engine that runs it.
+//! Requirements of a component on the engine that runs it.
 
 use dormouse_wit::component_types::each_type;
 use wasmparser::{
     BinaryReaderError, CanonicalFunction, CanonicalOption, ComponentDefinedType, ComponentType,
-    Parser, Payload,
+    Payload,
 };
 
-/// Whether a component has anything of the component model's concurrency (async
-/// functions, streams, futures, a context that is kept for each task), which an engine
-/// has to be made for. Reads what it declares without validating it, which could take far more
-/// time and memory than it has bytes; what is no component at all may be either.
+use crate::payloads::payloads;
+
+/// Checks whether a component uses the component model's concurrency (async functions, streams,
+/// futures, a context for each task), which an engine has to be made for. Reads its declarations
+/// without validating them, which could take far more time and memory than its size suggests; for
+/// other bytes the result is arbitrary.
 #[must_use]
 pub fn is_concurrent(component: &[u8]) -> bool {
-    let mut payloads = Parser::new(0).parse_all(component);
-    payloads.any(|payload| {
-        let concurrent = payload.and_then(|payload| has_concurrency(component, payload));
-        concurrent.unwrap_or(true)
+    payloads(component).any(|payload| match payload {
+        Ok(payload) => has_concurrency(component, payload).unwrap_or(true),
+        Err(_) => true,
     })
 }
 
@@ -69,7 +70,7 @@ fn needs_concurrency(function: &CanonicalFunction) -> bool {
         | CanonicalFunction::ThreadSpawnIndirect { .. }
         | CanonicalFunction::ThreadAvailableParallelism
         | CanonicalFunction::ErrorContextDrop => false,
-        // All others are of tasks, streams, futures and what waits for them.
+        // All others are for tasks, streams, futures and waiting for them.
         _ => true,
     }
 }

@@ -1,4 +1,4 @@
-//! What the catalog knows of one component.
+//! Entries of the catalog, one for each component.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Stamp;
-use crate::shape::{ItemLimits, NonconformingItem, Shape, What};
+use crate::shape::{ItemLimits, NonconformingItem, NonconformingItems, Shape, What};
 
-/// A component's declaration, as far as it is needed to list its tools; what is
-/// needed to call one is parsed only then.
+/// Declaration of a component, as far as listing its tools needs it; the parts that a call needs
+/// are parsed only then.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The component's file.
     pub path: PathBuf,
-    /// What that file looked like when it was read.
+    /// Stamp of that file when it was read.
     pub stamp: Stamp,
-    /// What it declares.
+    /// Its declarations.
     pub listing: Arc<Listing>,
 }
 
-/// What a component declares.
+/// Declarations of a component.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Listing {
-    /// Where the declaration was found.
+    /// Place of the declaration.
     pub provenance: Provenance,
     /// The version of the value mapping that it was declared for.
     pub mapping: u32,
@@ -35,16 +35,16 @@ pub struct Listing {
     /// The plugin's version, as its author counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What a person would call the plugin.
+    /// The plugin's name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for.
+    /// The plugin's description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether it keeps state between calls.
     #[serde(default)]
     pub instance: Instance,
-    /// What it wants to be granted.
+    /// Grants that the plugin asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<GrantRequest>,
     /// Its tools, in the order in which they are declared.
@@ -58,41 +58,40 @@ pub struct Listing {
     /// Its resource templates, by URI template.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<ListedItem>,
-    /// Whether it can be asked to complete arguments.
+    /// Whether it can complete arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub completion: bool,
-    /// What was left out, as sentences for the user: exported functions that
-    /// cannot be tools. Only a derived declaration has any.
+    /// Sentences for the user on exported functions that cannot be tools, and are left out. Only a
+    /// derived declaration has any. Of many the first are there, and how many more there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
-    /// What of its tools, prompts, resources and templates is not as MCP has it: it is
-    /// mended or left out here.
+    /// Tools, prompts, resources and templates that do not conform to MCP: here they are mended or
+    /// left out. Of many of a kind the first are there, and how many more there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<NonconformingItem>,
 }
 
-/// Where a declaration was found.
+/// Place of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
-    /// In a section right behind the component's preamble, where two small reads
-    /// find it: the component has been packed.
+    /// A section right behind the component's preamble, where two small reads find it: the
+    /// component has been packed.
     Front,
-    /// In a section somewhere else in the component.
+    /// A section elsewhere in the component.
     Section,
-    /// Nowhere: it was derived from the component's types, which have no
-    /// descriptions.
+    /// No section: derived from the component's types, which have no descriptions.
     Derived,
 }
 
-/// One tool.
+/// A listed tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ListedTool {
     /// The tool's own name, without a server's prefix.
     pub name: String,
-    /// The MCP `Tool` object, byte for byte as it was declared where that is in order.
+    /// The MCP `Tool` object, byte for byte as declared where that is valid.
     pub tool: Box<RawValue>,
-    /// The object for clients of the versions with sessions, where that is another.
+    /// The object for clients of the versions with sessions, where that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     legacy: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,9 +101,9 @@ pub struct ListedTool {
 /// A prompt, a resource or a resource template.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ListedItem {
-    /// What it is called by: a name, a URI or a URI template.
+    /// A name, a URI or a URI template.
     pub key: String,
-    /// The MCP object, byte for byte as it was declared where that is in order.
+    /// The MCP object, byte for byte as declared where that is valid.
     pub object: Box<RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<Box<RawValue>>,
@@ -114,7 +113,7 @@ pub struct ListedItem {
 }
 
 impl ListedTool {
-    /// The MCP `Tool` object for clients of the stateless era, or of the versions before.
+    /// Returns the MCP `Tool` object for clients of the stateless era, or of the versions before.
     #[must_use]
     pub fn object(&self, stateless: bool) -> &RawValue {
         match &self.legacy {
@@ -132,8 +131,8 @@ impl ListedTool {
         })
     }
 
-    /// Has it say something else than its plugin declares, in all versions of MCP. What of that
-    /// is not in order is not taken over.
+    /// Replaces the object that the plugin declares, in all versions of MCP. An invalid object is
+    /// ignored.
     pub fn replace(&mut self, object: Box<RawValue>) {
         if let Ok(shape) = Shape::of(What::Tool, &self.name, &object) {
             self.tool = shape.object;
@@ -141,16 +140,16 @@ impl ListedTool {
         }
     }
 
-    /// The exported function behind the tool; none for an adapter's.
+    /// Returns the exported function behind the tool; none for an adapter's.
     ///
     /// # Errors
-    /// The declaration has something else where a function should be.
+    /// The declaration has another value in the function's place.
     pub fn function(&self) -> serde_json::Result<Option<Function>> {
         parsed(self.function.as_deref())
     }
 
-    /// Whether there is a function behind the tool; an adapter gets its arguments as
-    /// they were written.
+    /// Checks whether there is a function behind the tool; an adapter gets its arguments as they
+    /// were written.
     #[must_use]
     pub fn is_typed(&self) -> bool {
         self.function.is_some()
@@ -158,16 +157,15 @@ impl ListedTool {
 }
 
 impl ListedItem {
-    /// The exported function behind it; none where the plugin takes its requests
-    /// by name.
+    /// Returns the exported function behind it; none where the plugin takes its requests by name.
     ///
     /// # Errors
-    /// The declaration has something else where a function should be.
+    /// The declaration has another value in the function's place.
     pub fn function(&self) -> serde_json::Result<Option<Function>> {
         parsed(self.function.as_deref())
     }
 
-    /// Whether there is a function behind it.
+    /// Checks whether there is a function behind it.
     #[must_use]
     pub fn is_typed(&self) -> bool {
         self.function.is_some()
@@ -196,11 +194,11 @@ fn declared(items: &[ListedItem]) -> serde_json::Result<Vec<DeclaredItem>> {
     items.iter().map(ListedItem::declared).collect()
 }
 
-/// The shape of an item, if it has one that can be shown; notes what is odd about it.
+/// Returns the shape of an item, if it can be shown; adds its faults to `odd`.
 fn shape(
     (what, name): (What, &str),
     object: &RawValue,
-    odd: &mut Vec<NonconformingItem>,
+    odd: &mut NonconformingItems,
 ) -> Option<Shape> {
     let shape = Shape::of(what, name, object);
     let why = match &shape {
@@ -208,35 +206,27 @@ fn shape(
         Ok(shape) => Some(shape.mended.join(", ")),
         Err(why) => Some(why.clone()),
     };
-    odd.extend(why.map(|why| NonconformingItem {
-        what,
-        name: name.to_owned(),
-        why,
-        shown: shape.is_ok(),
-    }));
+    if let Some(why) = why {
+        odd.push((what, name), &why, shape.is_ok());
+    }
     shape.ok()
 }
 
-/// Leaves out of a list what is behind as many items as it may have, and takes note of
-/// the first of those.
+/// Cuts a list to the most items that it may have, and adds the first of the others to `odd`.
 fn shorten<T>(
     what: What,
     list: &mut Vec<T>,
     name: impl Fn(&T) -> &str,
-    odd: &mut Vec<NonconformingItem>,
+    odd: &mut NonconformingItems,
 ) {
     let limit = ItemLimits::default().items;
     if let Some(first) = list.get(limit) {
-        odd.push(NonconformingItem {
-            what,
-            name: name(first).to_owned(),
-            why: format!(
-                "there are {} of its kind where {limit} are allowed, so it and those behind it \
-                 are left out",
-                list.len()
-            ),
-            shown: false,
-        });
+        let why = format!(
+            "there are {} of its kind where {limit} are allowed, so it and those behind it are left \
+             out",
+            list.len()
+        );
+        odd.push((what, name(first)), &why, false);
         list.truncate(limit);
     }
 }
@@ -244,7 +234,7 @@ fn shorten<T>(
 fn items(
     what: What,
     mut declared: Vec<DeclaredItem>,
-    odd: &mut Vec<NonconformingItem>,
+    odd: &mut NonconformingItems,
 ) -> serde_json::Result<Vec<ListedItem>> {
     shorten(what, &mut declared, |item| &item.key, odd);
     let shaped = declared.into_iter().filter_map(|item| {
@@ -265,21 +255,17 @@ fn parsed(function: Option<&RawValue>) -> serde_json::Result<Option<Function>> {
     Ok(function)
 }
 
-/// Whether a function is one that values can be made for; notes why it is not.
+/// Checks that values can be made for a function's types; adds the reason to `odd` if not.
 fn is_callable(
     (what, name): (What, &str),
     function: Option<&Function>,
-    odd: &mut Vec<NonconformingItem>,
+    odd: &mut NonconformingItems,
 ) -> bool {
     let why = function.and_then(|function| function.check_size().err());
-    let is_callable = why.is_none();
-    odd.extend(why.map(|why| NonconformingItem {
-        what,
-        name: name.to_owned(),
-        why,
-        shown: false,
-    }));
-    is_callable
+    if let Some(why) = &why {
+        odd.push((what, name), why, false);
+    }
+    why.is_none()
 }
 
 fn raw(function: Option<&Function>) -> serde_json::Result<Option<Box<RawValue>>> {
@@ -287,7 +273,7 @@ fn raw(function: Option<&Function>) -> serde_json::Result<Option<Box<RawValue>>>
 }
 
 impl Listing {
-    /// The listing of whoever declares nothing.
+    /// Returns the listing of a plugin that declares nothing.
     #[must_use]
     pub fn empty() -> Self {
         Self {
@@ -309,16 +295,16 @@ impl Listing {
         }
     }
 
-    /// Its prompts, resources and resource templates.
+    /// Returns its prompts, resources and resource templates.
     pub fn items(&self) -> impl Iterator<Item = &ListedItem> {
         let all = [&self.prompts, &self.resources, &self.templates];
         all.into_iter().flatten()
     }
 
-    /// The whole declaration, parsed.
+    /// Returns the whole declaration, parsed.
     ///
     /// # Errors
-    /// A tool has something else where its function should be.
+    /// A tool has another value in its function's place.
     pub fn declaration(&self) -> serde_json::Result<Declaration> {
         let tools = self
             .tools
@@ -348,12 +334,12 @@ impl Listing {
         })
     }
 
-    /// The listing of a declaration: of what in it can be shown.
+    /// Lists the items of a declaration that can be shown.
     ///
     /// # Errors
     /// A function of it cannot be written as JSON.
     pub fn new(mut declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
-        let mut odd = Vec::new();
+        let mut odd = NonconformingItems::default();
         let tools = &mut declared.tools;
         shorten(What::Tool, tools, |tool| &tool.name, &mut odd);
         let tools = declared.tools.into_iter().filter_map(|tool| {
@@ -378,7 +364,7 @@ impl Listing {
             templates: items(What::Template, declared.templates, &mut odd)?,
             completion: declared.completion,
             skipped: Vec::new(),
-            odd,
+            odd: odd.into_vec(),
         })
     }
 }

@@ -1,28 +1,29 @@
 //! Places in the code of a component at which it can be interrupted.
 //!
-//! An engine looks whether a guest has had its time where a function begins and where a loop
-//! begins anew, but not where a call of the host has ended. What is between two such places is no
-//! longer than the code, but each call of the host in it may take long. So an empty loop is put
-//! behind each of them.
+//! An engine checks a guest's time at the beginning of a function and of each turn of a loop, but
+//! not after a call of the host. Code between two such places takes no longer than its length
+//! suggests, but for each call of the host in it, which may take long. So an empty loop is put
+//! behind each such call.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, TypeRef};
 
 /// An empty loop: `loop end`.
 const CHECK: [u8; 3] = [0x03, 0x40, 0x0b];
 
-/// Sections that what is nested in a component is in.
+/// Ids of the sections for modules and components nested in a component.
 const MODULE_SECTION: u8 = 1;
 const COMPONENT_SECTION: u8 = 4;
 const CODE_SECTION: u8 = 10;
 
-/// How many bytes a number has whose value is written later.
+/// Length of a number whose value is written later, in bytes.
 const PADDED_BYTES: usize = 5;
 
-/// A component with a check of the epoch behind each instruction that may take long. Of its custom
-/// sections only the names stay: others tell of places in the code. Reads without validating.
+/// Returns a component with a check of the epoch behind each instruction that may take long. Custom
+/// sections other than `name` are dropped, as they refer to offsets in the code. Reads without
+/// validating.
 ///
 /// # Errors
-/// It cannot be read.
+/// The component cannot be read.
 pub fn with_epoch_checks(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
     let mut rewritten = Rewritten {
         bytes: Vec::with_capacity(component.len() + component.len() / 8),
@@ -37,19 +38,20 @@ pub fn with_epoch_checks(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError>
 
 struct Rewritten {
     bytes: Vec<u8>,
-    /// Modules and components that the payload is in, from the outermost on.
+    /// Modules and components around the payload, the outermost first.
     open: Vec<Open>,
-    /// The section that the next module or component is in.
+    /// Section of the next module or component.
     entered: Option<u8>,
 }
 
 /// A module or a component that has not ended.
 struct Open {
-    /// Where its length is to be written; none for the outermost.
+    /// Offset at which its length is to be written; none for the outermost.
     length_at: Option<usize>,
-    /// How many functions it imports, if it is a module.
+    /// Number of functions that it imports, if it is a module.
     imported_functions: u32,
-    /// Where the length of its code section is to be written, and how many functions are to come.
+    /// Offset at which the length of its code section is to be written, and the number of functions
+    /// that are to come.
     code: Option<(usize, u32)>,
 }
 
@@ -129,7 +131,7 @@ impl Rewritten {
         Ok(())
     }
 
-    /// Ends the code section after its last function.
+    /// Counts ended functions, and ends the code section after the last one.
     fn functions_ended(&mut self, ended: u32) {
         let code = self.open.last_mut().and_then(|open| open.code.as_mut());
         if let Some((at, left)) = code {
@@ -141,7 +143,7 @@ impl Rewritten {
         }
     }
 
-    /// Begins a section. Returns where its length is to be written.
+    /// Begins a section. Returns the offset at which its length is to be written.
     fn begin(&mut self, section: u8) -> usize {
         self.bytes.push(section);
         self.length()
@@ -153,7 +155,7 @@ impl Rewritten {
         at
     }
 
-    /// Writes the length of all that has come since then.
+    /// Writes the length of all bytes since then.
     fn end(&mut self, length_at: usize) {
         let begin = length_at + PADDED_BYTES;
         let length = self.bytes.len().saturating_sub(begin);
@@ -167,7 +169,7 @@ impl Rewritten {
     }
 }
 
-/// A number as a LEB128 of always the same length.
+/// Encodes a number as a LEB128 of fixed length.
 fn padded(number: usize) -> [u8; PADDED_BYTES] {
     std::array::from_fn(|at| {
         let more = if at + 1 < PADDED_BYTES { 0x80 } else { 0 };
@@ -175,9 +177,9 @@ fn padded(number: usize) -> [u8; PADDED_BYTES] {
     })
 }
 
-/// Whether an instruction may take a time that it does not have of itself, and is not checked by
-/// the engine. A function of the module itself is checked where it begins, and wasmtime checks
-/// what fills or copies memories and tables in parts.
+/// Checks whether an instruction may run other code for long without a check by the engine. A
+/// function of the module itself is checked at its beginning, and wasmtime checks instructions that
+/// fill or copy memories and tables in parts.
 fn takes_long(operator: &Operator<'_>, imported_functions: u32) -> bool {
     match operator {
         Operator::Call { function_index } => *function_index < imported_functions,
@@ -195,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks in the functions of a component's modules, one number for each function.
+    /// Returns the number of checks in each function of a component's modules.
     fn checks(component: &[u8]) -> Vec<usize> {
         let payloads = Parser::new(0).parse_all(component).map(Result::unwrap);
         let bodies = payloads.filter_map(|payload| match payload {

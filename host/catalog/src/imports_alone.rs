@@ -1,21 +1,23 @@
-//! The imports of a component without the component.
+//! Imports of a component without the component.
 
-use wasmparser::{Encoding, Parser, Payload};
+use wasmparser::{Encoding, Payload};
 
-/// A component that imports what this one does, with the same types, and has nothing else: to
-/// compile and link it takes next to no time, and says whether this one can be linked. None
-/// where imports stand behind something else than types, as no toolchain writes them, and where
-/// it is no component.
+use crate::payloads::payloads;
+
+/// Returns a component with the same imports and their types, and nothing else: compiling and
+/// linking it takes next to no time, and shows whether the whole component can be linked. None
+/// where imports follow other sections than types, as no toolchain writes them, and where the bytes
+/// are no component.
 #[must_use]
 pub fn imports_alone(component: &[u8]) -> Option<Vec<u8>> {
     let mut end = None;
     let mut only_types = true;
     let mut depth = 0_usize;
-    for payload in Parser::new(0).parse_all(component) {
+    for payload in payloads(component) {
         match payload.ok()? {
             Payload::End(_) if depth == 0 => break,
             Payload::End(_) => depth -= 1,
-            // What is nested imports nothing of the host.
+            // Nested modules and components import nothing of the host.
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 depth += 1;
                 only_types = false;
@@ -42,7 +44,7 @@ pub fn imports_alone(component: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use wasmparser::Validator;
+    use wasmparser::{Parser, Validator};
 
     use super::*;
 

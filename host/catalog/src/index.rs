@@ -1,13 +1,12 @@
-//! The index: one file that holds what was read from all components, so that a
-//! start with nothing changed reads one file and looks at the others' stamps.
+//! The index: one file with the declarations of all components, so that a start without changes
+//! reads one file and only the stamps of the others.
 //!
-//! It is JSON Lines. The first line says what it is; then each component has two:
-//! a short one with its path, its stamp and the length of the other, and its
-//! listing. So opening the index parses the short lines only, and a listing is
-//! parsed when it is asked for.
+//! The format is JSON Lines. The first line is a header; then each component has two lines: a short
+//! one with its path, its stamp and the length of the other, and its listing, or the fault for which
+//! it has none. So opening the index parses the short lines only, and a listing is parsed when it is
+//! requested.
 //!
-//! Nothing in it is worth keeping: whatever is wrong with an index, a new one is
-//! made from the components.
+//! The index is disposable: a faulty one is replaced by a new one, made from the components.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,30 +20,35 @@ use serde::{Deserialize, Serialize};
 use crate::regular::read_regular_file;
 use crate::stamp::{self, Stamp};
 
-/// The version of the file's layout, and of what a listing holds.
-const LAYOUT: u32 = 4;
+/// Version of the file's layout, and of the content of a listing or a fault.
+const LAYOUT: u32 = 6;
 
-/// The largest index that is read, in bytes.
+/// Largest index that is read and written, in bytes.
 const LIMIT: u64 = 1 << 30;
 
-/// How long a component that nobody asked for stays in the index, in
-/// nanoseconds. Several configurations may share one index, so an entry that one
-/// of them does not know is not therefore useless.
+/// Time for which an unused component stays in the index, in nanoseconds. Several configurations
+/// may share one index, so an entry that one of them does not know may be of use to another.
 const MAX_UNUSED_NANOSECONDS: i64 = 30 * DAY;
 
-/// How old an entry's time of last use may become before it is written again.
-/// (Writing it at every start would make every start write.)
+/// Age of an entry's time of last use at which it is written again, in nanoseconds. (Writing it at
+/// every start would make every start write.)
 const REFRESHED: i64 = 7 * DAY;
+
+/// Most failed attempts to read a file, after which it is tried again only when some time has passed.
+const MAX_ATTEMPTS: u32 = 3;
+
+/// Time after which such a file is tried again, in nanoseconds.
+const RETRIED: i64 = DAY;
 
 const DAY: i64 = 24 * 60 * 60 * 1_000_000_000;
 
-/// The first line.
+/// The first line of the file.
 #[derive(Serialize, Deserialize)]
 struct Header {
     #[serde(rename = "dormouse-index")]
     layout: u32,
-    /// The version of Dormouse that wrote it: another one may derive other
-    /// declarations from the same bytes.
+    /// Version of Dormouse that wrote the index: another one may derive other declarations from the
+    /// same bytes.
     version: String,
 }
 
@@ -56,37 +60,53 @@ struct KeyLine<'a> {
     stamp: Stamp,
     read: i64,
     used: i64,
-    /// The length of the line that follows, in bytes, without its line feed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    failures: u32,
+    /// Length of the line that follows, in bytes, without its line feed.
     length: usize,
 }
 
-/// When an entry was made, and from what.
+/// Origin and times of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// What the file looked like.
+    /// Stamp of the file.
     pub(crate) stamp: Stamp,
-    /// When it was read, in nanoseconds since the Unix epoch.
+    /// Time at which the file was read, in nanoseconds since the Unix epoch.
     pub(crate) read: i64,
-    /// When the entry was last known to be in use, likewise.
+    /// Time at which the entry was last known to be in use, likewise.
     pub(crate) used: i64,
+    /// Number of attempts in a row to read the file that have failed for what may have been another
+    /// reason than its content.
+    pub(crate) failures: u32,
 }
 
 impl Key {
-    /// The key of what has been read just now.
+    /// Returns the key of a file that has just been read.
     pub(crate) fn new(stamp: Stamp, read: i64) -> Self {
         Self {
             stamp,
             read,
             used: read,
+            failures: 0,
         }
     }
 
-    /// Whether a file that looks like this now is the one that was read.
+    /// Checks whether the file may be read once more, although nothing in it has changed: what
+    /// reading it has failed of may have passed.
+    pub(crate) fn may_be_tried_again(&self, now: i64) -> bool {
+        match self.failures {
+            0 => false,
+            1..MAX_ATTEMPTS => true,
+            _ => now.saturating_sub(self.read) > RETRIED,
+        }
+    }
+
+    /// Checks whether a file with this stamp is the one that was read.
     pub(crate) fn proves(&self, stamp: &Stamp) -> bool {
         self.stamp == *stamp && stamp.settled(self.read)
     }
 
-    /// Whether the time of last use is so old that it should be written again.
+    /// Checks whether the time of last use is so old that it should be written again.
     pub(crate) fn stale(&self, now: i64) -> bool {
         now.saturating_sub(self.used) > REFRESHED
     }
@@ -95,14 +115,14 @@ impl Key {
 /// An index as it was read.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Whether the file was not to be used, or not in full. Then it has to be
-    /// written even if nothing is missing, or each start would complain anew.
+    /// Whether the file was not usable in full. Then it has to be written even if nothing is
+    /// missing, or each start would complain anew.
     pub(crate) damaged: bool,
     text: String,
     slots: BTreeMap<String, (Key, Range<usize>)>,
 }
 
-/// Why an index is not to be used.
+/// Reason for which an index is unusable.
 #[derive(Debug, thiserror::Error)]
 enum Unusable {
     #[error("it cannot be read: {0}")]
@@ -116,8 +136,8 @@ enum Unusable {
 }
 
 impl Index {
-    /// Reads an index. An index that is missing or not to be used is an empty
-    /// one; why is said in the log, because making a new one takes time.
+    /// Reads an index. A missing or unusable index counts as an empty one; the reason is logged,
+    /// because making a new one takes time.
     pub(crate) fn open(file: &Path) -> Self {
         let text = match read(file) {
             Ok(Some(text)) => text,
@@ -126,7 +146,7 @@ impl Index {
         };
         match Self::parse(text) {
             (index, None) => index,
-            // What stands before the damage is as good as ever.
+            // Entries before the damage are valid.
             (index, Some(problem)) => Self {
                 text: index.text,
                 slots: index.slots,
@@ -149,7 +169,7 @@ impl Index {
         }
     }
 
-    /// Parses as many entries as are whole.
+    /// Parses entries until the first that is damaged.
     fn parse(text: String) -> (Self, Option<Unusable>) {
         let Some((first, _)) = text.split_once('\n') else {
             return (Self::default(), Some(Unusable::Foreign));
@@ -179,19 +199,27 @@ impl Index {
         (index, damage)
     }
 
-    /// What is known of a file: its key, and its listing as JSON.
+    /// Returns the key of a file and what was found in it, as JSON.
     pub(crate) fn get(&self, path: &str) -> Option<(Key, &str)> {
         let (key, range) = self.slots.get(path)?;
         Some((*key, self.text.get(range.clone())?))
     }
 
-    /// Writes an index with `fresh` (path → key and listing as JSON) and with
-    /// whatever else the file holds at this moment that may still be of use, and
-    /// has the old one replaced by it in one step.
+    /// Writes an index with `fresh` (path → key and what was found, as JSON) and with all other entries of
+    /// the file that may still be of use, and replaces the old one atomically.
     ///
-    /// Two hosts that write at once both write a whole index; what the loser knew
-    /// is read again by whoever misses it.
+    /// Two hosts that write at once both write a whole index; entries that only the overwritten one
+    /// had are read again when they are missed. The largest entries are left out of an index that
+    /// would be larger than one that is read.
     pub(crate) fn write(file: &Path, fresh: &BTreeMap<String, (Key, String)>) -> io::Result<()> {
+        Self::write_within(LIMIT, file, fresh)
+    }
+
+    fn write_within(
+        limit: u64,
+        file: &Path,
+        fresh: &BTreeMap<String, (Key, String)>,
+    ) -> io::Result<()> {
         let folder = file.parent().unwrap_or(Path::new("."));
         create_private(folder)?;
         let old = match read(file) {
@@ -212,6 +240,17 @@ impl Index {
         let fresh = fresh
             .iter()
             .map(|(path, (key, body))| (path.as_str(), *key, body.as_str()));
+        let header = Header {
+            layout: LAYOUT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let header = serde_json::to_string(&header)?;
+        let mut lines = Vec::new();
+        for (path, key, body) in fresh.chain(others) {
+            lines.push((path, key_line(path, key, body)?, body));
+        }
+        let room = limit.saturating_sub(header.len() as u64 + 1);
+        leave_out_largest(file, room, &mut lines);
 
         // A temporary file is 0600 from its first moment. It is not synced to the
         // disk: an index that a power cut leaves in pieces is made anew.
@@ -219,24 +258,9 @@ impl Index {
             .prefix(".index-")
             .tempfile_in(folder)?;
         let mut out = io::BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
-        let header = Header {
-            layout: LAYOUT,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        line(&mut out, &header)?;
-        for (path, key, body) in fresh.chain(others) {
-            let Key { stamp, read, used } = key;
-            line(
-                &mut out,
-                &KeyLine {
-                    path: path.into(),
-                    stamp,
-                    read,
-                    used,
-                    length: body.len(),
-                },
-            )?;
-            out.write_all(body.as_bytes())?;
+        let lines = lines.iter().flat_map(|(_, key, body)| [key.as_str(), body]);
+        for line in [header.as_str()].into_iter().chain(lines) {
+            out.write_all(line.as_bytes())?;
             out.write_all(b"\n")?;
         }
         out.flush()?;
@@ -246,7 +270,7 @@ impl Index {
     }
 }
 
-/// The entry whose short line begins at `at`.
+/// Returns the entry whose short line begins at `at`.
 fn slot(text: &str, at: usize) -> Option<(String, Key, Range<usize>)> {
     let (short, _) = text.get(at..)?.split_once('\n')?;
     let KeyLine {
@@ -254,21 +278,67 @@ fn slot(text: &str, at: usize) -> Option<(String, Key, Range<usize>)> {
         stamp,
         read,
         used,
+        failures,
         length,
     } = serde_json::from_str(short).ok()?;
     let start = at + short.len() + 1;
     let end = start.checked_add(length)?;
     (text.as_bytes().get(end) == Some(&b'\n')).then_some(())?;
     text.get(start..end)?;
-    Some((path.into_owned(), Key { stamp, read, used }, start..end))
+    let key = Key {
+        stamp,
+        read,
+        used,
+        failures,
+    };
+    Some((path.into_owned(), key, start..end))
 }
 
-fn line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    out.write_all(b"\n")
+fn key_line(path: &str, key: Key, body: &str) -> serde_json::Result<String> {
+    serde_json::to_string(&KeyLine {
+        path: path.into(),
+        stamp: key.stamp,
+        read: key.read,
+        used: key.used,
+        failures: key.failures,
+        length: body.len(),
+    })
 }
 
-/// The index's text; none where there is no such file.
+/// Leaves the largest entries of an index out that has no room for all, and says so.
+fn leave_out_largest(file: &Path, room: u64, lines: &mut Vec<(&str, String, &str)>) {
+    let bytes = |(_, key, body): &(&str, String, &str)| (key.len() + body.len() + 2) as u64;
+    let mut all: u64 = lines.iter().map(bytes).sum();
+    if all <= room {
+        return;
+    }
+    lines.sort_by_key(bytes);
+    let (count, mut left_out) = (lines.len(), Vec::new());
+    while all > room
+        && let Some(largest) = lines.pop()
+    {
+        all -= bytes(&largest);
+        left_out.push(largest.0);
+    }
+    tracing::warn!(
+        "the catalog's index `{}` has no room for {} of {count} components, which are read anew \
+         at each start, such as `{}`\n\
+         hint: let these components offer less",
+        file.display(),
+        left_out.len(),
+        left_out.first().copied().unwrap_or_default()
+    );
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Reads the index's text; none where there is no such file.
 fn read(file: &Path) -> Result<Option<String>, Unusable> {
     use ErrorKind::{FileTooLarge, InvalidInput, IsADirectory};
     let bytes = match read_regular_file(file, LIMIT) {
@@ -279,14 +349,13 @@ fn read(file: &Path) -> Result<Option<String>, Unusable> {
         }
         Err(error) => return Err(error.into()),
     };
-    // What is no text any more is replaced, so that it damages only the entry that
-    // it is in.
+    // Bytes that are not UTF-8 are replaced, so that they damage only the entry that they are in.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     Ok(Some(text))
 }
 
-/// Makes a folder that only its user can enter, with all above it.
+/// Makes a folder that only its user can enter, with all folders above it.
 fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

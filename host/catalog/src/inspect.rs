@@ -1,7 +1,7 @@
-//! Everything that a component's bytes tell about it.
+//! Inspection of a component, from its bytes.
 
 use dormouse_wit::{Declaration, source};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wit_parser::decoding::DecodedWasm;
 use wit_parser::{TypeDefKind, TypeId, WorldItem};
@@ -9,20 +9,20 @@ use wit_parser::{TypeDefKind, TypeId, WorldItem};
 use crate::types::print;
 use crate::{Problem, Provenance, read};
 
-/// What `dormouse inspect` shows.
-#[derive(Debug, Serialize)]
+/// Output of `dormouse inspect`.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Inspection {
-    /// In bytes.
+    /// Size of the file, in bytes.
     pub size: usize,
-    /// The SHA-256 digest of the file, in hexadecimal.
+    /// SHA-256 digest of the file, in hexadecimal.
     pub sha256: String,
-    /// Where the declaration was found.
+    /// Place of the declaration.
     pub provenance: Provenance,
-    /// What it declares.
+    /// The declaration.
     pub declaration: Declaration,
-    /// What it imports, by name.
+    /// Names of its imports.
     pub imports: Vec<String>,
-    /// What it exports, by name.
+    /// Names of its exports.
     pub exports: Vec<String>,
     /// Its interface as WIT.
     pub wit: String,
@@ -32,7 +32,7 @@ pub struct Inspection {
 ///
 /// # Errors
 /// The bytes are no component, or its declaration is damaged.
-pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
+pub(crate) fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
     let listing = read::bytes(bytes)?;
     let damaged = |message: String| Problem::Declaration { message };
     let decoded = source::decode(bytes).map_err(damaged)?;
@@ -59,8 +59,8 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
     })
 }
 
-/// The names of the functions and resources that a component needs of its host.
-/// What it imports of mere types, no host has to offer.
+/// Returns the names of the functions, resources and interfaces that a component needs of its host.
+/// No host has to offer imports of mere types.
 pub(crate) fn needs(bytes: &[u8]) -> Result<Vec<String>, String> {
     let decoded = source::decode(bytes)?;
     let DecodedWasm::Component(resolve, world) = &decoded else {

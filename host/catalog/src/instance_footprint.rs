@@ -1,43 +1,67 @@
-//! What an instance of a component takes of its host beside linear memories and tables.
+//! Memory of the host for an instance of a component beside linear memories and tables.
 
 use dormouse_wit::component_types::each_type;
 use wasmparser::{
     ComponentAlias, ComponentDefinedType, ComponentExternalKind, ComponentInstance,
     ComponentOuterAliasKind, ComponentType, ComponentValType, ElementItems, ElementKind, Encoding,
-    Instance, Parser, Payload,
+    Instance, Payload,
 };
 
-/// Bytes that an engine keeps for each component instance, whatever it has.
+use crate::payloads::{MAX_NESTED_COMPONENTS, Unreadable, payloads};
+
+/// Bytes that an engine keeps for each component instance.
 const COMPONENT_INSTANCE_BYTES: u64 = 1 << 10;
 
-/// Bytes that an engine keeps in a component instance for each resource type and each function
-/// that is lowered or made of a type.
+/// Bytes that an engine keeps in a component instance for each resource type and each canonical
+/// function.
 const CANONICAL_BYTES: u64 = 128;
 
-/// Bytes that an engine keeps for each core instance, whatever it has.
+/// Bytes that an engine keeps for each core instance.
 const CORE_INSTANCE_BYTES: u64 = 2 << 10;
 
 /// Bytes that an engine keeps in a core instance for each function and each import.
 const FUNCTION_BYTES: u64 = 32;
 
-/// Bytes that an engine keeps in a core instance for each global and each item of a passive
-/// element segment.
+/// Bytes that an engine keeps in a core instance for each global and each item of a passive element
+/// segment.
 const ITEM_BYTES: u64 = 16;
 
-/// What one instance of a component takes of its host beside linear memories and tables.
+/// Most modules and most components that are known to one component: as many as WebAssembly's
+/// tools take. Each is kept while the component is read, and takes a few bytes of its file.
+const MAX_KNOWN: usize = 1000;
+
+/// A component has more parts than are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooManyParts {
+    /// Components in one another.
+    #[error("it has components nested more than {MAX_NESTED_COMPONENTS} levels deep")]
+    Nested,
+    /// Modules in a component, or under several numbers there.
+    #[error(
+        "one component of it has more than {MAX_KNOWN} modules, those by another number included"
+    )]
+    Modules,
+    /// Components in a component, likewise.
+    #[error(
+        "one component of it has more than {MAX_KNOWN} components, those by another number included"
+    )]
+    Components,
+}
+
+/// Memory of the host for one instance of a component beside linear memories and tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InstanceFootprint {
-    /// Number of component instances, the whole included; `u64::MAX` where nobody knows.
+    /// Number of component instances, itself included; `u64::MAX` where that cannot be told.
     pub component_instances: u64,
     /// Number of those that have code of their own, in each of which one function can wait for
     /// another.
     pub with_code: u64,
-    /// Bytes of all of them, without the core instances that an engine makes of its own.
+    /// Bytes of all of them, without core instances that an engine makes for itself.
     pub bytes: u64,
-    /// Most flags of one type, where there are futures or streams of something else than numbers;
-    /// 0 where there are none.
+    /// Most flags of one type, where there are futures or streams of a defined type; 0 where there
+    /// are none.
     pub sent_flags: usize,
-    /// Whether there are futures or streams of something else than numbers.
+    /// Whether there are futures or streams of a defined type, not a primitive one.
     pub sends_values: bool,
 }
 
@@ -51,21 +75,29 @@ impl InstanceFootprint {
     }
 }
 
-/// What one instance of a component takes of its host beside linear memories and tables. Counts by
-/// what is declared, without validating it. Where that does not tell, because components are handed
-/// around in it, all numbers are `u64::MAX`.
-#[must_use]
-pub fn instance_footprint(component: &[u8]) -> InstanceFootprint {
+/// Computes the memory of the host for one instance of a component beside linear memories and
+/// tables. Counts declarations, without validating them. Where these do not tell, because
+/// components are passed around in the component, all numbers are `u64::MAX`.
+///
+/// # Errors
+/// It has so many parts that no tool takes it. Nothing has validated it yet, and what is kept of
+/// each part takes more than the part does in the file.
+pub fn instance_footprint(component: &[u8]) -> Result<InstanceFootprint, TooManyParts> {
     let mut scopes = Vec::new();
     let mut whole = InstanceFootprint::default();
     let mut sent = SentTypes::default();
-    for payload in Parser::new(0).parse_all(component).map_while(Result::ok) {
+    for payload in payloads(component) {
+        let payload = match payload {
+            Ok(payload) => payload,
+            Err(Unreadable::TooDeep) => return Err(TooManyParts::Nested),
+            Err(Unreadable::Damaged) => break,
+        };
         match payload {
             Payload::Version { encoding, .. } => scopes.push(Scope::new(encoding)),
             Payload::End(_) => match scopes.pop() {
                 Some(Scope::Module(bytes)) => {
                     if let Some(Scope::Component(outer)) = scopes.last_mut() {
-                        outer.modules.push(Some(bytes));
+                        outer.knows_module(Some(bytes))?;
                     }
                 }
                 Some(Scope::Component(ended)) => {
@@ -77,7 +109,7 @@ pub fn instance_footprint(component: &[u8]) -> InstanceFootprint {
                         ..InstanceFootprint::default()
                     });
                     match scopes.last_mut() {
-                        Some(Scope::Component(outer)) => outer.components.push(Some(takes)),
+                        Some(Scope::Component(outer)) => outer.knows_component(Some(takes))?,
                         _ => whole = takes,
                     }
                 }
@@ -94,20 +126,20 @@ pub fn instance_footprint(component: &[u8]) -> InstanceFootprint {
                     this.takes_canonical(resources);
                 }
             }
-            payload => Scope::read(&mut scopes, payload),
+            payload => Scope::read(&mut scopes, payload)?,
         }
     }
     whole.sends_values = sent.has_values;
     if sent.has_values {
         whole.sent_flags = sent.max_flags;
     }
-    whole
+    Ok(whole)
 }
 
-/// Types of what components can send each other.
+/// Types that components can send each other.
 #[derive(Default)]
 struct SentTypes {
-    /// Whether there are futures or streams of something else than numbers.
+    /// Whether there are futures or streams of a defined type, not a primitive one.
     has_values: bool,
     max_flags: usize,
 }
@@ -126,14 +158,15 @@ impl SentTypes {
     }
 }
 
-/// What is being read, and what is around it.
+/// A module or a component that is being read.
 enum Scope {
-    /// A core module, each of whose instances takes so many bytes.
+    /// A core module, with the bytes of each of its instances.
     Module(u64),
     Component(ComponentScope),
 }
 
-/// The index spaces of a component. What is None is known only where the component is used.
+/// Index spaces of a component. None stands for an item that is known only where the component is
+/// used.
 #[derive(Default)]
 struct ComponentScope {
     modules: Vec<Option<u64>>,
@@ -143,7 +176,7 @@ struct ComponentScope {
     takes: InstanceFootprint,
 }
 
-/// What is taken where nobody knows how much that is.
+/// Footprint where it cannot be told.
 const UNKNOWN: InstanceFootprint = InstanceFootprint {
     component_instances: u64::MAX,
     with_code: u64::MAX,
@@ -160,23 +193,24 @@ impl Scope {
         }
     }
 
-    /// Reads a section of the last of these.
-    fn read(scopes: &mut [Self], payload: Payload<'_>) {
+    /// Reads a section of the last scope.
+    fn read(scopes: &mut [Self], payload: Payload<'_>) -> Result<(), TooManyParts> {
         if let Payload::ComponentAliasSection(section) = payload {
             for alias in section.into_iter().map_while(Result::ok) {
-                ComponentScope::alias(scopes, &alias);
+                ComponentScope::alias(scopes, &alias)?;
             }
-            return;
+            return Ok(());
         }
         match scopes.last_mut() {
             Some(Self::Module(bytes)) => *bytes = bytes.saturating_add(module_bytes(payload)),
-            Some(Self::Component(component)) => component.read(payload),
+            Some(Self::Component(component)) => component.read(payload)?,
             None => {}
         }
+        Ok(())
     }
 }
 
-/// Bytes that each instance of a core module takes for what one of its sections declares.
+/// Returns the bytes of each instance of a core module for the declarations in one of its sections.
 fn module_bytes(payload: Payload<'_>) -> u64 {
     match payload {
         Payload::ImportSection(section) => {
@@ -201,7 +235,25 @@ fn module_bytes(payload: Payload<'_>) -> u64 {
 }
 
 impl ComponentScope {
-    fn read(&mut self, payload: Payload<'_>) {
+    /// Adds a module to those that it knows.
+    fn knows_module(&mut self, bytes: Option<u64>) -> Result<(), TooManyParts> {
+        if self.modules.len() >= MAX_KNOWN {
+            return Err(TooManyParts::Modules);
+        }
+        self.modules.push(bytes);
+        Ok(())
+    }
+
+    /// Adds a component to those that it knows.
+    fn knows_component(&mut self, takes: Option<InstanceFootprint>) -> Result<(), TooManyParts> {
+        if self.components.len() >= MAX_KNOWN {
+            return Err(TooManyParts::Components);
+        }
+        self.components.push(takes);
+        Ok(())
+    }
+
+    fn read(&mut self, payload: Payload<'_>) -> Result<(), TooManyParts> {
         match payload {
             Payload::InstanceSection(section) => {
                 for instance in section.into_iter().map_while(Result::ok) {
@@ -229,21 +281,21 @@ impl ComponentScope {
             Payload::ComponentImportSection(section) => {
                 for import in section.into_iter().map_while(Result::ok) {
                     match import.ty.kind() {
-                        ComponentExternalKind::Module => self.modules.push(None),
-                        ComponentExternalKind::Component => self.components.push(None),
+                        ComponentExternalKind::Module => self.knows_module(None)?,
+                        ComponentExternalKind::Component => self.knows_component(None)?,
                         _ => {}
                     }
                 }
             }
             Payload::ComponentExportSection(section) => {
-                // What is exported has another index from then on.
+                // An exported item has another index from then on.
                 for export in section.into_iter().map_while(Result::ok) {
                     match export.kind {
                         ComponentExternalKind::Module => {
-                            self.modules.push(get(&self.modules, export.index));
+                            self.knows_module(get(&self.modules, export.index))?;
                         }
                         ComponentExternalKind::Component => {
-                            self.components.push(get(&self.components, export.index));
+                            self.knows_component(get(&self.components, export.index))?;
                         }
                         _ => {}
                     }
@@ -251,6 +303,7 @@ impl ComponentScope {
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn takes_canonical(&mut self, number: u64) {
@@ -258,7 +311,7 @@ impl ComponentScope {
         self.takes.bytes = self.takes.bytes.saturating_add(bytes);
     }
 
-    fn alias(scopes: &mut [Scope], alias: &ComponentAlias<'_>) {
+    fn alias(scopes: &mut [Scope], alias: &ComponentAlias<'_>) -> Result<(), TooManyParts> {
         let outer = |count: u32| {
             let at = scopes.len().checked_sub(1 + count as usize)?;
             match scopes.get(at)? {
@@ -286,13 +339,18 @@ impl ComponentScope {
             ComponentAlias::CoreInstanceExport { .. } => (None, None),
         };
         if let Some(Scope::Component(this)) = scopes.last_mut() {
-            this.modules.extend(module);
-            this.components.extend(component);
+            if let Some(module) = module {
+                this.knows_module(module)?;
+            }
+            if let Some(component) = component {
+                this.knows_component(component)?;
+            }
         }
+        Ok(())
     }
 }
 
-/// What has that index, if that is known.
+/// Returns the item with that index, if it is known.
 fn get<T: Copy>(space: &[Option<T>], index: u32) -> Option<T> {
     space.get(index as usize).copied().flatten()
 }
@@ -302,7 +360,7 @@ mod tests {
     use super::*;
 
     fn of(wat: &str) -> InstanceFootprint {
-        instance_footprint(&wat::parse_str(wat).unwrap())
+        instance_footprint(&wat::parse_str(wat).unwrap()).unwrap()
     }
 
     #[test]
@@ -370,7 +428,59 @@ mod tests {
             assert_eq!(of(wat), expected, "{wat}");
         }
         let none = instance_footprint(b"no component");
-        assert_eq!(none, InstanceFootprint::default());
+        assert_eq!(none, Ok(InstanceFootprint::default()));
+    }
+
+    /// What is kept of an alias of four bytes takes twelve times as much.
+    #[test]
+    fn no_more_parts_are_kept_than_tools_take() {
+        let component =
+            |parts: String| wat::parse_str(format!("(component $top {parts})")).unwrap();
+        type Parts<'p> = &'p dyn Fn(usize) -> String;
+        let kinds: [(Parts<'_>, TooManyParts); 6] = [
+            (
+                &|number| "(core module)".repeat(number),
+                TooManyParts::Modules,
+            ),
+            (
+                &|number| "(component)".repeat(number),
+                TooManyParts::Components,
+            ),
+            (
+                &|number| {
+                    let alias = "(alias outer $top $c (component))";
+                    format!("(component $c) {}", alias.repeat(number - 1))
+                },
+                TooManyParts::Components,
+            ),
+            (
+                &|number| {
+                    let alias = "(alias outer $top $m (core module))";
+                    format!("(core module $m) {}", alias.repeat(number - 1))
+                },
+                TooManyParts::Modules,
+            ),
+            (
+                &|number| {
+                    let exports = (1..number).map(|n| format!("(export \"e{n}\" (component $c))"));
+                    format!("(component $c) {}", exports.collect::<String>())
+                },
+                TooManyParts::Components,
+            ),
+            (
+                &|number| {
+                    let imports = (0..number).map(|n| format!("(import \"i{n}\" (component))"));
+                    imports.collect()
+                },
+                TooManyParts::Components,
+            ),
+        ];
+        for (parts, error) in kinds {
+            let most = component(parts(MAX_KNOWN));
+            assert!(instance_footprint(&most).is_ok(), "{error}");
+            let more = component(parts(MAX_KNOWN + 1));
+            assert_eq!(instance_footprint(&more), Err(error));
+        }
     }
 
     #[test]
@@ -399,7 +509,7 @@ mod tests {
         }
     }
 
-    /// Each component has two of the one before: there are more than there are numbers.
+    /// Each component instantiates the one before twice: the count exceeds all numbers.
     #[test]
     fn instances_of_instances_are_counted_without_making_them() {
         let mut wat =
@@ -417,7 +527,7 @@ mod tests {
         assert_eq!(takes, UNKNOWN);
     }
 
-    /// Components whose footprint is known, of which each counts the one before twice.
+    /// Components whose footprint is known, each of which counts the one before twice.
     #[test]
     fn instances_are_counted_in_linear_time() {
         type Component<'c> = &'c dyn Fn(usize) -> String;
@@ -452,17 +562,17 @@ mod tests {
         for (what, kind) in kinds {
             let component =
                 |size: usize| wat::parse_str(format!("(component $top {})", kind(size))).unwrap();
-            dormouse_tests::growth::is_linear(what, 300, component, |component: &Vec<u8>| {
-                std::hint::black_box(instance_footprint(component));
+            dormouse_tests::growth::is_linear(what, 60, component, |component: &Vec<u8>| {
+                std::hint::black_box(instance_footprint(component).unwrap());
             });
         }
     }
 
-    /// What reads a type with all that is in it takes all of the stack.
+    /// Reading a type recursively would take all of the stack.
     #[test]
     fn types_that_are_nested_without_end_are_read() {
         let component = crate::tests::nested_types(300_000);
-        let footprint = instance_footprint(&component);
+        let footprint = instance_footprint(&component).unwrap();
         assert_eq!(footprint.component_instances, 1);
     }
 }

@@ -1,11 +1,11 @@
-//! Memory of a core module's instances that is no linear memory and no table.
+//! Memory of a core module's instances outside of linear memories and tables.
 
 use wasmparser::{ElementItems, ElementKind, Parser, Payload};
 
-/// The largest number of globals and of items in passive element segments that one core
-/// module of a component declares: an engine keeps a copy of each for every instance.
-/// Imported globals are left out. Counts by what is declared, without validating it; what is
-/// no component has none.
+/// Returns the largest number of globals and of items in passive element segments that one core
+/// module of a component declares: an engine keeps a copy of each for every instance. Imported
+/// globals are left out. Counts declarations, without validating them; bytes that are no component
+/// have none.
 #[must_use]
 pub fn max_module_items(component: &[u8]) -> u64 {
     let (mut most, mut of_module) = (0, 0_u64);

@@ -1,11 +1,11 @@
-//! Putting a declaration where it is found fastest: right behind the preamble.
+//! Packing: moving a declaration right behind the preamble, where it is found fastest.
 
 use dormouse_wit::signature::same_signature;
 use dormouse_wit::{Declaration, Function, contract, section, source};
 
 use crate::read;
 
-/// Why a component was not packed.
+/// Reason for which a component was not packed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum PackError {
@@ -19,12 +19,12 @@ pub enum PackError {
     Nothing(String),
 }
 
-/// The component with `declaration` in front; without one, with what it declares
-/// already, or else with what its types tell.
+/// Returns the component with `declaration` in front; without one, with the declaration that it has
+/// already, or else with one derived from its types.
 ///
 /// # Errors
-/// The bytes are no component, the code is not what the declaration says, or there is
-/// nothing to declare.
+/// The bytes are no component, the code differs from the declaration, or there is nothing to
+/// declare.
 pub fn pack(component: &[u8], declaration: Option<Declaration>) -> Result<Vec<u8>, PackError> {
     let code = source::from_component(component)?;
     let exported = code.declaration;
@@ -40,7 +40,7 @@ pub fn pack(component: &[u8], declaration: Option<Declaration>) -> Result<Vec<u8
     Ok(section::insert(component, &section::encode(&declaration)?)?)
 }
 
-/// Whether everything declared is exported, with the signature that is declared.
+/// Checks that everything declared is exported, with the declared signature.
 pub(crate) fn agree(declared: &Declaration, exported: &Declaration) -> Result<(), String> {
     let all: Vec<_> = functions(exported).collect();
     for (what, function) in functions(declared) {
@@ -63,8 +63,7 @@ pub(crate) fn agree(declared: &Declaration, exported: &Declaration) -> Result<()
     Ok(())
 }
 
-/// The functions behind everything that is declared, each with what it is to an
-/// agent, like "tool `add`".
+/// Returns the functions behind all declared items, each with its item, like "tool `add`".
 pub(crate) fn functions(declaration: &Declaration) -> impl Iterator<Item = (String, &Function)> {
     let tools = declaration.tools.iter();
     let tools = tools.map(|tool| ("tool", &tool.name, &tool.function));

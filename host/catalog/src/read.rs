@@ -1,4 +1,4 @@
-//! One component file → what it declares, from its bytes alone.
+//! One component file → its declarations, from its bytes alone.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -13,26 +13,37 @@ use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_parser::decoding::DecodedWasm;
 
 use crate::error::{Problem, ReadError, words};
+use crate::first_findings::first_findings;
+use crate::read_process::{self, ReadCommand, ReadTask};
 use crate::regular::open_regular_file;
+use crate::round::Round;
 use crate::{Entry, Listing, Provenance, Stamp};
 
-/// The largest component that is read, in bytes.
+/// Largest component that is read, in bytes.
 pub const LIMIT: u64 = 512 << 20;
 
-/// The largest declaration that is read, in bytes. To read one takes several times as
-/// much memory.
+/// Largest declaration that is read, in bytes. Reading one takes several times as much memory.
 const MAX_DECLARATION_BYTES: usize = 32 << 20;
 
-/// How much of a file is read at first, in bytes: a small section, or enough of
-/// a large one to know its size.
+/// The largest declaration that is read without a process of its own, in bytes: the tools of nearly
+/// all servers take less.
+const MAX_INLINE_DECLARATION_BYTES: usize = 256 << 10;
+
+/// Bytes of a file that are read at first: a small section, or enough of a large one to know its
+/// size.
 const FIRST: usize = 4096;
 
-/// Reads what the component in a file declares.
+/// Reads the declarations of the component in a file. `command` starts the process that reads what
+/// may take much.
 ///
 /// # Errors
-/// The file is no component, or its declaration is not to be used.
-pub fn entry(path: &Path) -> Result<Entry, ReadError> {
-    let (stamp, listing) = read(path)?;
+/// The file is no component, or its declaration is unusable.
+pub fn entry(path: &Path, command: ReadCommand) -> Result<Entry, ReadError> {
+    let found = read(path, command, None).and_then(|(stamp, listing)| Ok((stamp, listing?)));
+    let (stamp, listing) = found.map_err(|problem| ReadError {
+        path: path.to_owned(),
+        problem,
+    })?;
     Ok(Entry {
         path: path.to_owned(),
         stamp,
@@ -40,7 +51,7 @@ pub fn entry(path: &Path) -> Result<Entry, ReadError> {
     })
 }
 
-/// The metadata of a file that may be a component.
+/// Returns the metadata of a file that may be a component.
 pub(crate) fn metadata(path: &Path) -> Result<Metadata, ReadError> {
     check(std::fs::metadata(path)).map_err(|problem| ReadError {
         path: path.to_owned(),
@@ -48,24 +59,31 @@ pub(crate) fn metadata(path: &Path) -> Result<Metadata, ReadError> {
     })
 }
 
-/// Reads a file's declaration, and what the file looked like meanwhile.
-pub(crate) fn read(path: &Path) -> Result<(Stamp, Listing), ReadError> {
+/// Reads a file's declaration, and the file's stamp at that time.
+///
+/// `round` limits what a process may take, where other files are read for the same start. The stamp
+/// is also of a file that holds no usable declaration.
+pub(crate) fn read(
+    path: &Path,
+    command: ReadCommand,
+    round: Option<Round>,
+) -> Result<(Stamp, Result<Listing, Problem>), Problem> {
+    let file = open(path)?;
+    let stamp = Stamp::of(&check(file.metadata())?);
+    Ok((stamp, listing(file, stamp.size, command, round)))
+}
+
+/// Opens a file that may be a component.
+pub(crate) fn open(path: &Path) -> Result<File, Problem> {
     // It says best what is wrong with what is no file.
-    metadata(path)?;
-    let problem = |problem| ReadError {
-        path: path.to_owned(),
-        problem,
-    };
-    let mut file = open_regular_file(path).map_err(|error| problem(Problem::Io(error)))?;
-    let stamp = Stamp::of(&check(file.metadata()).map_err(problem)?);
-    let listing = listing(&mut file, stamp.size).map_err(problem)?;
-    Ok((stamp, listing))
+    check(std::fs::metadata(path))?;
+    Ok(open_regular_file(path)?)
 }
 
 fn check(metadata: io::Result<Metadata>) -> Result<Metadata, Problem> {
     let metadata = metadata.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Problem::Missing,
-        _ => Problem::Io(error),
+        _ => error.into(),
     })?;
     if metadata.is_dir() {
         return Err(Problem::Folder);
@@ -82,42 +100,52 @@ fn check(metadata: io::Result<Metadata>) -> Result<Metadata, Problem> {
     Ok(metadata)
 }
 
-fn listing(file: &mut File, size: u64) -> Result<Listing, Problem> {
+fn listing(
+    mut file: File,
+    size: u64,
+    command: ReadCommand,
+    round: Option<Round>,
+) -> Result<Listing, Problem> {
     let mut bytes = Vec::with_capacity(FIRST);
-    let mut first = file.take(FIRST as u64);
-    first.read_to_end(&mut bytes).map_err(Problem::Io)?;
+    let mut first = (&mut file).take(FIRST as u64);
+    first.read_to_end(&mut bytes)?;
     preamble(&bytes, size)?;
-    if let Some((start, end)) = front(&bytes) {
-        if end as u64 > size {
-            return Err(Problem::Truncated { size });
-        }
-        small_enough(end - start)?;
-        read_to(file, &mut bytes, end as u64)?;
-        let section = bytes.get(start..end).unwrap_or_default();
-        return declared(section, Provenance::Front);
+    let Some((start, end)) = front(&bytes) else {
+        return read_process::in_process(command, ReadTask::Listing, file, round);
+    };
+    if end as u64 > size {
+        return Err(Problem::Truncated { size });
     }
-    // All of it at once: growing bit by bit copies everything again and again, and
-    // leaves the allocator with pieces that nothing fits into later.
-    let rest = size.saturating_sub(bytes.len() as u64);
-    bytes.reserve_exact(usize::try_from(rest).unwrap_or(0));
-    read_to(file, &mut bytes, LIMIT)?;
-    whole(&bytes, size)
+    small_enough(end - start)?;
+    if end - start > MAX_INLINE_DECLARATION_BYTES {
+        return read_process::in_process(command, ReadTask::Listing, file, round);
+    }
+    read_to(&mut file, &mut bytes, end as u64)?;
+    let section = bytes.get(start..end).unwrap_or_default();
+    declared(section, Provenance::Front)
 }
 
-/// What a component declares, of which all bytes are there.
+/// Reads the declarations of a component, all of whose bytes are given.
 pub(crate) fn bytes(bytes: &[u8]) -> Result<Listing, Problem> {
     preamble(bytes, bytes.len() as u64)?;
+    if front(bytes).is_some() {
+        contract(bytes)?;
+    }
+    component(bytes)
+}
+
+/// Reads the declarations of bytes that begin as a component does.
+pub(crate) fn component(bytes: &[u8]) -> Result<Listing, Problem> {
     match front(bytes).and_then(|(start, end)| bytes.get(start..end)) {
-        Some(section) => {
+        Some(section) => declared(section, Provenance::Front),
+        None => {
             contract(bytes)?;
-            declared(section, Provenance::Front)
+            whole(bytes, bytes.len() as u64)
         }
-        None => whole(bytes, bytes.len() as u64),
     }
 }
 
 fn whole(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
-    contract(bytes)?;
     match section::find(bytes) {
         Ok(Some(section)) => declared(&section, Provenance::Section),
         Ok(None) => derived(bytes, size),
@@ -128,14 +156,12 @@ fn whole(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
 /// Reads on until `bytes` holds the first `end` bytes of the file, or all of it.
 fn read_to(file: &mut File, bytes: &mut Vec<u8>, end: u64) -> Result<(), Problem> {
     let held = bytes.len() as u64;
-    file.seek(SeekFrom::Start(held)).map_err(Problem::Io)?;
-    file.take(end.saturating_sub(held))
-        .read_to_end(bytes)
-        .map_err(Problem::Io)?;
+    file.seek(SeekFrom::Start(held))?;
+    file.take(end.saturating_sub(held)).read_to_end(bytes)?;
     Ok(())
 }
 
-/// Judges the first eight bytes: is this a component at all?
+/// Checks that the first eight bytes are those of a component.
 fn preamble(bytes: &[u8], size: u64) -> Result<(), Problem> {
     let Some((magic, rest)) = bytes.split_first_chunk::<4>() else {
         return Err(if bytes.is_empty() {
@@ -175,7 +201,7 @@ fn not_wasm(bytes: &[u8]) -> Problem {
     }
 }
 
-/// Where the declaration's content is, if its section is the file's first.
+/// Returns the range of the declaration's content, if its section is the file's first.
 fn front(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut at = 8;
     if *bytes.get(at)? != 0 {
@@ -190,7 +216,7 @@ fn front(bytes: &[u8]) -> Option<(usize, usize)> {
     (named && start <= end).then_some((start, end))
 }
 
-/// An unsigned LEB128 number of at most 32 bits.
+/// Reads an unsigned LEB128 number of at most 32 bits.
 fn leb(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut number = 0_u64;
     for shift in (0..35).step_by(7) {
@@ -219,8 +245,8 @@ fn declared(section: &[u8], provenance: Provenance) -> Result<Listing, Problem> 
     Listing::new(declaration, provenance).map_err(|error| damaged(error.to_string()))
 }
 
-/// The declaration in a section's content, if everything in it is known by one
-/// name: the one that an agent sees and the one that a request is looked up by.
+/// Decodes the declaration in a section's content. Each item in it must have one name only: agents
+/// see that of its MCP object, and requests are looked up by the other.
 pub(crate) fn declaration(section: &[u8]) -> Result<Declaration, dormouse_wit::Error> {
     #[derive(Deserialize)]
     struct NamedItem<'a> {
@@ -265,7 +291,7 @@ pub(crate) fn declaration(section: &[u8]) -> Result<Declaration, dormouse_wit::E
     Ok(declaration)
 }
 
-/// Compares the name of something with the one in its MCP object.
+/// Compares the name of an item with the one in its MCP object.
 fn one_name(
     what: &str,
     object: &str,
@@ -283,24 +309,24 @@ fn one_name(
     }
 }
 
-/// The declaration of a component that carries none: from its types, without words.
+/// Derives the declaration of a component that has none from its types, without descriptions.
 fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
     let declared = source::from_component(bytes).map_err(|error| match source::decode(bytes) {
         Ok(DecodedWasm::WitPackage(..)) => Problem::WitPackage,
         _ => malformed(bytes, size, error.to_string()),
     })?;
-    let skipped = declared.findings.iter().map(ToString::to_string).collect();
+    let skipped = first_findings(declared.findings);
     let mut listing = Listing::new(declared.declaration, Provenance::Derived).map_err(|error| {
         Problem::Declaration {
             message: error.to_string(),
         }
     })?;
-    listing.skipped = skipped;
+    listing.skipped = skipped.iter().map(ToString::to_string).collect();
     Ok(listing)
 }
 
-/// What is wrong with a component that could not be read: what the validator
-/// says, and if it is content, what the decoder said.
+/// Returns the fault of a component that could not be read: that of the validator, or the decoder's
+/// message if the component is valid.
 fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
     if component_types::copied_too_often(bytes) {
         return Problem::Declaration {
@@ -316,8 +342,8 @@ fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
 }
 
 fn damage(bytes: &[u8], size: u64, error: &wasmparser::BinaryReaderError) -> Problem {
-    // A section may also end too early within the file, so the message alone
-    // does not tell that it was cut off.
+    // A section may also end too early within the file, so the message alone does not tell that the
+    // file was cut off.
     if error.message().contains("unexpected end") && section::strip(bytes).is_err() {
         return Problem::Truncated { size };
     }
@@ -327,14 +353,14 @@ fn damage(bytes: &[u8], size: u64, error: &wasmparser::BinaryReaderError) -> Pro
     }
 }
 
-/// Refuses a component that is damaged, or that speaks another version of the contract.
+/// Refuses a component that is damaged, or of another version of the contract.
 fn contract(bytes: &[u8]) -> Result<(), Problem> {
     let (ours, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
     let refuse = |verb, name: &str, hint| Problem::Contract {
-        verb,
+        verb: Cow::Borrowed(verb),
         name: words(name),
-        offered: CONTRACT,
-        hint,
+        offered: CONTRACT.into(),
+        hint: Cow::Borrowed(hint),
     };
     let foreign = |name: &str| {
         let of_contract = name
@@ -345,7 +371,7 @@ fn contract(bytes: &[u8]) -> Result<(), Problem> {
                 .rsplit_once('@')
                 .is_none_or(|(_, found)| found != version)
     };
-    // Nothing that calls itself for each level may read it.
+    // No recursive reader may read such types.
     if let Some(offset) = component_types::nested_too_deep(bytes) {
         return Err(Problem::Malformed {
             offset,

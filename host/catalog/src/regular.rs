@@ -1,20 +1,19 @@
-//! Opening and reading files that may turn out to be none: a pipe would be waited for
-//! for ever, and a device read until memory is full.
+//! Opening and reading of files that may turn out to be special: opening a pipe would wait for
+//! ever, and reading a device would fill the memory.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// Opens a regular file to read it. Nothing is ever waited for, and what is put in the
-/// file's place meanwhile is not read.
+/// Opens a regular file for reading, without waiting. A special file that is put in its place
+/// meanwhile is refused.
 ///
 /// # Errors
-/// There is none, it cannot be opened, or something else than a file is there:
-/// [`ErrorKind::IsADirectory`], or [`ErrorKind::InvalidInput`] for what is no folder
-/// either.
+/// There is no file, it cannot be opened, or the path is something else:
+/// [`ErrorKind::IsADirectory`] for a folder, [`ErrorKind::InvalidInput`] for a special file.
 pub fn open_regular_file(path: &Path) -> io::Result<File> {
-    // To open a device can be an act of its own, so the look comes before the opening;
-    // and after it, because something else may be there by then.
+    // Opening a device can have an effect of its own, so the kind is checked before opening; and
+    // after it, as another file may be there by then.
     check(&std::fs::metadata(path)?)?;
     let mut options = File::options();
     options.read(true);
@@ -30,27 +29,27 @@ pub fn open_regular_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The bytes of a regular file; none where there is no such file.
+/// Reads a regular file; none where there is no such file.
 ///
 /// # Errors
-/// It cannot be opened or read, is no file (see [`open_regular_file`]), or has more than
+/// The file cannot be opened or read, is not regular (see [`open_regular_file`]), or has more than
 /// `max_bytes` ([`ErrorKind::FileTooLarge`]).
 pub fn read_regular_file(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let read = open_and_read_regular_file(path, max_bytes)?;
     Ok(read.map(|(_, bytes)| bytes))
 }
 
-/// The same, with the file that the bytes are of.
+/// Reads a regular file like [`read_regular_file`], and returns the open file, too.
 ///
 /// # Errors
-/// The same as of [`read_regular_file`].
+/// Those of [`read_regular_file`].
 pub fn open_and_read_regular_file(
     path: &Path,
     max_bytes: u64,
 ) -> io::Result<Option<(File, Vec<u8>)>> {
     let mut file = match open_regular_file(path) {
         Ok(file) => file,
-        // A folder of the path that is a file means the same as one that is not there.
+        // A path through a file means the same as one that does not exist.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }

@@ -1,9 +1,13 @@
-//! How much validating against a schema may take.
+//! Cost of validating values with a schema.
 //!
-//! A schema of a few lines can take a validator hours: references double with each level,
-//! or lead back to where they are. So a schema is judged where it is learnt, by what is held
-//! against one value when all references are followed, and a value before it is validated,
-//! by the steps that this takes at most. Both counts end at their limits.
+//! A schema of a few lines can take a validator hours: references double with each level, or lead
+//! back to themselves. So a schema is checked when it is learnt, by the number of schemas that
+//! apply to one value when all references are followed, and a value before it is validated, by the
+//! most steps that this takes. Both counts stop at their limits.
+
+mod distinct;
+mod evaluated;
+mod steps;
 
 use std::collections::HashMap;
 
@@ -12,23 +16,26 @@ use serde_json::{Map, Value};
 use crate::schema_references::percent_decoded;
 use crate::validator::has_patterns;
 
-/// How many schemas may be held against one value when all references are followed, and how
-/// many parts a schema may have in all for them to bound what validating takes.
+use steps::Steps;
+
+/// Most schemas that may apply to one value when all references are followed, and most parts of a
+/// schema in all for which their number bounds the steps of validating.
 pub(crate) const MAX_SCHEMA_NODES: u64 = 250_000;
 
-/// How many steps validating a value may take: some tenths of a second.
+/// Most steps of validating a value: some tenths of a second, as a step of any keyword takes less
+/// than a microsecond.
 pub(crate) const MAX_STEPS: u64 = 1_000_000;
 
-/// How deep schemas may lead, references followed: validators go there by recursion.
+/// Most levels of schemas, references followed: validators recurse into each.
 const MAX_DEPTH: usize = 512;
 
-/// Nodes that a schema of schemas counts for, in place of its parts.
+/// Nodes that a meta-schema counts as, in place of its parts.
 const META_NODES: u64 = 500;
 
-/// How many letters of text count as one step.
+/// Bytes of text that count as one step.
 const TEXT_PER_STEP: usize = 64;
 
-/// How many letters, each times a pattern's states, count as one step.
+/// Product of a text's bytes and a pattern's states that counts as one step.
 const MATCHING_PER_STEP: u64 = 128;
 
 /// Keywords whose value is one schema for the same value.
@@ -43,26 +50,42 @@ const IN_PLACE_MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Keywords that refer to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Keywords for what no other keyword has looked at: to find out what that is, validators
-/// look again.
+/// Keywords for parts that no other keyword has evaluated: to find these, validators evaluate the
+/// others again.
 const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
-/// How often a validator looks at what stands beside such a keyword.
+/// Least number of times that a validator evaluates the keywords beside such a keyword, and the
+/// number of times that it compiles them. For a value, the times are [counted](evaluated).
 const UNEVALUATED_LOOKS: u64 = 3;
 
-/// Size of a schema, all references followed.
+/// Keywords that may take more steps for a value than their parts times the parts of the value, or
+/// of which the parts are evaluated again to tell what is wrong.
+const UNBOUNDED: [&str; 9] = [
+    "anyOf",
+    "contentEncoding",
+    "contentMediaType",
+    "format",
+    "oneOf",
+    "multipleOf",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
+
+/// Size of a schema, with all references followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaCost {
-    /// Its parts; nothing where they do not bound the steps: it leads back to itself, it has
-    /// patterns, each of which may take as many steps for a text as it has states, or they are too
-    /// many.
+    /// Number of its parts; none where these do not bound the steps: the schema leads back to
+    /// itself, has patterns, each of which may take as many steps for a text as it has states, has
+    /// [keywords](UNBOUNDED) that take more for one value than one step for each part, or has too
+    /// many parts.
     nodes: Option<u64>,
 }
 
-/// Where a reference leads.
+/// Target of a reference.
 enum Target<'a> {
     Schema(&'a Value),
-    /// A schema of schemas.
+    /// A meta-schema.
     Meta,
 }
 
@@ -82,13 +105,13 @@ fn resolve<'a>(root: &'a Value, reference: &str) -> Option<Target<'a>> {
     found.map(Target::Schema)
 }
 
-/// The schemas that stand in a schema, by what they are for.
+/// Schemas within a schema, by their role.
 struct Parts<'a> {
     in_place: Vec<&'a Value>,
     inner: Vec<&'a Value>,
     references: Vec<&'a str>,
     looks: u64,
-    /// Everything else: literals, names, patterns.
+    /// Number of other parts: literals, names, patterns.
     own: u64,
 }
 
@@ -155,7 +178,7 @@ const INNER: [&str; 7] = [
     "unevaluatedProperties",
 ];
 
-/// How many parts a value has, with its text.
+/// Returns the number of parts of a value, with its text.
 #[must_use]
 pub(crate) fn value_nodes(value: &Value) -> u64 {
     match value {
@@ -168,14 +191,14 @@ pub(crate) fn value_nodes(value: &Value) -> u64 {
     }
 }
 
-/// How long the path to the deepest part of a value may be, in bytes.
+/// Returns the most bytes of the path to the deepest part of a value.
 #[must_use]
 pub(crate) fn longest_path(value: &Value) -> usize {
     let longest = |parts: &mut dyn Iterator<Item = usize>| parts.max().unwrap_or(0);
     match value {
         Value::Array(items) => 8 + longest(&mut items.iter().map(longest_path)),
         Value::Object(members) => longest(&mut members.iter().map(|(name, value)| {
-            // A `/` takes two letters there.
+            // A `/` becomes two letters there.
             1 + 2 * name.len() + longest_path(value)
         })),
         _ => 0,
@@ -186,20 +209,20 @@ fn text_steps(text: &str) -> u64 {
     (text.len() / TEXT_PER_STEP) as u64
 }
 
-/// Counts what a schema is, all references followed.
+/// Counts the nodes of a schema, with all references followed.
 struct Expansion<'a> {
     root: &'a Value,
-    /// Schemas that are held against one value where each part is: nothing yet for those that are
-    /// being counted.
+    /// Number of schemas that apply to one value where each part is; none for parts that are being
+    /// counted.
     in_place: HashMap<*const Value, Option<u64>>,
-    /// Parts that are for parts of the value, and were not counted yet.
+    /// Schemas for parts of the value that have not been counted yet.
     inner: Vec<&'a Value>,
-    /// Nodes that validators look at again and again.
+    /// Number of nodes that validators evaluate several times.
     looked_at: u64,
 }
 
 impl<'a> Expansion<'a> {
-    /// Counts the schemas that are held against one value, whatever that is.
+    /// Counts the schemas that apply to one value, whatever it is.
     fn in_place(&mut self, schema: &'a Value, depth: usize) -> Result<u64, String> {
         let Value::Object(members) = schema else {
             return Ok(1);
@@ -210,7 +233,7 @@ impl<'a> Expansion<'a> {
             ));
         }
         match self.in_place.get(&std::ptr::from_ref(schema)) {
-            // It leads back to where it is, without any value: a validator sees that.
+            // The schema leads back to itself with the same value, which a validator detects.
             Some(None) => return Ok(1),
             Some(Some(nodes)) => return Ok(*nodes),
             None => {}
@@ -244,7 +267,7 @@ impl<'a> Expansion<'a> {
         Ok(nodes)
     }
 
-    /// Counts those of all parts.
+    /// Counts the schemas of all parts.
     fn all_in_place(&mut self) -> Result<(), String> {
         self.in_place(self.root, 0)?;
         while let Some(part) = self.inner.pop() {
@@ -254,15 +277,15 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// Counts the parts of a schema, those that are there twice twice.
+/// Counts the parts of a schema, repeated ones each time.
 struct Total<'a> {
     root: &'a Value,
-    /// Nothing yet for those that are being counted.
+    /// Parts counted so far; none for those that are being counted.
     known: HashMap<*const Value, Option<u64>>,
 }
 
 impl<'a> Total<'a> {
-    /// The parts, if they are few and it does not lead back to itself.
+    /// Returns the number of parts, if they are few and the schema does not lead back to itself.
     fn nodes(&mut self, schema: &'a Value, depth: usize) -> Option<u64> {
         let Value::Object(members) = schema else {
             return Some(1);
@@ -302,7 +325,7 @@ impl SchemaCost {
     /// Counts a schema whose references are pointers from its root.
     ///
     /// # Errors
-    /// It comes to too much for any value: why, to follow on what is called the schema.
+    /// The schema costs too much for any value, with the reason, as a predicate of the schema.
     pub(crate) fn of(schema: &Value) -> Result<Self, String> {
         let mut expansion = Expansion {
             root: schema,
@@ -317,151 +340,46 @@ impl SchemaCost {
         };
         let nodes = total.nodes(schema, 0);
         Ok(Self {
-            nodes: nodes.filter(|_| !has_patterns(schema)),
+            nodes: nodes.filter(|_| !has_patterns(schema) && !has_any(schema, &UNBOUNDED)),
         })
     }
 
-    /// How many steps validating a value takes at most; nothing where that is more than
-    /// [`MAX_STEPS`].
+    /// Returns the most steps of validating a value; none where that is more than [`MAX_STEPS`].
     #[must_use]
-    pub(crate) fn steps(&self, schema: &Value, value: &Value) -> Option<u64> {
+    pub(crate) fn steps(&self, schema: &Value, value: &Value) -> Option<Steps> {
+        self.steps_within(schema, value, MAX_STEPS)
+    }
+
+    /// Returns the most steps of validating a value; none where that is more than `most`. Takes no
+    /// more than about as many itself, beside one look at each part of the value.
+    #[must_use]
+    pub(crate) fn steps_within(&self, schema: &Value, value: &Value, most: u64) -> Option<Steps> {
         let bound = self
             .nodes
             .map(|nodes| nodes.saturating_mul(value_nodes(value)));
-        if bound.is_some_and(|bound| bound <= MAX_STEPS / 8) {
-            return bound;
+        if let Some(validating) = bound.filter(|bound| *bound <= most / 8) {
+            return Some(Steps {
+                validating,
+                repeated: 0,
+            });
         }
-        let mut count = StepCount {
-            root: schema,
-            steps: 0,
-        };
-        count.schema(schema, value, 0).ok()?;
-        Some(count.steps)
+        steps::count(schema, value, most)
     }
 }
 
-/// Goes the way that a validator goes through a schema and a value, whatever fits.
-struct StepCount<'a> {
-    root: &'a Value,
-    steps: u64,
-}
-
-/// A count has come to its end.
-struct TooMany;
-
-impl<'a> StepCount<'a> {
-    fn add(&mut self, steps: u64) -> Result<(), TooMany> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps > MAX_STEPS {
-            return Err(TooMany);
-        }
-        Ok(())
-    }
-
-    fn schema(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Result<(), TooMany> {
-        self.add(1)?;
-        let Value::Object(members) = schema else {
-            return Ok(());
-        };
-        if depth > MAX_DEPTH {
-            return Err(TooMany);
-        }
-        let depth = depth + 1;
-        let parts = Parts::of(members);
-        self.add(parts.own)?;
-        for _ in 0..parts.looks {
-            for part in &parts.in_place {
-                self.schema(part, value, depth)?;
-            }
-            for reference in &parts.references {
-                match resolve(self.root, reference) {
-                    Some(Target::Schema(target)) => self.schema(target, value, depth)?,
-                    Some(Target::Meta) => {
-                        self.add(META_NODES.saturating_mul(value_nodes(value)))?;
-                    }
-                    None => return Err(TooMany),
-                }
-            }
-        }
-        match value {
-            Value::String(text) => self.text(members, text),
-            Value::Array(items) => self.items(members, items, depth),
-            Value::Object(properties) => self.properties(members, properties, depth),
-            _ => Ok(()),
-        }
-    }
-
-    fn text(&mut self, members: &Map<String, Value>, text: &str) -> Result<(), TooMany> {
-        self.add(text_steps(text))?;
-        match members.get("pattern").and_then(Value::as_str) {
-            Some(pattern) => self.matching(pattern, text),
-            None => Ok(()),
-        }
-    }
-
-    fn matching(&mut self, pattern: &str, text: &str) -> Result<(), TooMany> {
-        let states = (text.len() as u64).saturating_mul(pattern_states(pattern));
-        self.add(1 + states / MATCHING_PER_STEP)
-    }
-
-    fn items(
-        &mut self,
-        members: &'a Map<String, Value>,
-        items: &[Value],
-        depth: usize,
-    ) -> Result<(), TooMany> {
-        if members.contains_key("uniqueItems") {
-            self.add(items.iter().map(value_nodes).sum())?;
-        }
-        let first = ["prefixItems", "items"];
-        let first = first.iter().find_map(|name| members.get(*name)?.as_array());
-        let first = first.map_or(&[][..], Vec::as_slice);
-        for (schema, item) in first.iter().zip(items) {
-            self.schema(schema, item, depth)?;
-        }
-        for name in ["items", "additionalItems", "contains", "unevaluatedItems"] {
-            let schema = members.get(name).filter(|schema| !schema.is_array());
-            for item in items.iter().filter(|_| schema.is_some()) {
-                self.schema(schema.unwrap_or(&Value::Null), item, depth)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn properties(
-        &mut self,
-        members: &'a Map<String, Value>,
-        properties: &Map<String, Value>,
-        depth: usize,
-    ) -> Result<(), TooMany> {
-        let declared = members.get("properties").and_then(Value::as_object);
-        let patterns = members.get("patternProperties").and_then(Value::as_object);
-        for (name, value) in properties {
-            self.add(text_steps(name))?;
-            let schema = declared.and_then(|declared| declared.get(name));
-            if let Some(schema) = schema {
-                self.schema(schema, value, depth)?;
-            }
-            for (pattern, schema) in patterns.into_iter().flatten() {
-                self.matching(pattern, name)?;
-                self.schema(schema, value, depth)?;
-            }
-            let others = ["additionalProperties", "unevaluatedProperties"];
-            for schema in others.iter().filter_map(|name| members.get(*name)) {
-                if declared.is_none_or(|declared| !declared.contains_key(name)) {
-                    self.schema(schema, value, depth)?;
-                }
-            }
-            if let Some(schema) = members.get("propertyNames") {
-                self.schema(schema, &Value::String(name.clone()), depth)?;
-            }
-        }
-        Ok(())
+/// Checks whether a schema may have any of these keywords anywhere.
+fn has_any(schema: &Value, keywords: &[&str]) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(|item| has_any(item, keywords)),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| keywords.contains(&name.as_str()) || has_any(value, keywords)),
+        _ => false,
     }
 }
 
-/// About how many states a pattern has, at least as many as letters: repetitions multiply
-/// what they repeat.
+/// Returns about the number of states of a pattern, at least the number of its bytes: repetitions
+/// multiply their content.
 pub(crate) fn pattern_states(pattern: &str) -> u64 {
     let mut states = pattern.len() as u64;
     for repeated in pattern.split('{').skip(1) {

@@ -1,9 +1,9 @@
-//! References of a schema, and where in the schema they lead.
+//! References of a schema, and their targets in it.
 //!
-//! Schemas name their parts in several ways: by pointers, by anchors, and by URLs of their
-//! own, relative to which references in them are. Validators follow those differently, and
-//! some anew for each way on which they come to a part. So before a schema is compiled here,
-//! all its references are rewritten as pointers from its root.
+//! Schemas name their parts in several ways: by pointers, by anchors, and by URLs, relative to
+//! which the references in them are. Validators follow those differently, and some anew for each
+//! way to a part. So before a schema is compiled here, all its references are rewritten as pointers
+//! from its root.
 
 use std::collections::HashMap;
 
@@ -11,27 +11,27 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// The longest reference that is followed, in bytes.
+/// Longest reference that is followed, in bytes.
 pub(crate) const MAX_REFERENCE_BYTES: usize = 1024;
 
-/// How much all references may take together when they are pointers, in bytes.
+/// Most bytes of all references together when they are pointers.
 const MAX_POINTER_BYTES: usize = 8 << 20;
 
-/// How long the pointers to all parts of a schema may be together for it to be compiled, in
-/// bytes: validators keep one for each part.
+/// Most bytes of the pointers to all parts of a schema together for it to be compiled: validators
+/// keep one for each part.
 const MAX_LOCATION_BYTES: usize = 16 << 20;
 
-/// URL of a schema that has none.
+/// URL of a schema without one.
 const DEFAULT_URL: &str = "json-schema:///";
 
 /// Kind of the value of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeywordValue {
-    /// Data, in which nothing is a schema.
+    /// Data, which contains no schemas.
     Data,
-    /// Schemas by names.
+    /// Schemas by name.
     SchemasByName,
-    /// One schema or several; a keyword that is not known may have some, too.
+    /// One schema or several; an unknown keyword may have some, too.
     Schemas,
 }
 
@@ -46,72 +46,72 @@ impl KeywordValue {
     }
 }
 
-/// A document or a part of one that has a URL of its own.
+/// A document or a part of one with a URL of its own.
 struct Resource<'a> {
     root: &'a Value,
-    /// The pointer to it, unless that is too long.
+    /// Pointer to it, unless that is too long.
     pointer: Option<String>,
     url: Option<Url>,
 }
 
-/// Resource that has a URL.
+/// A resource, by its URL.
 struct ByUrl {
     resource: usize,
-    /// Whether another one has the same.
+    /// Whether another resource has the same URL.
     is_ambiguous: bool,
 }
 
-/// Part of a schema that has a name.
+/// A part of a schema with a name.
 #[derive(Clone)]
 struct NamedPart<'a> {
     part: &'a Value,
-    /// The pointer to it, unless that is too long.
+    /// Pointer to it, unless that is too long.
     pointer: Option<String>,
-    /// Whether another part has the same name, so that nobody knows which is meant.
+    /// Whether another part has the same name, so that either may be meant.
     is_ambiguous: bool,
 }
 
-/// Where a reference leads.
+/// Target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// To a part, by its pointer from the root.
+    /// A part, by its pointer from the root.
     Pointer(String),
-    /// To a schema of schemas.
+    /// A meta-schema.
     MetaSchema,
-    /// To a part that nobody knows before a value is validated, or that takes too long to say,
-    /// or to nothing.
+    /// A part that cannot be determined before a value is validated, or whose pointer is too long,
+    /// or no part at all.
     Unknown,
 }
 
-/// All references of a schema.
+/// References of a schema.
 pub(crate) struct References<'a> {
     schema: &'a Value,
     draft: Draft,
     resources: Vec<Resource<'a>>,
     by_url: HashMap<String, ByUrl>,
-    /// By resource and name.
+    /// Named parts, by resource and name.
     anchors: HashMap<(usize, &'a str), NamedPart<'a>>,
-    /// How many parts have that `$dynamicAnchor`.
+    /// Number of parts with each `$dynamicAnchor`.
     dynamic_anchors: HashMap<&'a str, usize>,
-    /// How many resources have a `$recursiveAnchor`.
+    /// Number of resources with a `$recursiveAnchor`.
     recursive_anchors: usize,
-    /// Each part that is an object, with its resource.
+    /// Resource of each part that is an object.
     parts: HashMap<*const Map<String, Value>, usize>,
     unread: Vec<Unread<'a>>,
     targets: HashMap<(*const Map<String, Value>, &'a str), Target>,
-    /// Whether a reference is more than a pointer from the root.
+    /// Whether a reference is no plain pointer from the root.
     has_other_references: bool,
     has_urls: bool,
     broken: Option<String>,
     has_several_dialects: bool,
     location_bytes: usize,
     pointer_bytes: usize,
-    /// Whether what is being read stands below a keyword that no dialect knows: it may be
+    /// Whether the part that is being read is below a keyword that no dialect knows: it may be
     /// anything.
     is_below_unknown: bool,
 }
 
-/// Reference that was found and not followed yet.
+/// A reference that was found and not followed yet.
 struct Unread<'a> {
     part: &'a Map<String, Value>,
     keyword: &'a str,
@@ -164,40 +164,41 @@ impl<'a> References<'a> {
         references
     }
 
-    /// Why one leads to nothing that is in the schema, or is not followed.
+    /// Returns the reason for which a reference leads to nothing in the schema, or is not followed.
     pub(crate) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
 
-    /// Whether a validator can be made of it: of one dialect, with pointers to its parts that
-    /// are not too long.
+    /// Checks whether the schema can be compiled: it is of one dialect, and the pointers to its
+    /// parts are not too long.
     pub(crate) fn can_be_compiled(&self) -> bool {
         self.location_bytes <= MAX_LOCATION_BYTES && !self.has_several_dialects
     }
 
-    /// Whether nobody knows where a reference leads.
+    /// Checks whether the target of a reference cannot be determined.
     pub(crate) fn has_unknown_targets(&self) -> bool {
         self.targets
             .values()
             .any(|target| *target == Target::Unknown)
     }
 
-    /// Whether it can be compiled only when it has been [rewritten](super::schema_rewrite).
+    /// Checks whether the schema can be compiled only when it has been
+    /// [rewritten](super::schema_rewrite).
     pub(crate) fn has_to_be_rewritten(&self) -> bool {
         self.has_other_references || self.has_urls && !self.targets.is_empty()
     }
 
-    /// Whether an object within the schema is a schema, too, and no data.
+    /// Checks whether an object within the schema is a schema, too, and no data.
     pub(crate) fn is_part(&self, object: &Map<String, Value>) -> bool {
         self.parts.contains_key(&std::ptr::from_ref(object))
     }
 
-    /// Where the reference that is the value of a keyword of a part leads.
+    /// Returns the target of the reference that is the value of a keyword of a part.
     pub(crate) fn target(&self, part: &Map<String, Value>, keyword: &'a str) -> Option<&Target> {
         self.targets.get(&(std::ptr::from_ref(part), keyword))
     }
 
-    /// Whether no more than that keyword says where a part is.
+    /// Checks whether a keyword only names a part.
     pub(crate) fn is_name(&self, keyword: &str) -> bool {
         match keyword {
             "$id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => true,
@@ -206,7 +207,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Whether references are by that keyword, in this dialect.
+    /// Checks whether a keyword is a reference in this dialect.
     pub(crate) fn is_reference(&self, keyword: &str) -> bool {
         match keyword {
             "$ref" => true,
@@ -220,7 +221,7 @@ impl<'a> References<'a> {
         matches!(self.draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7)
     }
 
-    /// Reads the names and references of a part and of all within it.
+    /// Reads the names and references of a part and of all parts within it.
     fn read(&mut self, value: &'a Value, resource: usize, pointer: &mut String) {
         match value {
             Value::Array(items) => {
@@ -286,7 +287,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Reads the names of a part. Returns the resource that it is of: itself, if it has a URL.
+    /// Reads the names of a part. Returns the resource that it belongs to: itself, if it has a URL.
     fn read_names(
         &mut self,
         part: &'a Value,
@@ -296,7 +297,7 @@ impl<'a> References<'a> {
         if members.contains_key("$schema") {
             self.has_several_dialects |= Draft::default().detect(part) != self.draft;
         }
-        // There, what stands beside a reference says nothing.
+        // In these dialects, keywords beside a reference are ignored.
         if self.is_before_2019() && members.contains_key("$ref") {
             return resource;
         }
@@ -337,7 +338,7 @@ impl<'a> References<'a> {
     /// Reads the URL of a part. Returns its resource.
     fn read_url(&mut self, id: &str, part: &'a Value, (outer, pointer): (usize, &str)) -> usize {
         self.has_urls = true;
-        // Each part that has one keeps it.
+        // Each part with a URL keeps it.
         let url = self.joined(outer, id).map(|mut url| {
             url.set_fragment(None);
             url
@@ -366,7 +367,7 @@ impl<'a> References<'a> {
         index
     }
 
-    /// A URL that is relative to that of a resource.
+    /// Resolves a URL that is relative to that of a resource.
     fn joined(&self, resource: usize, url: &str) -> Option<Url> {
         if url.len() > MAX_REFERENCE_BYTES {
             return None;
@@ -384,7 +385,7 @@ impl<'a> References<'a> {
     fn follow(&mut self, unread: &Unread<'a>) -> Result<Target, String> {
         let reference = unread.reference;
         let shown = || reference.chars().take(80).collect::<String>();
-        // It is followed anew for each value that is held against it.
+        // A reference is followed anew for each value that is validated.
         if reference.len() > MAX_REFERENCE_BYTES {
             return Err(format!(
                 "its reference `{}…` has more than {MAX_REFERENCE_BYTES} bytes",
@@ -413,7 +414,7 @@ impl<'a> References<'a> {
             "$recursiveRef" => self.recursive_anchors <= 1,
             _ => true,
         };
-        // What was taken for data is none where a reference leads there.
+        // A part that was taken for data is a schema if a reference leads there.
         let pointer = found.pointer.clone();
         self.read(found.part, resource, &mut pointer.unwrap_or_default());
         self.pointer_bytes += found.pointer.as_ref().map_or(0, String::len);
@@ -424,7 +425,8 @@ impl<'a> References<'a> {
         })
     }
 
-    /// The resource with that URL, or what it is instead; nothing where there is none.
+    /// Returns the resource with that URL, or else the reference's target; none where there is
+    /// none.
     fn resource(&self, document: &str, from: usize) -> Option<Result<usize, Target>> {
         let url = self.joined(from, document);
         match url.and_then(|url| self.by_url.get(url.as_str())) {
@@ -434,7 +436,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Part that a fragment names within a resource.
+    /// Returns the part that a fragment names within a resource.
     fn in_resource(&self, resource: usize, fragment: &str) -> Option<NamedPart<'a>> {
         let fragment = percent_decoded(fragment)?;
         if !fragment.is_empty() && !fragment.starts_with('/') {
@@ -452,7 +454,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// Whether a keyword of some dialect has one schema or several.
+/// Checks whether a keyword of some dialect has one schema or several.
 pub(crate) fn is_applicator(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -481,7 +483,7 @@ pub(crate) fn is_applicator(keyword: &str) -> bool {
     )
 }
 
-/// Whether a URL is that of a schema of schemas, or of a part of one.
+/// Checks whether a URL is that of a meta-schema, or of a part of one.
 fn is_meta_schema(url: &str) -> bool {
     let named = serde_json::json!({ "$schema": url });
     if Draft::default().detect(&named) != Draft::Unknown {
@@ -503,12 +505,12 @@ fn is_meta_schema(url: &str) -> bool {
     }
 }
 
-/// A pointer, if it is short enough to be referred to.
+/// Returns a pointer, if it is short enough for a reference.
 fn short(pointer: &str) -> Option<String> {
     (pointer.len() <= MAX_REFERENCE_BYTES).then(|| pointer.to_owned())
 }
 
-/// A pointer as the fragment of a reference.
+/// Encodes a pointer as the fragment of a reference.
 pub(crate) fn fragment(pointer: &str) -> String {
     let mut fragment = String::with_capacity(pointer.len() + 1);
     fragment.push('#');
@@ -523,7 +525,7 @@ pub(crate) fn fragment(pointer: &str) -> String {
     fragment
 }
 
-/// A fragment without what is escaped in it, if that is text.
+/// Decodes the percent-encoding of a fragment, if the result is UTF-8.
 pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

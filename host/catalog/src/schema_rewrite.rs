@@ -1,8 +1,8 @@
-//! Rewriting a schema so that it can be compiled, and so that validating against it is
-//! bounded: references become pointers from its root, and what has no bound is left out.
+//! Rewriting of a schema so that it can be compiled, and so that validating with it is bounded:
+//! references become pointers from its root, and unbounded keywords are left out.
 //!
-//! Leaving something out makes the schema a weaker one, never a stronger one: whatever fits the
-//! schema as it was written fits what is made of it here.
+//! Leaving keywords out makes a schema weaker, never stronger: every value that matches the
+//! original schema matches the rewritten one.
 
 use std::collections::HashSet;
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 
 use crate::schema_references::{KeywordValue, References, Target, fragment};
 
-/// Keywords that are applied to a value, whatever else is said of it: where one of them is
-/// weaker, so is the schema that it is in.
+/// Keywords whose schemas only apply where a reference leads to them: if one of these becomes
+/// weaker, the schema around it does not.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// A schema that is being rewritten.
 pub(crate) struct Rewrite<'a> {
     pub(crate) references: &'a References<'a>,
-    /// Patterns that are not held against anything.
+    /// Patterns that are left out.
     pub(crate) unmatched_patterns: &'a HashSet<String>,
     /// Whether anything is left out, anywhere.
     pub(crate) leaves_out: bool,
@@ -26,12 +26,12 @@ pub(crate) struct Rewrite<'a> {
 /// Outcome of rewriting a part.
 struct Part {
     value: Value,
-    /// Whether more fits it than before.
+    /// Whether more values match it than before.
     is_weaker: bool,
 }
 
 impl<'a> Rewrite<'a> {
-    /// The schema with all references as pointers, and without what has no bound.
+    /// Returns the schema with all references as pointers, and without unbounded keywords.
     pub(crate) fn rewritten(&self, schema: &'a Value) -> Value {
         self.part(schema).value
     }
@@ -59,7 +59,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Each value of an object rewritten, and whether any is weaker.
+    /// Rewrites each value of an object, and returns whether any became weaker.
     fn each(&self, members: &'a Map<String, Value>) -> (Value, bool) {
         let mut is_weaker = false;
         let members = members.iter().map(|(name, value)| {
@@ -74,7 +74,7 @@ impl<'a> Rewrite<'a> {
     fn schema(&self, schema: &'a Map<String, Value>) -> Part {
         let mut members = Map::with_capacity(schema.len());
         let mut weaker = HashSet::new();
-        // What stands beside each other and says the same of a value.
+        // Schemas that apply to the same value.
         let mut beside = Vec::new();
         for (keyword, value) in schema {
             if self.references.is_name(keyword) && !value.is_object() {
@@ -90,7 +90,7 @@ impl<'a> Rewrite<'a> {
                     }
                     None => {}
                 }
-                // What it leads to may be weaker now.
+                // The target may be weaker now.
                 if self.leaves_out {
                     weaker.insert("$ref");
                 }
@@ -132,7 +132,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Schema in place of a reference; nothing where nobody knows where it leads.
+    /// Returns the new value of a reference; none where its target is unknown.
     fn reference(&self, reference: &Value, target: &Target) -> Option<Value> {
         match target {
             Target::Pointer(pointer) => Some(fragment(pointer).into()),
@@ -146,7 +146,7 @@ impl<'a> Rewrite<'a> {
         pattern.is_some_and(|pattern| self.unmatched_patterns.contains(pattern))
     }
 
-    /// Removes properties by patterns that are not matched. Returns whether there were any.
+    /// Removes `patternProperties` whose patterns are left out. Returns whether there were any.
     fn without(&self, by_pattern: &mut Value) -> bool {
         let Some(by_pattern) = by_pattern.as_object_mut() else {
             return false;
@@ -157,8 +157,8 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// Removes, from a schema of which some keywords are weaker than before, those that would
-/// be stronger for it.
+/// Removes or replaces keywords of a schema that would become stronger because others have become
+/// weaker.
 fn weaken(members: &mut Map<String, Value>, weaker: &HashSet<&str>, beside: &mut Vec<Value>) {
     if weaker.contains("not") {
         members.remove("not");
@@ -174,13 +174,13 @@ fn weaken(members: &mut Map<String, Value>, weaker: &HashSet<&str>, beside: &mut
     if weaker.contains("patternProperties") {
         members.remove("additionalProperties");
     }
-    // Several may fit of which one did.
+    // Several schemas may match now where one did.
     if weaker.contains("oneOf")
         && let Some(schemas) = members.remove("oneOf")
     {
         beside.push(Value::Object(Map::from_iter([("anyOf".into(), schemas)])));
     }
-    // What is evaluated is not known any more.
+    // The evaluated parts are not known any more.
     for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
         members.remove(keyword);
     }

@@ -1,37 +1,36 @@
-//! What a file looked like when it was read, so that a later look can tell
-//! whether it is still the same without opening it.
+//! Stamps of files: they tell whether a file is unchanged since it was read, without opening it.
 
 use std::fs::Metadata;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// How long after its last change a file is not yet trusted to be told from a
-/// later one by its stamp.
+/// Time after its last change for which a stamp cannot be trusted to tell a file from a changed
+/// one.
 ///
-/// Clocks of file systems tick: two changes within one tick leave the same time
-/// behind, so a file that is read between them looks unchanged afterwards. The
-/// coarsest clock in use (FAT's) ticks every two seconds.
+/// Clocks of file systems tick: two changes within one tick leave the same time behind, so a file
+/// that is read between them looks unchanged afterwards. The coarsest clock in use (FAT's) ticks
+/// every two seconds.
 const TICK: Duration = Duration::from_secs(2);
 
 /// A file's size, times and identity. Equal stamps mean an unchanged file, if
 /// the file had been [settled](Stamp::settled) when the first one was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When its content was last changed, in nanoseconds since the Unix epoch.
-    /// Programs can set it at will.
+    /// Time of the last change of its content, in nanoseconds since the Unix epoch. Programs can
+    /// set it at will.
     pub mtime: i64,
-    /// When anything of it was last changed, in nanoseconds since the Unix
-    /// epoch; nobody can set it. 0 where the platform has none.
+    /// Time of the last change of content or metadata, in nanoseconds since the Unix epoch;
+    /// programs cannot set it. 0 where the platform has none.
     pub ctime: i64,
-    /// Which file of its file system it is; 0 where the platform has none.
+    /// Inode number; 0 where the platform has none.
     pub inode: u64,
 }
 
 impl Stamp {
-    /// The stamp of the file that the metadata is of.
+    /// Returns the stamp of the file with that metadata.
     #[must_use]
     pub fn of(metadata: &Metadata) -> Self {
         let (ctime, inode) = platform::change(metadata);
@@ -43,9 +42,9 @@ impl Stamp {
         }
     }
 
-    /// Whether the last change was long enough before `read` (nanoseconds since
-    /// the Unix epoch) that any change after it must show in the stamp. A file
-    /// from the future is never settled: it may change at that very time.
+    /// Checks whether the last change was long enough before `read` (nanoseconds since the Unix
+    /// epoch) that any later change must show in the stamp. A file from the future is never
+    /// settled: it may change at that very time.
     #[must_use]
     pub fn settled(&self, read: i64) -> bool {
         // A change sets both times. Where there is a ctime, it alone decides,
@@ -60,7 +59,7 @@ impl Stamp {
     }
 }
 
-/// Now, in nanoseconds since the Unix epoch.
+/// Returns the current time, in nanoseconds since the Unix epoch.
 pub(crate) fn now() -> i64 {
     nanos(SystemTime::now())
 }
@@ -77,7 +76,7 @@ mod platform {
     use std::fs::Metadata;
     use std::os::unix::fs::MetadataExt;
 
-    /// The file's ctime and inode.
+    /// Returns the file's ctime and inode.
     pub(super) fn change(metadata: &Metadata) -> (i64, u64) {
         let seconds = metadata.ctime().saturating_mul(1_000_000_000);
         (
@@ -91,7 +90,7 @@ mod platform {
 mod platform {
     use std::fs::Metadata;
 
-    /// Neither is to be had from the standard library here.
+    /// Returns zeros: the standard library has neither value here.
     pub(super) fn change(_: &Metadata) -> (i64, u64) {
         (0, 0)
     }

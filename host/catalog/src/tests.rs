@@ -1,4 +1,4 @@
-//! Components to test with, and what holds of all that is done with their bytes.
+//! Components for tests, and properties of everything that is done with bytes.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::{LiftLowerAbi, ManglingAndAbi, Resolve};
 
+use crate::inspect::inspect;
 use crate::{
-    check, imports_alone, inspect, instance_footprint, max_module_items, pack, read,
-    with_epoch_checks,
+    check, imports_alone, instance_footprint, max_module_items, pack, read, with_epoch_checks,
 };
 
-/// A component with one tool, `add`, that it declares nowhere.
+/// Returns a component with one tool, `add`, that it does not declare.
 pub(crate) fn typed() -> Vec<u8> {
     wat::parse_str(
         r#"(component
@@ -29,7 +29,7 @@ pub(crate) fn typed() -> Vec<u8> {
     .unwrap()
 }
 
-/// One with a tool in an interface, of types with names.
+/// Returns a component with a tool in an interface, of types with names.
 pub(crate) fn with_interface() -> Vec<u8> {
     wat::parse_str(
         r#"(component
@@ -55,13 +55,66 @@ pub(crate) fn with_interface() -> Vec<u8> {
     .unwrap()
 }
 
-/// One that exports an interface `name` with a function like the contract's
+/// Returns a component that exports an interface `name` with a function like the contract's
 /// `call-tool`, of so many parameters.
 pub(crate) fn adapter(name: &str, params: usize) -> Vec<u8> {
     by_name_export(name, "call-tool", params)
 }
 
-/// The same with a function of any name, as `get-prompt` is like `call-tool`.
+/// Returns a component whose functions, all in an interface of that name, are no tools.
+pub(crate) fn without_tools(functions: usize, interface: &str) -> Vec<u8> {
+    let exports: String = (0..functions)
+        .map(|n| format!(r#"(export "a{n}" (func $f))"#))
+        .collect();
+    wat::parse_str(format!(
+        r#"(component
+            (core module $m
+                (memory (export "memory") 1)
+                (func (export "f") (result i32) i32.const 0))
+            (core instance $i (instantiate $m))
+            (type $inner (option u8))
+            (type $outer (option $inner))
+            (func $f (result $outer)
+                (canon lift (core func $i "f") (memory (core memory $i "memory"))))
+            (instance $x {exports})
+            (export "{interface}" (instance $x)))"#,
+    ))
+    .unwrap()
+}
+
+/// Returns a small component with so many tools of one type that is large.
+pub(crate) fn with_large_types(tools: usize) -> Vec<u8> {
+    let fields: String = (0..60)
+        .map(|n| format!(r#"(field "{}{n}" u8)"#, "a".repeat(200)))
+        .collect();
+    let exports: String = (0..tools)
+        .map(|n| format!(r#"(export "a{n}" (func $f) (func (param "a" $o)))"#))
+        .collect();
+    wat::parse_str(format!(
+        r#"(component
+            (core module $m
+                (memory (export "memory") 1)
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+                (func (export "f") (param i32)))
+            (core instance $i (instantiate $m))
+            (type $t (record {fields}))
+            (func $f (param "a" $t)
+                (canon lift (core func $i "f")
+                    (memory (core memory $i "memory")) (realloc (core func $i "realloc"))))
+            (component $shim
+                (type $e (record {fields}))
+                (import "import-type-t" (type $t (eq $e)))
+                (import "import-func-f" (func $f (param "a" $t)))
+                (export $o "t" (type $t))
+                {exports})
+            (instance $tools (instantiate $shim
+                (with "import-type-t" (type $t)) (with "import-func-f" (func $f))))
+            (export "a:b/tools@1.0.0" (instance $tools)))"#,
+    ))
+    .unwrap()
+}
+
+/// Returns the same with a function of any name, as `get-prompt` is like `call-tool`.
 pub(crate) fn by_name_export(name: &str, function: &str, params: usize) -> Vec<u8> {
     let lifted: String = (0..params)
         .map(|n| format!("(param \"p{n}\" string)"))
@@ -83,7 +136,7 @@ pub(crate) fn by_name_export(name: &str, function: &str, params: usize) -> Vec<u
     .unwrap()
 }
 
-/// One that exports the contract's `resources`, with an error that has such a
+/// Returns a component that exports the contract's `resources`, with an error that has such a
 /// second case.
 pub(crate) fn resources(case: &str) -> Vec<u8> {
     let error = format!("(variant (case \"not-found\") (case \"{case}\" string))");
@@ -140,7 +193,7 @@ pub(crate) fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "One.", "inputSchema": { "type": "object" } })
 }
 
-/// What [`typed`] would declare, with a description.
+/// Returns the declaration of [`typed`], with a description.
 pub(crate) fn words(description: &str) -> Declaration {
     let mut declaration = source::from_component(&typed()).unwrap().declaration;
     declaration.description = Some(description.to_owned());
@@ -178,7 +231,7 @@ pub(crate) fn logged<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     (done, text.lines().map(str::to_owned).collect())
 }
 
-/// One component of each kind.
+/// Returns one component of each kind.
 fn good() -> Vec<Vec<u8>> {
     let adapter = adapter("dormouse:plugin/adapter@0.1.0", 2);
     let declared = by_name(&[("ask", tool("ask"))]);
@@ -194,8 +247,8 @@ fn good() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Everything that is done with bytes. It returns if nothing panics, and does
-/// the least that must hold whatever the bytes are.
+/// Does everything that is done with bytes. It returns if nothing panics, and checks the few
+/// properties that hold for any bytes.
 fn all(bytes: &[u8]) {
     let findings = check(bytes);
     if read::bytes(bytes).is_err() {
@@ -207,9 +260,9 @@ fn all(bytes: &[u8]) {
     }
 }
 
-/// What the documentation shows of prompts and resources: the component that a
-/// toolchain would make of that WIT, with functions that do nothing, and what the
-/// WIT declares.
+/// Returns the example of prompts and resources in the documentation: the component that a
+/// toolchain would make of that WIT, with functions that do nothing, and the declaration of the
+/// WIT.
 pub(crate) fn documented() -> (Vec<u8>, Declaration) {
     let readme = include_str!("../../../wit/README.md");
     let wit = readme.split("```wit\n").nth(2).unwrap();
@@ -284,7 +337,7 @@ fn no_changed_byte_panics() {
     }
 }
 
-/// A change to a file: of a byte, or of how many there are.
+/// A change to a file: of a byte, or of its length.
 #[derive(Debug, Clone)]
 enum Change {
     Set(usize, u8),
@@ -337,7 +390,7 @@ proptest! {
     }
 }
 
-/// The compiler holds the promise that listing tools compiles and runs nothing.
+/// The dependencies ensure that listing tools compiles and runs nothing.
 #[test]
 fn nothing_here_can_run_a_component() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -360,7 +413,27 @@ fn nothing_here_can_run_a_component() {
     }
 }
 
-/// A component with a type of a component that has a type of a component, and so on.
+/// Returns a component with `depth` components in one another.
+pub(crate) fn nested_components(depth: usize) -> Vec<u8> {
+    const PREAMBLE: &[u8] = b"\0asm\x0d\0\x01\0";
+    const COMPONENT_SECTION: u8 = 4;
+    let mut component = PREAMBLE.to_vec();
+    for _ in 0..depth {
+        let mut outer = PREAMBLE.to_vec();
+        outer.push(COMPONENT_SECTION);
+        let mut length = component.len();
+        while length >= 0x80 {
+            outer.push((length & 0x7f) as u8 | 0x80);
+            length >>= 7;
+        }
+        outer.push(u8::try_from(length).unwrap());
+        outer.extend(component);
+        component = outer;
+    }
+    component
+}
+
+/// Returns a component with `depth` component types in one another.
 pub(crate) fn nested_types(depth: usize) -> Vec<u8> {
     let mut section = vec![1];
     section.extend([0x41, 1, 1].repeat(depth));
@@ -377,7 +450,7 @@ pub(crate) fn nested_types(depth: usize) -> Vec<u8> {
     component
 }
 
-/// Whatever reads a type with all that is in it takes all of the stack, and ends the process.
+/// Reading a type recursively would take all of the stack, and end the process.
 #[test]
 fn types_that_are_nested_without_end_are_refused() {
     for depth in [101, 300_000] {
@@ -387,7 +460,8 @@ fn types_that_are_nested_without_end_are_refused() {
         let findings = check(&component);
         assert!(findings[0].message.contains("100 levels"), "{findings:?}");
         assert!(inspect(&component).is_err());
-        assert!(instance_footprint(&component).component_instances == 1);
+        let footprint = instance_footprint(&component).unwrap();
+        assert_eq!(footprint.component_instances, 1);
         assert!(imports_alone(&component).is_some());
         assert_eq!(max_module_items(&component), 0);
         assert!(with_epoch_checks(&component).is_ok());

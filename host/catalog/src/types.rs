@@ -1,4 +1,4 @@
-//! The types of a component, as wit-parser decodes them.
+//! Types of a component, as wit-parser decodes them.
 //!
 //! The printer asserts what the validator has let through. Should a stranger's
 //! file find a gap between the two, then only that file is bad, so nothing else
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use wit_parser::decoding::DecodedWasm;
 use wit_parser::{Function, Resolve, Result_, Type, TypeDefKind, WorldItem};
 
-/// What was decoded, as WIT.
+/// Prints decoded types as WIT.
 pub(crate) fn print(decoded: &DecodedWasm) -> Result<String, String> {
     let mut printer = wit_component::WitPrinter::default();
     let print = || printer.print(decoded.resolve(), decoded.package(), &[]);
@@ -19,8 +19,8 @@ pub(crate) fn print(decoded: &DecodedWasm) -> Result<String, String> {
     Ok(printer.output.to_string())
 }
 
-/// Whether a component exports the interface `name` with a `function` that is
-/// the one of the contract.
+/// Checks whether a component exports the interface `name` with a `function` that has the
+/// contract's type.
 pub(crate) fn exports(
     decoded: &DecodedWasm,
     name: &str,
@@ -43,14 +43,15 @@ pub(crate) fn exports(
     })
 }
 
-/// `func(string, string) -> result<string, string>`, like the contract's
+/// Checks for the type `func(string, string) -> result<string, string>`, that of the contract's
 /// `call-tool` and `get-prompt`.
 pub(crate) fn is_by_name(resolve: &Resolve, function: &Function) -> bool {
     takes_strings(function, 2)
         && answer(resolve, function) == Some((Some(Type::String), Some(Type::String)))
 }
 
-/// `func(string) -> result<string, read-error>`, the contract's `read-resource`.
+/// Checks for the type `func(string) -> result<string, read-error>`, that of the contract's
+/// `read-resource`.
 pub(crate) fn is_by_uri(resolve: &Resolve, function: &Function) -> bool {
     let Some((Some(Type::String), Some(Type::Id(mut error)))) = answer(resolve, function) else {
         return false;
@@ -73,7 +74,7 @@ fn takes_strings(function: &Function, number: usize) -> bool {
     function.params.len() == number && function.params.iter().all(|param| param.ty == Type::String)
 }
 
-/// Both sides of a result.
+/// Returns the types of both sides of a result.
 fn answer(resolve: &Resolve, function: &Function) -> Option<(Option<Type>, Option<Type>)> {
     let Some(Type::Id(id)) = function.result else {
         return None;

@@ -1,4 +1,4 @@
-//! JSON Schema as tools declare it, compiled.
+//! Compiled JSON Schema of tools.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,104 +13,110 @@ use crate::schema_cost::{MAX_STEPS, SchemaCost, longest_path};
 use crate::schema_references::{KeywordValue, References, is_applicator};
 use crate::schema_rewrite::Rewrite;
 
-/// How much memory all patterns of a schema may take when they are compiled, in bytes. They are kept.
+/// Most memory of all compiled patterns of a schema, which are kept, in bytes.
 const MAX_PATTERN_BYTES: usize = 4 << 20;
 
-/// How much one of them may take, in bytes.
+/// Most memory of one compiled pattern, in bytes.
 const MAX_ONE_PATTERN_BYTES: usize = 2 << 20;
 
-/// How many patterns of a schema are matched.
+/// Most patterns of a schema that are matched.
 const MAX_PATTERNS: usize = 4096;
 
-/// How much memory reading all patterns of a schema may take, one after the other, in bytes
-/// ([`pattern_size`]). It takes time, too.
+/// Most memory that reading all patterns of a schema may take, one after the other, in bytes, with
+/// time counted as memory ([`pattern_size`]).
 const MAX_READ_BYTES: u64 = 16 << 20;
 
-/// In how many steps a value has to be validated for all of its problems to be listed: each
-/// is several texts.
+/// Most steps of validating a value for all of its problems to be listed: each problem takes
+/// several texts.
 const MAX_LISTING_STEPS: u64 = 20_000;
 
-/// How long the paths of all problems of a value may be together for them to be listed, in
-/// bytes: each keeps its own.
+/// Most steps of validating a value within a call of a worker of the runtime: about a millisecond.
+const MAX_SHORT_STEPS: u64 = 5_000;
+
+/// Most bytes of the paths of all problems of a value together for them to be listed: each problem
+/// keeps its own.
 const MAX_PATH_BYTES: u64 = 8 << 20;
 
-/// How much of a path is told, in characters.
+/// Message for a value of which finding the problems would take too long.
+const UNTOLD: &str = "it does not match, and is too large to tell where";
+
+/// Longest path that is shown in full, in characters.
 const MAX_TOLD_PATH: usize = 200;
 
-/// A schema that values are held against, in steps that are bounded and with patterns that
-/// are matched in linear time: so that needs no thread and no deadline of its own.
+/// A schema that validates values in a bounded number of steps and matches patterns in linear time:
+/// so that it needs no thread and no deadline of its own.
 #[derive(Debug)]
 pub struct BoundedValidator {
-    /// As it is compiled.
+    /// The schema as it is compiled.
     schema: Value,
     cost: SchemaCost,
-    /// Nothing where everything fits.
+    /// Compiled schema; none where every value matches.
     validator: Option<Validator>,
-    /// Where the first pattern is that nothing is held against, as a JSON pointer.
+    /// Place of the first pattern that is not matched, as a JSON pointer.
     unmatched: Option<String>,
 }
 
-/// Problems that a value has with a schema.
+/// Problems of a value with a schema.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// The first of them.
+    /// The first problems.
     pub listed: Vec<SchemaProblem>,
-    /// How many more there are.
+    /// Number of further problems.
     pub more: usize,
 }
 
 impl Problems {
-    /// Whether there are none.
+    /// Checks whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty() && self.more == 0
     }
 }
 
-/// A problem that a value has with a schema.
+/// A problem of a value with a schema.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SchemaProblem {
-    /// Where in the value, as a JSON pointer.
+    /// Place in the value, as a JSON pointer.
     pub pointer: String,
     /// Description of the problem, with values in backticks.
     pub message: String,
 }
 
-/// Why values cannot be held against a schema: to follow on what it is called.
+/// Reason for which values cannot be validated with a schema, as a predicate of the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// It is none; why, and where in it.
+    /// No JSON Schema, with the fault and its place.
     #[error("is no JSON Schema: {0}")]
     Invalid(String),
-    /// It is in a dialect that is not known here, or refers to what is not in it.
+    /// A schema of an unknown dialect, or with a reference to something outside of it.
     #[error("cannot be read: {0}")]
     Unreadable(String),
-    /// Validating whatever value against it could take for ever.
+    /// A schema with which validating any value could take for ever.
     #[error("{0}")]
     TooCostly(String),
 }
 
-/// Why nobody can be expected to hold values against a schema, if that is so: whoever does
-/// follows its references.
+/// Returns the reason for which validating with a schema costs too much, if it does: clients follow
+/// its references, too.
 #[must_use]
 pub fn too_costly(schema: &Value) -> Option<String> {
     let compiled = bounded(schema, &References::of(schema), &HashSet::new());
     SchemaCost::of(&compiled).err()
 }
 
-/// Compiles a schema of a tool, in the dialect that it says it is of: 2020-12 where it
-/// does not say, as in MCP. Nothing is ever fetched for it.
+/// Compiles a schema of a tool, in the dialect that it names: 2020-12 where it names none, as in
+/// MCP. Nothing is ever fetched for it.
 ///
-/// What cannot be held against a value within bounds is held against nothing, so that more
-/// may fit, and never less: a pattern that cannot be matched in linear time (with look-around
-/// or back-references), or that takes too much memory when it is read or compiled, those beyond so
-/// many, a `$dynamicRef` that may lead to several places,
-/// and a whole schema that is of several dialects or of which the places are too long to keep.
-/// Whoever gets the value still can.
+/// Keywords that cannot be checked within bounds are not checked, so that more values may match,
+/// and never less: a pattern that cannot be matched in linear time (with look-around or
+/// back-references), or that takes too much memory when it is read or compiled, patterns beyond a
+/// maximum number, a `$dynamicRef` that may lead to several places, and a whole schema of several
+/// dialects or with too long pointers to its parts. The recipient of the value can still check
+/// these.
 ///
 /// # Errors
-/// It is no schema, its dialect is not known, it refers to something outside of it, or
-/// validating against it could take for ever.
+/// It is no schema, its dialect is unknown, it refers to something outside of it, or validating
+/// with it could take for ever.
 pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
     let (references, patterns) = read(schema)?;
     let (matched, too_large) = small_patterns(patterns);
@@ -147,7 +153,7 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
         options.build(&alone).is_ok()
     };
     let before = unmatched.len();
-    // What is no pattern at all is the author's mistake, and stays one.
+    // A text that is no pattern at all is the author's mistake, and stays one.
     let backtracking = matched
         .iter()
         .filter(|pattern| !is_linear(pattern) && is_pattern(pattern));
@@ -167,12 +173,12 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
     })
 }
 
-/// Checks that a schema is one, as [`validator`] does, where no value is held against it: none of
-/// its patterns is compiled, which takes hundreds of times as long as reading them, and memory that
-/// nobody has room for. A server may list thousands of schemas.
+/// Checks that a schema is valid, like [`validator`], for schemas that validate no value here: its
+/// patterns are not compiled, which takes hundreds of times as long as reading them, and too much
+/// memory. A server may list thousands of schemas.
 ///
 /// # Errors
-/// The same.
+/// Those of [`validator`].
 pub fn check_schema(schema: &Value) -> Result<(), SchemaError> {
     let (references, patterns) = read(schema)?;
     let all: HashSet<_> = patterns.iter().map(ToString::to_string).collect();
@@ -206,11 +212,11 @@ fn options(pattern_bytes: usize) -> jsonschema::ValidationOptions<'static> {
     jsonschema::options()
         .offline()
         .with_pattern_options(patterns)
-        // A value would be compiled as a pattern, whatever that takes.
+        // A value would be compiled as a pattern, at any cost.
         .with_format("regex", |_: &str| true)
 }
 
-/// The references of a schema, and what may be its patterns, each once.
+/// Returns the references of a schema, and the texts that may be its patterns, each once.
 fn read(schema: &Value) -> Result<(References<'_>, Vec<&str>), SchemaError> {
     if let (Some(dialect), Draft::Unknown) =
         (schema.get("$schema"), Draft::default().detect(schema))
@@ -232,7 +238,7 @@ fn read(schema: &Value) -> Result<(References<'_>, Vec<&str>), SchemaError> {
     Ok((references, patterns))
 }
 
-/// A schema without what has no bound, and with pointers for references.
+/// Returns a schema without unbounded keywords, and with pointers as references.
 fn bounded<'a>(
     schema: &'a Value,
     references: &References<'a>,
@@ -249,17 +255,17 @@ fn bounded<'a>(
     Cow::Owned(rewrite.rewritten(schema))
 }
 
-/// Whether a schema has what may be a pattern anywhere.
+/// Checks whether a schema may have patterns anywhere.
 pub(crate) fn has_patterns(schema: &Value) -> bool {
     let mut patterns = Vec::new();
     patterns_in(schema, &mut patterns);
     !patterns.is_empty()
 }
 
-/// The schema without the patterns that take too much memory to be read, where it has any.
+/// Returns the schema without the patterns that take too much memory to be read, where it has any.
 ///
 /// # Errors
-/// The same as of [`check_schema`].
+/// Those of [`check_schema`].
 pub(crate) fn without_large_patterns(schema: &Value) -> Result<Cow<'_, Value>, SchemaError> {
     let (references, patterns) = read(schema)?;
     let (_, large) = small_patterns(patterns);
@@ -270,7 +276,7 @@ pub(crate) fn without_large_patterns(schema: &Value) -> Result<Cow<'_, Value>, S
     Ok(bounded(schema, &references, &large))
 }
 
-/// Collects what may be a pattern anywhere in a schema.
+/// Collects the texts that may be patterns, anywhere in a schema.
 fn patterns_in<'a>(schema: &'a Value, patterns: &mut Vec<&'a str>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| patterns_in(item, patterns)),
@@ -295,8 +301,8 @@ fn patterns_in<'a>(schema: &'a Value, patterns: &mut Vec<&'a str>) {
     }
 }
 
-/// The patterns that are matched, and those that are not: each takes too much memory to be read,
-/// or all of them together would.
+/// Splits the patterns into those that are matched and those that are not, as each takes too much
+/// memory to be read, or all of them together would.
 fn small_patterns(patterns: Vec<&str>) -> (Vec<&str>, Vec<&str>) {
     let mut left = MAX_READ_BYTES;
     let mut matched = 0;
@@ -311,8 +317,8 @@ fn small_patterns(patterns: Vec<&str>) -> (Vec<&str>, Vec<&str>) {
     })
 }
 
-/// Where a schema first has one of these texts as a pattern, and not in data or below keywords that
-/// nobody knows: as a JSON pointer, and the text.
+/// Returns the place where a schema first has one of these texts as a pattern, not in data or below
+/// unknown keywords, as a JSON pointer, and the text.
 fn first_of<'a>(
     texts: &HashSet<&'a str>,
     schema: &Value,
@@ -341,7 +347,7 @@ fn first_of<'a>(
                     }
                     _ => None,
                 };
-                // What is the content of a text is held against nothing.
+                // The content of a text is not validated.
                 let is_known = || is_applicator(keyword) && keyword != "contentSchema";
                 match KeywordValue::of(keyword) {
                     _ if found.is_some() => found,
@@ -359,11 +365,11 @@ fn first_of<'a>(
     }
 }
 
-/// Whether a text may be a pattern of some kind. It is parsed and never compiled, which has no
-/// bound: classes are written out, and each look-around of a pattern is compiled by itself, to any
-/// size. What is too long to be looked at may be one.
+/// Checks whether a text may be a pattern of some kind. It is parsed and never compiled, which has
+/// no bound: classes are expanded, and each look-around of a pattern is compiled by itself, to any
+/// size. A text that is too long to be parsed may be one.
 fn is_pattern(text: &str) -> bool {
-    /// By the grammar that JSON Schema refers to (ECMA-262).
+    /// Check by the grammar that JSON Schema refers to (ECMA-262).
     static ECMA: LazyLock<Option<Validator>> = LazyLock::new(|| {
         let format = Value::Object(Map::from_iter([("format".to_owned(), "regex".into())]));
         let options = jsonschema::options()
@@ -375,7 +381,7 @@ fn is_pattern(text: &str) -> bool {
         return true;
     }
     match fancy_regex::Expr::parse_tree(text) {
-        // It has given up.
+        // The parser has given up.
         Ok(_) | Err(fancy_regex::Error::ParseError(_, ParseError::RecursionExceeded)) => true,
         Err(_) => ECMA
             .as_ref()
@@ -384,16 +390,24 @@ fn is_pattern(text: &str) -> bool {
 }
 
 impl BoundedValidator {
-    /// Where in the schema the first pattern is that nothing is held against, as a JSON pointer.
+    /// Returns the place of the first pattern in the schema that is not matched, as a JSON pointer.
     #[must_use]
     pub fn unmatched(&self) -> Option<&str> {
         self.unmatched.as_deref()
     }
 
-    /// The problems that a value has with the schema, of which so many are listed.
+    /// Checks whether validating the value may take longer than a worker of the runtime has for one
+    /// call in one go.
+    #[must_use]
+    pub fn takes_long(&self, value: &Value) -> bool {
+        let steps = || self.cost.steps_within(&self.schema, value, MAX_SHORT_STEPS);
+        self.validator.is_some() && steps().is_none()
+    }
+
+    /// Returns the problems of a value with the schema, of which so many are listed.
     ///
     /// # Errors
-    /// Validating the value takes too long: why.
+    /// Validating the value takes too long, with the reason.
     pub fn problems(&self, value: &Value, listed: usize) -> Result<Problems, String> {
         let Some(validator) = &self.validator else {
             return Ok(Problems::default());
@@ -405,12 +419,22 @@ impl BoundedValidator {
         if validator.is_valid(value) {
             return Ok(problems);
         }
-        let path_bytes = steps.saturating_mul(longest_path(value) as u64);
-        if steps > MAX_LISTING_STEPS || path_bytes > MAX_PATH_BYTES {
-            let first = validator.validate(value).err();
-            problems
-                .listed
-                .extend(first.as_ref().map(SchemaProblem::of));
+        let path = longest_path(value) as u64;
+        let can_tell =
+            |steps: u64| steps <= MAX_LISTING_STEPS && steps.saturating_mul(path) <= MAX_PATH_BYTES;
+        if !can_tell(steps.validating.saturating_add(steps.repeated)) {
+            let first = match can_tell(steps.repeated) {
+                true => validator.validate(value).err(),
+                // The first problem has all problems with each of several schemas in it.
+                false => None,
+            };
+            problems.listed.push(match first {
+                Some(first) => SchemaProblem::of(&first),
+                None => SchemaProblem {
+                    pointer: String::new(),
+                    message: UNTOLD.to_owned(),
+                },
+            });
             return Ok(problems);
         }
         for error in validator.iter_errors(value) {
@@ -433,7 +457,7 @@ impl SchemaProblem {
     }
 }
 
-/// Where an error is, as a JSON pointer, or the beginning of that.
+/// Returns the place of an error, as a JSON pointer, or the beginning of that.
 fn shown_path(error: &ValidationError<'_>) -> String {
     let path = error.instance_path().to_string();
     match path.char_indices().nth(MAX_TOLD_PATH) {
@@ -442,7 +466,7 @@ fn shown_path(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// Describes what is wrong with a schema, and where in it.
+/// Describes the fault of a schema, with its place.
 fn problem(error: &ValidationError<'_>) -> String {
     let place = shown_path(error);
     let place = match place.as_str() {
@@ -452,7 +476,7 @@ fn problem(error: &ValidationError<'_>) -> String {
     format!("{}{place}", told(&error.to_string()))
 }
 
-/// A validator's words, at no great length, with values in backticks as everywhere.
+/// Shortens a validator's message, with values in backticks as everywhere.
 fn told(message: &str) -> String {
     let message: String = message.chars().take(300).collect();
     message.replace(['"', '\''], "`")
@@ -581,17 +605,18 @@ mod tests {
                 json!({ "$schema": "http://json-schema.org/draft-07/schema#", "pattern": pattern }),
                 json!({ "$ref": "#/default", "default": { "pattern": pattern } }),
             ] {
-                let start = std::time::Instant::now();
+                let start = dormouse_tests::growth::cpu_time();
                 check_schema(&schema).unwrap();
+                let took = dormouse_tests::growth::cpu_time() - start;
                 // One reading of the least of these alone would take 0.1 s.
                 if letters > 10 {
-                    assert!(start.elapsed().as_millis() < 60, "{:?}", start.elapsed());
+                    assert!(took.as_millis() < 60, "{took:?}");
                 }
             }
         }
     }
 
-    /// Reading one of these alone takes hundreds of megabytes; none is read.
+    /// Reading one of these alone would take hundreds of megabytes; none is read.
     #[test]
     fn a_pattern_that_takes_much_memory_to_read_is_held_against_nothing() {
         let large = format!("(?i:{})", r"\p{L}".repeat(60_000));

@@ -1,5 +1,6 @@
-//! A server that is not a plugin: an upstream, and how much of it is shown.
+//! Bridged servers: an upstream, and how much of it is shown.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,34 +10,37 @@ use dormouse_launch::{Launch, Secret};
 use dormouse_text::visible::visible_line;
 use dormouse_text::wildcard::matches;
 
+use crate::name::{plain, plain_pattern};
+
 use super::{ChangePolicy, ClientRules, Scope};
 
 /// An upstream to bridge, as it is configured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bridge {
-    /// How it is reached, every variable expanded.
+    /// Launch, every variable expanded.
     pub launch: Launch,
-    /// The same as it is written, no variable expanded: what people are shown.
+    /// The launch as it is written, no variable expanded: what people are shown.
     pub written: Launch,
     /// The program as people see it before they trust the project that it is of, where that is
     /// another text than `written`.
     pub shown: Option<Box<ShownProgram>>,
-    /// What of the user's own is filled in, or would be if it were there, and where.
+    /// Sources of the user's own that are filled in, or would be if they were there, and the places
+    /// that they go into.
     pub filled_in: BTreeSet<FilledIn>,
-    /// The hash of `written`. What is known of an upstream is kept under it, and so is
-    /// still known after a restart, and after a token was renewed.
+    /// Hash of `written`. Records of an upstream are kept under it, and so are found after a
+    /// restart, and after a token was renewed.
     pub fingerprint: Fingerprint,
-    /// What has to be set before it can be started (DESIGN §5, needs-config).
+    /// Things that have to be set before the upstream can be started (DESIGN §5, needs-config).
     pub needs: Vec<Need>,
-    /// Which of its tools are shown.
+    /// Filter of the tools that are shown.
     pub filter: Filter,
-    /// Which of these single clients are not shown.
+    /// Rules for single clients, which are shown less.
     pub rules: ClientRules,
-    /// Tools that it is said to have, by name, to be shown until more is known.
+    /// Names of tools that the upstream is configured to have, to be shown until more is known.
     pub stubs: Vec<String>,
-    /// How long its start may take; a call has its time from the server's limits.
+    /// Longest time for the start; a call has its time from the server's limits.
     pub start_timeout: Option<Duration>,
-    /// What happens to what is no longer what its user has approved.
+    /// Policy for items that are no longer what the user has approved.
     pub changes: ChangePolicy,
     /// Whether all sessions share one connection.
     pub share: bool,
@@ -45,16 +49,16 @@ pub struct Bridge {
 /// Something that has to be set before a server can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// The text of the launch that is made of it (`env.TOKEN`), where it is one.
+    /// Text of the launch that needs it (`env.TOKEN`), where it is one.
     pub place: Option<String>,
-    /// What is to be done, as sentences for the user. Words of the file are quoted in it, and
-    /// models hear them of the user's own files alone ([`Need::for_models`]).
+    /// Advice for the user, as sentences. Words of the file are quoted in it, and models are told
+    /// those of the user's own files alone ([`Need::for_models`]).
     pub text: String,
 }
 
 impl Need {
-    /// What models are told: of a server of a project's file, that something has to be set. What
-    /// that is would be in the words of whoever has written the project.
+    /// Returns the text for models: of a server of a project's file, only that something has to be
+    /// set. The rest would be in the words of the project's author.
     #[must_use]
     pub fn for_models(&self, scope: &Scope) -> &str {
         match scope {
@@ -73,36 +77,36 @@ impl fmt::Display for Need {
     }
 }
 
-/// Name under which the variables of [`Bridge::written`] have the path of the file that more of
-/// them are taken from. No variable has such a name.
+/// Name under which the variables of [`Bridge::written`] have the path of the file that more
+/// variables are taken from. No variable has such a name.
 pub(super) const ENV_FILE: &str = "=";
 
 /// Most things of the user's that are filled into one server.
 pub(super) const MAX_FILLED_IN: usize = 1000;
 
-/// Something of the user's that a launch names, and that is filled in when it is read, or would be
-/// if it were there.
+/// Something of the user's that a launch names, and that is filled in when the launch is read, or
+/// would be if it were there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilledIn {
-    /// What it is.
+    /// Source of the value.
     pub source: FillSource,
-    /// The text that it goes into: `args[0]`, `headers.Authorization`.
+    /// Text that the value goes into: `args[0]`, `headers.Authorization`.
     pub place: String,
 }
 
-/// A program as people see it before they trust a project: what files of the project have is
-/// filled in, and all that is the user's stands as it is written.
+/// A program as people see it before they trust a project: values from the project's files are
+/// filled in, and variables of the user's stand as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownProgram {
     /// The program.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// Where it runs.
+    /// Working directory of the program.
     pub folder: Option<ShownFolder>,
 }
 
-/// A folder that a program runs in, as people see it before they trust a project.
+/// Working directory of a program, as people see it before they trust a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownFolder {
     /// The folder itself.
@@ -111,7 +115,7 @@ pub enum ShownFolder {
     Written(String),
 }
 
-/// Where something comes from that is filled in.
+/// Source of a value that is filled in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FillSource {
     /// A variable of the user's environment, by name.
@@ -132,23 +136,23 @@ pub enum FillSource {
         /// The file, as the project names it.
         file: PathBuf,
     },
-    /// What the user has answered to a client's question, by its id.
+    /// The user's answer to a client's question, by the id of the question.
     Input(String),
 }
 
-/// How long the start of an upstream may take, where nothing is said: a package
-/// runner may have to download it first.
+/// Longest time for the start of an upstream, where none is configured: a package runner may have
+/// to download it first.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Bridge {
-    /// Whether something has to be set at that place of its entry before it can be started.
+    /// Whether something has to be set at `place` of the entry before the upstream can be started.
     pub(super) fn lacks(&self, place: &str) -> bool {
         let mut places = self.needs.iter().filter_map(|need| need.place.as_deref());
         places.any(|one| one == place)
     }
 
-    /// Has what is known of it be known of that project alone: what the same words reach in another
-    /// folder may be something else.
+    /// Keeps the records of the upstream for one project alone: the same launch may reach something
+    /// else in another folder.
     pub(super) fn keep_apart_in_project(&mut self, folder: &Path) {
         let is_apart = match &self.written {
             Launch::Stdio(stdio) => stdio.cwd.as_deref() == Some(folder),
@@ -160,8 +164,8 @@ impl Bridge {
         }
     }
 
-    /// Has what is known of it be known of the folder that the host works in, where that decides
-    /// which program it is: where it is started there, or is led there by a variable.
+    /// Keeps the records of the upstream for the folder that the host works in, where that folder
+    /// decides which program is started: where it is started there, or is led there by a variable.
     pub(super) fn keep_apart_by_folder(&mut self, folder: &Path) {
         let (Launch::Stdio(written), Launch::Stdio(filled)) = (&self.written, &self.launch) else {
             return;
@@ -179,10 +183,14 @@ impl Bridge {
             }
             _ => false,
         };
-        let spellings = [folder, &*real_folder].map(Path::to_string_lossy);
+        // No text names a folder whose path is no text.
+        let spellings = [folder, &*real_folder].map(Path::to_str);
         let names = |text: &str| {
             let path = Path::new(text);
-            spellings.iter().any(|folder| text.contains(&**folder))
+            spellings
+                .iter()
+                .flatten()
+                .any(|folder| text.contains(folder))
                 || path.is_absolute() && leads_there(path)
         };
         let is_led_there = |written: &str, filled: &str| names(filled) && written != filled;
@@ -200,14 +208,14 @@ impl Bridge {
         }
     }
 
-    /// How long its start may take.
+    /// Returns the longest time for the start.
     #[must_use]
     pub fn patience(&self) -> Duration {
         self.start_timeout.unwrap_or(START_TIMEOUT)
     }
 }
 
-/// The hash of a bridge's configuration, and what it is known of.
+/// Hash of a bridge's configuration, and the scope of the records under it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Fingerprint {
     /// Hexadecimal digits.
@@ -215,28 +223,29 @@ pub struct Fingerprint {
     known_of: KnownOf,
 }
 
-/// What something that is known of an upstream is known of.
+/// Scope of the records of an upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 enum KnownOf {
-    /// It, wherever it is started.
+    /// The upstream, wherever it is started.
     #[default]
     Anywhere,
-    /// The folder that it is started in, where another one may start another program.
+    /// The folder that the upstream is started in, where another one may start another program.
     Folder(PathBuf),
-    /// The project whose file it is of.
+    /// The project whose file configures the upstream.
     Project(PathBuf),
 }
 
 impl Fingerprint {
-    /// The fingerprint of how an upstream is reached, no variable expanded.
+    /// Makes the fingerprint of a launch, no variable expanded.
     #[must_use]
     pub fn of(launch: &Launch) -> Self {
         let mut hasher = blake3::Hasher::new();
         // Each part with its length, so that no two lists of parts are one text.
-        let mut add = |part: &str| {
+        let mut add_bytes = |part: &[u8]| {
             hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
+            hasher.update(part);
         };
+        let mut add = |part: &str| add_bytes(part.as_bytes());
         let table = |add: &mut dyn FnMut(&str), values: &BTreeMap<String, Secret>| {
             add(&values.len().to_string());
             for (name, value) in values {
@@ -251,10 +260,8 @@ impl Fingerprint {
                 add(&stdio.args.len().to_string());
                 stdio.args.iter().for_each(|arg| add(arg));
                 table(&mut add, &stdio.env);
-                add(&stdio
-                    .cwd
-                    .as_deref()
-                    .map_or_else(String::new, |cwd| cwd.to_string_lossy().into_owned()));
+                let cwd = stdio.cwd.as_deref().map(Path::as_os_str);
+                add_bytes(cwd.unwrap_or_default().as_encoded_bytes());
             }
             Launch::Http(http) => {
                 add("http");
@@ -274,7 +281,7 @@ impl Fingerprint {
         }
     }
 
-    /// The same configuration, started in a folder.
+    /// Returns the fingerprint of the same launch, started in a folder.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         Self {
@@ -283,7 +290,7 @@ impl Fingerprint {
         }
     }
 
-    /// The same configuration, of a file of a project's.
+    /// Returns the fingerprint of the same launch, in a file of a project's.
     #[must_use]
     pub fn in_project(&self, folder: &Path) -> Self {
         Self {
@@ -292,7 +299,7 @@ impl Fingerprint {
         }
     }
 
-    /// The same configuration, in whichever folder it is started.
+    /// Returns the fingerprint of the same launch, in whichever folder it is started.
     #[must_use]
     pub fn anywhere(&self) -> Self {
         let known_of = match &self.known_of {
@@ -305,7 +312,7 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint that older versions have known a project's server by; none of others.
+    /// Returns the fingerprint under which older versions keep a project's server; none for others.
     #[must_use]
     pub fn without_project(&self) -> Option<Self> {
         let is_of_project = matches!(self.known_of, KnownOf::Project(_));
@@ -315,7 +322,7 @@ impl Fingerprint {
         })
     }
 
-    /// The folder that it is started in, where that makes a difference.
+    /// Returns the folder that the launch is started in, where that makes a difference.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         match &self.known_of {
@@ -324,7 +331,7 @@ impl Fingerprint {
         }
     }
 
-    /// The name of a file for it, without what comes after a dot of its own.
+    /// Returns the name of a file for the fingerprint, without an extension.
     #[must_use]
     pub fn file_stem(&self) -> String {
         let hash = |folder: &Path| blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
@@ -335,28 +342,30 @@ impl Fingerprint {
         }
     }
 
-    /// Beginning of the [file stem](Self::file_stem) in every folder.
+    /// Returns the beginning of the [file stem](Self::file_stem) in every folder.
     #[must_use]
     pub fn file_stem_of_folders(&self) -> String {
         format!("{}.in-", self.anywhere().file_stem())
     }
 }
 
-/// Which of an upstream's tools are shown: those that an `include` names (all of
-/// them, where there is none), without those that an `exclude` names. `*` stands
-/// for any characters.
+/// Filter of an upstream's tools: shows those that `include` names (all of them, where there is
+/// none), without those that `exclude` names. `*` stands for any characters.
+///
+/// Clients have a `_` for each character of a tool's name that is no letter, digit, `-` or `_`, and
+/// deny the tool by that name. So `exclude` takes all of these characters for the same one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
     /// Names or patterns; none where all tools are shown.
     pub include: Option<Vec<String>>,
-    /// Names or patterns; they win.
+    /// Names or patterns; they win over `include`.
     pub exclude: Vec<String>,
-    /// More lists, each of which has to have a tool for it to be shown: two lists of patterns are
-    /// not one.
+    /// More lists, each of which has to have a tool for the tool to be shown: two lists of patterns
+    /// are not one.
     pub also: Vec<Vec<String>>,
 }
 
-/// A [`Filter`] for many tools.
+/// A [`Filter`] that is prepared for many tools.
 pub struct ToolFilter<'f> {
     include: Vec<ToolNames<'f>>,
     exclude: ToolNames<'f>,
@@ -364,26 +373,35 @@ pub struct ToolFilter<'f> {
 
 /// A list of names and patterns.
 struct ToolNames<'f> {
-    names: HashSet<&'f str>,
-    patterns: Vec<&'f str>,
+    names: HashSet<Cow<'f, str>>,
+    patterns: Vec<Cow<'f, str>>,
 }
 
 impl ToolFilter<'_> {
     /// Whether a tool is shown.
     #[must_use]
     pub fn shows(&self, tool: &str) -> bool {
-        self.include.iter().all(|list| list.has(tool)) && !self.exclude.has(tool)
+        self.include.iter().all(|list| list.has(tool)) && !self.exclude.has(&plain(tool))
     }
 }
 
 impl<'f> ToolNames<'f> {
     fn of(list: &'f [String]) -> Self {
-        let all: BTreeSet<&str> = list.iter().map(String::as_str).collect();
-        let is_pattern = |one: &&str| one.contains('*');
-        let names = all.iter().copied().filter(|one| !is_pattern(one));
+        Self::of_texts(list.iter().map(|one| Cow::Borrowed(one.as_str())))
+    }
+
+    /// Makes a list for names in which `_` stands for all that clients do not want there.
+    fn of_plain(list: &'f [String]) -> Self {
+        Self::of_texts(list.iter().map(|one| plain_pattern(one)))
+    }
+
+    fn of_texts(list: impl Iterator<Item = Cow<'f, str>>) -> Self {
+        let all: HashSet<_> = list.collect();
+        let (patterns, names): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|one| one.contains('*'));
         Self {
-            names: names.collect(),
-            patterns: all.iter().copied().filter(is_pattern).collect(),
+            names: names.into_iter().collect(),
+            patterns,
         }
     }
 
@@ -394,24 +412,23 @@ impl<'f> ToolNames<'f> {
 }
 
 impl Filter {
-    /// Whether a tool is shown. Of many tools, [`Self::of_tools`] says it sooner.
+    /// Whether a tool is shown. For many tools, [`Self::of_tools`] is faster.
     #[must_use]
     pub fn shows(&self, tool: &str) -> bool {
         self.of_tools().shows(tool)
     }
 
-    /// The filter as many tools are held against it: a name is looked up among those that are no
-    /// patterns.
+    /// Prepares the filter for many tools: names that are no patterns are looked up.
     #[must_use]
     pub fn of_tools(&self) -> ToolFilter<'_> {
         let include = self.include.iter().chain(&self.also);
         ToolFilter {
             include: include.map(|list| ToolNames::of(list)).collect(),
-            exclude: ToolNames::of(&self.exclude),
+            exclude: ToolNames::of_plain(&self.exclude),
         }
     }
 
-    /// Shows no more than another filter does, either.
+    /// Restricts the filter to tools that another filter shows, too.
     pub fn restrict(&mut self, other: &Self) {
         for list in other.include.iter().chain(&other.also) {
             if self.include.is_none() {
@@ -428,7 +445,7 @@ impl Filter {
         self.exclude.extend(more);
     }
 
-    /// The tools that are included, as one list: where there are several, the patterns of each
+    /// Returns the included tools as one list: where there are several lists, the patterns of each
     /// that all others have, so that nothing more is shown.
     #[must_use]
     pub fn single_include(&self) -> Option<Vec<String>> {
@@ -445,7 +462,14 @@ impl Filter {
         Some(single)
     }
 
-    /// What is shown of a server's tools, for a person: of long lists so many patterns.
+    /// Whether no tool is shown, whatever tools there are, as far as the lists alone tell that.
+    #[must_use]
+    pub fn shows_none(&self) -> bool {
+        let is_empty = self.single_include().is_some_and(|list| list.is_empty());
+        is_empty || self.exclude.iter().any(|pattern| pattern == "*")
+    }
+
+    /// Describes the shown tools for a person: of long lists, `most` patterns.
     #[must_use]
     pub fn told(&self, most: usize) -> String {
         let few = |patterns: &[String]| {
@@ -496,6 +520,15 @@ mod tests {
             ("a b", "", "b", true),
             ("a b", "", "bb", false),
             ("a*", "ab", "ab", false),
+            ("-", "a_b", "a.b", false),
+            ("-", "a_b", "a/b", false),
+            ("-", "*_b", "a:b", false),
+            ("-", "a.b", "a.b", false),
+            ("-", "a.b", "ab", true),
+            ("-", "a-b", "a_b", true),
+            ("-", "a__", "a\u{1f600}", false),
+            ("a_b", "", "a.b", false),
+            ("a.b", "", "a.b", true),
         ];
         for (include, exclude, tool, shown) in table {
             let texts = |all: &str| all.split_whitespace().map(str::to_owned).collect();

@@ -48,12 +48,12 @@ const NAMES: [(Client, &str); 15] = [
 ];
 
 impl Client {
-    /// All of them, in the order of precedence.
+    /// Returns all clients, in the order of precedence.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().map(|(client, _)| *client)
     }
 
-    /// Its name on the command line.
+    /// Returns the client's name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES
@@ -86,17 +86,17 @@ impl FromStr for Client {
     }
 }
 
-/// For whom an entry in a client's configuration holds.
+/// Scope of an entry in a client's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Scope {
-    /// Whoever administers the machine has written it.
+    /// Written by the machine's administrator.
     Managed,
-    /// The user has written it, for all they do.
+    /// Written by the user, for all they do.
     #[default]
     User,
-    /// The user has written it, for one project (Claude Code's `local`).
+    /// Written by the user, for one project (Claude Code's `local`).
     Local(PathBuf),
-    /// It is in a project's folder, and so may be anybody's.
+    /// Written in a project's folder, and so perhaps by anybody.
     Project(PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! What the files of single clients forbid these clients of a server that several of them have.
+//! Rules of single clients' files for a server that several clients have.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::problem::within;
 use super::reader::Reader;
 use super::{Client, Filter};
 
-/// What one client is shown of a server.
+/// Part of a server that one client is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientRule {
     /// Whether the client has the server at all.
     pub enabled: bool,
-    /// The tools that it is shown, of those that all clients are shown.
+    /// Filter of the tools that the client is shown, of those that all clients are shown.
     pub filter: Filter,
 }
 
@@ -26,46 +26,35 @@ impl Default for ClientRule {
     }
 }
 
-/// What single clients are shown of a server, where that is less than others are.
+/// Rules for the clients that are shown less of a server than others are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientRules(BTreeMap<Client, ClientRule>);
 
-/// What the files of several clients come to, which have the same server.
+/// Combined rules of the files of several clients that have the same server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConsensus {
-    /// Whether any of them has it on.
+    /// Whether any of the clients has the server on.
     pub enabled: bool,
-    /// The tools that all clients are shown.
+    /// Filter of the tools that all clients are shown.
     pub filter: Filter,
-    /// What single ones are shown of that.
+    /// Rules for single clients, which are shown less of that.
     pub rules: ClientRules,
 }
 
 /// Keys of a client's rule in `dormouse.toml`.
 const RULE: &[&str] = &["enabled", "include_tools", "exclude_tools"];
 
-/// Most patterns of a rule that are told.
+/// Most patterns of a rule that are listed for a person.
 const MAX_TOLD: usize = 5;
 
 impl ClientConsensus {
-    /// Puts together what each client's file says of one server. A server is switched off in one
-    /// client because it is wanted in another, so it is on where any of them has it on.
+    /// Combines the rules that each client's file has for one server. A server is switched off in
+    /// one client because it is wanted in another, so it is on where any of them has it on.
     ///
-    /// None where no client's file says anything.
+    /// None where no client's file has a rule.
     #[must_use]
     pub fn of(said: impl IntoIterator<Item = (Client, ClientRule)>) -> Option<Self> {
-        let mut by_client: BTreeMap<Client, ClientRule> = BTreeMap::new();
-        for (client, rule) in said {
-            match by_client.get_mut(&client) {
-                Some(known) => {
-                    known.enabled |= rule.enabled;
-                    known.filter.restrict(&rule.filter);
-                }
-                None => {
-                    by_client.insert(client, rule);
-                }
-            }
-        }
+        let by_client = by_client(said);
         let first = by_client.values().next()?.filter.clone();
         let is_common = by_client.values().all(|rule| rule.filter == first);
         let enabled = by_client.values().any(|rule| rule.enabled);
@@ -88,6 +77,48 @@ impl ClientConsensus {
     }
 }
 
+/// Combines the rules of each client's entries for one server.
+pub(super) fn by_client(
+    said: impl IntoIterator<Item = (Client, ClientRule)>,
+) -> BTreeMap<Client, ClientRule> {
+    let mut by_client: BTreeMap<Client, ClientRule> = BTreeMap::new();
+    for (client, rule) in said {
+        match by_client.get_mut(&client) {
+            Some(known) => {
+                known.enabled |= rule.enabled;
+                known.filter.restrict(&rule.filter);
+            }
+            None => {
+                by_client.insert(client, rule);
+            }
+        }
+    }
+    by_client
+}
+
+impl ClientRule {
+    /// Restricts the rule to what another one allows, too. Returns whether that makes a difference.
+    pub(super) fn restrict(&mut self, other: &Self) -> bool {
+        let mut both = self.clone();
+        both.enabled &= other.enabled;
+        both.filter.restrict(&other.filter);
+        // As it is written, so that it makes no difference once it is.
+        both.filter.include = both.filter.single_include();
+        both.filter.also = Vec::new();
+        let sorted = |list: &Option<Vec<String>>| {
+            let mut list = list.clone();
+            list.iter_mut().for_each(|list| list.sort_unstable());
+            list
+        };
+        if sorted(&both.filter.include) == sorted(&self.filter.include) {
+            both.filter.include.clone_from(&self.filter.include);
+        }
+        let is_other = both != *self;
+        *self = both;
+        is_other
+    }
+}
+
 impl ClientRules {
     /// Whether all clients are shown the same.
     #[must_use]
@@ -95,8 +126,7 @@ impl ClientRules {
         self.0.is_empty()
     }
 
-    /// Adds what a client is shown, in place of what was said of it. A rule that forbids nothing
-    /// is none.
+    /// Sets the rule for a client, in place of an earlier one. A rule that forbids nothing is none.
     pub fn restrict(&mut self, client: Client, rule: ClientRule) {
         if rule == ClientRule::default() {
             self.0.remove(&client);
@@ -105,40 +135,29 @@ impl ClientRules {
         }
     }
 
-    /// Adds rules, in place of those of the same clients.
-    pub fn extend(&mut self, other: &Self) {
-        let other = other.0.iter();
-        self.0
-            .extend(other.map(|(client, rule)| (*client, rule.clone())));
-    }
-
-    /// The same rules, each with what others forbid its client as well.
-    #[must_use]
-    pub fn restricted_by(&self, others: &Self) -> Self {
-        let mut all = self.clone();
-        for (client, rule) in &mut all.0 {
-            if let Some(other) = others.0.get(client) {
-                rule.enabled &= other.enabled;
-                rule.filter.restrict(&other.filter);
-            }
+    /// Adds rules: a client is forbidden what either of two forbids it.
+    pub fn restrict_all(&mut self, others: &Self) {
+        for (client, other) in &others.0 {
+            let rule = self.0.entry(*client).or_default();
+            rule.enabled &= other.enabled;
+            rule.filter.restrict(&other.filter);
         }
-        all
     }
 
-    /// Whether there is a rule for a client.
+    /// Returns the rule for a client, where there is one.
     #[must_use]
-    pub fn has(&self, client: Client) -> bool {
-        self.0.contains_key(&client)
+    pub fn of(&self, client: Client) -> Option<&ClientRule> {
+        self.0.get(&client)
     }
 
-    /// Whether a client has the server at all. One that does not say who it is, has it.
+    /// Whether a client has the server at all. A client that does not say who it is has it.
     #[must_use]
     pub fn enable(&self, client: Option<Client>) -> bool {
         let rule = client.and_then(|client| self.0.get(&client));
         rule.is_none_or(|rule| rule.enabled)
     }
 
-    /// The filter for a client, of tools that pass that for all. One that does not say who it
+    /// Returns the filter for a client, of tools that pass `all`. A client that does not say who it
     /// is may be any of them, and so is shown only what none of them is forbidden.
     #[must_use]
     pub fn filter(&self, all: &Filter, client: Option<Client>) -> Filter {
@@ -151,7 +170,7 @@ impl ClientRules {
         filter
     }
 
-    /// What each client is shown less than others, as sentences for a person.
+    /// Describes for a person what each client is shown less than others, as sentences.
     #[must_use]
     pub fn told(&self) -> Vec<String> {
         let rules = self.0.iter();
@@ -169,7 +188,7 @@ impl ClientRules {
         told.collect()
     }
 
-    /// The value of a server's `clients` in `dormouse.toml`.
+    /// Returns the value of a server's `clients` in `dormouse.toml`.
     #[must_use]
     pub fn value(&self) -> InlineTable {
         let rules = self.0.iter();
@@ -178,14 +197,14 @@ impl ClientRules {
             .collect()
     }
 
-    /// The rules, each with its client.
+    /// Returns the rules, each with its client.
     pub fn iter(&self) -> impl Iterator<Item = (Client, &ClientRule)> {
         self.0.iter().map(|(client, rule)| (*client, rule))
     }
 }
 
 impl ClientRule {
-    /// The rule as `dormouse.toml` has it.
+    /// Returns the rule as `dormouse.toml` has it.
     #[must_use]
     pub fn value(&self) -> InlineTable {
         let list = |texts: &[String]| {

@@ -1,5 +1,5 @@
-//! All servers from everywhere: the user's own file, their clients' files, and those
-//! of the project that they are in.
+//! Servers from everywhere: the user's own file, their clients' files, and those of the project
+//! that they are in.
 
 mod names;
 mod reviewed;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
 use dormouse_policy::HostLimits;
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{visible_line, visible_path};
 use serde::{Deserialize, Serialize};
 
 use super::discovery::{
@@ -27,67 +27,71 @@ use super::{
     Origin, Overlay, Problem, RefusedServer, Scope, ServerConfig, file, name,
 };
 
-/// A project's own file, beside its clients' ones.
+/// Name of a project's own file, beside its clients' ones.
 const PROJECT: &str = "dormouse.toml";
 
-/// All servers from everywhere that their user trusts.
+/// Servers from everywhere that their user trusts.
 #[derive(Debug, Clone, Default)]
 pub struct Configured {
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
-    /// What is to be done about those of which nothing is known.
+    /// Configuration of discovery, as of servers of which nothing is known.
     pub discovery: DiscoveryConfig,
-    /// How much the whole host may use, as the user's own file says: a project's has no
-    /// say in that.
+    /// Limits of the whole host, as the user's own file has them: a project's has no say in that.
     pub limits: HostLimits,
-    /// What the clients' files gave.
+    /// Servers that the clients' files have.
     pub found: Discovery,
     /// Servers that are not shown because of others.
     pub overridden: Vec<Overridden>,
-    /// Names of servers that are not shown, because another is reached in the same way: each with
-    /// the name of that one.
+    /// Names of servers that are not shown because another is reached in the same way, each with
+    /// the name of the other.
     pub same_as: BTreeMap<String, String>,
-    /// What is worth saying of servers, as sentences, by their names.
+    /// Notes on servers, as sentences, by the servers' names.
     pub notes: Vec<(String, String)>,
-    /// What the user's own file says of servers that are configured elsewhere.
+    /// Overlays in the user's own file, for servers that are configured elsewhere.
     overlays: BTreeMap<String, Overlay>,
-    /// Those of them that are of servers which are nowhere.
+    /// Overlays for servers that are configured nowhere.
     pub stray: BTreeMap<String, Overlay>,
-    /// What is wrong in the user's own file, outside of servers.
+    /// Problems in the user's own file, outside of servers.
     pub own_problems: Vec<Problem>,
-    /// What is wrong in the project's own file.
+    /// Problems in the project's own file.
     pub problems: Vec<Problem>,
-    /// The project that they were looked for in, where nobody trusts what its files say
-    /// and they have servers. None of those is among `servers`.
+    /// The project that servers were looked for in, where its files have servers and nobody trusts
+    /// them. None of those is among `servers`.
     pub untrusted: Option<UntrustedProject>,
     /// The names that no server of a project's has, trusted or not.
     reserved_names: ReservedNames,
     /// The servers of the project's own file, trusted or not.
     of_project: Vec<ServerConfig>,
-    /// Those of them in which something is wrong.
+    /// Servers of the project's own file in which something is wrong.
     refused_of_project: Vec<RefusedServer>,
     /// The project's own file, whether it exists or not.
     project_file: Option<PathBuf>,
     /// The projects, each with the hashes of all that its files say of servers.
     projects: BTreeMap<PathBuf, ProjectHashes>,
-    /// Those of them that are trusted with just that.
+    /// Projects that are trusted with just these hashes.
     trusted: BTreeSet<PathBuf>,
-    /// Those of which the files are trusted as well that servers of the user's are made of.
+    /// Projects that are trusted with some hashes, these or others.
+    once_trusted: BTreeSet<PathBuf>,
+    /// Projects of which the files are trusted as well that servers of the user's are made of.
     wholly_trusted: BTreeSet<PathBuf>,
 }
 
-/// A project whose servers nobody has said to trust: all that is told of it before.
+/// A project whose servers nobody has trusted, as it is told before that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UntrustedProject {
-    /// Its folder; not said to agents.
+    /// Folder of the project; not said to agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// How many servers its files have.
+    /// Number of servers in the project's files.
     pub servers: usize,
+    /// Whether it was trusted with what its files said before.
+    #[serde(default)]
+    pub changed: bool,
 }
 
 impl UntrustedProject {
-    /// What to do about it, where somebody looks for a server and does not find it.
+    /// Returns the hint for somebody who looks for a server and does not find it.
     #[must_use]
     pub fn hint(&self) -> String {
         format!(
@@ -109,26 +113,57 @@ impl fmt::Display for UntrustedProject {
         let folder = folder.to_string_lossy();
         write!(
             f,
-            "{} of a project that is not trusted, `{}`: not shown, and not started\n\
+            "{} of a project that is {}, `{}`: not shown, and not started\n\
              hint: `dormouse trust` in that folder shows what they are, and allows them",
             self.counted(),
+            match self.changed {
+                true => "trusted no longer, for its files have changed since",
+                false => "not trusted",
+            },
             visible_line(&folder)
         )
     }
 }
 
-/// How a server's upstream is reached, if it has one.
-fn launch(server: &ServerConfig) -> Option<Fingerprint> {
+/// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
+/// that is started in the folder of the project has that of one that is started wherever the host is,
+/// too, unless the project's file names that folder: a project's file does not bring back under
+/// another name what its user has restricted.
+fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fingerprint> {
+    let bridge = server.bridge();
     let launch = match server.refused() {
         // So that it does not come back from another file.
         Some(refused) => refused.launch.as_ref(),
-        None => server.bridge().map(|bridge| &bridge.launch),
+        None => bridge.map(|bridge| &bridge.launch),
     };
-    launch.map(Fingerprint::of)
+    let Some(launch) = launch else {
+        return Vec::new();
+    };
+    let mut all = vec![Fingerprint::of(launch)];
+    let (folder, names_folder) = match &server.origin.scope {
+        Scope::Project(folder) => {
+            // Of a client's file, the folder is there whether it is written or not.
+            let written = bridge.map(|bridge| &bridge.written);
+            let names = server.origin.client.is_none()
+                && matches!(written, Some(Launch::Stdio(written)) if written.cwd.is_some());
+            (Some(folder.as_path()), names)
+        }
+        Scope::Managed | Scope::User | Scope::Local(_) => (None, false),
+    };
+    if let Launch::Stdio(stdio) = launch
+        && let Some(cwd) = stdio.cwd.as_deref()
+        && [folder, project].contains(&Some(cwd))
+        && !names_folder
+    {
+        let mut stdio = stdio.clone();
+        stdio.cwd = None;
+        all.push(Fingerprint::of(&Launch::Stdio(stdio)));
+    }
+    all
 }
 
-/// Has a child of the user's get what all of them get. What a project's gets was shown when the
-/// project was trusted.
+/// Passes the variables that all children of the user's get to a server. A project's server gets
+/// only those that were shown when the project was trusted.
 fn pass_env(server: &mut ServerConfig, names: &[String]) {
     if matches!(server.origin.scope, Scope::Project(_)) {
         return;
@@ -145,8 +180,8 @@ fn pass_env(server: &mut ServerConfig, names: &[String]) {
     }
 }
 
-/// Has changes of a server of a project wait for its user where it would take them: that is
-/// nothing that a project decides. Gives a note of it, if it is so.
+/// Makes changes of a server of a project wait for its user where the project's file would accept
+/// them: no project decides that. Returns a note, if it is so.
 fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
     let is_said = server.bridge_mut()?.changes.remove_acceptance();
     is_said.then(|| {
@@ -161,15 +196,15 @@ fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
 type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
 impl Configured {
-    /// Puts together what the user's own file says, and what is found around them.
+    /// Combines the user's own file with the servers that are found around it.
     #[must_use]
     pub fn new(own: Config, around: Option<&Surroundings>, trust: &dyn TrustedFolders) -> Self {
         Self::with_reviewed(own, around, trust, None)
     }
 
-    /// The same, where the user wants to be shown what a project's files say: all that these
-    /// name is opened and filled in, also where they are not trusted. Nothing more of the
-    /// project is among the servers than [`Self::new`] has.
+    /// Works as [`Self::new`] where the user wants to be shown a project's files: everything that
+    /// these name is opened and filled in, also where they are not trusted. Nothing more of the
+    /// project is among the servers.
     #[must_use]
     pub fn for_review(
         own: Config,
@@ -221,8 +256,8 @@ impl Configured {
         all
     }
 
-    /// Has what is known of projects' servers be known of their projects, and what is known of the
-    /// user's of the folder that the host works in, where that decides what they are.
+    /// Keeps the records of projects' servers for their projects, and those of the user's servers
+    /// for the folder that the host works in, where that decides what they are.
     fn keep_apart(&mut self, deciding: Option<&Path>) {
         for server in self.servers.values_mut() {
             let scope = server.origin.scope.clone();
@@ -237,18 +272,21 @@ impl Configured {
         }
     }
 
-    /// Other servers that are switched on and reached in the same way as one, by name.
+    /// Returns the names of the other servers that are switched on and reached in the same way as
+    /// one.
     pub fn reached_in_the_same_way(&self, name: &str) -> impl Iterator<Item = &str> {
-        let of_it = self.servers.get(name).and_then(launch);
+        let launches = |server| launches(server, self.project_folder());
+        let of_it = self.servers.get(name).map(launches).unwrap_or_default();
         let others = self.servers.values();
         others
             .filter(move |other| {
-                other.name != name && other.enabled && of_it.is_some() && launch(other) == of_it
+                let mut its = launches(other).into_iter();
+                other.name != name && other.enabled && its.any(|launch| of_it.contains(&launch))
             })
             .map(|other| other.name.as_str())
     }
 
-    /// Changes the servers that are configured elsewhere as the user's own file says.
+    /// Applies the overlays of the user's own file to the servers that are configured elsewhere.
     fn apply_overlays(&mut self) {
         let mut stray = self.overlays.clone();
         for server in self.servers.values_mut() {
@@ -266,7 +304,7 @@ impl Configured {
                      and nothing for one of yours",
                     server.name,
                     overlay.origin,
-                    folder.display()
+                    visible_path(folder)
                 );
                 self.notes.push((server.name.clone(), note));
             }
@@ -296,8 +334,8 @@ impl Configured {
         self.stray = stray;
     }
 
-    /// What is known of servers that are reached in the same way is kept once, and what one of
-    /// them takes as seen is seen for all. So the most cautious of them counts for all.
+    /// Makes the most cautious policy count for all servers that are reached in the same way: their
+    /// records are kept once, and what one of them takes as seen is seen for all.
     fn share_caution(&mut self) {
         let mut shared: BTreeMap<Fingerprint, (ChangePolicy, Vec<String>)> = BTreeMap::new();
         for server in self.servers.values() {
@@ -379,6 +417,7 @@ impl Configured {
             let Some(record) = folders.get(folder) else {
                 continue;
             };
+            self.once_trusted.insert(folder.clone());
             if hashes.is_recorded(record) {
                 self.trusted.insert(folder.clone());
             }
@@ -427,7 +466,7 @@ impl Configured {
         }
         let mut launches = BTreeMap::new();
         for server in self.servers.values() {
-            if let Some(launch) = launch(server) {
+            for launch in self::launches(server, self.project_folder()) {
                 let name = launches.entry(launch);
                 name.or_insert_with(|| server.name.clone());
             }
@@ -440,9 +479,10 @@ impl Configured {
                 .get(name)
                 .and_then(ServerConfig::refused)
                 .is_some()
-                && let Some(launch) = launch(&found.server)
             {
-                launches.entry(launch).or_insert_with(|| name.clone());
+                for launch in self::launches(&found.server, self.project_folder()) {
+                    launches.entry(launch).or_insert_with(|| name.clone());
+                }
             }
         }
         for (mut server, also) in kinds.into_iter().flatten() {
@@ -460,22 +500,24 @@ impl Configured {
         self.untrusted = (servers > 0).then(|| UntrustedProject {
             folder: around.project.clone(),
             servers,
+            changed: (around.project.as_ref())
+                .is_some_and(|project| self.once_trusted.contains(project)),
         });
     }
 
-    /// Names that no server of a project's has.
+    /// Returns the names that no server of a project's has.
     #[must_use]
     pub fn reserved_names(&self) -> &ReservedNames {
         &self.reserved_names
     }
 
-    /// Whether a user trusts what is written somewhere.
+    /// Whether the user trusts what is written at an origin.
     #[must_use]
     pub fn is_trusted(&self, origin: &Origin) -> bool {
         self.is_trusted_scope(&origin.scope)
     }
 
-    /// Whether a user trusts what files say that hold for that.
+    /// Whether the user trusts the files of a scope.
     #[must_use]
     pub fn is_trusted_scope(&self, scope: &Scope) -> bool {
         match scope {
@@ -484,7 +526,7 @@ impl Configured {
         }
     }
 
-    /// The names of the servers in the files of projects that are not trusted.
+    /// Returns the names of the servers in the files of projects that are not trusted.
     fn names_of_untrusted_projects(&self) -> impl Iterator<Item = &String> {
         let found = self.found.found.iter().map(|found| &found.server);
         let filled = self.of_project.iter().chain(found);
@@ -495,16 +537,16 @@ impl Configured {
 
     /// Takes a server, unless its name stands for another already.
     ///
-    /// One that is reached in the same way as another is that one, and is not shown a
-    /// second time under its own name. That is so for an adapted component, too: whoever
-    /// puts one in front of an upstream wants its tools in place of the upstream's, and
-    /// not beside them. It is so whether the other is on or off: what its user has
-    /// switched off does not come back under another name.
+    /// A server that is reached in the same way as another is not shown a second time under its own
+    /// name. That is so for an adapted component, too: whoever puts one in front of an upstream
+    /// wants its tools in place of the upstream's, and not beside them. It is so whether the other
+    /// is on or off: a server that its user has switched off does not come back under another name.
     ///
-    /// `launches` has the names of the servers with upstreams, by how these are reached.
+    /// `launches` has the names of the servers with upstreams, by the fingerprints of their
+    /// launches.
     fn take(&mut self, server: ServerConfig, launches: &mut BTreeMap<Fingerprint, String>) {
-        let launch = launch(&server);
-        let twin = launch.as_ref().and_then(|launch| launches.get(launch));
+        let own = self::launches(&server, self.project_folder());
+        let twin = own.iter().find_map(|launch| launches.get(launch));
         if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
             if twin.name != server.name {
                 let note = format!(
@@ -545,13 +587,13 @@ impl Configured {
             });
             return;
         }
-        if let Some(launch) = launch {
+        for launch in own {
             launches.insert(launch, server.name.clone());
         }
         self.servers.insert(server.name.clone(), server);
     }
 
-    /// The text of the project's own file.
+    /// Reads the text of the project's own file.
     fn project_text(
         &mut self,
         around: &Surroundings,
@@ -574,7 +616,7 @@ impl Configured {
         }
     }
 
-    /// Reads what the project's own file says.
+    /// Reads the servers of the project's own file.
     fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
         let (mut config, mut problems) = file::parse_of_project(
             &folder.join(PROJECT),
@@ -607,26 +649,38 @@ impl Configured {
         let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {
             server.origin.scope = scope.clone();
+            // As a client does with a file of the project's: in whatever folder below it the host
+            // was started, its programs are those that were looked at.
+            if let Some(bridge) = server.bridge_mut()
+                && let Launch::Stdio(stdio) = &mut bridge.launch
+            {
+                stdio.cwd.get_or_insert_with(|| folder.to_owned());
+            }
             server
         });
         self.of_project = servers.collect();
         self.refused_of_project = config.refused;
     }
 
-    /// The files that servers were looked for in, whether they exist or not.
+    /// Returns the files that servers were looked for in, whether they exist or not.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let own = self.project_file.iter();
         own.chain(self.found.sources.iter().map(|source| &source.file))
     }
 
-    /// Whether what the files of the project that was looked in say now is trusted.
+    /// Whether the present content of the files of the project that was looked in is trusted.
     #[must_use]
     pub fn trusts_own_project(&self) -> bool {
-        let folder = self.project_file.as_deref().and_then(Path::parent);
+        let folder = self.project_folder();
         folder.is_some_and(|folder| self.trusted.contains(folder))
     }
 
-    /// Whether all that a project's files say now is trusted, also what servers of the user's
+    /// Returns the folder of the project that was looked in.
+    fn project_folder(&self) -> Option<&Path> {
+        self.project_file.as_deref().and_then(Path::parent)
+    }
+
+    /// Whether all present content of a project's files is trusted, also what servers of the user's
     /// take from them.
     #[must_use]
     pub fn trusts(&self, project: &Path) -> bool {
@@ -634,7 +688,7 @@ impl Configured {
     }
 }
 
-/// The hashes of each project's files: of its clients' ones, and of its own one.
+/// Computes the hashes of each project's files: of its clients' ones, and of its own one.
 fn hashes(
     found: &Discovery,
     project: Option<&Path>,

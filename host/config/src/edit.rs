@@ -1,75 +1,97 @@
 //! Changing `dormouse.toml` in place of its user, who finds every comment and
 //! every blank line where they left it.
 
+mod granted;
+mod overlaid;
+mod server_table;
+
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use dormouse_files::paths;
-use dormouse_files::replace::{Access, replace};
-use dormouse_policy::{FsMode, Grants};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+use dormouse_files::replace::{Access, replace_if};
+use dormouse_text::visible::visible_path;
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
-use super::{Client, ClientRules, file, name};
+use super::{Client, ClientRules, Problem, file, name, settled};
+use crate::discovery::places::Syntax;
+
+pub use server_table::{component_table, grants_table, launch_table, upstream_table};
+pub(super) use server_table::{launch_keys, list, secret_table};
+
+/// The lock that all edits of configuration files wait for. Whoever moves servers between files holds
+/// it from before the first is read until the last is written: of two that do so at once, each would
+/// count on what the other one takes away.
+#[derive(Debug)]
+pub struct EditLock {
+    _file: File,
+}
+
+impl EditLock {
+    /// Takes the lock, until this is dropped.
+    ///
+    /// # Errors
+    /// The user has no home folder, or the lock cannot be taken.
+    pub fn take() -> anyhow::Result<Self> {
+        Ok(Self {
+            _file: paths::lock(&lock_file()?)?,
+        })
+    }
+}
+
+fn lock_file() -> anyhow::Result<PathBuf> {
+    Ok(paths::runtime_dir()?.join("edit.lock"))
+}
 
 /// Edits one configuration file. Edits of several processes wait for each other,
 /// and a reader sees the file before or after one, never in between.
 #[derive(Debug)]
 pub struct Editor {
     file: PathBuf,
-    /// Held while the file is read and written. Not the file itself: that one is
-    /// replaced by each edit, and with it would go the lock.
+    /// Held while the file is read and written. Not the file itself: each edit replaces that one,
+    /// and with it would go the lock.
     lock: PathBuf,
 }
 
 impl Editor {
-    /// An editor of a configuration file, which need not exist yet.
+    /// Makes an editor of a configuration file, which need not exist yet.
     ///
     /// # Errors
     /// The user has no home folder.
     pub fn new(file: &Path) -> anyhow::Result<Self> {
         Ok(Self {
             file: file.to_owned(),
-            lock: paths::runtime_dir()?.join("edit.lock"),
+            lock: lock_file()?,
         })
     }
 
-    /// Adds a server.
+    /// Adds a server with this table.
     ///
     /// # Errors
-    /// The name is taken, unless it is to be replaced: then everything that was
-    /// configured for the old one goes, since what was granted to one plugin was
-    /// not granted to another. Or the name is none, or the file cannot be edited.
-    pub fn add(
-        &self,
-        server: &str,
-        component: &Path,
-        (grants, upstream): (&Grants, Option<Table>),
-        replace: bool,
-    ) -> anyhow::Result<()> {
+    /// The name is taken, unless it is to be replaced: then everything that was configured for the
+    /// old one goes, since what was granted to one plugin was not granted to another. Or the name
+    /// is not allowed, the table says what no server can be, or the file cannot be edited.
+    pub fn add(&self, server: &str, table: Table, replace: bool) -> anyhow::Result<()> {
         name::check(server).map_err(|bad| anyhow::anyhow!("{bad}\nhint: {}", bad.hint()))?;
-        let Some(component) = component.to_str() else {
-            bail!(
-                "`{}` is not UTF-8, which a configuration file has to be\nhint: move the plugin to a folder that is",
-                component.display()
-            );
+        // Any of these values may be a secret.
+        let has_values = ["env", "headers"].iter().any(|key| table.contains_key(key));
+        let access = match has_values {
+            true => Access::Private,
+            false => Access::Kept,
         };
-        let mut table = Table::new();
-        table.insert("component", Item::Value(component.into()));
-        table.extend(upstream.into_iter().flatten());
-        if let Some(grants) = grants_table(grants)? {
-            table.insert("grants", Item::Table(grants));
-        }
-        self.edit(|document| insert(document, server, table, replace))?;
+        check(&self.file, server, &table)?;
+        self.edit(access, |document| insert(document, server, table, replace))?;
         Ok(())
     }
 
     /// Removes a server.
     ///
     /// # Errors
-    /// There is none of that name, or the file cannot be edited.
+    /// There is no server of that name, or the file cannot be edited.
     pub fn remove(&self, server: &str) -> anyhow::Result<()> {
-        self.edit(|document| {
+        self.edit(Access::Kept, |document| {
             let servers = self.servers(document, server)?;
             let removed = servers.remove(server);
             if let Some(table) = removed.as_ref().and_then(Item::as_table) {
@@ -80,19 +102,19 @@ impl Editor {
         Ok(())
     }
 
-    /// Switches a server on or off. True where that changed anything. One that is
-    /// configured `elsewhere`, in a client's file, gets a table here that says no more
-    /// than this: that file is its client's.
+    /// Switches a server on or off, and returns whether that changed anything. A server that is
+    /// configured `elsewhere`, in a client's file, gets a table here that says no more than this:
+    /// that file is its client's.
     ///
     /// # Errors
-    /// There is none of that name, or the file cannot be edited.
+    /// There is no server of that name, or the file cannot be edited.
     pub fn set_enabled(
         &self,
         server: &str,
         enabled: bool,
         elsewhere: bool,
     ) -> anyhow::Result<bool> {
-        self.edit(|document| {
+        self.edit(Access::Kept, |document| {
             let here = document.get("servers").and_then(Item::as_table_like);
             if elsewhere && !here.is_some_and(|servers| servers.contains_key(server)) {
                 let mut table = Table::new();
@@ -122,7 +144,7 @@ impl Editor {
         })
     }
 
-    /// The table of servers, which has one of this name.
+    /// Returns the table of servers, which has one of this name.
     fn servers<'d>(
         &self,
         document: &'d mut DocumentMut,
@@ -138,66 +160,87 @@ impl Editor {
         }
         match document.get_mut("servers") {
             Some(servers) => table_like(servers, "servers"),
-            None => bail!("`{}` has no servers", self.file.display()),
+            None => bail!("`{}` has no servers", visible_path(&self.file)),
         }
     }
 
-    /// Changes the file under the lock, all or nothing. True where the file is
-    /// another one now.
+    /// Changes the file under the lock, all or nothing, and returns whether its text has changed.
     fn edit(
         &self,
+        access: Access,
         change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
     ) -> anyhow::Result<bool> {
         let _lock = paths::lock(&self.lock)?;
-        let before = file::read(&self.file)?;
+        let before = settled::read(&self.file, Syntax::Toml)?;
         let text = before.as_deref().unwrap_or_default();
         let after = changed(&self.file, text, change)?;
         if before.as_deref() == Some(after.as_str()) {
             return Ok(false);
         }
-        self.write(&after, Access::Kept)?;
+        self.write(before.as_deref(), &after, access)?;
         Ok(true)
     }
 
-    /// Puts a text in place of the one that it was made from.
+    /// Replaces the text `before` by one that was made from it.
     ///
     /// # Errors
     /// The file is another one by now, or cannot be written.
-    pub fn put(&self, before: Option<&str>, after: &str, access: Access) -> anyhow::Result<()> {
-        let _lock = paths::lock(&self.lock)?;
-        if file::read(&self.file)?.as_deref() != before {
-            bail!(
-                "`{}` has been changed by somebody else meanwhile\nhint: try again",
-                self.file.display()
-            );
-        }
-        self.write(after, access)
+    pub fn put(
+        &self,
+        before: Option<&str>,
+        after: &str,
+        access: Access,
+        _: &EditLock,
+    ) -> anyhow::Result<()> {
+        self.write(before, after, access)
     }
 
-    fn write(&self, text: &str, access: Access) -> anyhow::Result<()> {
-        replace(&self.file, text.as_bytes(), access).with_context(|| {
-            let shown = self.file.display();
-            format!("the configuration file `{shown}` cannot be written")
-        })
+    fn write(&self, before: Option<&str>, after: &str, access: Access) -> anyhow::Result<()> {
+        let is_unchanged = |path: &Path| Ok(file::read(path)?.as_deref() == before);
+        let shown = visible_path(&self.file);
+        let replaced = replace_if(&self.file, after.as_bytes(), access, is_unchanged)
+            .with_context(|| format!("the configuration file `{shown}` cannot be written"))?;
+        if !replaced {
+            bail!("`{shown}` has been changed by somebody else meanwhile\nhint: try again");
+        }
+        Ok(())
     }
 }
 
-/// What becomes of one `[servers.NAME]` table.
+/// Checks a server's table by itself: a file that holds it is read no more if it is wrong.
+fn check(file: &Path, server: &str, table: &Table) -> anyhow::Result<()> {
+    let mut alone = DocumentMut::new();
+    insert(&mut alone, server, table.clone(), false)?;
+    let (_, problems) = file::parse(file, &alone.to_string());
+    match problems.is_empty() {
+        true => Ok(()),
+        false => {
+            let told = |problem: &Problem| match &problem.hint {
+                Some(hint) => format!("{}\nhint: {hint}", problem.message),
+                None => problem.message.clone(),
+            };
+            let problems: Vec<_> = problems.iter().map(told).collect();
+            bail!("server `{server}` is not added: {}", problems.join("\n"))
+        }
+    }
+}
+
+/// Change of one `[servers.NAME]` table.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// This one is put in place of it, or added.
+    /// Puts this table in its place, or adds it.
     Table(Box<Table>),
-    /// Its `from` is set: to the clients that load the server themselves.
+    /// Sets its `from` to the clients that load the server themselves.
     From(Vec<Client>),
-    /// These are added to its `clients`: what single ones are shown of it.
+    /// Adds these rules for single clients to its `clients`.
     Rules(ClientRules),
 }
 
-/// The text of a configuration file with servers changed, and everything else in
-/// it as it was.
+/// Returns the text of a configuration file with servers changed, and everything else in it as it
+/// was.
 ///
 /// # Errors
-/// It is no configuration, or written in a way that nothing can be added to.
+/// The text is no configuration, or written in a way that nothing can be added to.
 pub fn with_servers(
     file: &Path,
     text: &str,
@@ -228,8 +271,8 @@ pub fn with_servers(
     })
 }
 
-/// What a user has said of a server that was configured elsewhere holds when it
-/// comes here, too.
+/// Merges the overlay that a user has written for a server that was configured elsewhere into the
+/// server's table when it comes here.
 fn keep_overlay(document: &DocumentMut, server: &str, table: &mut Table) {
     let servers = document.get("servers").and_then(Item::as_table_like);
     let old = servers.and_then(|servers| servers.get(server)?.as_table_like());
@@ -242,9 +285,7 @@ fn keep_overlay(document: &DocumentMut, server: &str, table: &mut Table) {
     {
         return;
     }
-    for (key, item) in old.iter() {
-        table.insert(key, item.clone());
-    }
+    overlaid::merge(old, table);
 }
 
 fn add_rules(table: &mut dyn TableLike, rules: &ClientRules) -> anyhow::Result<()> {
@@ -278,7 +319,7 @@ fn set_from(table: &mut dyn TableLike, clients: &[Client]) {
     }
 }
 
-/// A document's text after a change.
+/// Returns a document's text after a change.
 fn changed(
     file: &Path,
     text: &str,
@@ -307,7 +348,7 @@ fn changed(
     if after.parse::<DocumentMut>().is_err() {
         bail!(
             "`{}` is written in a way that this cannot be added to\nhint: edit it by hand",
-            file.display()
+            visible_path(file)
         );
     }
     let after = match windows {
@@ -317,7 +358,7 @@ fn changed(
     Ok(format!("{mark}{after}"))
 }
 
-/// Adds a server's table, or puts it in place of another, if that is wanted.
+/// Adds a server's table, or replaces another by it, if that is wanted.
 fn insert(
     document: &mut DocumentMut,
     server: &str,
@@ -341,7 +382,7 @@ fn insert(
     }
 }
 
-/// The table of servers, made if there is none.
+/// Returns the table of servers, made if there is none.
 fn all_servers(document: &mut DocumentMut) -> anyhow::Result<&mut dyn TableLike> {
     let servers = document.entry("servers").or_insert_with(|| {
         let mut servers = Table::new();
@@ -368,82 +409,13 @@ fn append(document: &mut DocumentMut, server: &str, mut table: Table) -> anyhow:
     Ok(())
 }
 
-/// The lines of a configuration that let a plugin stand in front of an upstream;
-/// what is secret is taken from the environment.
-#[must_use]
-pub fn upstream_table(command: &[String], url: Option<&str>, secrets: &[String]) -> Table {
-    let mut table = Table::new();
-    let names = secrets.iter();
-    let secrets: InlineTable = names
-        .map(|name| (name.as_str(), Value::from(variable(name))))
-        .collect();
-    if let Some(url) = url {
-        table.insert("url", Item::Value(url.into()));
-        if !secrets.is_empty() {
-            table.insert("headers", Item::Value(secrets.into()));
-        }
-        return table;
-    }
-    let command: Array = command.iter().map(String::as_str).collect();
-    table.insert("command", Item::Value(command.into()));
-    if !secrets.is_empty() {
-        table.insert("env", Item::Value(secrets.into()));
-    }
-    table
-}
-
-/// The variable that a secret of this name is taken from.
-fn variable(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = name.chars().map(plain).collect();
-    format!("${{{name}}}")
-}
-
-/// The lines of a configuration that grant this, as a `grants` table; none where
-/// there is nothing to grant.
-///
-/// # Errors
-/// A path is not UTF-8.
-pub fn grants_table(grants: &Grants) -> anyhow::Result<Option<Table>> {
-    let mut table = Table::new();
-    if !grants.fs.is_empty() {
-        let mut folders = Array::new();
-        for grant in &grants.fs {
-            let Some(path) = grant.path.to_str() else {
-                bail!(
-                    "`{}` is not UTF-8, which a configuration file has to be",
-                    grant.path.display()
-                );
-            };
-            let mut folder = InlineTable::new();
-            folder.insert("path", path.into());
-            folder.insert(
-                "mode",
-                match grant.mode {
-                    FsMode::ReadOnly => "ro",
-                    FsMode::ReadWrite => "rw",
-                }
-                .into(),
-            );
-            folders.push(folder);
-        }
-        table.insert("fs", Item::Value(folders.into()));
-    }
-    if !grants.env.is_empty() {
-        let names: Array = grants.env.iter().map(String::as_str).collect();
-        table.insert("env", Item::Value(names.into()));
-    }
-    Ok((!table.is_empty()).then_some(table))
-}
-
 fn table_like<'i>(item: &'i mut Item, key: &str) -> anyhow::Result<&'i mut dyn TableLike> {
     item.as_table_like_mut()
         .with_context(|| format!("`{key}` is no table\nhint: `dormouse doctor` says where"))
 }
 
-/// Comments directly above a table's header belong to it; those with a blank
-/// line between do not, and stay when the table goes: before the next table, or
-/// at the end of the file.
+/// Keeps comments above a removed table's header that a blank line separates from it: before the
+/// next table, or at the end of the file. Comments directly above the header go with it.
 fn keep_detached(document: &mut DocumentMut, removed: &Table) {
     let prefix = removed.decor().prefix().and_then(|raw| raw.as_str());
     let Some((detached, _)) = prefix.unwrap_or_default().rsplit_once("\n\n") else {

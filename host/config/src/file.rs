@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use dormouse_catalog::read_regular_file;
 use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits};
 use dormouse_text::nearest::nearest;
+use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::Value as Json;
 use toml_edit::{Document, Item, TableLike};
@@ -25,10 +26,10 @@ use super::{
     Overlay, Problem, RefusedServer, Scope, ServerConfig, name, units,
 };
 
-/// No configuration is larger than this; a file that is was named by mistake.
+/// Largest configuration file, in bytes; a larger one was named by mistake.
 const LARGEST: u64 = 4 << 20;
 
-/// The same for a file in a project's folder, which anybody may have written.
+/// Largest file in a project's folder, which anybody may have written, in bytes.
 pub(super) const LARGEST_OF_PROJECT: u64 = 1 << 20;
 
 /// Most servers of a file in a project's folder.
@@ -69,7 +70,7 @@ const SERVER: &[&str] = &[
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
 const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "connections"];
-/// The text of a configuration file, or none where there is no such file.
+/// Reads the text of a configuration file; none where there is no such file.
 ///
 /// # Errors
 /// The file cannot be read, is too large, or is not UTF-8.
@@ -77,7 +78,7 @@ pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
     read_at_most(path, LARGEST)
 }
 
-/// The text of a project's configuration file, or none where there is no such file.
+/// Reads the text of a project's configuration file; none where there is no such file.
 ///
 /// # Errors
 /// The file cannot be read, is too large, or is not UTF-8.
@@ -86,7 +87,7 @@ pub fn read_of_project(path: &Path) -> anyhow::Result<Option<String>> {
 }
 
 fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
-    let shown = path.display();
+    let shown = visible_path(path);
     let cannot = || format!("the configuration file `{shown}` cannot be read");
     let bytes = match read_regular_file(path, largest) {
         Ok(Some(bytes)) => bytes,
@@ -103,17 +104,16 @@ fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Reads the text of a configuration file. The configuration has every server
-/// that could be read; the problems, in the order of the file, are everything
-/// that could not.
+/// Reads the text of a configuration file. The configuration has every server that could be read;
+/// the problems, in the order of the file, are those of all others.
 #[must_use]
 pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
     let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
     (config.unwrap_or_default(), problems)
 }
 
-/// Reads what of the text of a configuration file can be used. The configuration says itself
-/// what is wrong with the rest.
+/// Reads the usable part of the text of a configuration file. The configuration has the problems of
+/// the rest.
 ///
 /// # Errors
 /// The text is not TOML.
@@ -122,9 +122,9 @@ pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
     config.ok_or(Invalid { problems })
 }
 
-/// Reads the text of a project's configuration file, as [`parse`] does, and fills in as much
-/// as it is said to. `inputs` are the user's answers to the questions of clients: none of the
-/// project's own count, for a review tells whose they are.
+/// Reads the text of a project's configuration file, as [`parse`] does, and fills in as much as
+/// `variables` allows. `inputs` are the user's answers to the questions of clients: none of the
+/// project's own count, because a review tells whose they are.
 #[must_use]
 pub fn parse_of_project(
     file: &Path,
@@ -139,7 +139,7 @@ pub fn parse_of_project(
     (config.unwrap_or_default(), problems)
 }
 
-/// Reads a text, and finds what is wrong with it. No configuration where it is not TOML.
+/// Reads a text, and finds its problems. No configuration where the text is not TOML.
 fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
     let text = reader.text;
     let mut config = None;
@@ -166,13 +166,13 @@ const INSTANCE: [(&str, Instance); 2] = [
     ("per-session", Instance::PerSession),
 ];
 
-/// What a `[servers.NAME]` table is.
+/// Kind of a `[servers.NAME]` table.
 enum Entry {
     Server(Box<ServerConfig>),
     Overlay(Box<Overlay>),
 }
 
-/// A size that something in memory may have.
+/// Reads the size of something in memory, in bytes.
 fn bytes(text: &str) -> Result<usize, &'static str> {
     let bytes = units::size(text)?;
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
@@ -421,7 +421,7 @@ impl Reader<'_> {
         Some(Entry::Server(Box::new(server)))
     }
 
-    /// What happens to changes of tools, by their names or patterns.
+    /// Reads the policies for changes of tools, by their names or patterns.
     fn tools_on_change(&mut self, item: &Item, at: &str) -> BTreeMap<String, OnChange> {
         let Some(table) = self.table(item, at) else {
             return BTreeMap::new();

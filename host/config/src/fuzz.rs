@@ -49,12 +49,12 @@ pub fn configuration(data: &[u8]) {
     assert!(kept.missing.len() <= text.matches("${").count());
 }
 
-/// The input as a text. What is no UTF-8 is refused before anything here reads it.
+/// Converts the input to a text. What is no UTF-8 is refused before anything here reads it.
 pub(crate) fn text(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
 }
 
-/// The first line of a text, and what comes after it.
+/// Splits a text into its first line, and what comes after it.
 pub(crate) fn first_line(text: &str) -> (&str, &str) {
     text.split_once('\n').unwrap_or((text, ""))
 }

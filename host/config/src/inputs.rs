@@ -1,4 +1,4 @@
-//! What a user answers to the questions of clients, once and for all.
+//! Answers of a user to the questions of clients, once and for all.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ pub type Inputs = BTreeMap<String, Input>;
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// It is written.
+    /// The answer itself.
     Value(Secret),
-    /// It is in this variable of the environment.
+    /// The variable of the environment that has it.
     Variable(String),
 }
 
-/// What stands before the id of a question, where its answer is filled in: `${input:ID}`.
+/// Text before the id of a question, where its answer is filled in: `${input:ID}`.
 pub(crate) const INPUT: &str = "input:";
 
 const KEYS: &[&str] = &["env"];
@@ -28,7 +28,7 @@ const HINT: &str =
     "write the value as a string, or `{ env = \"NAME\" }` for a variable of the environment";
 
 impl Reader<'_> {
-    /// Reads `[discovery.inputs]`. Nothing of a value is in a message.
+    /// Reads `[discovery.inputs]`. No part of a value is in a message.
     pub(super) fn inputs(&mut self, item: &Item, at: &str) -> Inputs {
         let mut inputs = Inputs::new();
         let Some(table) = item.as_table_like() else {
@@ -66,7 +66,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a user writes to answer a question, for a hint.
+/// Returns the hint on what to write to answer a question.
 pub(super) fn hint(id: &str) -> String {
     // An id that has to be quoted to be shown cannot be copied from a message.
     if unquoted(id) != id {
@@ -87,7 +87,7 @@ pub(super) fn hint(id: &str) -> String {
     )
 }
 
-/// What is to be done about a text that asks for an answer which is not there yet.
+/// Returns the sentences on a text that asks for an answer which is not there yet.
 pub(crate) fn unanswered(at: &str, id: &str) -> String {
     format!("`{at}` asks for {}\nhint: {}", quoted(id), hint(id))
 }

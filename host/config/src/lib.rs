@@ -1,5 +1,4 @@
-//! `dormouse.toml`: what the user has configured. Knows formats, and nothing of
-//! MCP.
+//! `dormouse.toml`: what the user has configured. The crate knows formats, and nothing of MCP.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +18,7 @@ mod lines;
 pub mod name;
 mod on_change;
 mod overlay;
+mod own_file;
 mod own_places;
 pub mod problem;
 mod project_content;
@@ -27,6 +27,7 @@ mod reader;
 mod refused;
 mod reserved_names;
 pub mod review;
+mod settled;
 mod trusted;
 pub mod units;
 mod upstream;
@@ -37,6 +38,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dormouse_policy::{Grants, HostLimits, Limits};
+use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
@@ -58,40 +60,40 @@ pub use reserved_names::ReservedNames;
 pub use review::ProjectReview;
 pub use trusted::TrustedFolders;
 
-/// All that one configuration file says.
+/// Content of one configuration file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
-    /// What is said of servers that are configured elsewhere: `[servers.NAME]`
-    /// tables that name nothing to run.
+    /// Changes to servers that are configured elsewhere: `[servers.NAME]` tables that name nothing
+    /// to run.
     pub overlays: BTreeMap<String, Overlay>,
-    /// Where else servers are looked for.
+    /// Discovery of servers elsewhere.
     pub discovery: DiscoveryConfig,
-    /// `[limits]`: how much the whole host may use.
+    /// `[limits]`: limits of the whole host.
     pub limits: HostLimits,
     /// The servers in which something is wrong.
     pub refused: Vec<RefusedServer>,
-    /// What is wrong outside of the servers. Limits and settings that are wrong are the usual
-    /// ones, and of clients only those are asked that are named.
+    /// Problems outside of the servers. Limits and settings that are wrong have their usual values,
+    /// and no client is asked where `clients` may be wrong.
     pub problems: Vec<Problem>,
 }
 
-/// `[discovery]`: what is done about the servers that the user's clients have.
+/// `[discovery]`: handling of the servers that the user's clients have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryConfig {
-    /// `clients`: whose files are read; those of all, where nothing is said.
+    /// `clients`: clients whose files are read; all of them, where none are configured.
     pub clients: Option<Vec<Client>>,
     /// `inputs`: answers to the questions that clients ask before they start a server
     /// (`${input:ID}`), by their ids.
     pub inputs: Inputs,
-    /// `fetch`: when it is found out what a server offers of which nothing is known.
+    /// `fetch`: time when a server of which nothing is known is asked what it offers.
     pub fetch: Fetch,
     /// `pass_env`: variables of the host's environment that all children get, by names with
     /// `*` for any characters.
     pub pass_env: Vec<String>,
-    /// `filled_in`: how much variables, files and answers may come to that are filled into
-    /// the servers of one project, and of one file of the user's, in bytes.
+    /// `filled_in`: most bytes of variables, files and answers that are filled into the servers of
+    /// one project, and of one file of the user's.
     pub filled_in: usize,
 }
 
@@ -107,50 +109,53 @@ impl Default for DiscoveryConfig {
     }
 }
 
-/// How many bytes may be filled in where nothing is said: far more than anybody's servers
-/// are made of, and far less than a machine has.
+/// Most bytes that are filled in, where no limit is configured: far more than anybody's servers are
+/// made of, and far less than a machine has.
 pub const MAX_FILLED_IN: usize = 16 << 20;
 
-/// When it is found out what an upstream offers.
+/// Time when an upstream is asked what it offers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fetch {
-    /// When somebody asks: `dormouse sync`, a call, or the tool `discover`.
+    /// On demand: at `dormouse sync`, a call, or the tool `discover`.
     #[default]
     OnDemand,
     /// After the start, one by one, without anybody waiting for it.
     Background,
 }
 
-/// One `[servers.NAME]` table.
+/// Server, as in a `[servers.NAME]` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
-    /// The server's name.
+    /// Name of the server.
     pub name: String,
-    /// What runs for it.
+    /// Plugin or bridge that runs for the server.
     pub adapter: Adapter,
-    /// Whether its tools are shown.
+    /// Whether the server's tools are shown.
     pub enabled: bool,
-    /// What stands before its tools' names; the server's name where unset, and
-    /// nothing at all (not even `__`) where it is empty.
+    /// Text before its tools' names; the server's name where unset, and nothing at all (not even
+    /// `__`) where it is empty.
     pub prefix: Option<String>,
-    /// Overrides what the plugin declares.
+    /// Instance mode, in place of what the plugin declares.
     pub instance: Option<Instance>,
-    /// What it may do.
+    /// Grants of the server.
     pub grants: Grants,
-    /// How much it may use.
+    /// Limits of the server.
     pub limits: Limits,
-    /// What it is told through `dormouse:plugin/settings`.
+    /// Settings that the plugin gets through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
-    /// The clients that load it themselves, because it is in their own files too.
+    /// Clients that load the server themselves, because it is in their own files too.
     pub from: Vec<Client>,
-    /// Why a policy of its client forbids it, with the file that says so. It is off
-    /// then, and nothing switches it on.
+    /// Reason why a policy of its client forbids the server, with the file that says so. The server
+    /// is off then, and nothing switches it on.
     pub denied: Option<String>,
-    /// Where all this is written.
+    /// Client that does not have the server although others do, where the server is as that client
+    /// is shown it ([`Self::for_client`]).
+    pub off_in: Option<Client>,
+    /// Place where the server is configured.
     pub origin: Origin,
 }
 
-/// What runs for a server.
+/// Plugin or bridge that runs for a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Adapter {
     /// A plugin: its file, absolute (a relative path is taken from the folder of
@@ -161,7 +166,7 @@ pub enum Adapter {
     /// A plugin in front of an upstream: one that `dormouse adapt` has written, or
     /// a better bridge.
     Adapted(PathBuf, Box<Bridge>),
-    /// Nothing: something in its table is wrong.
+    /// Neither, because something in the server's table is wrong.
     Refused(Box<RefusedServer>),
 }
 
@@ -172,17 +177,17 @@ pub struct Origin {
     pub file: PathBuf,
     /// The line, counted from 1.
     pub line: usize,
-    /// Whose file it is; none where it is Dormouse's own.
+    /// Client whose file it is; none where it is Dormouse's own.
     pub client: Option<Client>,
-    /// For whom it holds.
+    /// Scope of what is written there.
     pub scope: Scope,
-    /// The profile of its client that it is for; none where it is for all that its
-    /// user does, or for the one that has no name.
+    /// The profile of its client that it is for; none where it is for all that its user does, or
+    /// for the profile that has no name.
     pub profile: Option<String>,
 }
 
 impl Adapter {
-    /// The limits of such a server where nothing is said.
+    /// Returns the limits of such a server where none are configured.
     #[must_use]
     pub fn usual_limits(&self) -> Limits {
         match self {
@@ -193,7 +198,7 @@ impl Adapter {
 }
 
 impl ServerConfig {
-    /// A server of which nothing else is said.
+    /// Makes a server of which nothing else is configured.
     #[must_use]
     pub fn new(name: &str, adapter: Adapter, origin: Origin) -> Self {
         let limits = adapter.usual_limits();
@@ -208,30 +213,33 @@ impl ServerConfig {
             settings: Map::new(),
             from: Vec::new(),
             denied: None,
+            off_in: None,
             origin,
         }
     }
 
-    /// The same as one client is shown it; none where it is of no known client, which gets only
-    /// what no client is forbidden.
+    /// Returns the server as one client is shown it. `None` is a client that is not known, which
+    /// gets only the tools that no client is forbidden.
     #[must_use]
     pub fn for_client(&self, client: Option<Client>) -> Self {
         let mut server = self.clone();
         if let Some(bridge) = server.bridge_mut() {
             bridge.filter = bridge.rules.filter(&bridge.filter, client);
-            let enabled = bridge.rules.enable(client);
-            server.enabled &= enabled;
+            if !bridge.rules.enable(client) {
+                server.off_in = client.filter(|_| server.enabled);
+                server.enabled = false;
+            }
         }
         server
     }
 
-    /// Whether it is written in a file of a project's, and not in one of the user's.
+    /// Whether the server is written in a file of a project's, and not in one of the user's.
     #[must_use]
     pub fn is_of_project(&self) -> bool {
         matches!(self.origin.scope, Scope::Project(_))
     }
 
-    /// What is wrong with it, where it is one that cannot be used as it is written.
+    /// Returns the refused entry, where the server cannot be used as it is written.
     #[must_use]
     pub fn refused(&self) -> Option<&RefusedServer> {
         match &self.adapter {
@@ -240,7 +248,7 @@ impl ServerConfig {
         }
     }
 
-    /// The plugin's file, where the server is a plugin.
+    /// Returns the plugin's file, where the server is a plugin.
     #[must_use]
     pub fn component(&self) -> Option<&Path> {
         match &self.adapter {
@@ -249,7 +257,7 @@ impl ServerConfig {
         }
     }
 
-    /// The upstream, to be changed, where the server has one.
+    /// Returns the upstream, to be changed, where the server has one.
     pub fn bridge_mut(&mut self) -> Option<&mut Bridge> {
         match &mut self.adapter {
             Adapter::Plugin(_) | Adapter::Refused(_) => None,
@@ -257,7 +265,7 @@ impl ServerConfig {
         }
     }
 
-    /// The upstream, where the server has one.
+    /// Returns the upstream, where the server has one.
     #[must_use]
     pub fn bridge(&self) -> Option<&Bridge> {
         match &self.adapter {
@@ -269,7 +277,7 @@ impl ServerConfig {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)?;
+        write!(f, "{}:{}", visible_path(&self.file), self.line)?;
         match &self.profile {
             Some(profile) => write!(f, " (profile `{}`)", profile.escape_debug()),
             None => Ok(()),
@@ -277,15 +285,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Reads a configuration file. One that does not exist is an empty one: a user
-/// who has configured nothing yet has done nothing wrong. (Whoever names a file
-/// with `--config` meant it to exist; [`paths::config_file`] sees to that.)
+/// Reads a configuration file. A file that does not exist is an empty one: a user who has
+/// configured nothing yet has done nothing wrong. (Whoever names a file with `--config` meant it to
+/// exist; [`paths::config_file`] checks that.)
 ///
-/// A mistake costs what it is in: a server, or a setting.
+/// A mistake costs only what it is in: a server, or a setting.
 ///
 /// # Errors
-/// The file cannot be read, or is not TOML ([`Invalid`]).
+/// The file cannot be read, others can have written it, or it is not TOML ([`Invalid`]).
 pub fn load(path: &Path) -> anyhow::Result<Config> {
+    if !own_file::is_to_be_read(path)? {
+        return Ok(Config::default());
+    }
     match file::read(path)? {
         None => Ok(Config::default()),
         Some(text) => Ok(file::parse_usable(path, &text)?),

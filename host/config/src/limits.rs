@@ -20,7 +20,7 @@ enum Limit<'l> {
     /// A time that may be `never`.
     TimeOrNever(&'l mut Duration),
     Count(&'l mut u32),
-    /// How many things there may be in memory.
+    /// Number of things in memory.
     CountInMemory(&'l mut usize),
 }
 
@@ -82,7 +82,7 @@ const KEYS: [Key; 16] = [
     key("questions", |limits| Limit::Count(&mut limits.questions)),
 ];
 
-/// Limits that a file says, and none of those that it does not.
+/// Limits that a file sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LimitSettings(Vec<Setting>);
 
@@ -130,13 +130,13 @@ impl Key {
 }
 
 impl LimitSettings {
-    /// Whether no limit is said.
+    /// Whether no limit is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Sets the limits that are said.
+    /// Sets these limits, and leaves all others.
     pub fn apply(&self, limits: &mut Limits) {
         for setting in &self.0 {
             if let Some(key) = KEYS.get(setting.key) {
@@ -146,7 +146,7 @@ impl LimitSettings {
     }
 }
 
-/// The limits that are not the usual ones of such a server, each with its key in the
+/// Returns the limits that are not the usual ones of such a server, each with its key in the
 /// configuration.
 pub(super) fn unusual(limits: &Limits, usual: &Limits) -> Vec<String> {
     let (mut limits, mut usual) = (limits.clone(), usual.clone());

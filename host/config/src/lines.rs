@@ -2,20 +2,20 @@
 
 use std::sync::OnceLock;
 
-/// How far apart the places are up to which characters are counted in advance, in bytes: a
-/// whole file may be one line with very many places in it.
+/// Distance of the places up to which characters are counted in advance, in bytes: a whole file may
+/// be one line with very many places in it.
 const STEP: usize = 1024;
 
-/// Where the lines of a text begin.
+/// Beginnings of the lines of a text.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     begins: Vec<usize>,
-    /// How many characters begin in each `STEP` bytes before, and all before those.
+    /// Numbers of the characters that begin before each multiple of `STEP` bytes.
     characters: OnceLock<Vec<usize>>,
 }
 
 impl Lines {
-    /// Those of a text.
+    /// Finds the lines of a text.
     pub(super) fn of(text: &str) -> Self {
         let ends = text.match_indices('\n').map(|(end, _)| end + 1);
         Self {
@@ -24,7 +24,7 @@ impl Lines {
         }
     }
 
-    /// Line and column (in characters) of a byte of that same text, counted from 1.
+    /// Returns the line and column (in characters) of a byte of that same text, counted from 1.
     pub(super) fn place(&self, text: &str, byte: usize) -> (usize, usize) {
         // A byte lies in the last line that does not begin behind it.
         let line = self.line(byte);
@@ -36,12 +36,12 @@ impl Lines {
         (line, before + 1)
     }
 
-    /// The line of a byte alone, which takes no look at the text.
+    /// Returns the line of a byte alone, which takes no look at the text.
     pub(super) fn line(&self, byte: usize) -> usize {
         self.begins.partition_point(|begin| *begin <= byte)
     }
 
-    /// How many characters begin before a byte.
+    /// Counts the characters that begin before a byte.
     fn characters_until(&self, text: &str, byte: usize) -> usize {
         let begins = |bytes: &[u8]| {
             let first = bytes.iter().filter(|byte| **byte & 0xc0 != 0x80);

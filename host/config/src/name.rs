@@ -1,11 +1,13 @@
 //! The names that users give to servers.
 
+use std::borrow::Cow;
+
 use dormouse_text::nearest::nearest;
 
-/// What separates a server's name from a tool's in the names that agents see.
+/// Separator of a server's name and a tool's in the names that agents see.
 pub const SEPARATOR: &str = "__";
 
-/// Most characters of a server's name: what agents see is that and the name of a tool.
+/// Most characters of a server's name: agents see it before the name of a tool.
 const MAX_NAME_CHARACTERS: usize = 128;
 
 /// The name of Dormouse, which no server has.
@@ -21,18 +23,44 @@ pub fn is_own(shown: &str) -> bool {
         })
 }
 
-/// Looks of a name to somebody who does not look twice: two that are alike in this are
-/// taken for one another.
+/// Returns the looks of a name to somebody who does not look twice: two names that are alike in
+/// this are taken for one another.
 #[must_use]
 pub fn likeness(name: &str) -> String {
     alike(name).trim_end_matches('_').to_owned()
 }
 
-/// A name without what nobody looks at twice: the case of its letters, and whether there is `-`
-/// or `_`.
+/// Returns a name without what nobody looks at twice: the case of its letters, and whether there is
+/// `-` or `_`.
 #[must_use]
 pub fn alike(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
+}
+
+/// Returns a name of a server or a tool with a `_` for whatever clients do not want in a tool's name:
+/// it is what they call the tool where they deny it. They count in UTF-16.
+pub(crate) fn plain(name: &str) -> Cow<'_, str> {
+    with_underscores(name, |_| false)
+}
+
+/// Returns what [`plain`] does, of a pattern: each `*` stays.
+pub(crate) fn plain_pattern(pattern: &str) -> Cow<'_, str> {
+    with_underscores(pattern, |c| c == '*')
+}
+
+fn with_underscores(name: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || stays(c);
+    if name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let mut plain = String::with_capacity(name.len());
+    for c in name.chars() {
+        match is_plain(c) {
+            true => plain.push(c),
+            false => plain.extend(std::iter::repeat_n('_', c.len_utf16())),
+        }
+    }
+    Cow::Owned(plain)
 }
 
 /// Names of the prompts that are Dormouse's own commands.
@@ -47,16 +75,16 @@ pub fn is_command(shown: &str) -> bool {
         .any(|command| shown.eq_ignore_ascii_case(command))
 }
 
-/// Why a name cannot be a server's.
+/// Reason why a name cannot be a server's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
-    /// It is empty.
+    /// Empty name.
     #[error("a server's name is empty")]
     Empty,
-    /// It is too long.
+    /// Name that is too long, with its beginning.
     #[error("server name `{0}…` has more than {MAX_NAME_CHARACTERS} characters")]
     Long(String),
-    /// It has a character that agents do not accept in names of tools.
+    /// Name with a character that agents do not accept in names of tools.
     #[error("server name `{name}` has a `{found}` in it", name = .name.escape_debug(), found = .found.escape_debug())]
     Character {
         /// The name.
@@ -64,16 +92,16 @@ pub enum BadName {
         /// The first such character.
         found: char,
     },
-    /// It is Dormouse's own.
+    /// Name of Dormouse's own.
     #[error("server name `{0}` is Dormouse's own")]
     Reserved(String),
-    /// It has the separator in it.
+    /// Name with the separator in it.
     #[error("server name `{0}` has a `__` in it")]
     Separator(String),
 }
 
 impl BadName {
-    /// What a name has to be like.
+    /// Returns the hint on what a name has to be like.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -89,10 +117,10 @@ impl BadName {
     }
 }
 
-/// Judges a server's name.
+/// Checks a server's name.
 ///
 /// # Errors
-/// It is none.
+/// The name cannot be a server's.
 pub fn check(name: &str) -> Result<(), BadName> {
     if name.is_empty() {
         return Err(BadName::Empty);
@@ -100,11 +128,11 @@ pub fn check(name: &str) -> Result<(), BadName> {
     check_prefix(name)
 }
 
-/// Judges what a user wants before the names of a server's tools. Empty is fine
-/// here: it means nothing before them.
+/// Checks the prefix that a user wants before the names of a server's tools. An empty one is
+/// allowed: it means nothing before them.
 ///
 /// # Errors
-/// It cannot stand there.
+/// The prefix cannot stand there.
 pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
     if let Some((end, _)) = prefix.char_indices().nth(MAX_NAME_CHARACTERS) {
         let begin = prefix
@@ -129,7 +157,7 @@ pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
     Ok(())
 }
 
-/// There is no server of that name.
+/// Name that no server has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no server is called `{name}`\nhint: {hint}", name = .name.escape_debug())]
 pub struct Unknown {
@@ -138,7 +166,7 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// The name asked for, and those that there are.
+    /// Makes the error for the name asked for, with the names that exist.
     #[must_use]
     pub fn new<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Self {
         let existing: Vec<_> = existing.into_iter().collect();

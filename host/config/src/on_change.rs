@@ -1,27 +1,27 @@
-//! What happens to what a server says of itself once that is not what its user has approved.
+//! Policies for what a server says of itself, once that is not what its user has approved.
 
 use std::collections::BTreeMap;
 
 use dormouse_text::wildcard::matches;
 
-/// What happens to a tool (a prompt, a template, instructions) that is no longer what its user
-/// has approved, from the least cautious on.
+/// Policy for a tool (a prompt, a template, instructions) that is no longer what its user has
+/// approved, from the least cautious on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum OnChange {
-    /// It is taken as it is now.
+    /// The tool is taken as it is now.
     Accept,
-    /// Agents go on seeing it as it was approved, and calls pass.
+    /// Agents go on seeing the tool as it was approved, and calls pass.
     #[default]
     Freeze,
-    /// It is not shown; a client that can ask its user asks when it is called, the others say
-    /// what to do.
+    /// The tool is not shown; a client that can ask its user asks when the tool is called, the
+    /// others say what to do.
     Ask,
-    /// It is not shown until `dormouse approve`.
+    /// The tool is not shown until `dormouse approve`.
     Block,
 }
 
 impl OnChange {
-    /// Each with its word in the configuration.
+    /// The policies, each with its word in the configuration.
     pub(super) const WORDS: [(&'static str, Self); 4] = [
         ("freeze", Self::Freeze),
         ("ask", Self::Ask),
@@ -29,7 +29,7 @@ impl OnChange {
         ("accept", Self::Accept),
     ];
 
-    /// The word in the configuration.
+    /// Returns the word in the configuration.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -41,31 +41,31 @@ impl OnChange {
     }
 }
 
-/// What happens to a tool that a server has not had before, from the least cautious on.
+/// Policy for a tool that a server has not had before, from the least cautious on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum NewTools {
-    /// It is shown as it comes, and counts as approved like that.
+    /// The tool is shown as it comes, and counts as approved like that.
     Show,
-    /// It is not shown until its user has approved it.
+    /// The tool is not shown until its user has approved it.
     #[default]
     Hide,
 }
 
 impl NewTools {
-    /// Each with its word in the configuration.
+    /// The policies, each with its word in the configuration.
     pub(super) const WORDS: [(&'static str, Self); 2] =
         [("hide", Self::Hide), ("show", Self::Show)];
 }
 
-/// All that is configured about changes of what one server says of itself.
+/// Policies for changes of what one server says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangePolicy {
-    /// What happens to all that `tools` does not name.
+    /// Policy for everything that `tools` does not name.
     pub on_change: OnChange,
-    /// What happens to tools, by their names or patterns of these: of several that match, the
-    /// most cautious counts.
+    /// Policies for tools, by their names or patterns of these: of several that match, the most
+    /// cautious counts.
     pub tools: BTreeMap<String, OnChange>,
-    /// What happens to new tools.
+    /// Policy for new tools.
     pub new_tools: NewTools,
 }
 
@@ -79,7 +79,7 @@ impl From<OnChange> for ChangePolicy {
 }
 
 impl ChangePolicy {
-    /// What happens to a tool.
+    /// Returns the policy for a tool.
     #[must_use]
     pub fn of_tool(&self, tool: &str) -> OnChange {
         let named = self.tools.iter();
@@ -87,7 +87,7 @@ impl ChangePolicy {
         named.map(|(_, mode)| *mode).max().unwrap_or(self.on_change)
     }
 
-    /// A policy that allows nothing that one of the two does not allow.
+    /// Returns a policy that allows nothing that one of the two does not allow.
     #[must_use]
     pub fn most_cautious(&self, other: &Self) -> Self {
         if self == other {
@@ -110,7 +110,7 @@ impl ChangePolicy {
         }
     }
 
-    /// Whether it says of something that more is allowed there than another one does.
+    /// Whether this policy allows more of something than another one does.
     #[must_use]
     pub fn allows_more_than(&self, other: &Self) -> bool {
         let mut tools = self.tools.iter();
@@ -119,8 +119,8 @@ impl ChangePolicy {
             || tools.any(|(pattern, mode)| mode < other.tools.get(pattern).unwrap_or(mode))
     }
 
-    /// Takes out what takes changes, or what is new, without its user. False where there is no
-    /// such thing.
+    /// Removes the policies that accept changes or new tools without the user. Returns whether
+    /// there were any.
     pub fn remove_acceptance(&mut self) -> bool {
         let before = self.clone();
         self.on_change = self.on_change.max(OnChange::default());

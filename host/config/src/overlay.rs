@@ -6,72 +6,75 @@ use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
 use dormouse_policy::Grants;
+use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
 use super::limits::LimitSettings;
 use super::{
-    Bridge, Client, ClientRules, FilledIn, Fingerprint, Need, NewTools, OnChange, Origin, Scope,
-    ServerConfig,
+    Bridge, Client, ClientRules, FilledIn, Filter, Fingerprint, Need, NewTools, OnChange, Origin,
+    Scope, ServerConfig,
 };
 
-/// What the user says of a server that is configured elsewhere. What is not said
-/// stays as it is there.
+/// Changes of the user's to a server that is configured elsewhere. Keys that are not set stay as
+/// they are there.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs, reason = "as in `ServerConfig` and `Bridge`")]
 pub struct Overlay {
-    /// The project whose server it is about; none where it is about one of the user's.
+    /// Project whose server is changed; none for one of the user's.
     pub project: Option<PathBuf>,
     pub enabled: Option<bool>,
     pub prefix: Option<String>,
     pub instance: Option<Instance>,
-    /// All that it is granted.
+    /// Grants, in place of all others.
     pub grants: Option<Grants>,
     /// Limits, each for itself.
     pub limits: LimitSettings,
     /// Settings, each for itself.
     pub settings: Map<String, Value>,
-    /// More clients that load it themselves.
+    /// More clients that load the server themselves.
     pub from: Vec<Client>,
     pub on_change: Option<OnChange>,
-    /// What happens to tools, each name or pattern for itself.
+    /// Policies for tools, each name or pattern for itself.
     pub tools_on_change: BTreeMap<String, OnChange>,
     pub new_tools: Option<NewTools>,
     pub share: Option<bool>,
-    /// What is said of its upstream.
+    /// Changes to the server's upstream.
     pub upstream: UpstreamOverlay,
-    /// Where all this is written.
+    /// Place where the overlay is written.
     pub origin: Origin,
 }
 
-/// What the user says of the upstream of a server that is configured elsewhere.
+/// Changes of the user's to the upstream of a server that is configured elsewhere.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs, reason = "as in `Bridge`")]
 pub struct UpstreamOverlay {
-    /// Changes of how it is reached.
+    /// Changes to the launch.
     pub launch: Option<LaunchOverlay>,
     pub stubs: Option<Vec<String>>,
+    /// The only tools that are shown, of those that are shown without this.
     pub include: Option<Vec<String>>,
+    /// More tools that are not shown.
     pub exclude: Option<Vec<String>>,
+    /// More rules for single clients.
     pub rules: Option<ClientRules>,
     pub start_timeout: Option<Duration>,
 }
 
-/// Changes of how an upstream is reached: variables and headers each for itself, all else
-/// in place of what is there.
+/// Changes to a launch: variables and headers each for itself, all else in place of what is there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchOverlay {
     /// The keys that the table has.
     pub keys: BTreeSet<&'static str>,
     /// The changes as they are written: a launch without a program or a URL.
     pub written: Launch,
-    /// The same, every variable expanded.
+    /// The changes with every variable expanded.
     pub filled: Launch,
-    /// The transport, where it is said.
+    /// The transport, where it is set.
     pub transport: Option<HttpTransport>,
-    /// What has to be set before.
+    /// Things that have to be set before the upstream can be started.
     pub needs: Vec<Need>,
-    /// What of the user's own is filled in, and where.
+    /// Sources of the user's own that are filled in, and their places.
     pub filled_in: BTreeSet<FilledIn>,
 }
 
@@ -79,8 +82,8 @@ impl Overlay {
     /// Changes a server as the user wants it.
     ///
     /// # Errors
-    /// Something is said that does not fit the server: the reason, for the user. The server is
-    /// as it was.
+    /// A key does not fit the server; the error is the reason, for the user. The server is as it
+    /// was.
     pub fn apply(&self, server: &mut ServerConfig) -> Result<(), String> {
         match server.bridge_mut() {
             Some(bridge) => {
@@ -123,9 +126,9 @@ impl Overlay {
         Ok(())
     }
 
-    /// What of it is for a server: all for one of the user's, and for that of a project that is
-    /// named. Of another project's server, which anybody may have given that name, only what
-    /// restricts it.
+    /// Returns the part that is for a server: all of it for one of the project that the overlay
+    /// names or, where it names none, for one of the user's. For another project's server, which
+    /// anybody may have given that name, only what restricts it.
     #[must_use]
     pub fn for_server(&self, server: &ServerConfig) -> Self {
         match (&server.origin.scope, &self.project) {
@@ -139,12 +142,11 @@ impl Overlay {
         }
     }
 
-    /// The same, as far as it gives that server nothing, and allows it nothing that it may not
-    /// do already.
+    /// Returns the part that gives the server nothing, and allows it nothing that it may not do
+    /// already.
     fn restrictions(&self, server: &ServerConfig) -> Self {
         let changes = server.bridge().map(|bridge| &bridge.changes);
         let on_change = self.on_change.max(changes.map(|changes| changes.on_change));
-        let rules = server.bridge().map(|bridge| &bridge.rules);
         let tools = self.tools_on_change.iter().filter_map(|(name, mode)| {
             let known = changes.and_then(|changes| changes.tools.get(name).copied());
             let mode = (*mode).max(known.unwrap_or_default());
@@ -158,10 +160,7 @@ impl Overlay {
             upstream: UpstreamOverlay {
                 include: self.upstream.include.clone(),
                 exclude: self.upstream.exclude.clone(),
-                rules: self.upstream.rules.as_ref().map(|said| match rules {
-                    Some(rules) => said.restricted_by(rules),
-                    None => said.clone(),
-                }),
+                rules: self.upstream.rules.clone(),
                 ..UpstreamOverlay::default()
             },
             origin: self.origin.clone(),
@@ -169,7 +168,7 @@ impl Overlay {
         }
     }
 
-    /// All that it says, for a person: no values.
+    /// Lists the changes for a person, without values.
     #[must_use]
     pub fn said(&self) -> Vec<String> {
         let enabled = self.enabled.map(|enabled| format!("enabled = {enabled}"));
@@ -191,7 +190,7 @@ impl Overlay {
         said.chain(names).collect()
     }
 
-    /// What it gives a server: names of variables, headers and the like.
+    /// Lists what the overlay gives a server: names of variables, headers and the like.
     fn gifts(&self) -> Vec<String> {
         let mut gifts = Vec::new();
         if let Some(launch) = &self.upstream.launch {
@@ -206,7 +205,7 @@ impl Overlay {
         }
         if let Some(grants) = &self.grants {
             let folders = grants.fs.iter();
-            gifts.extend(folders.map(|grant| format!("folder {}", grant.path.display())));
+            gifts.extend(folders.map(|grant| format!("folder {}", visible_path(&grant.path))));
             let variables = grants.env.iter();
             gifts.extend(variables.map(|name| format!("variable {name}")));
         }
@@ -216,13 +215,13 @@ impl Overlay {
 }
 
 impl UpstreamOverlay {
-    /// The keys that the table has.
+    /// Returns the keys that the table has.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
         let launch = self.launch.iter().flat_map(|launch| launch.keys.iter());
         launch.copied().chain(self.keys_beside_launch())
     }
 
-    /// Those of them that do not say how it is reached.
+    /// Returns the keys that do not change the launch.
     fn keys_beside_launch(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
             ("tools", self.stubs.is_some()),
@@ -242,14 +241,14 @@ impl UpstreamOverlay {
         if let Some(stubs) = &self.stubs {
             bridge.stubs.clone_from(stubs);
         }
-        if self.include.is_some() {
-            bridge.filter.include.clone_from(&self.include);
-        }
-        if let Some(exclude) = &self.exclude {
-            bridge.filter.exclude.clone_from(exclude);
-        }
+        // What a client or a policy denies is given back by its own file alone.
+        bridge.filter.restrict(&Filter {
+            include: self.include.clone(),
+            exclude: self.exclude.clone().unwrap_or_default(),
+            also: Vec::new(),
+        });
         if let Some(rules) = &self.rules {
-            bridge.rules.extend(rules);
+            bridge.rules.restrict_all(rules);
         }
         if self.start_timeout.is_some() {
             bridge.start_timeout = self.start_timeout;

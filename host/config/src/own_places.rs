@@ -1,5 +1,5 @@
-//! The one list of all that is Dormouse's own: what decides which servers there are,
-//! what they may do and who is trusted. No plugin may be granted any of it.
+//! The one list of Dormouse's own places: files and folders that decide which servers there are,
+//! what they may do and who is trusted. No plugin may be granted any of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use super::{Client, Configured, FillSource, Scope};
 /// Files that servers of the user's take variables and texts from, with the names of the servers,
 /// as of the configuration that was read last: whoever writes to one of them decides what is run.
 ///
-/// Those of projects are not among them: what is in them is trusted with the project.
+/// Files of projects are not among them: their content is trusted with the project.
 #[derive(Debug, Clone, Default)]
 pub struct FilledInFiles(Arc<RwLock<BTreeMap<PathBuf, String>>>);
 
 impl FilledInFiles {
-    /// Takes note of all in a configuration.
+    /// Notes all such files of a configuration.
     pub fn note(&self, configured: &Configured, project: Option<&Path>) {
         let mut files = BTreeMap::new();
         for server in configured
@@ -64,11 +64,10 @@ pub struct HostPaths<'a> {
     pub token_file: Option<&'a Path>,
 }
 
-/// All that is Dormouse's own, for a host that was started with these paths.
+/// Lists all of Dormouse's own places, for a host that was started with these paths.
 ///
-/// Files of a project are not on it: what they say counts only while it is what their
-/// user has trusted. Neither is what administrators write, which no program of a user's
-/// can change.
+/// Files of a project are not on it: their content counts only while it is what their user has
+/// trusted. Neither is what administrators write, which no program of a user's can change.
 #[must_use]
 pub fn own_places(
     host: HostPaths<'_>,

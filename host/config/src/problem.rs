@@ -1,11 +1,11 @@
-//! What is wrong with a configuration file, and where.
+//! Problems of configuration files, and their places.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use dormouse_text::visible::{line_beginning, short_name};
+use dormouse_text::visible::{line_beginning, short_name, visible_path};
 
-/// One thing that is wrong in a configuration file.
+/// Problem in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// The file.
@@ -14,9 +14,9 @@ pub struct Problem {
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong, with the value in backticks.
+    /// Message, with the wrong value in backticks.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub hint: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Problem {
         write!(
             f,
             "{}:{}:{}: {}",
-            self.file.display(),
+            visible_path(&self.file),
             self.line,
             self.column,
             self.message
@@ -65,33 +65,33 @@ const MAX_MESSAGE_CHARACTERS: usize = 1000;
 /// Most characters of a value within a message.
 const MAX_VALUE_CHARACTERS: usize = 60;
 
-/// Most things that are said of what is wrong in one file: whoever has made more mistakes has
-/// made one.
+/// Most problems that are reported of one file: more than these come from one mistake.
 pub(super) const MAX_PROBLEMS: usize = 100;
 
-/// A message in which something of a file may stand, whatever that is.
+/// Shortens a message with parts of a file in it, and makes it safe to show.
 pub(super) fn shown_message(text: &str) -> String {
     line_beginning(text, MAX_MESSAGE_CHARACTERS)
 }
 
-/// Place of a key within a table, for a message. It is short however long the key is: it is
-/// said of each thing within.
+/// Returns the place of a key within a table, for messages. It is short however long the key is,
+/// because it is repeated for everything within.
 pub(super) fn within(at: &str, key: &str) -> String {
     format!("{at}.{}", without_backticks(&short_name(key)))
 }
 
-/// A value as it stands in the file, fit to be shown in a message: in backticks,
-/// on one line, nothing hidden in it, and not too long.
+/// Returns a value of the file for a message: in backticks, on one line, nothing hidden in it, and
+/// not too long.
 pub(super) fn quoted(value: &str) -> String {
     format!("`{}`", unquoted(value))
 }
 
-/// The same without the backticks, for a message that has them around more than the value.
+/// Returns a value as [`quoted`] does, but without the backticks, for a message that has them
+/// around more than the value.
 pub(super) fn unquoted(value: &str) -> String {
     without_backticks(&line_beginning(value, MAX_VALUE_CHARACTERS))
 }
 
-/// A text that cannot end the backticks around it.
+/// Escapes backticks, so that a text cannot end those around it.
 fn without_backticks(text: &str) -> String {
     text.replace('`', "\\u{60}")
 }
@@ -99,6 +99,27 @@ fn without_backticks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Origin;
+
+    #[test]
+    fn a_place_is_one_line_with_nothing_hidden_in_it() {
+        let file = PathBuf::from("/x\n\u{1b}[31m\u{202e}/.mcp.json");
+        let shown = "/x\\n\\u{1b}[31m\\u{202e}/.mcp.json:3";
+        let origin = Origin {
+            file: file.clone(),
+            line: 3,
+            ..Origin::default()
+        };
+        assert_eq!(origin.to_string(), shown);
+        let problem = Problem {
+            file,
+            line: 3,
+            column: 1,
+            message: "it is wrong".to_owned(),
+            hint: None,
+        };
+        assert_eq!(problem.to_string(), format!("{shown}:1: it is wrong"));
+    }
 
     #[test]
     fn a_value_is_one_line_with_nothing_hidden_in_it_and_ends_where_its_quotes_do() {

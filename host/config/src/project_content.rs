@@ -1,17 +1,17 @@
-//! Hashes of what a project's files say: trust is given to them, and compared with them.
+//! Hashes of the content of a project's files: trust is given to them, and compared with them.
 
 use super::discovery::{Content, ProjectContent};
 
-/// The hashes over all of a project's files: its clients' ones and its own `dormouse.toml`.
+/// Hashes over all of a project's files: its clients' ones and its own `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProjectHashes {
-    /// Over the files that servers are written in; empty where there are none.
+    /// Hash over the files that servers are written in; empty where there are none.
     own_files: String,
-    /// Over those that its servers are filled in from as well.
+    /// Hash over these, and the files that the project's servers are filled in from.
     with_filled_in: String,
-    /// Over those that servers of the user's are filled in from as well.
+    /// Hash over these, and the files that servers of the user's are filled in from.
     all: String,
-    /// Whether a file was not the same at two looks: then they stand for nothing.
+    /// Whether a file was not the same at two looks: then the hashes stand for nothing.
     pub(super) changed: bool,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct ProjectHashes {
 const BETWEEN: char = '.';
 
 impl ProjectHashes {
-    /// The hashes of a project. `own` is the text of its `dormouse.toml`.
+    /// Makes the hashes of a project. `own` is the text of its `dormouse.toml`.
     pub(super) fn new(clients: Option<&ProjectContent>, own: Option<&str>) -> Self {
         let of =
             |part: fn(&ProjectContent) -> Option<&Content>| with_own(clients.and_then(part), own);
@@ -32,13 +32,13 @@ impl ProjectHashes {
         }
     }
 
-    /// Entry in the file of trusted folders for a project that is trusted as it is now.
+    /// Returns the entry in the file of trusted folders for a project that is trusted as it is now.
     pub(super) fn recorded(&self) -> String {
         format!("{}{BETWEEN}{}", self.own_files, self.all)
     }
 
-    /// Whether a record is of just these files, but for those that servers of the user's are
-    /// filled in from where the record is older than their being part of it.
+    /// Whether a record is of just these files. An older record need not be of those that servers
+    /// of the user's are filled in from.
     pub(super) fn is_recorded(&self, record: &str) -> bool {
         !self.changed && (record == self.recorded() || record == self.with_filled_in)
     }
@@ -50,7 +50,7 @@ impl ProjectHashes {
 }
 
 /// Whether a record can be of a project, by the files alone that its servers are written in.
-/// `clients` is the content of its clients' ones, `own` the text of its `dormouse.toml`.
+/// `clients` is the content of the clients' files, `own` the text of the project's `dormouse.toml`.
 pub(super) fn may_be_recorded(record: &str, clients: Option<&Content>, own: Option<&str>) -> bool {
     match record.split_once(BETWEEN) {
         Some((own_files, _)) => own_files == with_own(clients, own),

@@ -1,4 +1,4 @@
-//! Paths within a project's folder, which whoever has written the project can make links.
+//! Paths within a project's folder, which the project's author can make links.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use cap_primitives::ambient_authority;
 use cap_primitives::fs::{FollowSymlinks, open_ambient_dir, stat};
 
-/// Problem of such a file of a project that nobody trusts, as what follows "the file".
+/// Problem of a file that leads out of a project that nobody trusts, as what follows "the file".
 pub(super) const LEADS_OUT: &str = "is a link out of the project's folder, which is followed \
     when `dormouse trust` has been used there";
 
-/// Whether a file of a project leads out of the project's folder by links. Nothing outside of
-/// the folder is looked at: what is there may be another machine's, which is connected to then.
+/// Whether a file of a project leads out of the project's folder by links. Nothing outside of the
+/// folder is looked at: it may be on another machine, which would be connected to.
 #[must_use]
 pub(super) fn leads_out(project: &Path, file: &Path) -> bool {
     let Ok(within) = file.strip_prefix(project) else {
@@ -28,20 +28,20 @@ pub(super) fn leads_out(project: &Path, file: &Path) -> bool {
     }
 }
 
-/// Where a file is that has been opened.
+/// Location of a file that has been opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Location {
-    /// It is in the project's folder, also by the path that links lead to.
+    /// In the project's folder, also by the path that links lead to.
     Within,
-    /// It is somewhere else.
+    /// Somewhere else.
     Elsewhere,
-    /// Something else is at its path by now.
+    /// Unknown: something else is at the file's path by now.
     Moved,
 }
 
-/// Where the file is that was opened by that path. `project` is a folder without links in its path.
-/// Whoever may write in the project can change links meanwhile: what the path leads to now counts
-/// only where that is the file which was opened.
+/// Finds the location of the file that was opened by a path. `project` is a folder without links in
+/// its path. Whoever may write in the project can change links meanwhile: what the path leads to
+/// now counts only where that is the file which was opened.
 #[must_use]
 pub(super) fn location(project: &Path, file: &Path, opened: &std::fs::File) -> Location {
     let Ok(real) = file.canonicalize() else {
@@ -80,14 +80,14 @@ fn is_same(found: &cap_primitives::fs::Metadata, opened: &std::fs::File) -> bool
     })
 }
 
-/// Elsewhere, files have no numbers that could be compared.
+/// Always true: elsewhere, files have no numbers that could be compared.
 #[cfg(not(unix))]
 fn is_same(_: &cap_primitives::fs::Metadata, _: &std::fs::File) -> bool {
     true
 }
 
-/// Whether a folder has a mark of a project in it. A link is one, wherever it leads: that is not
-/// looked at. Where anybody may write, such as in `/tmp`, what somebody else has put there makes
+/// Whether a folder has a mark of a project in it. A link is one, wherever it leads: its target is
+/// not looked at. Where anybody may write, such as in `/tmp`, a mark of somebody else's makes
 /// nobody's project.
 #[must_use]
 pub(super) fn is_marked(folder: &Path, mark: &Path) -> bool {
@@ -114,7 +114,7 @@ pub(super) fn is_marked(folder: &Path, mark: &Path) -> bool {
 
 #[cfg(unix)]
 fn is_somebody_elses(folder: &std::fs::File, mark: &cap_primitives::fs::Metadata) -> bool {
-    /// Whoever is neither its owner nor in its group may write.
+    /// Permission bit by which those may write who are neither the owner nor in the group.
     const WRITABLE_BY_ALL: u32 = 0o002;
     let ours = [rustix::process::geteuid().as_raw(), 0];
     let mark_is_ours = ours.contains(&cap_primitives::fs::MetadataExt::uid(mark));

@@ -18,24 +18,24 @@ use super::{Inputs, Problem};
 /// the memory of its text.
 const MAX_TOML_PARTS: usize = 50_000;
 
-/// Problem of a document with more of them.
+/// Problem of a document with more parts than that.
 pub(super) const TOO_MANY_PARTS: &str = "this has more than 50000 keys and values";
 
-/// Place of the part of a TOML document that is one too many, if there is one. What begins one is
-/// counted, also in texts, where that is less frequent.
+/// Returns the place of the part of a TOML document that is one too many, if there is one.
+/// Characters that begin a part are counted, also in texts, where they are less frequent.
 pub(super) fn too_many_parts(text: &str) -> Option<usize> {
     let parts = text.bytes().enumerate();
     let mut parts = parts.filter(|(_, byte)| matches!(byte, b'.' | b'[' | b'{' | b'=' | b','));
     parts.nth(MAX_TOML_PARTS).map(|(at, _)| at)
 }
 
-/// A document that is being read, and what is wrong with it so far.
+/// A document that is being read, and its problems so far.
 pub(super) struct Reader<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
     lines: Lines,
     pub(super) problems: Vec<Problem>,
-    /// How many problems there are, with those that are not said.
+    /// Number of problems, with those that are not reported.
     pub(super) problem_count: usize,
     pub(super) variables: Variables,
     /// Most servers that are read.
@@ -45,13 +45,13 @@ pub(super) struct Reader<'a> {
     pub(super) inputs: Option<Inputs>,
 }
 
-/// Whether the variables of a document are filled in, and how much with.
+/// Handling of the variables of a document, and the limit of what is filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variables {
-    /// They stay as they are written.
+    /// Variables stay as they are written.
     Kept,
-    /// Values of at most so many bytes are filled in. None where the document says itself
-    /// how many (`filled_in` of `[discovery]`).
+    /// Values are filled in, of at most this number of bytes. None where the document sets the
+    /// number itself (`filled_in` of `[discovery]`).
     FilledIn(Option<usize>),
 }
 
@@ -172,7 +172,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The members of an array, whichever of TOML's two ways it is written in.
+    /// Returns the items of an array, whichever of TOML's two ways it is written in.
     pub(super) fn items(&mut self, item: &Item, at: &str) -> Vec<Item> {
         if let Some(array) = item.as_array() {
             return array.iter().cloned().map(Item::Value).collect();
@@ -210,8 +210,8 @@ impl Reader<'_> {
         self.json(item, at)
     }
 
-    /// What a plugin is told is JSON. What JSON has no word for, a date, becomes
-    /// a string; numbers that it cannot write are refused.
+    /// Converts an item to JSON, which is what plugins get. A date, for which JSON has no word,
+    /// becomes a string; numbers that JSON cannot write are refused.
     pub(super) fn json(&mut self, item: &Item, at: &str) -> Option<Json> {
         if let Some(table) = item.as_table_like() {
             let mut object = Map::new();
@@ -298,7 +298,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value for a message, if it may be repeated.
+    /// Returns a value for a message, if it may be repeated.
     pub(super) fn shown(&self, item: &Item) -> String {
         match self.may_be_shown(item) {
             true => quoted(self.raw(item)),
@@ -306,7 +306,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An item as it is written.
+    /// Returns an item as it is written.
     pub(super) fn raw(&self, item: &Item) -> &str {
         item.span()
             .and_then(|span| self.text.get(span))
@@ -337,14 +337,14 @@ impl Reader<'_> {
         });
     }
 
-    /// Line and column of where a span begins, counted from 1.
+    /// Returns the line and column of the beginning of a span, counted from 1.
     pub(super) fn place(&self, span: Option<&Range<usize>>) -> (usize, usize) {
         self.lines
             .place(self.text, span.map_or(0, |span| span.start))
     }
 }
 
-/// Where a key is written.
+/// Returns the place of a key.
 pub(super) fn key_span(table: &dyn TableLike, key: &str) -> Option<Range<usize>> {
     table.key(key).and_then(toml_edit::Key::span)
 }

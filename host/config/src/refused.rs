@@ -1,4 +1,4 @@
-//! Servers that a file names and that nobody could use as they are written.
+//! Servers that a file names and that cannot be used as they are written.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,23 +10,24 @@ use super::{FilledIn, Origin, Problem};
 /// A server that is not used, because something in its entry is wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefusedServer {
-    /// Its name in the file.
+    /// Name of the server in the file.
     pub written_name: String,
-    /// Where it is written.
+    /// Place where it is written.
     pub origin: Origin,
-    /// How it is reached, nothing of the user's filled in, where so much of it could be read.
+    /// Launch, nothing of the user's filled in, where so much of it could be read.
     pub written: Option<Launch>,
-    /// The same, every variable expanded, where it is the user's own.
+    /// The launch with every variable expanded, where it is the user's own.
     pub launch: Option<Launch>,
-    /// What of the user's own would be filled in if it were not refused, and where.
+    /// Sources of the user's own that would be filled in if the server were not refused, and their
+    /// places.
     pub filled_in: BTreeSet<FilledIn>,
     /// Reasons for the refusal.
     pub problems: Vec<Problem>,
 }
 
 impl RefusedServer {
-    /// What anybody may be told of it, models too: that something is wrong, and where. What it
-    /// is may be a secret in a wrong place.
+    /// Returns the text that anybody may be told, models too: that something is wrong, and where.
+    /// What is wrong may be a secret in a wrong place.
     #[must_use]
     pub fn for_models(&self) -> String {
         let count = match self.problems.len() {

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use super::name::{SEPARATOR, likeness};
 use super::{Origin, Scope, ServerConfig};
 
-/// A server of the user's that has a name.
+/// A server of the user's that a name is reserved for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsersServer {
     pub(super) name: String,
-    /// Place in which it is written.
+    /// Place where the server is written.
     pub(super) origin: Origin,
 }
 
 impl UsersServer {
-    /// Whether a project's server stands in its place: both are in files of one client, which
-    /// takes the project's itself.
+    /// Whether a project's server stands in place of this one: both are in files of one client,
+    /// which takes the project's itself.
     #[must_use]
     pub fn is_overridden_by(&self, of_project: &ServerConfig) -> bool {
         let Origin { client, scope, .. } = &self.origin;
@@ -26,13 +26,13 @@ impl UsersServer {
     }
 }
 
-/// The names of the user's own servers, and what the names of their tools begin with, by what
-/// these look like.
+/// Names of the user's own servers, and beginnings of the names of their tools, by what these look
+/// like.
 #[derive(Debug, Clone, Default)]
 pub struct ReservedNames(BTreeMap<String, UsersServer>);
 
 impl ReservedNames {
-    /// Adds the names of a server, as far as no other has them.
+    /// Adds the names of a server, as far as no other server has them.
     pub(super) fn add(&mut self, name: &str, prefix: Option<&str>, origin: &Origin) {
         let prefix = prefix.filter(|prefix| !prefix.is_empty());
         for taken in [Some(name), prefix].into_iter().flatten() {
@@ -45,7 +45,7 @@ impl ReservedNames {
         }
     }
 
-    /// The server of the user's whose name, or prefix, that is, looks like, or begins with.
+    /// Returns the server of the user's whose name or prefix this name looks like or begins with.
     pub(super) fn whose(&self, name: &str) -> Option<&UsersServer> {
         let likeness = likeness(name);
         let ends = likeness.match_indices(SEPARATOR).map(|(end, _)| end);
@@ -55,8 +55,8 @@ impl ReservedNames {
         beginnings.find_map(|beginning| self.0.get(beginning))
     }
 
-    /// The server of the user's of which names of tools and prompts begin like that one, whether
-    /// it is shown or not.
+    /// Returns the server of the user's whose names of tools and prompts begin like this one,
+    /// whether it is shown or not.
     #[must_use]
     pub fn whose_beginning(&self, shown: &str) -> Option<&UsersServer> {
         let likeness = likeness(shown);

@@ -1,7 +1,7 @@
-//! What a user is shown of a project before they trust it: everything that its files
-//! would have done, and nothing of what is secret.
+//! Reviews of projects before their user trusts them: everything that the files would have done,
+//! and nothing of what is secret.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use anyhow::bail;
 use dormouse_files::paths;
 use dormouse_launch::{Http, Launch, OAuth, Stdio};
 use dormouse_policy::{FsGrant, FsMode};
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{shown_path, visible_line, visible_path};
 use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
@@ -18,18 +18,18 @@ use super::{
     RefusedServer, ServerConfig, ShownFolder, limits,
 };
 
-/// A project as its user is shown it, with the hash of the files that this is made of.
+/// Review of a project, with the hash of the files that it is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectReview {
     /// The project's folder.
     pub folder: PathBuf,
-    /// How many servers trusting it would allow: those of its files, and those of the user's
-    /// own that are made of its files.
+    /// Number of servers that trusting the project would allow: those of its files, and those of
+    /// the user's own that are made of its files.
     pub servers: usize,
-    /// All that is to be known of them, ready to be shown: nothing in it moves a cursor
-    /// or looks like something else, and no value of a variable or a header is in it, other
-    /// than in the host of a URL, and than what files of the project itself have in them for a
-    /// program, its arguments and its folder.
+    /// Text for the user, ready to be shown: nothing in it moves a cursor or looks like something
+    /// else, and no value of a variable or a header is in it, other than in the host of a URL, and
+    /// than what files of the project itself have in them for a program, its arguments and its
+    /// folder.
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
@@ -39,20 +39,20 @@ pub struct ProjectReview {
 pub(super) struct ReviewedServer<'a> {
     pub(super) config: &'a ServerConfig,
     pub(super) written_name: &'a str,
-    /// Its fate where the user has a server of that name already.
+    /// Fate of the server where the user has one of that name already.
     pub(super) name_of_users: Option<NameOfUsers>,
-    /// The server of the user's whose names begin with this one's `prefix`, which is not heard
-    /// for that.
+    /// The server of the user's whose names begin with this one's `prefix`, which is ignored for
+    /// that.
     pub(super) whose_prefix: Option<String>,
-    /// What the user's own file says of it.
+    /// Changes that the user's own file makes to the server.
     pub(super) said_of_it: Vec<String>,
 }
 
 /// Fate of a project's server that has a name of the user's.
 pub(super) enum NameOfUsers {
-    /// It is not shown: that name, or one that looks like it, is that of the user's server.
+    /// The server is not shown: its name, or one that looks like it, is that of the user's server.
     Kept { name: String, origin: Origin },
-    /// It stands in the place of the user's server, as it does for the client that has both.
+    /// The server stands in the place of the user's, as it does for the client that has both.
     Overridden { origin: Origin },
 }
 
@@ -71,12 +71,12 @@ impl NameOfUsers {
                 origin,
             ),
         };
-        let file = plain(&origin.file.to_string_lossy());
+        let file = plain_path(&origin.file);
         format!("{text}{file}:{}", origin.line)
     }
 }
 
-/// All that a review is made of.
+/// Parts of a review.
 pub(super) struct ReviewedProject<'a> {
     pub(super) folder: &'a Path,
     pub(super) content: &'a str,
@@ -85,7 +85,7 @@ pub(super) struct ReviewedProject<'a> {
     pub(super) users_servers: Vec<&'a ServerConfig>,
     pub(super) refused: Vec<&'a RefusedServer>,
     pub(super) skipped: Vec<&'a Skipped>,
-    /// What else is wrong in the files.
+    /// Other problems of the files.
     pub(super) problems: Vec<&'a Problem>,
 }
 
@@ -140,21 +140,21 @@ impl ProjectReview {
         };
         let title = format!(
             "The files of the project `{}` have {count} server{plural}{entries}:\n",
-            visible_line(&folder.to_string_lossy())
+            visible_path(folder)
         );
         Self {
             folder: folder.to_owned(),
             servers: count + project.users_servers.len(),
-            text: title + &text.text,
+            text: title + &text.text(),
             content: project.content.to_owned(),
         }
     }
 
-    /// Sees that there is anything to trust.
+    /// Checks that there is anything to trust.
     ///
     /// # Errors
-    /// None of its servers can be used: one that nobody could start now could become
-    /// another later, without its user being asked.
+    /// No server of the project can be used: one that nobody could start now could become another
+    /// later, without its user being asked.
     pub fn check_usable(&self) -> anyhow::Result<()> {
         if self.servers == 0 {
             bail!(
@@ -165,30 +165,62 @@ impl ProjectReview {
     }
 }
 
-/// What is said of all servers, each thing once: some files are read by several clients, and
-/// most of them read them in the same way.
+/// Text on all servers, each thing once with all clients that have it: some files are read by
+/// several clients, and most of them read them in the same way.
 #[derive(Default)]
 struct Text {
-    text: String,
-    said: HashSet<(String, String)>,
+    parts: Vec<Part>,
+    /// Places of the descriptions among the parts, by heading and text.
+    said: HashMap<(String, String), usize>,
+}
+
+enum Part {
+    Lines(String),
+    Server {
+        heading: String,
+        from: Vec<&'static str>,
+        described: String,
+    },
 }
 
 impl Text {
     fn add(&mut self, heading: String, origin: &Origin, described: String) {
-        let said = (heading, described);
-        if !self.said.contains(&said) {
-            let from = origin.client.map_or("dormouse", Client::name);
-            let _ = writeln!(self.text, "\n{} ({from})\n{}", said.0, said.1);
-            self.said.insert(said);
+        let name = origin.client.map_or("dormouse", Client::name);
+        let next = self.parts.len();
+        let said = (heading.clone(), described.clone());
+        let place = *self.said.entry(said).or_insert(next);
+        match self.parts.get_mut(place) {
+            Some(Part::Server { from, .. }) if !from.contains(&name) => from.push(name),
+            Some(_) => {}
+            None => self.parts.push(Part::Server {
+                heading,
+                from: vec![name],
+                described,
+            }),
         }
     }
 
     fn section(&mut self, title: &str) {
-        let _ = writeln!(self.text, "\n{title}");
+        self.parts.push(Part::Lines(format!("\n{title}\n")));
     }
 
     fn line(&mut self, line: &str) {
-        let _ = writeln!(self.text, "  {line}");
+        self.parts.push(Part::Lines(format!("  {line}\n")));
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            let _ = match part {
+                Part::Lines(lines) => write!(text, "{lines}"),
+                Part::Server {
+                    heading,
+                    from,
+                    described,
+                } => writeln!(text, "\n{heading} ({})\n{described}", from.join(", ")),
+            };
+        }
+        text
     }
 }
 
@@ -199,7 +231,7 @@ fn heading(name: &str, written: &str) -> String {
     }
 }
 
-/// What is wrong with a server, and how it would be reached if it were not.
+/// Describes a refused server: its problems, and its launch.
 fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
     let mut lines = Lines::default();
     lines.origin(&refused.origin, folder);
@@ -211,7 +243,7 @@ fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
     lines.0
 }
 
-/// All about one server but its client, a line each.
+/// Describes one server but its client, a line for each thing.
 fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     let config = server.config;
     let mut lines = Lines::default();
@@ -269,7 +301,7 @@ impl Lines {
 
     fn origin(&mut self, origin: &Origin, folder: &Path) {
         let file = origin.file.strip_prefix(folder).unwrap_or(&origin.file);
-        let file = plain(&file.to_string_lossy());
+        let file = plain_path(file);
         self.add("written in", format!("{file}:{}", origin.line));
     }
 
@@ -280,9 +312,9 @@ impl Lines {
         }
     }
 
-    /// A path, and where it really leads if that is elsewhere.
+    /// Adds a path, and where it really leads if that is elsewhere.
     fn path(&mut self, what: &str, path: &Path) {
-        let shown = plain(&path.to_string_lossy());
+        let shown = plain_path(path);
         self.add(what, shown + &really(path));
     }
 
@@ -334,7 +366,7 @@ impl Lines {
         }
     }
 
-    /// What is filled into a server of the user's own.
+    /// Adds what is filled into a server of the user's own.
     fn filled_in(&mut self, bridge: &Bridge) {
         if let (Launch::Http(written), Launch::Http(filled)) = (&bridge.written, &bridge.launch) {
             self.http(written);
@@ -359,8 +391,8 @@ impl Lines {
         self.given(&bridge.filled_in);
     }
 
-    /// A launch that nobody could start with the variables that are set now: with others set, it
-    /// could be started.
+    /// Adds a launch that nobody could start with the variables that are set now: with others set,
+    /// it could be started.
     fn unused(
         &mut self,
         written: Option<&Launch>,
@@ -370,13 +402,21 @@ impl Lines {
         match written {
             Some(Launch::Stdio(written)) => {
                 self.runs(&written.command, &written.args);
+                let base = origin.file.parent().unwrap_or(Path::new(""));
+                if written.cwd.is_none() && origin.client.is_none() {
+                    self.folder(ShownFolder::Known(base.to_owned()));
+                }
                 if let Some(cwd) = &written.cwd {
-                    let base = origin.file.parent().unwrap_or(Path::new(""));
                     let text = cwd.to_string_lossy();
                     let is_filled_in = filled_in.iter().any(|filled| filled.place == "cwd");
                     let is_text = is_filled_in && text.contains(['$', '{']);
-                    self.folder(match paths::expand(&text, base) {
-                        Ok(folder) if !is_text => ShownFolder::Known(folder),
+                    let folder = match cwd.to_str() {
+                        Some(text) => paths::expand(text, base).ok(),
+                        // A text that a file has is UTF-8: this is the project's own folder.
+                        None => Some(cwd.clone()),
+                    };
+                    self.folder(match folder {
+                        Some(folder) if !is_text => ShownFolder::Known(folder),
                         _ => ShownFolder::Written(text.into_owned()),
                     });
                 }
@@ -391,29 +431,25 @@ impl Lines {
         self.given(filled_in);
     }
 
-    /// What of the user's is filled in, whether it is there now or not: nobody asks again when it
-    /// comes to be there.
+    /// Adds what of the user's is filled in, whether it is there now or not: nobody asks again when
+    /// it comes to be there.
     fn given(&mut self, filled_in: &BTreeSet<FilledIn>) {
         for filled in filled_in {
             let source = match &filled.source {
                 FillSource::Variable(name) => format!("your environment's {}", quoted(name)),
                 FillSource::File(file) => {
-                    format!(
-                        "the file {}{}",
-                        plain(&file.to_string_lossy()),
-                        really(file)
-                    )
+                    format!("the file {}{}", plain_path(file), really(file))
                 }
                 // Whether it is there now makes no difference.
                 FillSource::VariableInFile { name, file } => format!(
                     "{} of your file {}, now or later",
                     quoted(name),
-                    plain(&file.to_string_lossy())
+                    plain_path(file)
                 ),
                 FillSource::VariableInProjectFile { name, file } => format!(
                     "{} of the project's file {}{}",
                     quoted(name),
-                    plain(&file.to_string_lossy()),
+                    plain_path(file),
                     really(file)
                 ),
                 FillSource::Input(id) => {
@@ -427,8 +463,8 @@ impl Lines {
         }
     }
 
-    /// A program with its arguments, and the folder that it runs in: that which is used, and not
-    /// the text that it is made of, which may read like another one.
+    /// Adds a program with its arguments and its working directory: those that are used, and not
+    /// the texts that they are made of, which may read like others.
     fn program(&mut self, written: &Stdio, filled: &Stdio, bridge: &Bridge) {
         if let Some(shown) = &bridge.shown {
             self.runs(&shown.command, &shown.args);
@@ -477,14 +513,14 @@ impl Lines {
         self.names("sees your variables", filled.pass_env.iter());
     }
 
-    /// A URL is shown whole: what is written in a project's files is no secret of the user's,
-    /// and what is filled in is not in it.
+    /// Adds a URL, whole: what is written in a project's files is no secret of the user's, and what
+    /// is filled in is not in it.
     fn http(&mut self, http: &Http) {
         self.add("connects to", plain(&http.url));
     }
 
-    /// The host that a URL leads to, with its variables filled in: the text of the URL could
-    /// be taken for another one. A host is no secret: those who look up names hear it, too.
+    /// Adds the host that a URL leads to, with its variables filled in: the text of the URL could
+    /// be taken for another one. A host is no secret: name servers are asked for it, too.
     fn host(&mut self, filled: &Http, needs: &[Need]) {
         let host = filled.host().filter(|_| needs.is_empty());
         self.add(
@@ -523,28 +559,33 @@ impl Lines {
     }
 }
 
-/// Where a path leads by links, if that is elsewhere, or that nothing is there.
+/// Returns where a path leads by links, if that is elsewhere, or that nothing is there.
 fn really(path: &Path) -> String {
     match path.canonicalize() {
         Ok(real) if real == path => String::new(),
-        Ok(real) => format!(" (which is {})", plain(&real.to_string_lossy())),
+        Ok(real) => format!(" (which is {})", plain_path(&real)),
         Err(_) => " (which is not there)".to_owned(),
     }
 }
 
-/// A word of a project's, in backticks, none within.
+/// Puts a word of a project's in backticks, none within.
 fn quoted(word: &str) -> String {
     format!("`{}`", plain(word))
 }
 
-/// A text of a project's within a line, which cannot end the quotes around it, and in which what is
-/// escaped is not to be mistaken for what is written so.
+/// Returns a text of a project's within a line, which cannot end the quotes around it, and in which
+/// escapes are not to be mistaken for what is written so.
 fn plain(text: &str) -> String {
     visible_line(&text.replace('\\', "\\\\")).replace('`', "\\u{60}")
 }
 
-/// A word of a command as a shell would read it, in quotes where it would not be seen to be one:
-/// in `$'…'` where something in it is escaped, else in `'…'`, where nothing can be.
+/// Returns a path as [`plain`] does a text; bytes that are no text are escapes, too.
+fn plain_path(path: &Path) -> String {
+    shown_path(path, plain)
+}
+
+/// Returns a word of a command as a shell would read it, in quotes where it would not be seen to be
+/// one: in `$'…'` where something in it is escaped, else in `'…'`, where nothing can be.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);

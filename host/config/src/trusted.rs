@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Record of the folders that their user trusts. Who keeps it is nothing that configuration knows.
+/// Record of the folders that their user trusts, whoever keeps it.
 pub trait TrustedFolders {
-    /// The trusted folders, each with the hashes of what it had when its user looked at it.
+    /// Returns the trusted folders, each with the hashes of its content when its user looked at it.
     ///
     /// # Errors
-    /// It is there, and cannot be read. Nothing is trusted then.
+    /// The record is there, and cannot be read. Nothing is trusted then.
     fn folders(&self) -> anyhow::Result<BTreeMap<PathBuf, String>>;
 }
 
@@ -19,12 +19,12 @@ pub(crate) struct Trust(PathBuf);
 
 #[cfg(test)]
 impl Trust {
-    /// The record in a folder, which need not exist yet.
+    /// Makes the record in a folder, which need not exist yet.
     pub(crate) fn new(folder: &std::path::Path) -> Self {
         Self(folder.join("trust.json"))
     }
 
-    /// Trusts a folder with that content.
+    /// Trusts a folder with a content.
     pub(crate) fn grant(&self, folder: &std::path::Path, content: &str) -> anyhow::Result<()> {
         let mut folders = self.folders()?;
         folders.insert(folder.to_owned(), content.to_owned());

@@ -27,7 +27,7 @@ const DURATIONS: &[(&str, u64)] = &[
 /// Reads a size like `256MiB` or `64 KiB`, in bytes.
 ///
 /// # Errors
-/// It is none; the error says what one looks like.
+/// The text is no size; the error says what one looks like.
 pub fn size(text: &str) -> Result<u64, &'static str> {
     const HINT: &str =
         "a size is a whole number above 0 with a unit, like `64KiB`, `256MiB` or `1GiB`";
@@ -37,7 +37,7 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
 /// Reads a duration like `500ms`, `60s`, `10m` or `1h`.
 ///
 /// # Errors
-/// It is none; the error says what one looks like.
+/// The text is no duration; the error says what one looks like.
 pub fn duration(text: &str) -> Result<Duration, &'static str> {
     const HINT: &str = "a duration is a whole number above 0 with a unit, like `500ms`, `60s`, `10m` or `1h`, and at most `30d`";
     scaled(text, DURATIONS)
@@ -46,7 +46,7 @@ pub fn duration(text: &str) -> Result<Duration, &'static str> {
         .ok_or(HINT)
 }
 
-/// A size in the largest binary unit that shows it in few digits, for people.
+/// Formats a size in the largest binary unit that shows it in few digits, for people.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "one decimal is shown")]
 pub fn human_size(bytes: u64) -> String {

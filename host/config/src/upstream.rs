@@ -1,9 +1,9 @@
-//! Reading what `dormouse.toml` says of an upstream.
+//! Reading the upstreams of `dormouse.toml`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dormouse_files::paths;
@@ -40,13 +40,13 @@ pub(super) struct UpstreamTable {
     start_timeout: Option<Duration>,
 }
 
-/// What a server's table says of an upstream.
+/// Upstream of a server's table.
 pub(super) enum UpstreamEntry {
-    /// How it is reached.
+    /// Upstream with its launch.
     Bridge(Box<Bridge>),
-    /// Changes of one that is configured elsewhere.
+    /// Changes of an upstream that is configured elsewhere.
     Overlay(Box<UpstreamOverlay>),
-    /// Nothing that could be what was meant, which is said.
+    /// None that could be meant; a problem says so.
     Wrong,
 }
 
@@ -81,7 +81,7 @@ const OAUTH: &[&str] = &[
 ];
 
 impl Reader<'_> {
-    /// Reads one key. False where it is none of an upstream's.
+    /// Reads one key, and returns whether it is one of an upstream's.
     pub(super) fn upstream_key(
         &mut self,
         table: &mut UpstreamTable,
@@ -114,7 +114,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Names of variables, or `"all"`.
+    /// Reads names of variables, or `"all"`.
     pub(super) fn pass_env(&mut self, item: &Item, at: &str) -> Vec<String> {
         if item.is_str() {
             let all = self.choice(item, at, &[("all", "*")]);
@@ -240,7 +240,8 @@ impl Reader<'_> {
         secrets
     }
 
-    /// Reads what a table says of an upstream, where it says how that is reached.
+    /// Reads the upstream of a table, or changes of one where the table does not say how it is
+    /// reached.
     pub(super) fn bridge(
         &mut self,
         upstream: UpstreamTable,
@@ -405,8 +406,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Expands the variables of a launch. Where that would be too much, it says so, and expands no
-    /// more of them.
+    /// Expands the variables of a launch. Where that would be too much, adds a problem, and expands
+    /// no more of them.
     fn expanded(&mut self, (at, span): (&str, Option<Range<usize>>), written: &Launch) -> Expanded {
         let left = match self.variables {
             // No file is so large that its own text would be too much.
@@ -470,10 +471,10 @@ impl Reader<'_> {
         };
         let mut launch = match written {
             Launch::Stdio(stdio) => {
-                let base = self.file.parent().unwrap_or(std::path::Path::new(""));
+                let base = self.file.parent().unwrap_or(Path::new(""));
                 let args = stdio.args.iter().enumerate();
                 Launch::Stdio(Stdio {
-                    command: text(&stdio.command, "command"),
+                    command: program(text(&stdio.command, "command"), base),
                     written: Some(stdio.command.clone()),
                     args: args
                         .map(|(index, arg)| text(arg, &format!("args[{index}]")))
@@ -542,19 +543,33 @@ impl Reader<'_> {
     }
 }
 
+/// Expands a `~` for the user's home at the beginning of the path of a program: nothing that starts
+/// it does.
+fn program(command: String, base: &Path) -> String {
+    let is_of_home = command
+        .strip_prefix('~')
+        .is_some_and(|rest| rest.starts_with(std::path::is_separator));
+    if !is_of_home {
+        return command;
+    }
+    let path = paths::expand(&command, base).ok();
+    let path = path.and_then(|path| path.into_os_string().into_string().ok());
+    path.unwrap_or(command)
+}
+
 /// A launch with its variables expanded.
 struct Expanded {
     launch: Launch,
-    /// The variables that are missing, as sentences.
+    /// Needs for the variables that are missing.
     needs: Vec<Need>,
-    /// Those that it is made of, and where each goes.
+    /// Sources that the launch is made of, and the place of each.
     filled_in: BTreeSet<FilledIn>,
-    /// Whether all of them are expanded: not where that would be too much.
+    /// Whether all variables are expanded: not where that would be too much.
     is_whole: bool,
 }
 
 impl UpstreamTable {
-    /// The program that is meant, without its name.
+    /// Returns the program that is meant, without its name.
     fn stdio(&self) -> Stdio {
         Stdio {
             args: self.args.clone(),
@@ -565,7 +580,7 @@ impl UpstreamTable {
         }
     }
 
-    /// The endpoint that is meant, without its URL.
+    /// Returns the endpoint that is meant, without its URL.
     fn http(&self) -> Http {
         Http {
             headers: self.headers.clone(),
@@ -577,7 +592,7 @@ impl UpstreamTable {
 }
 
 impl Kind {
-    /// The transport over HTTP that is meant; none where it is not one of them.
+    /// Returns the transport over HTTP that is meant; none where it is not one of them.
     fn transport(self) -> Option<HttpTransport> {
         match self {
             Self::Stdio => None,

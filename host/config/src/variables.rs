@@ -47,7 +47,7 @@ pub fn expand(text: &str, value_of: &dyn Fn(&str) -> Option<String>) -> Expanded
     expanded
 }
 
-/// The name and the default of what stands between the braces.
+/// Splits the text between the braces into the name and the default.
 pub(super) fn parts(inside: &str) -> (&str, Option<&str>) {
     match inside.split_once(":-") {
         Some((name, default)) => (name, Some(default)),

@@ -1,9 +1,12 @@
-//! Files of Dormouse on this machine: where its own are, how one is put in place of another, which
-//! one this program is, and how many may be open at once.
+//! Files on this machine: paths of Dormouse's own and whose they are, replacing files, this program's
+//! file, the limit of open files, and limits of a process of this program.
 
 #![forbid(unsafe_code)]
 
+pub mod attributes;
 pub mod open_files;
 pub mod own_program;
+pub mod ownership;
 pub mod paths;
+pub mod process_limits;
 pub mod replace;

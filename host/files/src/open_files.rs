@@ -1,4 +1,4 @@
-//! How many files this process may have open at once.
+//! Limit of the files that this process may have open at once.
 //!
 //! A host has several for each connection of each server, and the limit that most systems
 //! begin with is made for programs that have a few.
@@ -9,8 +9,7 @@ use std::sync::OnceLock;
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Most files that are asked for. More than these no host needs, and some systems let a
-/// process have millions.
+/// Most files that are asked for: no host needs more, and some systems let a process have millions.
 #[cfg(unix)]
 const MAX_FILES: u64 = 65_536;
 

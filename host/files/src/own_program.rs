@@ -8,7 +8,7 @@ use std::process::Command;
 /// This program's file.
 ///
 /// # Errors
-/// The system does not say.
+/// The system does not tell the path.
 pub fn path() -> io::Result<PathBuf> {
     let first = std::env::args_os().next();
     match (loader(), first) {
@@ -18,8 +18,8 @@ pub fn path() -> io::Result<PathBuf> {
     }
 }
 
-/// Starts a program that is built as this one is: by the same loader, where this one was
-/// started by naming one, because then the system may have none for it.
+/// Returns a command for a program that is built as this one is: with the same loader, where this
+/// one was started by naming one, because then the system may have none for it.
 #[must_use]
 pub fn command(program: &Path) -> Command {
     let Some(loader) = loader() else {
@@ -30,7 +30,7 @@ pub fn command(program: &Path) -> Command {
     command
 }
 
-/// Starts this very program, whatever has been put in its place since.
+/// Returns a command for this very program, whatever has been put in its place since.
 ///
 /// # Errors
 /// The system does not say where it is.
@@ -42,8 +42,8 @@ pub fn same() -> io::Result<Command> {
     }
 }
 
-/// The words that a loader was given before this program's file (`ld.so WORDS PROGRAM`), where
-/// it was started like that.
+/// Returns the words that a loader was given before this program's file (`ld.so WORDS PROGRAM`),
+/// where the program was started like that.
 #[cfg(target_os = "linux")]
 fn loader() -> Option<Vec<OsString>> {
     use std::os::unix::ffi::OsStringExt as _;

@@ -1,6 +1,7 @@
-//! Where Dormouse's files are, by the conventions of the system it runs on.
+//! Paths of Dormouse's files, by the conventions of the system it runs on.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -12,7 +13,7 @@ const FOLDER: &str = "dormouse";
 /// The configuration file's name.
 const FILE: &str = "dormouse.toml";
 
-/// The configuration file: the one asked for with `--config`, else the user's
+/// Returns the configuration file: the one asked for with `--config`, else the user's
 /// (`~/.config/dormouse/dormouse.toml` on Unix). Absolute.
 ///
 /// # Errors
@@ -35,7 +36,7 @@ pub fn config_file(asked_for: Option<&Path>) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("`{shown}` is no path"))
 }
 
-/// The folder for what can be made again: the catalog's index and compiled
+/// Returns the folder for files that can be made again: the catalog's index and compiled
 /// components. It need not exist.
 ///
 /// # Errors
@@ -44,8 +45,8 @@ pub fn cache_dir() -> anyhow::Result<PathBuf> {
     Ok(base()?.cache_dir().join(FOLDER))
 }
 
-/// The folder for what cannot be made again without asking somebody: what is known
-/// of upstreams, whom the user trusts, tokens, backups. It need not exist.
+/// Returns the folder for files that cannot be made again without asking somebody: records of
+/// upstreams, decisions on trust, tokens, backups. It need not exist.
 ///
 /// # Errors
 /// The user has no home folder.
@@ -53,7 +54,7 @@ pub fn data_dir() -> anyhow::Result<PathBuf> {
     Ok(base()?.data_dir().join(FOLDER))
 }
 
-/// The folder for the control sockets of running hosts. It need not exist.
+/// Returns the folder for the control sockets of running hosts. It need not exist.
 ///
 /// # Errors
 /// The user has no home folder.
@@ -62,8 +63,9 @@ pub fn runtime_dir() -> anyhow::Result<PathBuf> {
     Ok(all.swap_remove(0))
 }
 
-/// All folders in which control sockets of this user's hosts may be, the one for this process
-/// first: some clients start a host without the environment that says where it is for others.
+/// Returns the folders in which control sockets of this user's hosts may be, the one for this
+/// process first: some clients start a host without the environment variable that names the folder
+/// for others.
 ///
 /// # Errors
 /// The user has no home folder.
@@ -71,7 +73,12 @@ pub fn runtime_dirs() -> anyhow::Result<Vec<PathBuf>> {
     let base = base()?;
     // Not a shared temporary folder, where others could be first to make it.
     let private = base.cache_dir().join(FOLDER).join("run");
-    Ok(match base.runtime_dir() {
+    // The XDG specification wants another one used in place of one that is somebody else's, such as
+    // that of whoever has become root.
+    let named = base
+        .runtime_dir()
+        .filter(|folder| !is_another_users(folder));
+    Ok(match named {
         Some(folder) => vec![folder.join(FOLDER), private],
         None => {
             let usual = usual_runtime_dir().map(|folder| folder.join(FOLDER));
@@ -80,7 +87,22 @@ pub fn runtime_dirs() -> anyhow::Result<Vec<PathBuf>> {
     })
 }
 
-/// The user's runtime directory where the environment does not say it, as systemd makes it.
+/// Whether a folder is there, and another user's.
+#[cfg(unix)]
+fn is_another_users(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let user = rustix::process::geteuid().as_raw();
+    let metadata = std::fs::metadata(folder);
+    metadata.is_ok_and(|metadata| metadata.uid() != user)
+}
+
+#[cfg(not(unix))]
+fn is_another_users(_: &Path) -> bool {
+    false
+}
+
+/// Returns the runtime directory that systemd makes for the user, where the environment does not
+/// name it.
 #[cfg(target_os = "linux")]
 fn usual_runtime_dir() -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
@@ -92,8 +114,8 @@ fn usual_runtime_dir() -> Option<PathBuf> {
     None
 }
 
-/// The file or folder that a user's text means, absolute: `~` is their home, and
-/// a relative path is taken from `base`. The error says what is wrong with it.
+/// Makes the path that a user has written absolute: `~` is their home, and a relative path is taken
+/// from `base`. The error says what is wrong with the text.
 pub fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
     if text.is_empty() {
         return Err("a path is empty".to_owned());
@@ -118,29 +140,55 @@ pub fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
     std::path::absolute(&path).map_err(|error| format!("`{text}` is no path: {error}"))
 }
 
-/// Takes a lock that holds for all processes until it is dropped. Its file is made
-/// where there is none, and stays.
+/// Takes a lock that excludes all other processes until it is dropped. Its file is made where there
+/// is none, and stays.
 ///
 /// # Errors
-/// The file cannot be made.
+/// The file cannot be made, or is something else.
 pub fn lock(path: &Path) -> anyhow::Result<File> {
     let lock = || -> std::io::Result<File> {
         if let Some(folder) = path.parent() {
             make_private(folder)?;
         }
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)?;
+        let file = open_own(path, File::options().write(true))?;
         file.lock()?;
         Ok(file)
     };
     lock().with_context(|| format!("the lock `{}` cannot be taken", path.display()))
 }
 
-/// Makes a folder that only its user can look into, or makes one that is there
-/// into such a folder.
+/// Opens a file of Dormouse's own to write to it, and makes it where there is none, for its user
+/// alone. What else has its name is refused: opening a pipe would wait for ever.
+///
+/// # Errors
+/// The file cannot be opened or made, or is something else ([`ErrorKind::InvalidInput`]).
+pub fn open_own(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
+    let check = |metadata: &std::fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(std::io::Error::new(
+            ErrorKind::InvalidInput,
+            format!("`{}` is no file\nhint: remove it", path.display()),
+        )),
+    };
+    // Before it is opened, and after, as another one may be there by then.
+    if let Ok(metadata) = std::fs::metadata(path) {
+        check(&metadata)?;
+    }
+    options.create(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+        options.mode(0o600);
+    }
+    let file = options.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Makes a folder that only its user can look into, or makes an existing one private.
 ///
 /// # Errors
 /// It cannot be made, or it is somebody else's.
@@ -149,8 +197,9 @@ pub fn make_private(folder: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // Only a folder's owner can do this, so it proves whose it is, too. On
-        // Windows, what is below the user's own folder is theirs alone already.
+        // Root could make another user's folder private, too, who would go on writing to it.
+        crate::ownership::check_owner(folder, &std::fs::metadata(folder)?)?;
+        // On Windows, what is below the user's own folder is theirs alone already.
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
     }
     Ok(())
@@ -177,6 +226,64 @@ mod tests {
         let file = folder.path().join("x.toml");
         std::fs::write(&file, "").unwrap();
         assert_eq!(config_file(Some(&file)).unwrap(), file);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_another_users_only_if_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_another_users(folder.path()));
+        assert!(!is_another_users(&folder.path().join("none")));
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(folder.path(), Some(65534), None).unwrap();
+            assert!(is_another_users(folder.path()));
+        } else {
+            assert!(is_another_users(Path::new("/")));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_a_file_is_not_waited_for() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let (file, pipe) = (folder.path().join("lock"), folder.path().join("pipe"));
+        let mode = lock(&file)
+            .unwrap()
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        // Nor where somebody reads from it.
+        let reading = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK;
+        for reader in [None, Some(reading)] {
+            let mode = rustix::fs::Mode::empty();
+            let _reader = reader.map(|flags| rustix::fs::open(&pipe, flags, mode).unwrap());
+            let error = format!("{:#}", lock(&pipe).unwrap_err());
+            assert!(error.contains("pipe` is no file"), "{error}");
+            let appended = open_own(&pipe, File::options().append(true));
+            assert_eq!(appended.unwrap_err().kind(), ErrorKind::InvalidInput);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_users_folder_is_not_made_private() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let theirs = folder.path().join("theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(54_321), None).unwrap();
+        let error = make_private(&theirs).unwrap_err().to_string();
+        assert!(error.contains("theirs` is another user's"), "{error}");
+        assert!(lock(&theirs.join("lock")).is_err());
+        assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 0);
     }
 
     #[test]

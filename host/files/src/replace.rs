@@ -3,38 +3,140 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use tempfile::NamedTempFile;
 
-/// Who may do what with a file that is put in place.
+use crate::attributes;
+
+/// Time for which a file that was taken away is looked after: whoever had it open goes on writing to
+/// it, and would write into nothing.
+const LOOKED_AFTER: Duration = Duration::from_millis(100);
+
+/// Beginning of the names of files that are made beside others.
+const PREFIX: &str = ".dormouse-new-";
+
+/// Length of what follows it, up to the extension.
+const RANDOM: usize = 6;
+
+/// Time after which nobody can still be at work with such a file.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// Permissions of a file that is put in place. Whose the file is, and its access control list, stay
+/// what they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever could with the one before; nobody but its user, where there was none.
+    /// Permissions of the file before; where there was none, access for its user alone.
     Kept,
-    /// Nobody but its user.
+    /// Access for its user alone.
     Private,
-    /// Whoever these permissions say.
+    /// These permissions.
     Given(fs::Permissions),
 }
 
-/// Puts bytes in place of a file, which need not exist. A reader sees the one or the
-/// other, never half of one. A link stays a link: what is replaced is the file
-/// behind it.
+/// Replaces the content of a file, which need not exist. Readers see the old or the new content,
+/// never a part of one. A link stays a link: the file behind it is replaced.
 ///
 /// # Errors
 /// The file cannot be written, is read-only, or is a folder.
 pub fn replace(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<()> {
+    let (temporary, target) = prepare(file, bytes, access)?;
+    temporary.persist(&target)?;
+    Ok(())
+}
+
+/// Replaces the content of a file as [`replace`] does, if it still is what the new content was made
+/// from. `is_unchanged` tells that of a path, which need not exist. It looks at the file when all of
+/// the new content is on the disk, and at what was there when both have changed places, where the
+/// system can do that, then and a moment later: what others write until then is not lost. Returns
+/// whether the file was replaced.
+///
+/// # Errors
+/// As of [`replace`], or of `is_unchanged`.
+pub fn replace_if(
+    file: &Path,
+    bytes: &[u8],
+    access: Access,
+    is_unchanged: impl Fn(&Path) -> anyhow::Result<bool>,
+) -> anyhow::Result<bool> {
+    let (temporary, target) = prepare(file, bytes, access)?;
+    if let Some(folder) = target.parent() {
+        sweep(folder, &suffix(&target), ABANDONED);
+    }
+    if !is_unchanged(&target)? {
+        return Ok(false);
+    }
+    if !exchange(temporary.path(), &target) {
+        // There is none yet, or this file system knows no such thing.
+        let temporary = match target.exists() {
+            true => temporary,
+            false => match temporary.persist_noclobber(&target) {
+                Ok(_) => return Ok(true),
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Ok(false);
+                }
+                Err(error) => error.file,
+            },
+        };
+        temporary.persist(&target)?;
+        return Ok(true);
+    }
+    let stays_unchanged = stays(temporary.path(), is_unchanged);
+    if !matches!(stays_unchanged, Ok(true)) {
+        give_back(temporary, &target, bytes)?;
+    }
+    stays_unchanged
+}
+
+/// Whether a file that was taken away is unchanged, and stays that.
+fn stays(
+    path: &Path,
+    is_unchanged: impl Fn(&Path) -> anyhow::Result<bool>,
+) -> anyhow::Result<bool> {
+    if !is_unchanged(path)? {
+        return Ok(false);
+    }
+    std::thread::sleep(LOOKED_AFTER);
+    is_unchanged(path)
+}
+
+/// Gives a file back what was there when it changed places with a new one.
+fn give_back(temporary: NamedTempFile, target: &Path, new: &[u8]) -> anyhow::Result<()> {
+    if !exchange(temporary.path(), target) {
+        temporary.persist(target)?;
+        return Ok(());
+    }
+    // Somebody may have written again in between.
+    if fs::read(temporary.path())? != new {
+        exchange(temporary.path(), target);
+    }
+    Ok(())
+}
+
+/// Has two files change places. Returns false where they have not.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> bool {
+    false
+}
+
+/// Writes the new content of a file beside it. Returns that, and the file behind all links.
+fn prepare(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<(NamedTempFile, PathBuf)> {
     let target = target(file)?;
     let folder = target.parent().context("it is in no folder")?;
     make_folder(folder)?;
-    let suffix = target.extension().map(|extension| {
-        let extension = extension.to_string_lossy();
-        format!(".{extension}")
-    });
     // For its user alone, until more is said.
     let mut temporary = tempfile::Builder::new()
-        .prefix(".dormouse-")
-        .suffix(suffix.as_deref().unwrap_or_default())
+        .prefix(PREFIX)
+        .rand_bytes(RANDOM)
+        .suffix(&suffix(&target))
         .tempfile_in(folder)?;
     if let Ok(metadata) = fs::metadata(&target) {
         if metadata.is_dir() {
@@ -46,26 +148,64 @@ pub fn replace(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<()> 
         if metadata.permissions().readonly() && !given {
             bail!("it is read-only\nhint: give yourself permission to write to it");
         }
-        if access == Access::Kept {
-            let permissions = metadata.permissions();
-            temporary.as_file().set_permissions(permissions)?;
-        }
-    }
-    if let Access::Given(permissions) = access {
+        attributes::hand_on((&target, &metadata), temporary.as_file(), &access)?;
+    } else if let Access::Given(permissions) = access {
         temporary.as_file().set_permissions(permissions)?;
     }
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(&target)?;
-    Ok(())
+    Ok((temporary, target))
 }
 
-/// Makes a folder, and all above it that is not there, which nobody but its user can
-/// enter. One that is there stays as it is.
+/// Returns the extension of a file, with its dot.
+fn suffix(file: &Path) -> String {
+    file.extension().map_or_else(String::new, |extension| {
+        format!(".{}", extension.to_string_lossy())
+    })
+}
+
+/// Removes what was made beside files with an extension by processes that were killed, if it is
+/// older than that: it may have secrets in it.
+#[cfg(unix)]
+fn sweep(folder: &Path, suffix: &str, older_than: Duration) {
+    use std::os::unix::fs::MetadataExt as _;
+    use std::time::SystemTime;
+
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| {
+            let random = name.strip_prefix(PREFIX)?;
+            random.strip_suffix(suffix)
+        });
+        if random.is_none_or(|random| random.len() != RANDOM) {
+            continue;
+        }
+        // The file that has changed places with a new one is as old as it was, but this time is
+        // that of its last change of name.
+        let is_abandoned = entry.metadata().is_ok_and(|metadata| {
+            let since = u64::try_from(metadata.ctime()).unwrap_or_default();
+            let since = now.saturating_sub(Duration::from_secs(since));
+            metadata.is_file() && since >= older_than
+        });
+        if is_abandoned {
+            // What cannot be removed is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn sweep(_: &Path, _: &str, _: Duration) {}
+
+/// Makes a folder that only its user can enter, with all above it that are missing. A folder that
+/// exists stays as it is.
 ///
 /// # Errors
-/// It cannot be made.
+/// It cannot be made, or this is root in the home of somebody else.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    crate::ownership::check_home(folder)?;
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     // What is below a user's own folder is theirs alone by default elsewhere.
@@ -74,17 +214,41 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Removes a file; of a link, the file behind it and the link.
+/// Removes a file, if it still is what it is to be; of a link, the file behind it and the link.
+/// `is_unchanged` tells that of a path: of the file, and of what was there when it was taken away,
+/// then and a moment later. Returns whether the file was removed.
 ///
 /// # Errors
-/// It cannot be removed.
-pub fn remove(file: &Path) -> anyhow::Result<()> {
-    let target = target(file)?;
-    fs::remove_file(&target)?;
-    if target != file && fs::symlink_metadata(file).is_ok() {
+/// It cannot be removed, or `is_unchanged` fails.
+pub fn remove_if(
+    file: &Path,
+    is_unchanged: impl Fn(&Path) -> anyhow::Result<bool>,
+) -> anyhow::Result<bool> {
+    let real = target(file)?;
+    if !is_unchanged(&real)? {
+        return Ok(false);
+    }
+    let folder = real.parent().context("it is in no folder")?;
+    let aside = tempfile::Builder::new()
+        .prefix(PREFIX)
+        .tempfile_in(folder)?
+        .into_temp_path();
+    fs::rename(&real, &aside)?;
+    let stays_unchanged = stays(&aside, is_unchanged);
+    if !matches!(stays_unchanged, Ok(true)) {
+        return match aside.persist_noclobber(&real) {
+            // Somebody has made another one.
+            Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(error.error.into())
+            }
+            _ => stays_unchanged,
+        };
+    }
+    aside.close()?;
+    if real != file && fs::symlink_metadata(file).is_ok() {
         fs::remove_file(file)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn target(file: &Path) -> anyhow::Result<PathBuf> {
@@ -97,62 +261,4 @@ fn target(file: &Path) -> anyhow::Result<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_replaced_as_a_whole_or_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("new/a.txt");
-        replace(&file, b"1", Access::Private).unwrap();
-        replace(&file, &[0xff, 0], Access::Kept).unwrap();
-        assert_eq!(fs::read(&file).unwrap(), [0xff, 0]);
-        let inside = file.parent().unwrap();
-        let error = replace(inside, b"1", Access::Kept).unwrap_err();
-        assert!(error.to_string().starts_with("it is a folder"), "{error}");
-        let mut permissions = file.metadata().unwrap().permissions();
-        permissions.set_readonly(true);
-        fs::set_permissions(&file, permissions).unwrap();
-        assert!(replace(&file, b"2", Access::Kept).is_err());
-        assert_eq!(fs::read(&file).unwrap(), [0xff, 0]);
-        // Nothing is left of what was not put in place.
-        assert_eq!(fs::read_dir(inside).unwrap().count(), 1);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn folders_on_the_way_are_private() {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("new/deep/a.txt");
-        replace(&file, b"1", Access::Private).unwrap();
-        for above in file.ancestors().skip(1).take(2) {
-            let mode = above.metadata().unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o700, "{}", above.display());
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn access_is_what_was_asked_for() {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a");
-        let link = folder.path().join("b");
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        fs::write(&file, "").unwrap();
-        let given = fs::Permissions::from_mode(0o754);
-        for (access, mode) in [
-            (Access::Given(given), 0o754),
-            (Access::Kept, 0o754),
-            (Access::Private, 0o600),
-        ] {
-            replace(&link, b"x", access).unwrap();
-            let now = file.metadata().unwrap().permissions().mode() & 0o777;
-            assert_eq!(now, mode);
-        }
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-}
+mod tests;

@@ -10,12 +10,11 @@ use serde_json::value::RawValue;
 pub struct Items<'a> {
     /// The items.
     pub items: Vec<&'a str>,
-    /// How many there are behind them.
+    /// Number of items behind those.
     pub left_out: usize,
 }
 
-/// The items of the array that a text is: the first `limit` of them. The rest is counted
-/// and takes no memory.
+/// Reads the first `limit` items of an array. The rest is counted and takes no memory.
 ///
 /// # Errors
 /// The text is not JSON, or something else than an array.
@@ -26,10 +25,11 @@ pub fn items(text: &str, limit: usize) -> serde_json::Result<Items<'_>> {
     Ok(items)
 }
 
-/// Gives each item of the array that a text is to a function, as it is written. Nothing is kept.
+/// Calls a function with each item of an array, as it is written. No item is kept.
 ///
 /// # Errors
-/// The text is not JSON, or something else than an array. What is before that has been given.
+/// The text is not JSON, or something else than an array. The function has had the items before the
+/// mistake.
 pub fn each_item<'a>(text: &'a str, each: impl FnMut(&'a str)) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     Each(each).deserialize(&mut deserializer)?;

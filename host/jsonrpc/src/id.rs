@@ -9,25 +9,25 @@ use std::fmt;
 pub struct RequestId<'a>(Cow<'a, str>);
 
 impl<'a> RequestId<'a> {
-    /// An id of that JSON text.
+    /// Makes an id of its JSON text.
     #[must_use]
     pub fn new(written: &'a str) -> Self {
         Self(Cow::Borrowed(written))
     }
 
-    /// The text of the id.
+    /// Returns the text of the id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is `null`, which MCP does not allow.
+    /// Whether the id is `null`, which MCP does not allow.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.0 == "null"
     }
 
-    /// Whether it is a string or an integer, as MCP wants it.
+    /// Whether the id is a string or an integer, as MCP wants it.
     #[must_use]
     pub fn is_string_or_integer(&self) -> bool {
         let digits = self.0.strip_prefix('-').unwrap_or(&self.0);
@@ -35,13 +35,14 @@ impl<'a> RequestId<'a> {
             || !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// The number that it is. Some servers make a string of every id.
+    /// Returns the number of the id, also of one in a string: some servers make a string of every
+    /// id.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         self.0.trim_matches('"').parse().ok()
     }
 
-    /// The same id, without a borrow.
+    /// Copies the id, so that it borrows nothing.
     #[must_use]
     pub fn into_owned(self) -> RequestId<'static> {
         RequestId(Cow::Owned(self.0.into_owned()))

@@ -2,9 +2,9 @@
 //!
 //! Numbers, the order of members and unknown members stay as they were written: a
 //! message is taken apart into parts of its text, and an object is edited by replacing
-//! parts of it. Everything here takes time in proportion to the length of the text,
+//! parts of it. Every operation takes time in proportion to the length of the text,
 //! whatever is in it, and has caps ([`MessageLimits`]) whose excess is an error of its
-//! own. Nothing here knows MCP.
+//! own. The crate knows nothing of MCP.
 //!
 //! - [`Message`], [`Envelope`]: a message in its parts;
 //! - [`RequestId`]: an id as it was written;
@@ -23,6 +23,7 @@ mod limits;
 #[cfg(feature = "streams")]
 mod lines;
 mod message;
+mod number;
 mod object;
 mod structure;
 mod text;
@@ -34,6 +35,7 @@ pub use limits::MessageLimits;
 #[cfg(feature = "streams")]
 pub use lines::{Line, LineReader};
 pub use message::{Envelope, Message, MessageError, Unreadable};
+pub use number::{NumberError, check_numbers};
 pub use object::{Member, Object, ObjectError, member};
 pub use structure::{RESERVED_NAME, StructureError, TextPart, check_structure, text_parts};
 pub use text::{is_json, on_one_line, quoted, without_half_characters};

@@ -3,12 +3,12 @@
 /// Caps on one message, beside its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageLimits {
-    /// The members that an object may have which is taken apart. Objects that are passed
-    /// on as they are may have any number.
+    /// Most members of an object that is taken apart. Objects that are passed on as they are may
+    /// have any number.
     pub members: usize,
-    /// The levels of nesting that a message may have, its own object included.
+    /// Most levels of nesting of a message, its own object included.
     pub depth: usize,
-    /// The length of a request's id, in bytes as it is written.
+    /// Longest id of a request, in bytes as it is written.
     pub id_bytes: usize,
 }
 

@@ -15,7 +15,7 @@ pub enum Line {
     /// The beginning of a line that is too long. The rest of it is passed over when the
     /// next line is read.
     TooLong(Vec<u8>),
-    /// There are no more.
+    /// End of the stream.
     End,
 }
 
@@ -23,7 +23,7 @@ pub enum Line {
 #[derive(Debug)]
 pub struct LineReader<R> {
     input: R,
-    /// The length that a line may have, in bytes.
+    /// Longest line, in bytes.
     limit: usize,
     /// Bytes of the next line that were read already.
     line: Vec<u8>,
@@ -42,24 +42,24 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Source of the bytes.
+    /// Returns the source of the bytes.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.input
     }
 
-    /// Reads the next line. Dropped before it is there, nothing is lost.
+    /// Reads the next line. Nothing is lost where the future is dropped before.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The stream cannot be read.
     pub async fn next(&mut self) -> io::Result<Line> {
         self.next_within(|_| true).await
     }
 
-    /// Reads the next line, which is too long where there is no room for that many bytes of it
-    /// either. Dropped before it is there, nothing is lost.
+    /// Reads the next line, which also counts as too long where `has_room` is false for the number
+    /// of its bytes. Nothing is lost where the future is dropped before.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The stream cannot be read.
     pub async fn next_within(
         &mut self,
         mut has_room: impl FnMut(usize) -> bool,

@@ -12,8 +12,8 @@ use crate::{
     is_json,
 };
 
-/// The members of a message, each as it is written. No more is known of them than that
-/// each is there once, and that the message is JSON that is not nested too deeply.
+/// Members of a message, each as it is written. Checked are only that each is there once, and that
+/// the message is JSON that is not nested too deeply.
 #[derive(Debug, Default)]
 pub struct Envelope<'a> {
     /// `jsonrpc`.
@@ -35,18 +35,18 @@ pub struct Envelope<'a> {
 pub enum Message<'a> {
     /// A call that is to be answered.
     Request {
-        /// Its id.
+        /// Id of the request.
         id: RequestId<'a>,
-        /// Its method.
+        /// Method of the request.
         method: Cow<'a, str>,
-        /// The text of its parameters: an object.
+        /// Text of the parameters: an object.
         params: Option<&'a str>,
     },
     /// A message that nobody answers.
     Notification {
-        /// Its method.
+        /// Method of the notification.
         method: Cow<'a, str>,
-        /// The text of its parameters: an object.
+        /// Text of the parameters: an object.
         params: Option<&'a str>,
     },
     /// An answer.
@@ -61,11 +61,11 @@ pub enum Message<'a> {
 /// A text that is no message, with what is known of it.
 #[derive(Debug)]
 pub struct Unreadable<'a> {
-    /// The id that it has, if there is one that could be an id and one only.
+    /// Id of the message, if it has exactly one, and that is valid.
     pub id: Option<RequestId<'a>>,
-    /// Whether it has a method: otherwise it is an answer.
+    /// Whether the message has a method: one without is an answer.
     pub has_method: bool,
-    /// Whether it has an id, whatever it is.
+    /// Whether the message has an id, even an invalid one.
     pub has_id: bool,
     /// Reason, as a sentence.
     pub error: MessageError,
@@ -74,54 +74,54 @@ pub struct Unreadable<'a> {
 /// A reason why a text is no message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// It is not JSON.
+    /// Text that is not JSON.
     #[error("it is not JSON: {0}")]
     NotJson(String),
-    /// It is JSON, and no object.
+    /// JSON that is no object.
     #[error("it is no JSON object")]
     NoObject,
-    /// It is an array of messages.
+    /// Array of messages.
     #[error("batches are not part of this version: send one message at a time")]
     Batch,
-    /// A member is there twice: readers differ in which of them counts.
+    /// Member that is there twice: readers differ in which of the two counts.
     #[error("`{0}` is there twice")]
     Duplicate(String),
-    /// It has more members than are allowed.
+    /// More members than are allowed.
     #[error("it has more than {limit} members")]
     TooManyMembers {
-        /// The members that are allowed.
+        /// Number of members that are allowed.
         limit: usize,
     },
-    /// It is nested too deeply, or has a member of a reserved name.
+    /// Nesting that is too deep, or a member of a reserved name.
     #[error(transparent)]
     Structure(#[from] StructureError),
-    /// Its id is too long.
+    /// Id that is too long.
     #[error("its `id` has {bytes} bytes where {limit} are allowed")]
     LongId {
-        /// The length of the id.
+        /// Length of the id, in bytes.
         bytes: usize,
-        /// The length that is allowed.
+        /// Length that is allowed, in bytes.
         limit: usize,
     },
-    /// Its id is none.
+    /// Id that is neither a string nor an integer.
     #[error("the `id` of a request is a string or an integer")]
     BadId,
-    /// It is of another version.
+    /// Version other than 2.0.
     #[error("`jsonrpc` has to be \"2.0\"")]
     Version,
-    /// Its method is none.
+    /// Method that is no string.
     #[error("`method` has to be a string")]
     Method,
-    /// Its parameters are none.
+    /// Parameters that are no object.
     #[error("`params` have to be an object")]
     Params,
-    /// It has neither a method nor a result nor an error, or both of the last.
+    /// Neither a method nor a result nor an error, or both of the last.
     #[error("it has no `method`, and not one of `result` and `error`")]
     Empty,
 }
 
 impl MessageError {
-    /// JSON-RPC's code for it.
+    /// Returns the JSON-RPC code of the error.
     #[must_use]
     pub fn code(&self) -> i64 {
         match self {
@@ -132,10 +132,10 @@ impl MessageError {
 }
 
 impl<'a> Envelope<'a> {
-    /// The parts of the message that a text is.
+    /// Reads the parts of a message from its text.
     ///
     /// # Errors
-    /// It is not JSON or no object, has a member twice, or is beyond a limit.
+    /// The text is not JSON or no object, has a member twice, or is beyond a limit.
     pub fn read(text: &'a str, limits: &MessageLimits) -> Result<Self, Box<Unreadable<'a>>> {
         let mut problem = None;
         let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -181,11 +181,11 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The message that it is, as JSON-RPC and MCP want it: of version 2.0, a request's
-    /// id a string or an integer, parameters an object.
+    /// Checks that the message is as JSON-RPC and MCP want it: of version 2.0, a request's id a
+    /// string or an integer, parameters an object.
     ///
     /// # Errors
-    /// It is none.
+    /// The message is something else.
     pub fn message(self) -> Result<Message<'a>, Box<Unreadable<'a>>> {
         if self.method.is_some()
             && self
@@ -220,7 +220,7 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    /// The method, where it is a string.
+    /// Returns the method, where it is a string.
     #[must_use]
     pub fn method_name(&self) -> Option<Cow<'a, str>> {
         let written = self.method?;
@@ -242,17 +242,16 @@ impl<'a> Envelope<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The message that a text is.
+    /// Reads a message from its text.
     ///
     /// # Errors
-    /// It is none, or is beyond a limit.
+    /// The text is no message, or is beyond a limit.
     pub fn read(text: &'a str, limits: &MessageLimits) -> Result<Self, Box<Unreadable<'a>>> {
         Envelope::read(text, limits)?.message()
     }
 }
 
-/// Reads an envelope, and takes note of the first problem that still lets one know whose
-/// message it is.
+/// Reads an envelope, and notes the first member that is there twice, or that there are too many.
 struct Parts<'l> {
     limits: &'l MessageLimits,
     problem: &'l mut Option<MessageError>,
@@ -301,8 +300,7 @@ impl<'de> Visitor<'de> for Parts<'_> {
     }
 }
 
-/// A member's name, not copied where it can be helped. One that is no Unicode stays as it
-/// is written.
+/// Name of a member, borrowed where possible. One that is no Unicode keeps its escapes.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de> serde::Deserialize<'de> for Name<'de> {

@@ -9,23 +9,23 @@ use serde_json::value::RawValue;
 
 use crate::text::quoted;
 
-/// Up to how many members a name is looked for one by one. Most objects have fewer, and
-/// an index costs more than it saves there.
+/// Number of members from which on an object has an index of names. Most objects have fewer, and an
+/// index costs more than it saves there.
 const INDEXED_FROM: usize = 16;
 
 /// An object of JSON text, in the order of its members.
 ///
-/// What is not edited stays byte for byte as it was written. Of several members of one
-/// name the last one counts, as everywhere. Each operation takes constant time, whatever
-/// the number of members, and reading and writing take time in proportion to the text.
+/// Text that is not edited stays byte for byte as it was written. Of several members of one name
+/// the last one counts, as everywhere. Finding, setting and removing a member takes constant time,
+/// whatever the number of members; reading and writing take time in proportion to the text.
 #[derive(Debug, Clone, Default)]
 pub struct Object<'a> {
-    /// The text that it was read from.
+    /// Text that the object was read from.
     text: &'a str,
     /// Members put before all others, the last one first.
     first: Vec<Member<'a>>,
     members: Vec<Member<'a>>,
-    /// Where the last member of a name is, in `members`; of large objects only.
+    /// Places of the last member of each name, in `members`; of large objects only.
     index: Option<HashMap<Cow<'a, str>, usize>>,
     is_changed: bool,
 }
@@ -33,35 +33,35 @@ pub struct Object<'a> {
 /// A member of an object.
 #[derive(Debug, Clone)]
 pub struct Member<'a> {
-    /// Its name. One that is no Unicode stays as it is written.
+    /// Name without its escapes; one that is no Unicode keeps them.
     pub name: Cow<'a, str>,
-    /// Everything from the comma or brace before it to its value.
+    /// Text from the comma or brace before the member to its value.
     head: Cow<'a, str>,
-    /// The text of its value.
+    /// Value, as JSON text.
     pub value: Cow<'a, str>,
-    /// White space between its value and the comma or brace after it.
+    /// White space between the value and the comma or brace after it.
     tail: &'a str,
     is_removed: bool,
-    /// The one of the same name before it.
+    /// Place of the member of the same name before this one.
     earlier: Option<usize>,
 }
 
-/// A text is no object that can be read.
+/// Reason why a text cannot be read as an object.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// It is not JSON, or something else than an object.
+    /// Text that is not JSON, or JSON that is no object.
     #[error("{0}")]
     NoObject(serde_json::Error),
-    /// It has too many members.
+    /// More members than are allowed.
     #[error("it has more than {limit} members")]
     TooManyMembers {
-        /// The members that are allowed.
+        /// Number of members that are allowed.
         limit: usize,
     },
 }
 
 impl<'a> Object<'a> {
-    /// An object without members.
+    /// Makes an object without members.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -70,7 +70,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The object that a text is.
+    /// Reads an object from its text.
     ///
     /// # Errors
     /// The text is not JSON, is something else than an object, or has more than `limit`
@@ -125,38 +125,38 @@ impl<'a> Object<'a> {
         Ok(object)
     }
 
-    /// The members in order, removed ones left out.
+    /// Returns the members in order, removed ones left out.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Member<'a>> {
         let all = self.first.iter().rev().chain(&self.members);
         all.filter(|member| !member.is_removed)
     }
 
-    /// The members that were read, in order, with the place by which each can be edited.
+    /// Returns the members that were read, in order, with the place by which each can be edited.
     pub fn places(&self) -> impl DoubleEndedIterator<Item = (usize, &Member<'a>)> {
         self.members.iter().enumerate()
     }
 
-    /// Whether it has no members.
+    /// Whether the object has no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// The text of a member's value.
+    /// Returns the text of a member's value.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let member = self.members.get(self.place(name)?)?;
         Some(&member.value)
     }
 
-    /// A member that is a string.
+    /// Returns a member that is a string.
     #[must_use]
     pub fn string(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.get(name)?).ok()
     }
 
-    /// Gives a member that value, which is JSON text: the last one of its name, or else
-    /// a new one behind all others.
+    /// Sets a member to a value, which is JSON text: the last one of its name, or else a new one
+    /// behind all others.
     pub fn set(&mut self, name: &str, value: impl Into<Cow<'a, str>>) {
         match self.place(name) {
             Some(place) => self.replace_at(place, value),
@@ -181,7 +181,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Takes the member at a place out.
+    /// Removes the member at a place.
     pub fn remove_at(&mut self, place: usize) {
         if let Some(member) = self.members.get_mut(place) {
             member.is_removed = true;
@@ -189,7 +189,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Of several members of one name, takes all out but the last.
+    /// Removes all members of each name but the last.
     pub fn keep_last(&mut self) {
         let mut seen = HashSet::new();
         let members = self.members.iter().enumerate().rev();
@@ -200,7 +200,7 @@ impl<'a> Object<'a> {
         places.into_iter().for_each(|place| self.remove_at(place));
     }
 
-    /// Takes all members of a name out. Whether there was any.
+    /// Removes all members of a name, and returns whether there were any.
     pub fn remove(&mut self, name: &str) -> bool {
         let mut was_there = false;
         if self.index.is_some() {
@@ -222,8 +222,8 @@ impl<'a> Object<'a> {
         was_there
     }
 
-    /// Gives an object among the members more members, in place of those of the same
-    /// names. What is there and no object is replaced by one.
+    /// Sets members of an inner object, which replace those of the same names. A value of `name`
+    /// that is no object is replaced by one.
     ///
     /// # Errors
     /// The inner object has more than `limit` members.
@@ -239,7 +239,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Gives an object among the members those members that it does not have itself.
+    /// Adds to an inner object the members that it does not have itself.
     ///
     /// # Errors
     /// The inner object has more than `limit` members.
@@ -276,13 +276,13 @@ impl<'a> Object<'a> {
         Ok(())
     }
 
-    /// Whether it is no longer what was read.
+    /// Whether the object has been edited since it was read.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.is_changed
     }
 
-    /// The text of the object.
+    /// Returns the text of the object.
     #[must_use]
     pub fn into_text(self) -> Cow<'a, str> {
         if !self.is_changed {
@@ -312,10 +312,19 @@ impl<'a> Object<'a> {
         Cow::Owned(text)
     }
 
-    /// Where the last member of a name is.
+    /// Returns the place of the last member of a name.
     fn place(&self, name: &str) -> Option<usize> {
         match &self.index {
-            Some(index) => index.get(name).copied(),
+            Some(index) => {
+                let mut place = index.get(name).copied();
+                while let Some(member) = place.and_then(|place| self.members.get(place)) {
+                    if !member.is_removed {
+                        return place;
+                    }
+                    place = member.earlier;
+                }
+                None
+            }
             None => {
                 let mut members = self.members.iter();
                 members.rposition(|member| !member.is_removed && member.name == name)
@@ -341,7 +350,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The text of a member's value in the object that a text is.
+/// Returns the text of a member's value in the object that `text` is.
 #[must_use]
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     if !may_have(text, name) {
@@ -402,7 +411,7 @@ fn made<'a>(name: &str, value: Cow<'a, str>) -> Member<'a> {
     }
 }
 
-/// A name as it is meant. One that is no Unicode stays as it is written.
+/// Removes the quotes and escapes of a name; one that is no Unicode keeps its escapes.
 fn unquoted(text: &str) -> Cow<'_, str> {
     let inner = text
         .strip_prefix('"')
@@ -417,7 +426,7 @@ fn unquoted(text: &str) -> Cow<'_, str> {
 /// Reads the names and values of an object, up to a number.
 struct Pairs<'l> {
     limit: usize,
-    /// Whether there were more.
+    /// Whether the object has more members.
     too_many: &'l mut bool,
 }
 

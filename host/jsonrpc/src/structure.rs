@@ -11,13 +11,13 @@ pub const RESERVED_NAME: &str = "$serde_json::private::";
 /// A reason why a text is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StructureError {
-    /// It is nested more deeply than is allowed.
+    /// Nesting that is deeper than is allowed.
     #[error("it is nested more than {limit} levels deep")]
     TooDeep {
-        /// The levels that are allowed.
+        /// Levels that are allowed.
         limit: usize,
     },
-    /// A member has a name that not every reader takes for one.
+    /// Member whose name not every reader takes for one.
     #[error("a member's name begins with `{RESERVED_NAME}`")]
     ReservedName,
 }
@@ -26,7 +26,7 @@ pub enum StructureError {
 /// that no member of it has a reserved name.
 ///
 /// # Errors
-/// It is nested more deeply, or has such a member.
+/// The text is nested more deeply, or has such a member.
 pub fn check_structure(text: &str, limit: usize) -> Result<(), StructureError> {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -59,14 +59,14 @@ pub fn check_structure(text: &str, limit: usize) -> Result<(), StructureError> {
 /// A part of a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextPart {
-    /// A string, with its quotes: how many bytes it has.
+    /// Length of a string with its quotes, in bytes.
     String(usize),
     /// Another byte.
     Byte(u8),
 }
 
-/// The parts of a JSON text, one after the other. Nothing of it is read: a text that is no JSON
-/// has parts as well.
+/// Splits a JSON text into its parts. Nothing of it is read: a text that is no JSON has parts as
+/// well.
 pub fn text_parts(text: &[u8]) -> impl Iterator<Item = TextPart> {
     let mut at = 0_usize;
     std::iter::from_fn(move || {
@@ -81,10 +81,10 @@ pub fn text_parts(text: &[u8]) -> impl Iterator<Item = TextPart> {
     })
 }
 
-/// Position of the quote that ends a string, or of the end of a text in which none does.
-/// `start` is behind the quote that begins it. Nearly all of a long message is in strings, so
-/// they are not looked at byte by byte.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
+/// Returns the position of the quote that ends a string, or the end of a text in which none does.
+/// `start` is behind the quote that begins the string. Nearly all of a long message is in strings,
+/// so they are not looked at byte by byte.
+pub(crate) fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// The default is what a reader into values takes.
+    /// The default depth is the deepest that `serde_json` reads into values.
     #[test]
     fn the_default_depth_is_what_values_can_hold() {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));

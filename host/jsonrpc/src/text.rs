@@ -11,13 +11,13 @@ pub fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// A text as a JSON string.
+/// Writes a text as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A text without line breaks, which JSON has between its tokens only: inside of strings
+/// Removes line breaks from a JSON text, which has them between its tokens only: inside of strings
 /// they are escaped.
 #[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
@@ -27,10 +27,9 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// A JSON text without halves of characters; none where it has no such half. A program
-/// that cuts a text between two units of UTF-16 writes one half as `\ud83d`, which is
-/// JSON, but no text that anybody else could have; the replacement character stands for
-/// it then.
+/// Replaces halves of characters in a JSON text; none where it has no such half. A program that
+/// cuts a text between two units of UTF-16 writes one half as `\ud83d`, which is JSON, but no
+/// Unicode; the replacement character takes its place.
 #[must_use]
 pub fn without_half_characters(text: &str) -> Option<String> {
     let bytes = text.as_bytes();

@@ -2,7 +2,7 @@
 
 use crate::text::{on_one_line, quoted};
 
-/// A request. `id` and `params` are JSON text.
+/// Writes a request. `id` and `params` are JSON text.
 #[must_use]
 pub fn request(id: &str, method: &str, params: Option<&str>) -> String {
     let method = quoted(method);
@@ -11,7 +11,7 @@ pub fn request(id: &str, method: &str, params: Option<&str>) -> String {
     end(text)
 }
 
-/// A notification. `params` is JSON text.
+/// Writes a notification. `params` is JSON text.
 #[must_use]
 pub fn notification(method: &str, params: Option<&str>) -> String {
     let mut text = format!(r#"{{"jsonrpc":"2.0","method":{}"#, quoted(method));
@@ -19,7 +19,7 @@ pub fn notification(method: &str, params: Option<&str>) -> String {
     end(text)
 }
 
-/// An answer. `id` and `result` are JSON text.
+/// Writes an answer. `id` and `result` are JSON text.
 #[must_use]
 pub fn response(id: &str, result: &str) -> String {
     let mut text = format!(r#"{{"jsonrpc":"2.0","id":{id}"#);
@@ -27,7 +27,7 @@ pub fn response(id: &str, result: &str) -> String {
     end(text)
 }
 
-/// An answer that is an error. `id` and `data` are JSON text.
+/// Writes an answer that is an error. `id` and `data` are JSON text.
 #[must_use]
 pub fn error(id: &str, code: i64, message: &str, data: Option<&str>) -> String {
     let message = quoted(message);

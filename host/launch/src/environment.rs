@@ -1,5 +1,5 @@
-//! What a child's environment has that its configuration does not say: what programs need
-//! to find their way around the system, and none of the user's secrets.
+//! Environment of a child beside its configuration: what programs need to find their way around the
+//! system, and none of the user's secrets.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,8 +21,8 @@ const fn passed(why: &'static str, names: &'static [&'static str]) -> Passed {
     Passed { why, names }
 }
 
-/// All that every child gets. None of it is a key: what names a file of credentials leads to
-/// what the child, which runs with its user's rights, can read anyway.
+/// Variables that every child gets. None of them is a key: a file of credentials that one of them
+/// names can be read by the child anyway, which runs with its user's rights.
 const PASSED: &[Passed] = &[
     #[cfg(not(windows))]
     passed(
@@ -227,8 +227,8 @@ const PASSED: &[Passed] = &[
     ),
 ];
 
-/// Start of the names of Dormouse's own variables, one of which is the token of a host: they are
-/// passed to nobody.
+/// Start of the names of Dormouse's own variables, one of which is the token of a host: no child
+/// gets them.
 const OWN: &str = "DORMOUSE_";
 
 /// Whether every child gets the variable of that name.
@@ -239,8 +239,9 @@ pub fn is_inherited(name: &str) -> bool {
     names.any(|pattern| matches(pattern, &name))
 }
 
-/// The value of a variable that may be a secret, or a URL that may have one in it: nothing of what
-/// every child gets, but for the URLs of proxies and of indexes of packages.
+/// Returns the value of a variable if it may be a secret, or a URL that may have one in it. Of the
+/// variables that every child gets, those are URLs, such as of proxies and of indexes of packages,
+/// and variables with the name of a secret.
 pub fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> {
     if !is_inherited(name) || is_secret_name(name) || value.contains("://") {
         return Some(value.into());
@@ -256,8 +257,8 @@ pub fn is_named(patterns: &[String], name: &str) -> bool {
     !name.starts_with(OWN) && patterns.iter().any(|pattern| matches(pattern, name))
 }
 
-/// The variables of this process that a child gets, beside those of its own configuration.
-/// `patterns` are the names that its user has said, with `*` for any characters.
+/// Returns the variables of this process that a child gets, beside those of its own configuration.
+/// `patterns` are the names that its user has configured, with `*` for any characters.
 pub fn passed_on(patterns: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, value)| passes(name, value, patterns))
 }
@@ -269,9 +270,9 @@ fn passes(name: &OsStr, value: &OsStr, patterns: &[String]) -> bool {
     !is_function && name.to_str().is_some_and(named)
 }
 
-/// What programs say that lack something without naming the variable that has it.
+/// Complaints of programs that lack something, without the name of the variable that has it.
 struct Complaint {
-    /// Words of it, in small letters.
+    /// Words of such a complaint, in small letters.
     says: &'static [&'static str],
     /// Patterns of the variables that have what is missing.
     names: &'static [&'static str],
@@ -310,8 +311,8 @@ const COMPLAINTS: &[Complaint] = &[
     },
 ];
 
-/// Variables that are set for this process, that a child does not get, and that a text of its
-/// names, or has words for.
+/// Returns the variables that are set for this process, that a child does not get, and that a text
+/// of the child names, or has words for.
 pub fn withheld(text: &str, patterns: &[String]) -> Vec<String> {
     withheld_of(std::env::vars_os(), text, patterns)
 }
@@ -321,7 +322,7 @@ fn withheld_of(
     text: &str,
     patterns: &[String],
 ) -> Vec<String> {
-    /// Fewest letters of a name that is told: shorter ones are words of any text.
+    /// Fewest letters of a name that is reported: shorter ones are words of any text.
     const MIN_LETTERS: usize = 3;
     let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let words = text.split(|c| !is_of_name(c));

@@ -13,7 +13,7 @@ use crate::redaction::{
     tells_nothing,
 };
 
-/// Texts without secrets: one that is known is in none of them, and the others are parts of
+/// Removing secrets: a known one is in no text that is shown, and those that are found are parts of
 /// the text. The first line is a secret, the rest the text.
 pub fn redaction(data: &[u8]) {
     let text = String::from_utf8_lossy(data);

@@ -1,4 +1,4 @@
-//! How an upstream is reached, as plain data.
+//! Launches: how upstreams are reached, as plain data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::redaction::{
     redacted_arguments, redacted_url, secrets_in_line, tells_nothing, without,
 };
 
-/// How one upstream is reached.
+/// Way to reach one upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launch {
     /// A child process that speaks MCP over its standard streams.
@@ -26,46 +26,45 @@ pub enum Launch {
 }
 
 /// A child process. Its environment is what programs need to find their way around the system
-/// (`PATH`, `HOME` and the like) and what is here, nothing else of the user's.
+/// (`PATH`, `HOME` and the like) and the variables below, nothing else of the user's.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Stdio {
     /// The program: a path, or a name that is looked for in `PATH`.
     pub command: String,
-    /// The same as it is configured, where variables were filled in.
+    /// The program as it is configured, where variables were filled in.
     pub written: Option<String>,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// Variables of its environment.
+    /// Variables of the child's environment.
     pub env: BTreeMap<String, Secret>,
-    /// Where it runs; the host's own folder where nothing is said.
+    /// Working directory; the host's own where none is configured.
     pub cwd: Option<PathBuf>,
-    /// The values that were filled in and are not to be seen.
+    /// Values that were filled in and must not be seen.
     pub filled_in: Vec<Secret>,
-    /// Names of variables of the host's environment that it gets besides what all get, with
-    /// `*` for any characters.
+    /// Names of variables of the host's environment that the child gets besides those that all get,
+    /// with `*` for any characters.
     pub pass_env: Vec<String>,
 }
 
 /// An HTTP endpoint.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Http {
-    /// Its URL, `http` or `https`.
+    /// URL of the endpoint, `http` or `https`.
     pub url: String,
-    /// The same as it is configured, where variables were filled in.
+    /// The URL as it is configured, where variables were filled in.
     pub written: Option<String>,
-    /// Headers of every request to it, and to nobody else (not to where it
-    /// redirects).
+    /// Headers of every request to this endpoint, and to no other (not to where it redirects).
     pub headers: BTreeMap<String, Secret>,
-    /// Which of MCP's two transports it speaks.
+    /// MCP transport of the endpoint.
     pub transport: HttpTransport,
-    /// How its user logs in there.
+    /// OAuth settings for the login there.
     pub oauth: OAuth,
-    /// The values that were filled in and are not to be seen.
+    /// Values that were filled in and must not be seen.
     pub filled_in: Vec<Secret>,
 }
 
 impl Stdio {
-    /// The program as people may see it: as it is configured.
+    /// Returns the program as people may see it: as it is configured.
     #[must_use]
     pub fn shown(&self) -> Cow<'_, str> {
         let written = self.written.as_deref().unwrap_or(&self.command);
@@ -73,7 +72,7 @@ impl Stdio {
         without(written, &secrets_in_line(written))
     }
 
-    /// Adds what must not be seen: what was filled in, secrets that are written out in
+    /// Adds what must not be seen: values that were filled in, secrets that are written out in
     /// arguments, and the values of variables, but for those that tell nothing.
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         add_filled_in(&self.filled_in, hidden);
@@ -117,7 +116,7 @@ impl fmt::Debug for Http {
 }
 
 impl Http {
-    /// The URL as people may see it: as it is configured, without what is secret in it.
+    /// Returns the URL as people may see it: as it is configured, without what is secret in it.
     #[must_use]
     pub fn shown(&self) -> String {
         redacted_url(self.written.as_deref().unwrap_or(&self.url))
@@ -126,13 +125,13 @@ impl Http {
     /// Checks the URL, every variable filled in.
     ///
     /// # Errors
-    /// Nothing can be connected to, or not what people are shown.
+    /// The URL cannot be connected to, or leads to another host than people are shown.
     pub fn check_url(&self) -> Result<(), WrongUrl> {
         check(&self.url, self.written.as_deref().unwrap_or(&self.url))
     }
 
-    /// The host that is connected to, and its port where the URL names one. None where the URL
-    /// has none.
+    /// Returns the host that is connected to, and its port where the URL names one; none where the
+    /// URL has no host.
     #[must_use]
     pub fn host(&self) -> Option<String> {
         host(&self.url)
@@ -145,9 +144,9 @@ impl Http {
         UrlParts::of(written).user.is_some()
     }
 
-    /// Adds what must not be seen: who is said to ask, what of the URL's path may be a secret,
-    /// the values of its query and those of headers, but for those that tell nothing, and what
-    /// was filled in.
+    /// Adds what must not be seen: the user in the URL, parts of its path that may be secrets, the
+    /// values of its query and those of headers, but for those that tell nothing, values that were
+    /// filled in, and the secret of an OAuth client.
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         hidden.add_url(&self.url);
         let path = Url::parse(&self.url);
@@ -168,13 +167,13 @@ impl Http {
         }
     }
 
-    /// Whether it is on this very machine.
+    /// Whether the URL is of this very machine.
     #[must_use]
     pub fn is_here(&self) -> bool {
         Url::parse(&self.url).is_ok_and(|url| is_here(&url))
     }
 
-    /// Whether its user has written down who they are, so that nobody logs in.
+    /// Whether the user has configured an `Authorization` header, so that nobody logs in.
     #[must_use]
     pub fn has_authorization(&self) -> bool {
         let mut names = self.headers.keys();
@@ -185,7 +184,7 @@ impl Http {
 /// MCP's transports over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {
-    /// Streamable HTTP, or what was before it where the server knows only that.
+    /// Streamable HTTP, or the transport before it where the server knows only that.
     #[default]
     Auto,
     /// Streamable HTTP (since 2025-03-26).
@@ -199,12 +198,12 @@ pub enum HttpTransport {
 pub struct Secret(String);
 
 impl Secret {
-    /// A value that is never shown.
+    /// Hides a value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
-    /// The value, for the one whom it is meant for.
+    /// Returns the value, for the one that it is meant for.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -229,7 +228,7 @@ fn add_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
 }
 
 impl Launch {
-    /// Adds what of it must not be seen.
+    /// Adds the parts of the launch that must not be seen.
     pub fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         match self {
             Self::Stdio(stdio) => stdio.add_secrets(hidden),
@@ -237,8 +236,8 @@ impl Launch {
         }
     }
 
-    /// The program's name, or the URL's scheme and host: what a model may know of it. In
-    /// arguments and paths secrets may be written out that look like none.
+    /// Returns the program's name, or the URL's host and port: what a model may know of the launch.
+    /// Secrets that look like none may be written out in arguments and paths.
     #[must_use]
     pub fn without_arguments(&self) -> String {
         match self {
@@ -252,7 +251,7 @@ impl Launch {
         }
     }
 
-    /// Sets the values that were filled in and are not to be seen.
+    /// Sets the values that were filled in and must not be seen.
     pub fn set_filled_in(&mut self, values: Vec<Secret>) {
         match self {
             Self::Stdio(stdio) => stdio.filled_in = values,
@@ -262,7 +261,7 @@ impl Launch {
 }
 
 impl fmt::Display for Launch {
-    /// The launch line without what is secret in it: command and arguments, or the URL.
+    /// Writes the launch line without what is secret in it: command and arguments, or the URL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio(stdio) => {
@@ -278,7 +277,7 @@ impl fmt::Display for Launch {
     }
 }
 
-/// Whether a reader takes an argument for one without quotes around it.
+/// Whether a reader takes an argument for a single one without quotes around it.
 fn is_one_word(argument: &str) -> bool {
     !argument.is_empty() && !argument.contains(|c: char| c.is_whitespace() || c == '\'')
 }

@@ -1,5 +1,5 @@
-//! How an upstream is reached, as plain data: its program or its URL, how its user logs in there,
-//! and which of that nobody is shown.
+//! Launches of upstreams, as plain data: program or URL, login, and the secrets in them, which
+//! nobody is shown.
 
 #![forbid(unsafe_code)]
 

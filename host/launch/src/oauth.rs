@@ -1,4 +1,4 @@
-//! How a user logs in to an upstream, as plain data.
+//! OAuth settings of an upstream, as plain data.
 
 use dormouse_text::server_url;
 
@@ -6,58 +6,58 @@ use super::here::is_here;
 use super::launch::Secret;
 use super::redirect::Redirect;
 
-/// What a user has arranged with an authorization server, and what of its own
-/// metadata is not to be believed. Nothing of it is needed where a server announces
-/// its authorization server, and that one lets anybody register.
+/// Arrangements of a user with an authorization server, and replacements for metadata of its own
+/// that is not to be believed. None is needed where a server announces its authorization server,
+/// and that one lets anybody register.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OAuth {
-    /// Whether nobody is to log in: what is refused stays refused.
+    /// Whether nobody is to log in: a request that is refused stays refused.
     pub off: bool,
-    /// The client that Dormouse is there: an id that was given out.
+    /// Id of the client that Dormouse is registered as.
     pub client_id: Option<String>,
     /// The secret of that client, if it has one.
     pub client_secret: Option<Secret>,
     /// The `https` URL of a document about the client, which is its id wherever such
     /// documents are read (`client_id_metadata_document_supported`).
     pub client_metadata_url: Option<String>,
-    /// What to ask for, instead of what the server says.
+    /// Scopes to ask for, instead of those that the server names.
     pub scopes: Vec<String>,
-    /// Where the browser is sent back to, if the client is registered for that alone:
-    /// a URL of this machine. Without a port, any port will do.
+    /// Redirect URI, if the client is registered for that alone: a URL of this machine. Without a
+    /// port, any port will do.
     pub redirect_uri: Option<String>,
     /// The metadata of the authorization server (RFC 8414), instead of what the
     /// server announces.
     pub metadata_url: Option<String>,
     /// The page to log in at, for an authorization server without metadata.
     pub authorization_url: Option<String>,
-    /// Where that server gives out tokens.
+    /// Token endpoint of that authorization server.
     pub token_url: Option<String>,
-    /// Whether what logs people in may be in a private network, though the server is not.
+    /// Whether the authorization server may be in a private network, though the server is not.
     pub private_network: bool,
 }
 
-/// What is wrong with an [`OAuth`].
+/// Mistake in an [`OAuth`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {why}")]
 pub struct Wrong {
     /// The key, as `dormouse.toml` calls it.
     pub key: &'static str,
-    /// What is wrong with it. Never has a secret in it.
+    /// Rest of the message, behind the key. Never has a secret in it.
     pub why: String,
 }
 
-/// What belongs to a registration at an authorization server, and so has no meaning
-/// for the server itself.
+/// Key of the redirect URI, which belongs to a registration at an authorization server, and so has
+/// no meaning for the server itself.
 const LOCAL: &str = "redirect_uri";
 
 impl OAuth {
-    /// The redirect URI that most clients mean by a port.
+    /// Returns the redirect URI that most clients mean by a port.
     #[must_use]
     pub fn callback(port: u16) -> String {
         format!("http://localhost:{port}/callback")
     }
 
-    /// All texts but the scopes, by the names that they have in `dormouse.toml`.
+    /// Returns all texts but the scopes, by the names that they have in `dormouse.toml`.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let secret = self.client_secret.as_ref().map(Secret::expose);
         [
@@ -73,14 +73,14 @@ impl OAuth {
         .filter_map(|(key, text)| Some((key, text?)))
     }
 
-    /// What makes the login another one: all but where the browser comes back to.
+    /// Returns the texts that make the login another one: all but the redirect URI.
     pub fn identity(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let scopes = self.scopes.iter().map(|scope| ("scopes", scope.as_str()));
         self.texts().filter(|(key, _)| *key != LOCAL).chain(scopes)
     }
 
-    /// The same with each text changed, which is given with its key. What becomes
-    /// empty is left out; a scope may become several.
+    /// Returns a copy with each text changed by `change`, which gets the text and its key. Texts
+    /// that become empty are left out; a scope may become several.
     #[must_use]
     pub fn map(&self, change: &mut dyn FnMut(&str, &str) -> String) -> Self {
         let mut text = |key: &str, text: &Option<String>| {
@@ -109,10 +109,10 @@ impl OAuth {
         mapped
     }
 
-    /// Whether a login can be begun with it, every variable expanded.
+    /// Checks that a login can be begun, every variable expanded.
     ///
     /// # Errors
-    /// It cannot; the first reason.
+    /// A login cannot be begun; the error is the first reason.
     pub fn check(&self) -> Result<(), Wrong> {
         let wrong = |key, why: &str| {
             Err(Wrong {

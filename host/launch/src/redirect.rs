@@ -1,17 +1,17 @@
-//! Where a browser is sent back to after a login: always this machine.
+//! Redirect URIs of logins: always of this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Url;
 
-/// A URL of this machine, whose port may still be any.
+/// URL of this machine, whose port may still be any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     /// The host as it is written: authorization servers compare texts.
     host: String,
-    /// 0 for any.
+    /// Port; 0 for any.
     pub port: u16,
-    /// Its path.
+    /// Path of the URL.
     pub path: String,
 }
 
@@ -30,7 +30,7 @@ impl Redirect {
     /// Reads a redirect URI.
     ///
     /// # Errors
-    /// Nobody could be waited for there, and why.
+    /// The browser could not be waited for there; the error says why.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const HERE: &str =
             "has to be a URL of this machine, such as `http://localhost:8080/callback`";
@@ -49,7 +49,7 @@ impl Redirect {
         })
     }
 
-    /// The addresses that the browser may come to.
+    /// Returns the addresses that the browser may come to.
     ///
     /// `localhost` is two of them, and a browser takes whichever answers: were only
     /// one of them ours, somebody else on this machine could be given the code.
@@ -63,7 +63,7 @@ impl Redirect {
         }
     }
 
-    /// The URL with the port that is listened to.
+    /// Returns the URL with the port that is listened to.
     pub fn url(&self, port: u16) -> String {
         format!("http://{}:{port}{}", self.host, self.path)
     }

@@ -15,7 +15,7 @@ pub struct OpenFolder {
     chain: Vec<Identity>,
 }
 
-/// Why a folder is not opened.
+/// Reason why a folder is not opened.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum OpenError {
@@ -64,12 +64,12 @@ impl OpenFolder {
         Ok(Self { file, chain })
     }
 
-    /// What it is known by.
+    /// Returns the identity of the folder.
     pub fn identity(&self) -> Option<&Identity> {
         self.chain.last()
     }
 
-    /// Whether it is that folder or within it.
+    /// Whether this folder is `folder` or within it.
     pub fn is_within(&self, folder: &Identity) -> bool {
         self.chain.contains(folder)
     }
@@ -83,8 +83,8 @@ fn identity(file: &File, at: &Path) -> Result<Identity, OpenError> {
     }
 }
 
-/// The reason why a component could not be opened as a folder: systems tell a link
-/// that is not followed from what is no folder in different ways, or not at all.
+/// Returns the reason why a component could not be opened as a folder: systems tell a link that is
+/// not followed from what is no folder in different ways, or not at all.
 fn explained(at: &Path, error: io::Error) -> OpenError {
     let at = at.to_owned();
     match std::fs::symlink_metadata(&at) {
@@ -94,8 +94,8 @@ fn explained(at: &Path, error: io::Error) -> OpenError {
     }
 }
 
-/// The path without links that a path leads to now. What of it does not exist stays as
-/// it is written: whoever makes it later cannot make it a link to somewhere else.
+/// Resolves the links of a path as they are now. Parts that do not exist stay as they are written:
+/// whoever makes them later cannot make them links to somewhere else.
 #[must_use]
 pub fn real_path(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
@@ -114,7 +114,7 @@ pub fn real_path(path: &Path) -> PathBuf {
 
 #[cfg(unix)]
 mod seam {
-    //! By handles, so that nothing can be swapped between two looks.
+    //! Opening by handles, so that no folder can be swapped between two looks.
 
     use std::ffi::OsStr;
     use std::fs::File;
@@ -123,7 +123,8 @@ mod seam {
 
     use rustix::fs::{CWD, Mode, OFlags, openat};
 
-    /// The folders on the way are only walked through, where the system knows that.
+    /// Flag for the folders on the way, which are only walked through, where the system has such a
+    /// mode.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const WALK: OFlags = OFlags::PATH;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -145,7 +146,7 @@ mod seam {
 
 #[cfg(not(unix))]
 mod seam {
-    //! By paths, which are looked at before they are opened.
+    //! Opening by paths, which are checked before they are opened.
 
     use std::ffi::OsStr;
     use std::fs::File;
@@ -160,7 +161,7 @@ mod seam {
         #[cfg(windows)]
         {
             use std::os::windows::fs::OpenOptionsExt as _;
-            /// What Windows wants to be told before it opens a folder.
+            /// Flag that Windows needs to open a folder.
             const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
             options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
         }

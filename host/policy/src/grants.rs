@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// All that a server is granted.
+/// Grants of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
     /// Folders.
@@ -11,27 +11,27 @@ pub struct Grants {
     pub env: Vec<String>,
 }
 
-/// One granted folder.
+/// Granted folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsGrant {
     /// The folder as it is written, absolute; its guest sees it under this path.
     pub path: PathBuf,
-    /// The path without links that this led to when it was granted; none where that is
-    /// not recorded, and then no link may be in `path`.
+    /// The path without links that `path` led to when it was granted; none where that is not
+    /// recorded, and then no link may be in `path`.
     pub real: Option<PathBuf>,
-    /// What may be done there.
+    /// Access to the folder.
     pub mode: FsMode,
 }
 
 impl FsGrant {
-    /// The path without links that the folder is opened at.
+    /// Returns the path without links that the folder is opened at.
     #[must_use]
     pub fn real_path(&self) -> &Path {
         self.real.as_deref().unwrap_or(&self.path)
     }
 }
 
-/// What may be done in a granted folder.
+/// Access to a granted folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsMode {
     /// `ro`

@@ -9,17 +9,16 @@ const DEFAULT_MEMORY: u64 = 2 << 30;
 /// The caps on one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostLimits {
-    /// `memory`: linear memories and tables of all instances of all servers, in bytes.
-    /// One server has half of it at most. Half of the machine's memory where nothing is
-    /// said.
+    /// `memory`: linear memories and tables of all instances of all servers, in bytes. One server
+    /// has half of it at most. Half of the machine's memory where it is not set.
     pub memory: Option<u64>,
-    /// `compile_time`: how long compiling one component may take, by the clock, and in
-    /// time of all processors together.
+    /// `compile_time`: longest time for compiling one component, by the clock, and in time of all
+    /// processors together.
     pub compile_time: Duration,
-    /// `compile_memory`: how much address space compiling one component may take, in bytes.
+    /// `compile_memory`: most address space for compiling one component, in bytes.
     pub compile_memory: u64,
-    /// `connections`: how many connections there may be to the upstreams of all servers, of
-    /// which each may be a process.
+    /// `connections`: most connections to the upstreams of all servers, of which each may be a
+    /// process.
     pub connections: usize,
 }
 
@@ -37,7 +36,7 @@ impl Default for HostLimits {
 }
 
 impl HostLimits {
-    /// How many bytes of memory all guests may have.
+    /// Returns the memory that all guests together may have, in bytes.
     #[must_use]
     pub fn memory(&self) -> u64 {
         let half = || machine_memory().map_or(DEFAULT_MEMORY, |bytes| bytes / 2);
@@ -45,8 +44,7 @@ impl HostLimits {
     }
 }
 
-/// How much memory there is, in bytes: that of the machine or, where this process is
-/// confined to less, that.
+/// Returns the memory of the machine or, where this process is confined to less, that, in bytes.
 fn machine_memory() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.as_deref().and_then(total_in_meminfo);
@@ -55,7 +53,7 @@ fn machine_memory() -> Option<u64> {
     [machine, group].into_iter().flatten().min()
 }
 
-/// `MemTotal` of Linux' `/proc/meminfo`, in bytes.
+/// Reads `MemTotal` of Linux' `/proc/meminfo`, in bytes.
 fn total_in_meminfo(text: &str) -> Option<u64> {
     let line = text
         .lines()

@@ -1,4 +1,4 @@
-//! Which file or folder something is, whatever path leads to it.
+//! Identities of files and folders, whatever path leads to them.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity of what `metadata` is of, which was read at `path`.
+    /// Makes the identity of the file or folder with this `metadata`, which was read at `path`.
     #[cfg(unix)]
     pub fn new(metadata: &Metadata, _: &Path) -> Self {
         use std::os::unix::fs::MetadataExt as _;
@@ -28,7 +28,7 @@ impl Identity {
         }
     }
 
-    /// The identity of what `metadata` is of, which was read at `path`.
+    /// Makes the identity of the file or folder with this metadata, which was read at `path`.
     #[cfg(not(unix))]
     pub fn new(_: &Metadata, path: &Path) -> Self {
         Self {
@@ -36,10 +36,10 @@ impl Identity {
         }
     }
 
-    /// The identity of what a path leads to now, through links.
+    /// Reads the identity of the file or folder that a path leads to now, through links.
     ///
     /// # Errors
-    /// Nothing is there, or it cannot be looked at.
+    /// The path leads nowhere, or the metadata cannot be read.
     pub fn at(path: &Path) -> std::io::Result<Self> {
         Ok(Self::new(&std::fs::metadata(path)?, path))
     }

@@ -1,5 +1,5 @@
-//! What a server may do and use: grants, limits and budgets as plain data, and decisions that are
-//! functions of them and of what is found on disk.
+//! Rights of servers: grants, limits and budgets as plain data, and decisions that are functions of
+//! them and of what is found on disk.
 
 #![forbid(unsafe_code)]
 

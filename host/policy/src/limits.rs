@@ -2,25 +2,24 @@
 
 use std::time::Duration;
 
-/// The caps on what the upstream of one server may say.
+/// Caps on what the upstream of one server may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpstreamLimits {
     /// `message`: size of one message, in bytes.
     pub message_bytes: usize,
     /// `list`: size of one list, of all its pages together, in bytes.
     pub list_bytes: usize,
-    /// `items`: how many items one list may have, on all its pages together.
+    /// `items`: most items of one list, on all its pages together.
     pub list_items: usize,
-    /// `pages`: how many pages of one list are asked for.
+    /// `pages`: most pages of one list that are asked for.
     pub list_pages: usize,
-    /// `batch`: how many messages are taken of those that it sends as one.
+    /// `batch`: most messages that are taken of one batch.
     pub batch_messages: usize,
-    /// `requests`: size of all requests of the upstream's that have no answer yet, in
-    /// bytes.
+    /// `requests`: size of all requests of the upstream that have no answer yet, in bytes.
     pub request_bytes: usize,
-    /// `connections`: how many connections there may be to the upstream, one for each session.
+    /// `connections`: most connections to the upstream, one for each session.
     pub connections: usize,
-    /// `log`: how much of what it says is logged within ten seconds, in bytes.
+    /// `log`: most that is logged of the upstream's words within ten seconds, in bytes.
     pub log_bytes: usize,
 }
 
@@ -39,7 +38,7 @@ impl Default for UpstreamLimits {
     }
 }
 
-/// A time that does not come.
+/// Time that never comes.
 pub const NEVER: Duration = Duration::MAX;
 
 /// The caps on one server.
@@ -48,25 +47,25 @@ pub struct Limits {
     /// `memory`: all linear memories and tables of one instance together, with what the
     /// host keeps of the files that it reads and writes by streams, in bytes.
     pub memory: u64,
-    /// `timeout`: wall time of one call, from the moment its instance is ready. What an
-    /// upstream says of its progress puts it off.
+    /// `timeout`: wall time of one call, from the moment its instance is ready. Progress that an
+    /// upstream reports puts it off.
     pub timeout: Duration,
-    /// `total_timeout`: wall time of one call, however often that is put off.
+    /// `total_timeout`: wall time of one call, however often `timeout` is put off.
     pub total_timeout: Duration,
-    /// `idle`: how long after its last call a server is stopped; [`NEVER`] where it is not.
+    /// `idle`: time between a server's last call and its end; [`NEVER`] where it is not stopped.
     pub idle: Duration,
     /// `result`: size of one result, in bytes of JSON, and of the base64 in the
     /// arguments of one call.
     pub result: u64,
-    /// `output`: what one call may print to stdout and stderr together, in bytes, and
-    /// what it may log; the rest is dropped and said to have been.
+    /// `output`: most that one call may print to stdout and stderr together, in bytes, and may log;
+    /// the rest is dropped, and that is reported.
     pub output: u64,
-    /// `instances`: how many calls of this server may run at once; more wait.
+    /// `instances`: most calls of this server that run at once; more wait.
     pub instances: u32,
-    /// What its upstream may say, where it has one.
+    /// Caps on the server's upstream, where it has one.
     pub upstream: UpstreamLimits,
-    /// `questions`: how many questions of this server may wait for an answer of one client
-    /// at once; more get an error.
+    /// `questions`: most questions of this server that wait for an answer of one client at once;
+    /// more get an error.
     pub questions: u32,
 }
 
@@ -87,8 +86,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The usual limits of a server with an upstream: what is called there may be a crawl, a build
-    /// or a query, and clients that are in a hurry end their calls themselves.
+    /// Returns the usual limits of a server with an upstream: a call may be a crawl, a build or a
+    /// query there, and clients that are in a hurry end their calls themselves.
     #[must_use]
     pub fn of_upstream() -> Self {
         Self {

@@ -41,16 +41,16 @@ struct Period {
 /// Decision about a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
-    /// It is logged.
+    /// The line is logged.
     Enough,
-    /// It is the first of this period that is left out.
+    /// The line is the first of this period that is left out.
     Exceeded,
-    /// It is left out, as others before it.
+    /// The line is left out, as others before it.
     None,
 }
 
 impl LogBudget {
-    /// Budget of which nothing is used.
+    /// Makes a budget of which nothing is used.
     pub const fn new(subject: Cow<'static, str>) -> Self {
         Self {
             subject,
@@ -62,14 +62,14 @@ impl LogBudget {
         }
     }
 
-    /// Sets how much is logged in one [`PERIOD`], in bytes.
+    /// Sets the most that is logged in one [`PERIOD`], in bytes.
     pub fn set_max_bytes(&self, bytes: usize) {
         self.max_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Part of a text that is to be logged now; none where there has been too much of late. To be
-    /// asked for lines that would be logged at the level that is set: what nobody sees uses
-    /// nothing up.
+    /// Returns the part of a text that is to be logged now; none where there has been too much of
+    /// late. To be called only for lines that the log level lets through: lines that nobody sees
+    /// must not use the budget up.
     pub fn take<'t>(&self, text: &'t str) -> Option<&'t str> {
         let end = text.floor_char_boundary(MAX_LINE_BYTES);
         let text = text.get(..end).unwrap_or(text);

@@ -9,20 +9,19 @@ use std::sync::Arc;
 use super::folder::OpenFolder;
 use super::identity::Identity;
 
-/// How many links are followed on the way to one place before it counts as missing.
+/// Most links that are followed on the way to one place, before it counts as missing.
 const MAX_LINKS: usize = 40;
 
 /// A file or folder that no grant may contain or lie in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPlace {
-    /// Where it is; it need not exist.
+    /// Path of the place; it need not exist.
     pub path: PathBuf,
-    /// What it is, for messages: `Dormouse's cache`.
+    /// Name of the place for messages: `Dormouse's cache`.
     pub what: String,
 }
 
-/// The list of them, made anew each time it is asked for: some depend on what is on
-/// disk.
+/// List of Dormouse's own places, made anew for each use: some depend on what is on disk.
 #[derive(Clone)]
 pub struct OwnPlaces(Arc<dyn Fn() -> Vec<OwnPlace> + Send + Sync>);
 
@@ -33,12 +32,12 @@ impl fmt::Debug for OwnPlaces {
 }
 
 impl OwnPlaces {
-    /// A list that `list` makes.
+    /// Makes a list that `list` fills.
     pub fn new(list: impl Fn() -> Vec<OwnPlace> + Send + Sync + 'static) -> Self {
         Self(Arc::new(list))
     }
 
-    /// The places as they are on disk now.
+    /// Returns the places as they are on disk now.
     pub fn resolved(&self) -> Vec<Resolved> {
         (self.0)().into_iter().map(Resolved::new).collect()
     }
@@ -49,9 +48,9 @@ impl OwnPlaces {
 pub struct Resolved {
     /// The place as it is named.
     pub place: OwnPlace,
-    /// All folders in which something is looked up on the way to it, through links
-    /// too, and the place itself where it is a folder: whoever writes to one of them
-    /// can put something else in its place.
+    /// Folders in which something is looked up on the way to the place, through links too, and the
+    /// place itself where it is a folder: whoever writes to one of them can put something else in
+    /// its place.
     through: HashSet<Identity>,
     /// The place itself, where it is a folder.
     folder: Option<Identity>,
@@ -67,7 +66,7 @@ impl Resolved {
         }
     }
 
-    /// Whether it contains a granted folder, or lies in it.
+    /// Whether the place contains a granted folder, or lies in it.
     pub fn overlaps(&self, granted: &OpenFolder) -> bool {
         let contains = |folder| self.through.contains(folder);
         granted.identity().is_some_and(contains)
@@ -78,8 +77,8 @@ impl Resolved {
     }
 }
 
-/// The folders on the way to a path, as far as they exist, and what is at its end where
-/// that is a folder.
+/// Returns the folders on the way to a path, as far as they exist, and the folder at its end, if it
+/// is one.
 fn walk(path: &Path) -> (HashSet<Identity>, Option<Identity>) {
     let mut through = HashSet::new();
     let mut at = PathBuf::new();
@@ -118,7 +117,7 @@ fn walk(path: &Path) -> (HashSet<Identity>, Option<Identity>) {
     (through, last)
 }
 
-/// The components of a path, the last one first.
+/// Returns the components of a path, the last one first.
 fn reversed(path: &Path) -> Vec<OsString> {
     let components = path
         .components()

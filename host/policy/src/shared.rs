@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::FsGrant;
 
-/// A granted folder that contains one of another server, or is the same.
+/// Granted folder that contains, or is, one of another server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SharedFolder {
     /// The server that is granted the outer folder, and that folder.
@@ -30,7 +30,7 @@ impl fmt::Display for SharedFolder {
 }
 
 impl SharedFolder {
-    /// All of them among the grants of several servers, each with the nearest folder
+    /// Finds all such folders among the grants of several servers, each with the nearest folder
     /// that contains it.
     pub fn all<'g>(grants: impl Iterator<Item = (&'g str, &'g FsGrant)>) -> Vec<Self> {
         let mut grants: Vec<_> = grants.collect();

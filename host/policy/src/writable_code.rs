@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::{FsGrant, FsMode};
 
-/// A file that runs for one server and lies in a folder that another may write to, or it itself:
-/// what is written there has the rights of this one, and says of itself what it likes.
+/// File that runs for one server and lies in a folder that this or another server may write to:
+/// code that is written there has the rights of the server that it runs for, and declares of itself
+/// what it likes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WritableCode {
     /// The server that may write.
@@ -39,8 +40,8 @@ impl fmt::Display for WritableCode {
 }
 
 impl WritableCode {
-    /// All of them among the grants and the files of several servers; paths of files are
-    /// real ones.
+    /// Finds all such files among the grants and the files of several servers; paths of files
+    /// have no links in them.
     pub fn all<'g>(
         grants: impl Iterator<Item = (&'g str, &'g FsGrant)>,
         files: impl Iterator<Item = (&'g str, PathBuf)>,

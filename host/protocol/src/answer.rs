@@ -1,30 +1,32 @@
-//! What is answered: to a call, and to what it asks meanwhile.
+//! Answers: to a call, and to the questions that it asks meanwhile.
 
 use std::borrow::Cow;
 use std::io;
 
-use dormouse_jsonrpc::{MessageLimits, Object, ObjectError, check_structure, member, quoted};
+use dormouse_jsonrpc::{
+    MessageLimits, Object, ObjectError, check_numbers, check_structure, member, quoted,
+};
 use serde_json::{Map, Value, json};
 
 /// A result, an object of MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Made here, of what a function has returned, say.
+    /// Made in this process, from what a function has returned, say.
     Made(Value),
-    /// The text of a JSON object as it was written elsewhere: it goes out byte for
-    /// byte, because its numbers may have more digits than any type here.
+    /// The text of a JSON object as it was written elsewhere: it goes out byte for byte, because
+    /// its numbers may have more digits than any type here.
     Verbatim(String),
 }
 
-/// What is put into an object, all in one go: its text may be long.
+/// Members to put into an object, all in one go, because its text may be long.
 #[derive(Debug, Default)]
 pub struct Edit<'a> {
-    /// A member that is not there yet, before all others.
+    /// Member that is not there yet, to put before all others.
     pub first: Option<(&'a str, Value)>,
-    /// Members behind all others, each unless it is there.
+    /// Members to put behind all others, each unless it is there.
     pub defaults: Vec<(&'a str, Value)>,
-    /// A member of an object that is a member, unless it is there: its value is JSON
-    /// text. Where there is no such object it is made, behind all others.
+    /// Member of an inner object, unless it is there: the object's name, the member's name and its
+    /// value as JSON text. A missing object is made, behind all others.
     pub within: Option<(&'a str, &'a str, &'a str)>,
 }
 
@@ -35,20 +37,21 @@ impl From<Value> for Answer {
 }
 
 impl Answer {
-    /// An answer that was written elsewhere.
+    /// Reads an answer that was written elsewhere.
     ///
     /// # Errors
-    /// It is no JSON object, or one that some clients could not read; why not.
+    /// The text is no JSON object, or one that some clients could not read; the error says why.
     pub fn read(text: String) -> Result<Self, String> {
         object(&text).map_err(|error| error.to_string())?;
         // It is a part of a message, which clients read as a whole: what is too deep for one of
         // them would cost it the answers of all servers.
         check_structure(&text, MessageLimits::default().depth - 1)
             .map_err(|error| error.to_string())?;
+        check_numbers(&text).map_err(|error| error.to_string())?;
         Ok(Self::Verbatim(text))
     }
 
-    /// A member of the object.
+    /// Returns a member of the object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Cow<'_, Value>> {
         match self {
@@ -60,7 +63,7 @@ impl Answer {
         }
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     pub fn remove(&mut self, name: &str) {
         match self {
             Self::Made(value) => {
@@ -77,8 +80,7 @@ impl Answer {
         }
     }
 
-    /// Takes a member out of an object that is a member, and that one too where nothing is left
-    /// in it.
+    /// Removes a member of an inner object, and that object too where nothing is left in it.
     pub fn remove_within(&mut self, outer: &str, inner: &str) {
         match self {
             Self::Made(value) => {
@@ -149,14 +151,14 @@ impl Answer {
         }
     }
 
-    /// Makes it text, which takes a fraction of the memory of values.
+    /// Turns the answer into text, which takes a fraction of the memory of values.
     pub fn write(&mut self) {
         if let Self::Made(value) = self {
             *self = Self::Verbatim(value.to_string());
         }
     }
 
-    /// Its length as JSON text, in bytes.
+    /// Returns the length of the answer as JSON text, in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {
@@ -165,10 +167,10 @@ impl Answer {
         }
     }
 
-    /// The object as a value, as [`into_value`](Self::into_value) gives it.
+    /// Returns the object as a value, as [`into_value`](Self::into_value) does.
     ///
     /// # Errors
-    /// The same.
+    /// The object holds what no value can, such as `1e400`.
     pub fn to_value(&self) -> serde_json::Result<Cow<'_, Value>> {
         match self {
             Self::Made(value) => Ok(Cow::Borrowed(value)),
@@ -176,10 +178,10 @@ impl Answer {
         }
     }
 
-    /// The object as a value, with its numbers as near as a value can have them.
+    /// Returns the object as a value, with its numbers as near as a value can have them.
     ///
     /// # Errors
-    /// It holds what no value can, such as `1e400`.
+    /// The object holds what no value can, such as `1e400`.
     pub fn into_value(self) -> serde_json::Result<Value> {
         match self {
             Self::Made(value) => Ok(value),
@@ -187,7 +189,7 @@ impl Answer {
         }
     }
 
-    /// The object as text.
+    /// Returns the object as text.
     #[must_use]
     pub fn into_text(self) -> String {
         match self {
@@ -197,13 +199,12 @@ impl Answer {
     }
 }
 
-/// The object that a text is, if it has no more members than are read.
+/// Reads an object from its text, if it has no more members than are allowed.
 fn object(text: &str) -> Result<Object<'_>, ObjectError> {
     Object::parse(text, MessageLimits::default().members)
 }
 
-/// The text of an object with members put in: what is made here is written once, and
-/// nothing is moved about before.
+/// Writes an object with members put in, in one go: moving values about before would cost more.
 fn written(members: &Map<String, Value>, edit: &Edit<'_>) -> String {
     let mut text = Vec::with_capacity(512);
     let first = edit.first.as_ref();
@@ -273,7 +274,7 @@ fn put_within(text: &mut Vec<u8>, is_first: bool, name: &str, value: &str) {
     text.push(b'}');
 }
 
-/// An object's text with members put in.
+/// Edits an object's text: puts members in.
 fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
     let mut object = object(text).ok()?;
     for (name, value) in &edit.defaults {
@@ -302,7 +303,7 @@ fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
     Some(object.into_text().into_owned())
 }
 
-/// The size of a value as JSON, in bytes, without writing it anywhere.
+/// Returns the size of a value as JSON, in bytes, without writing it anywhere.
 fn size(value: &Value) -> u64 {
     struct Count(u64);
     impl io::Write for Count {
@@ -448,6 +449,21 @@ mod tests {
         for bad in ["", "[]", "1", "\"{}\"", "{\"a\":01}", "{} {}"] {
             assert!(Answer::read(bad.to_owned()).is_err(), "{bad}");
         }
-        assert!(read("{\"a\":1e400}").into_value().is_err());
+    }
+
+    #[test]
+    fn an_answer_has_no_number_that_a_client_cannot_read() {
+        let long = "7".repeat(1001);
+        for number in ["1e400", "-1e999", &long] {
+            for text in [
+                format!(r#"{{"structuredContent":{{"a":{number}}}}}"#),
+                format!(r#"{{"content":[],"_meta":{{"a":[{number}]}}}}"#),
+            ] {
+                assert!(Answer::read(text.clone()).is_err(), "{text}");
+            }
+        }
+        for fine in [r#"{"a":1.10e300}"#, r#"{"a":"1e999"}"#] {
+            assert_eq!(read(fine).into_text(), fine);
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Marks on questions and log messages that name their server: agents and their users see all servers
-//! behind one, and must not take what a server says for what Dormouse says.
+//! Marks on questions and log messages that name their server: agents and their users see all
+//! servers as one, and must not take what a server says for what Dormouse says.
 //!
 //! Characters that nobody sees are shown as escapes, links are `http` or `https`, and names
 //! and ids that begin with `dormouse` are Dormouse's alone.
@@ -9,8 +9,8 @@ mod mark;
 
 use std::borrow::Cow;
 
-use dormouse_jsonrpc::Object;
-use dormouse_text::visible::{visible_line, without_hidden};
+use dormouse_jsonrpc::{Object, check_numbers};
+use dormouse_text::visible::{hides_something, visible_line, visible_prose, without_hidden};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -22,9 +22,33 @@ use mark::{shown, unmarked};
 /// Start of the names and ids that only Dormouse may use.
 const RESERVED: &str = "dormouse";
 
-/// Texts among the parameters of questions that nobody is shown. All others that MCP has are looked
-/// at one by one.
+/// Text parameters of questions that nobody is shown. All others that MCP has are checked one by
+/// one.
 const UNSEEN: [&str; 1] = ["toolChoice"];
+
+/// Parameters of questions that a person or a model is shown, or that lead somewhere.
+pub const SHOWN_PARAMETERS: [&str; 8] = [
+    "elicitationId",
+    "includeContext",
+    "message",
+    "messages",
+    "mode",
+    "requestedSchema",
+    "systemPrompt",
+    "url",
+];
+
+/// Those of [`SHOWN_PARAMETERS`] that a question of a kind has.
+fn shown_parameters(kind: Capability) -> &'static [&'static str] {
+    match kind {
+        Capability::ElicitationForm => &["message", "mode", "requestedSchema"],
+        Capability::ElicitationUrl => &["elicitationId", "message", "mode", "url"],
+        Capability::Sampling | Capability::SamplingTools | Capability::SamplingContext => {
+            &["includeContext", "messages", "systemPrompt"]
+        }
+        Capability::Roots => &[],
+    }
+}
 
 /// JSON-RPC code of an error that wants pages opened first (MCP 2025-11-25,
 /// `URLElicitationRequiredError`).
@@ -33,45 +57,46 @@ pub const PAGES_REQUIRED: i64 = -32042;
 /// Most bytes of the pages of an error: values take many times the memory of their text.
 const MAX_PAGES_BYTES: usize = 256 << 10;
 
-/// A remark of Dormouse's own that has words of a server's in it, for a question that is marked
-/// already: one line in which nothing is hidden and nothing looks like a mark.
+/// Returns a remark of Dormouse's own that has words of a server's in it, for a question that is
+/// marked already: one line in which nothing is hidden and nothing looks like a mark.
 #[must_use]
 pub fn remark(text: &str) -> String {
     unmarked(&visible_line(text)).into_owned()
 }
 
-/// The logger that a client is told: the server's name, and its own logger after that.
+/// Returns the logger that a client is told: the server's name, and its own logger after that.
 #[must_use]
 pub fn logger(server: &str, own: Option<&str>) -> String {
     let server = unreserved(server);
     match own {
         None | Some("") => server.into_owned(),
-        Some(own) => format!("{server}/{}", visible_line(own)),
+        Some(own) => format!("{server}/{}", unmarked(&visible_line(own))),
     }
 }
 
-/// What a server logs, as clients are told it: nothing is hidden in its words, and none looks like
-/// a mark.
+/// What a server says of how far a call is, as clients are told it: nothing is hidden in it, and
+/// nothing looks like a mark.
 #[must_use]
-pub fn log_data(data: Value) -> Value {
-    match data {
-        Value::String(text) => Value::String(shown(&text)),
-        Value::Array(items) => items.into_iter().map(log_data).collect(),
-        Value::Object(members) => {
-            let members = members.into_iter();
-            members
-                .map(|(name, value)| (shown(&name), log_data(value)))
-                .collect()
-        }
-        other => other,
-    }
+pub fn progress_message(text: &str) -> String {
+    shown(text)
 }
 
-/// Data of an upstream's error. Where pages are wanted, nothing but those pages is left of it,
-/// marked as those of the server: readers that take members by other names than
-/// these, or the first of two, find nothing else. What is no page of the web is left out.
+/// Returns the data that a server logs, as clients are told it: nothing is hidden in its words, and
+/// none looks like a mark.
+#[must_use]
+pub fn log_data(mut data: Value) -> Value {
+    show_all(&mut data, shown);
+    data
+}
+
+/// Returns the data of an upstream's error. Where pages are wanted, only those pages are left,
+/// marked as those of the server: readers that take members by other names than these, or the first
+/// of two, find nothing else. Pages that are not of the web are left out.
 #[must_use]
 pub fn error_data(server: &str, code: i64, data: String) -> String {
+    if check_numbers(&data).is_err() {
+        return "null".to_owned();
+    }
     if code != PAGES_REQUIRED {
         return data;
     }
@@ -103,24 +128,27 @@ pub fn error_data(server: &str, code: i64, data: String) -> String {
     json!({ "elicitations": pages.collect::<Value>() }).to_string()
 }
 
-/// The message of an upstream's error, which is passed on as it says it, but for what is
-/// hidden in it or looks like the mark of a server.
+/// Returns the message of an upstream's error as it is, but for hidden characters and words that
+/// look like the mark of a server.
 #[must_use]
 pub fn error_message(message: &str) -> String {
     shown(message)
 }
 
 impl Question {
-    /// The same question, marked as that of a server.
+    /// Marks the question as that of a server.
     ///
     /// # Errors
-    /// It wants a person to open what is no web page, or to fill in what cannot be shown.
+    /// The question wants a person to open what is no web page, or to fill in what cannot be shown.
     pub fn attributed(mut self, server: &str) -> Result<Self, AskError> {
         question_links::check(self.capability, &self.params).map_err(AskError::Invalid)?;
-        if self.capability != Capability::Roots {
-            self.unmark_others();
-            self.show_host();
-        }
+        let checked = self.text.as_ref().map(|text| check_numbers(text.get()));
+        checked
+            .unwrap_or(Ok(()))
+            .map_err(|error| AskError::Invalid(error.to_string()))?;
+        self.leave_out_foreign();
+        self.unmark_others();
+        self.show_host();
         let text = |params: &Map<String, Value>, name: &str| {
             let text = params.get(name).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
@@ -142,6 +170,11 @@ impl Question {
                 }
             }
             Capability::ElicitationUrl => {
+                if hides_something(&text(&self.params, "elicitationId")) {
+                    return Err(AskError::Invalid(format!(
+                        "the `elicitationId` of server `{server}` has characters that nobody sees"
+                    )));
+                }
                 let shown = message(server, &text(&self.params, "message"));
                 self.set("message", shown.into());
                 if let Some(id) = reserved_id(server, &self.params) {
@@ -153,7 +186,7 @@ impl Question {
                 self.set("systemPrompt", shown.trim_end().into());
                 if let Some(messages) = self.params.get("messages") {
                     let mut cleaned = messages.clone();
-                    unmark(&mut cleaned);
+                    show_all(&mut cleaned, seen);
                     if cleaned != *messages {
                         self.set("messages", cleaned);
                     }
@@ -175,9 +208,41 @@ impl Question {
         Ok(self)
     }
 
-    /// Takes marks out of the parameters that are only in the text of the question, and those texts
-    /// that MCP does not have: a client may show them beside what is marked.
+    /// Takes the parameters out that only questions of other kinds have: a client that shows one
+    /// would show it beside what is marked.
+    fn leave_out_foreign(&mut self) {
+        let own = shown_parameters(self.capability);
+        let is_foreign = |name: &&str| !own.contains(name);
+        let foreign: Vec<&str> = SHOWN_PARAMETERS.into_iter().filter(is_foreign).collect();
+        let has_some = foreign.iter().any(|name| self.params.contains_key(*name));
+        if !has_some {
+            return;
+        }
+        for name in &foreign {
+            self.params.remove(*name);
+        }
+        if let Some(text) = self.text.take() {
+            let object = Object::parse(text.get(), usize::MAX);
+            self.text = object.ok().and_then(|mut object| {
+                for name in foreign {
+                    object.remove(name);
+                }
+                RawValue::from_string(object.into_text().into_owned()).ok()
+            });
+        }
+    }
+
+    /// Shows what is hidden in the parameters that are not looked at one by one, takes marks out of
+    /// them, and removes texts that MCP does not have: a client may show them beside what is marked.
     fn unmark_others(&mut self) {
+        let is_other = |name: &str| !SHOWN_PARAMETERS.contains(&name);
+        self.params
+            .retain(|name, _| !is_other(name) || seen(name) == *name);
+        for (name, value) in &mut self.params {
+            if is_other(name) {
+                show_all(value, seen);
+            }
+        }
         let Some(text) = self.text.take() else {
             return;
         };
@@ -188,18 +253,19 @@ impl Question {
         let mut changes = Vec::new();
         for (place, member) in object.places() {
             let name = &*member.name;
-            if self.params.contains_key(name) || name == "_meta" {
+            let is_read = self.params.contains_key(name);
+            if is_read && !is_other(name) {
                 continue;
             }
-            let is_text = member.value.starts_with('"');
-            if is_text && !UNSEEN.contains(&name) {
+            let is_foreign_text = member.value.starts_with('"') && !UNSEEN.contains(&name);
+            if (is_foreign_text && !is_read) || seen(name) != name {
                 changes.push((place, None));
                 continue;
             }
             match serde_json::from_str::<Value>(&member.value) {
                 Ok(value) => {
                     let mut cleaned = value.clone();
-                    unmark(&mut cleaned);
+                    show_all(&mut cleaned, seen);
                     if cleaned != value {
                         changes.push((place, Some(cleaned.to_string())));
                     }
@@ -222,7 +288,7 @@ impl Question {
         self.text = RawValue::from_string(object.into_text().into_owned()).ok();
     }
 
-    /// Shows which host a page is of.
+    /// Rewrites the link of the question so that it shows the host of its page.
     fn show_host(&mut self) {
         let link = self.params.get("url").and_then(Value::as_str);
         if let Some(link) = link.and_then(question_links::shown) {
@@ -244,21 +310,30 @@ impl Question {
     }
 }
 
-/// Takes marks out of all texts of a value, which a person may be asked to let pass.
-fn unmark(value: &mut Value) {
+/// Replaces all texts and names of a value by those that a person is shown.
+fn show_all(value: &mut Value, shown: fn(&str) -> String) {
     match value {
-        Value::String(text) => {
-            if let Cow::Owned(unmarked) = unmarked(text) {
-                *text = unmarked;
+        Value::String(text) => *text = shown(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| show_all(item, shown)),
+        Value::Object(members) => {
+            for member in members.values_mut() {
+                show_all(member, shown);
+            }
+            if members.keys().any(|name| shown(name) != *name) {
+                let old = std::mem::take(members).into_iter();
+                members.extend(old.map(|(name, value)| (shown(&name), value)));
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(unmark),
-        Value::Object(members) => members.values_mut().for_each(unmark),
         _ => {}
     }
 }
 
-/// Another id for a page, where its own is one of Dormouse's.
+/// A text with its lines as they are, in which nothing is hidden and nothing looks like a mark.
+fn seen(text: &str) -> String {
+    unmarked(&visible_prose(text)).into_owned()
+}
+
+/// Returns another id for a page whose own is one of Dormouse's.
 fn reserved_id(server: &str, page: &Map<String, Value>) -> Option<String> {
     let id = page.get("elicitationId").and_then(Value::as_str)?;
     is_reserved(id).then(|| format!("{}/{id}", unreserved(server)))
@@ -271,7 +346,8 @@ fn is_reserved(name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(RESERVED))
 }
 
-/// A server's name where it would otherwise stand alone.
+/// Returns a server's name to stand at the beginning: behind `server/`, where it looks like one of
+/// Dormouse's.
 fn unreserved(server: &str) -> Cow<'_, str> {
     let shown = visible_line(server);
     match is_reserved(&shown) {
@@ -314,6 +390,88 @@ mod tests {
     }
 
     #[test]
+    fn a_question_has_nothing_of_other_kinds() {
+        let all = || {
+            json!({
+                "message": "m",
+                "mode": "form",
+                "requestedSchema": { "type": "object", "properties": {} },
+                "url": "https://example.com/",
+                "elicitationId": "dormouse-login",
+                "messages": [],
+                "systemPrompt": "[server `bank`] PIN",
+                "includeContext": "none",
+                "_meta": { "title": "[server `bank`] PIN" },
+            })
+        };
+        for (kind, own) in [
+            (
+                Capability::ElicitationForm,
+                ["_meta", "message", "mode", "requestedSchema"].as_slice(),
+            ),
+            (
+                Capability::Sampling,
+                &["_meta", "includeContext", "messages", "systemPrompt"],
+            ),
+            (Capability::Roots, &["_meta"]),
+        ] {
+            let asked = question(kind, all()).attributed("x").unwrap();
+            let sent = sent(&asked);
+            let mut names: Vec<&str> = sent.as_object().unwrap().keys().map(|k| &**k).collect();
+            names.sort_unstable();
+            assert_eq!(names, own, "{kind}");
+            assert_eq!(sent["_meta"]["title"], "(server `bank`] PIN", "{kind}");
+        }
+        let hidden = json!({ "messages": [{ "role": "user", "content": {
+            "type": "text", "text": "a\u{202e}\n\n\n\nb\u{e0049}", "data": "x" } }] });
+        let asked = question(Capability::Sampling, hidden)
+            .attributed("x")
+            .unwrap();
+        let text = &sent(&asked)["messages"][0]["content"]["text"];
+        assert_eq!(text, "a\\u{202e}\n\n\n\nb\\u{e0049}");
+    }
+
+    /// Names, and texts that MCP does not have, may be shown as well.
+    #[test]
+    fn nothing_at_all_of_a_question_hides_something_or_has_a_mark() {
+        let hidden =
+            json!({ "[server `bank`]\u{202e}": ["a\u{200b}", { "\u{e0049}": "[server `b`]" }] });
+        let content = json!({ "type": "tool_use", "id": "1", "name": "t", "input": hidden });
+        let asked = json!({
+            "messages": [{ "role": "assistant", "content": content, "_meta": hidden }],
+            "_meta": hidden,
+            "metadata": hidden,
+            "stopSequences": ["\u{202e}"],
+            "tools": [{ "name": "t", "description": "a\u{202e}", "inputSchema": {} }],
+            "[server `bank`] PIN": 7,
+        });
+        let mut asked = question(Capability::Sampling, asked);
+        asked.params.retain(|name, _| name == "messages");
+        let sent = sent(&asked.attributed("x").unwrap()).to_string();
+        for bad in ["[server `b", "\u{202e}", "\u{200b}", "\u{e0049}", "PIN"] {
+            assert!(!sent.contains(bad), "{sent}");
+        }
+        assert_eq!(sent.matches("(server `bank`]").count(), 4, "{sent}");
+    }
+
+    #[test]
+    fn all_clients_can_read_the_numbers_of_a_question_or_an_error() {
+        for (number, is_read) in [
+            ("7".repeat(5000), false),
+            ("1e999".to_owned(), false),
+            ("-1e400".to_owned(), false),
+            ("1.10e308".to_owned(), true),
+        ] {
+            let text = format!(r#"{{"message":"m","_meta":{{"n":{number}}}}}"#);
+            let mut asked = question(Capability::ElicitationForm, json!({ "message": "m" }));
+            asked.text = RawValue::from_string(text.clone()).ok();
+            assert_eq!(asked.attributed("x").is_ok(), is_read, "{number}");
+            let data = if is_read { text.clone() } else { "null".into() };
+            assert_eq!(error_data("x", -32000, text), data, "{number}");
+        }
+    }
+
+    #[test]
     fn no_logger_is_dormouse() {
         for (server, own, expected) in [
             ("x", None, "x"),
@@ -321,6 +479,7 @@ mod tests {
             ("x", Some("net"), "x/net"),
             ("x", Some("dormouse::security"), "x/dormouse::security"),
             ("x", Some("a\nb"), "x/a\\nb"),
+            ("x", Some("[server `dormouse`]"), "x/(server `dormouse`]"),
             ("dormouse", None, "server/dormouse"),
             ("Dormouse-2", Some("a"), "server/Dormouse-2/a"),
         ] {
@@ -412,10 +571,6 @@ mod tests {
             ("one", "one"),
             ("dormouse-login", "x/dormouse-login"),
             ("DORMOUSE", "x/DORMOUSE"),
-            (
-                "\u{200b}dor\u{ad}mouse-login",
-                "x/\u{200b}dor\u{ad}mouse-login",
-            ),
         ] {
             let asked = question(Capability::ElicitationUrl, page(id));
             assert_eq!(
@@ -423,6 +578,9 @@ mod tests {
                 expected
             );
         }
+        let hidden = page("\u{200b}dor\u{ad}mouse-login");
+        let hidden = question(Capability::ElicitationUrl, hidden).attributed("x");
+        assert!(hidden.is_err());
         for id in [
             "dormouse",
             "\"dormouse-login\"",
@@ -473,7 +631,8 @@ mod tests {
 
     #[test]
     fn no_text_of_a_question_is_without_a_mark_or_has_another_one() {
-        /// As the question of an upstream: what is looked at is read, and the rest is text.
+        /// As the question of an upstream: parameters that are checked are read, and the rest is
+        /// text.
         fn asked(capability: Capability, params: &Value) -> Value {
             let looked_at = ["message", "mode", "url", "messages", "systemPrompt"];
             let mut asked = question(capability, params.clone());

@@ -1,4 +1,4 @@
-//! Calls that wait for what another call is busy with.
+//! Calls that wait for an instance that another call is busy with.
 
 use tokio::sync::watch;
 
@@ -7,13 +7,13 @@ use tokio::sync::watch;
 pub struct Awaited(watch::Receiver<usize>);
 
 impl Awaited {
-    /// Tells it by the number of calls that wait.
+    /// Makes one from the number of calls that wait.
     #[must_use]
     pub fn new(waiting: watch::Receiver<usize>) -> Self {
         Self(waiting)
     }
 
-    /// Ends when another call waits: at once, if one does already.
+    /// Returns once another call waits: at once, if one does already.
     pub async fn begins(&mut self) {
         if self.0.wait_for(|count| *count > 0).await.is_err() {
             // The instance is forgotten, and nobody can wait for it any more.

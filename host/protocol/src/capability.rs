@@ -1,8 +1,8 @@
-//! What a client can be asked for.
+//! Capabilities of clients: the kinds of requests that they answer.
 
 use std::fmt;
 
-/// What a client can be asked for.
+/// Kind of request that a client can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
     /// Forms for the user.
@@ -11,16 +11,16 @@ pub enum Capability {
     ElicitationUrl,
     /// Texts from the model.
     Sampling,
-    /// Texts from the model, which may use tools of the asker's on the way.
+    /// Texts from the model, which may call tools of the asking server on the way.
     SamplingTools,
-    /// Texts from the model, with what the client's servers know of put before them.
+    /// Texts from the model, with context of the client's servers put before them.
     SamplingContext,
-    /// The folders that it works in.
+    /// The folders that the client works in.
     Roots,
 }
 
 impl Capability {
-    /// The MCP method that asks for it.
+    /// Returns the MCP method of such a request.
     #[must_use]
     pub fn method(self) -> &'static str {
         match self {

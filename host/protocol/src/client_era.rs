@@ -10,12 +10,12 @@ pub enum ClientEra {
     /// Up to 2025-11-25: a client begins with `initialize`, by which this revision has been
     /// agreed on.
     Handshake(String),
-    /// Since 2026-07-28: each request says all by itself.
+    /// Since 2026-07-28: each request stands for itself.
     Stateless,
 }
 
 impl Default for ClientEra {
-    /// The era of whoever is no client of MCP. Every server that has users knows it.
+    /// Returns the era of callers that are no clients of MCP: every server that has users knows it.
     fn default() -> Self {
         Self::Handshake(NEWEST_HANDSHAKE.to_owned())
     }

@@ -1,4 +1,4 @@
-//! Which client something is of, so that clients share what there is.
+//! Keys of clients, by which they share what there is.
 
 use super::SessionId;
 
@@ -7,6 +7,6 @@ use super::SessionId;
 pub enum ClientKey {
     /// Key of a session.
     Session(SessionId),
-    /// One that has none, by what it calls itself.
+    /// Name that a client without a session calls itself.
     Name(String),
 }

@@ -1,4 +1,4 @@
-//! What a client can be asked, and whether it shows pages.
+//! Capabilities that a client has declared.
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,28 @@ use crate::Capability;
 /// The MCP extension of clients that show pages of servers (MCP Apps).
 const PAGES: &str = "io.modelcontextprotocol/ui";
 
-/// Most types of pages that a client is heard to show.
+/// Most types of pages that are taken from one client.
 const MAX_PAGE_TYPES: usize = 8;
 
-/// Most bytes of the name of such a type.
+/// Longest name of such a type, in bytes.
 const MAX_PAGE_TYPE_BYTES: usize = 128;
 
-/// What a client can be asked and whether it shows pages, as MCP writes it (`ClientCapabilities`),
-/// and the same for all that mean the same. An upstream may ask no more than that, and some offer
-/// more to those who can be asked more, or show pages.
+/// Capabilities of a client (MCP `ClientCapabilities`): the questions that it can be asked, and
+/// whether it shows pages. Two that mean the same are equal. An upstream may ask no more than that,
+/// and some offer more to clients that can be asked more, or show pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeclaredCapabilities(Map<String, Value>);
 
 impl DeclaredCapabilities {
-    /// All questions: for finding out what there is, when nobody waits for a call. Nobody shows
-    /// pages then: servers offer those who do other things in place of the ones that they offer
-    /// all others.
+    /// Makes the capabilities for listing what an upstream offers while nobody waits for a call:
+    /// all questions, but no pages, because servers offer clients that show pages other things in
+    /// place of those that all others get.
     pub fn all() -> Self {
         Self::with(|_| true)
     }
 
-    /// What a client can be asked that has declared this.
+    /// Makes the capabilities of a client that has declared these.
     pub fn declared(members: &Map<String, Value>) -> Self {
         let has = |outer: &str, inner: &str| {
             let outer = members.get(outer);
@@ -56,7 +56,7 @@ impl DeclaredCapabilities {
         able
     }
 
-    /// What a client can be asked of which that is true.
+    /// Makes the capabilities for which `can` is true.
     pub fn with(can: impl Fn(Capability) -> bool) -> Self {
         let mut able = Map::new();
         let mut elicitation = Map::new();
@@ -102,15 +102,15 @@ impl DeclaredCapabilities {
         holds(&self.0, &other.0)
     }
 
-    /// The members of MCP `ClientCapabilities`.
+    /// Returns the members of MCP `ClientCapabilities`.
     pub fn into_members(self) -> Map<String, Value> {
         self.0
     }
 }
 
-/// The extensions of MCP that are passed on of those that a client has declared, with those of
-/// their settings that are known, in one way of writing them: MCP `ClientCapabilities.extensions`.
-/// `members` are those of the client's capabilities.
+/// Returns the extensions of MCP that are passed on of those that a client has declared, with their
+/// known settings, written in one way (MCP `ClientCapabilities.extensions`). `members` are those of
+/// the client's capabilities.
 pub fn passed_extensions(members: &Map<String, Value>) -> Option<Value> {
     let pages = members.get("extensions")?.get(PAGES)?.as_object()?;
     let mut passed = Map::new();

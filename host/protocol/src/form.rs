@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 pub use field::{Choice, Field, Kind};
 
-/// What of JSON Schema combines schemas or refers to others, which no form may.
+/// Keywords of JSON Schema that combine schemas or refer to others, which no form may have.
 const COMBINING: [&str; 7] = [
     "$ref",
     "$dynamicRef",
@@ -24,31 +24,30 @@ const COMBINING: [&str; 7] = [
     "if",
 ];
 
-/// How many fields a form may have. No client shows that many.
+/// Most fields of a form. No client shows that many.
 const MAX_FIELDS: usize = 128;
 
-/// How long the schema of a form may be, in bytes of JSON. A form with that much is a few
-/// thousand choices.
+/// Longest schema of a form, in bytes of JSON. A form with that much is a few thousand choices.
 const MAX_FORM_BYTES: usize = 256 << 10;
 
-/// How many fields of a form may have patterns: each is compiled for each answer.
+/// Most fields of a form that have patterns: each is compiled for each answer.
 const MAX_PATTERNS: usize = 16;
 
-/// How much memory a field's pattern may take when it is compiled, in bytes.
+/// Most memory for the compiled pattern of one field, in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// A form: what is to be filled in.
+/// A form that is to be filled in.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// Its fields, in the order in which they were declared.
+    /// Fields, in the order in which they were declared.
     pub fields: Vec<Field>,
 }
 
 impl Form {
-    /// The form that a schema is.
+    /// Reads a form from its schema.
     ///
     /// # Errors
-    /// Why it is none of MCP's, without a subject: "its `type` is …".
+    /// The schema is none of MCP's forms. The error says why, without a subject: "its `type` is …".
     pub fn read(schema: &Value) -> Result<Self, String> {
         let form = schema
             .as_object()
@@ -121,7 +120,7 @@ impl Form {
     }
 }
 
-/// Sees that nothing in a schema combines others.
+/// Checks that nothing in a schema combines others.
 fn flat(schema: &Map<String, Value>, combining: &[&str]) -> Result<(), String> {
     match combining.iter().find(|word| schema.contains_key(**word)) {
         Some(word) => Err(format!("has `{word}`, which no form may have")),
@@ -129,7 +128,7 @@ fn flat(schema: &Map<String, Value>, combining: &[&str]) -> Result<(), String> {
     }
 }
 
-/// The texts of a list, or what is none.
+/// Returns the texts of a list; the error shows what is none.
 fn texts(list: &Value) -> Result<Vec<&str>, String> {
     let items = list.as_array().ok_or_else(|| shown(list))?;
     let texts = items.iter();
@@ -138,10 +137,10 @@ fn texts(list: &Value) -> Result<Vec<&str>, String> {
         .collect()
 }
 
-/// Sees whether an answer is what a form wants.
+/// Checks an answer against the schema of a form.
 ///
 /// # Errors
-/// Why it is not: "does not fit…".
+/// The answer does not fit. The error says why: "does not fit…".
 pub fn fits(form: &Value, answer: &Value) -> Result<(), String> {
     let validator = validator(&checked::form(form));
     let validator = validator.map_err(|error| format!("cannot be checked{}", told(&error)))?;
@@ -153,10 +152,10 @@ fn validated(validator: &Validator, value: &Value) -> Result<(), String> {
     checked.map_err(|error| format!("does not fit{}", told(&error)))
 }
 
-/// A schema that answers are held against, formats too.
+/// Compiles a schema that answers are checked against, formats too.
 ///
 /// # Errors
-/// It is none.
+/// The value is no schema.
 fn validator(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'static>> {
     // Linear in the length of its input: a pattern cannot hang an answer.
     let patterns = jsonschema::PatternOptions::regex()
@@ -169,8 +168,8 @@ fn validator(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'s
         .build(schema)
 }
 
-/// What a validator says of a value, with the marks that all of Dormouse's errors have,
-/// and where in it that is: " at `/a`: `1` is …".
+/// Returns the message of a validator's error, with the marks that all of Dormouse's errors have,
+/// and the place in the value: " at `/a`: `1` is …".
 fn told(error: &jsonschema::ValidationError<'_>) -> String {
     // A quotation mark in the value itself is none of the validator's.
     const VALUE: &str = "\0";
@@ -183,7 +182,7 @@ fn told(error: &jsonschema::ValidationError<'_>) -> String {
     }
 }
 
-/// A value for a message: short.
+/// Shortens a value for a message.
 pub fn shown(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -12,8 +12,8 @@ use url::Url;
 
 use crate::{Capability, Question, attribution as attributed, question_links};
 
-/// Questions: they are said to be their server's, and lead to pages of the web. The first
-/// line is a text or a link, the rest the parameters.
+/// Questions: they are marked as their server's, and lead to pages of the web. The first line is a
+/// text or a link, the rest the parameters.
 pub fn attribution(data: &[u8]) {
     const MARK: &str = "[server `";
     let text = String::from_utf8_lossy(data);

@@ -1,7 +1,6 @@
-//! The vocabulary of a call as data: who is told and asked while it runs, what is asked, what is
-//! answered, and how that is marked as a server's.
+//! Data of a call: its listener, its questions, its answers, and the marks that name their server.
 //!
-//! Both sides use it, the plugins' and the upstreams', and the agents' side.
+//! Used on the side of the plugins and upstreams, and on that of the agents.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The other end of a call: whoever hears what it says and answers what it asks.
+//! Listeners: the other ends of calls, which get their questions, progress and logs.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub const LEVELS: [&str; 8] = [
     "emergency",
 ];
 
-/// The severity of a level of MCP logging, from 0 (debug) to 7 (emergency). One that is not known
-/// counts as `info`.
+/// Returns the severity of a level of MCP logging, from 0 (debug) to 7 (emergency). An unknown
+/// level counts as `info`.
 #[must_use]
 pub fn severity(level: &str) -> u8 {
     const INFO: u8 = 1;
@@ -33,47 +33,46 @@ pub fn severity(level: &str) -> u8 {
 
 /// Clients of sessions, which can be told something between their requests.
 pub trait SessionClients: Send + Sync {
-    /// That of a session, unless the session has ended.
+    /// Returns the client of a session, unless the session has ended.
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
 
-    /// Tells the client of a session what has become of what a server has kept for it: at once, or
-    /// beside the next result of a tool of that server, where it hears no such logs. Without a
-    /// session, the next client is told that calls a tool of that server and has none either.
+    /// Tells the client of a session what has become of something that a server has kept for it: at
+    /// once, or beside the next result of a tool of that server, where the client hears no such
+    /// logs. Without a session, the next client without one that calls a tool of that server is
+    /// told.
     fn tell(&self, session: Option<SessionId>, server: &str, text: String);
 }
 
-/// Whoever has made a call, or could have: hears what is said meanwhile, has questions
-/// answered, and knows what its agent has said of itself. Nothing but
-/// [`ask`](Self::ask) may take time.
+/// The other end of a call, or of one that could be made: gets progress and logs, has questions
+/// answered, and knows the client of the agent. Only [`ask`](Self::ask) may take time.
 pub trait Listener: Send + Sync {
-    /// `dormouse:plugin/call.progress`, and what an upstream says of its progress.
+    /// Tells progress: `dormouse:plugin/call.progress`, and that of an upstream.
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>);
 
-    /// The host is still busy with what has to be there before the call can begin, and says
-    /// with what: about once a second.
+    /// Tells, about once a second, what keeps the host busy before the call can begin.
     fn preparing(&self, _what: String) {}
 
-    /// `dormouse:plugin/call.log`; the level is MCP's name for it.
+    /// Tells a log message: `dormouse:plugin/call.log`. The level is MCP's name for it.
     fn log(&self, level: &'static str, logger: Option<String>, data: Value);
 
-    /// Whether the agent is told logs of that level.
+    /// Whether the agent is told logs of this level.
     fn hears(&self, _level: &str) -> bool {
         true
     }
 
-    /// The agent's client.
+    /// Returns the key of the agent's client.
     fn client(&self) -> ClientKey {
         ClientKey::Name(String::new())
     }
 
-    /// The era of MCP that the agent's client speaks.
+    /// Returns the era of MCP that the agent's client speaks.
     fn era(&self) -> ClientEra {
         ClientEra::default()
     }
 
-    /// What the agent's client has declared that it can be asked: the members `elicitation`,
-    /// `sampling` and `roots` of its MCP `ClientCapabilities`, as it has written them, and
-    /// whatever it is doing at the moment; and in `extensions`, whether it shows pages.
+    /// Returns the capabilities that the agent's client has declared, whatever it is doing at the
+    /// moment: the members `elicitation`, `sampling` and `roots` of its MCP `ClientCapabilities`,
+    /// as it has written them; and in `extensions`, whether it shows pages.
     fn declared(&self) -> Map<String, Value> {
         DeclaredCapabilities::with(|capability| self.supports(capability)).into_members()
     }
@@ -83,62 +82,60 @@ pub trait Listener: Send + Sync {
         false
     }
 
-    /// Whether what the client answers is what the user of this host says, so that it may
-    /// decide what is trusted, approved or granted. It is over a connection that nobody
-    /// else can have: a terminal, or the standard streams. Over HTTP, whoever has reached
-    /// the port answers.
+    /// Whether the client's answers are those of the user of this host, so that they may decide
+    /// what is trusted, approved or granted. They are over a connection that nobody else can have:
+    /// a terminal, or the standard streams. Over HTTP, anybody who has reached the port answers.
     fn may_decide(&self) -> bool {
         false
     }
 
-    /// Whether this process goes on when the call is over, so that what it has begun (a page that
-    /// the user is to open) can still be answered then.
+    /// Whether this process goes on when the call is over, so that what the call has begun (a page
+    /// that the user is to open) can still be answered then.
     fn outlives_call(&self) -> bool {
         true
     }
 
-    /// Why the client is not asked what it does not [support](Self::supports). Whoever
-    /// has to tell the client so takes note of it here.
+    /// Returns the reason why the client is not asked what it does not [support](Self::supports). A
+    /// listener that has to tell the client so takes note of it here.
     fn lacks(&self, lacked: &[Capability]) -> String {
         let lacked = lacked.first().map(|lacked| format!(" (`{lacked}`)"));
         let lacked = lacked.unwrap_or_default();
         format!("there is no client here that could be asked{lacked}")
     }
 
-    /// The client's answers, in the same order. Whoever asks goes through
-    /// `put`, so that nobody is asked here what they do
-    /// not support.
+    /// Asks the client, and returns its answers in the same order. Callers go through `put`, so
+    /// that the client is not asked here what it does not support.
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let lacked: Vec<_> = questions.iter().flat_map(Question::needs).collect();
         let lacks = AskError::Unsupported(self.lacks(&lacked));
         Box::pin(std::future::ready(Err(lacks)))
     }
 
-    /// The call is busy with an instance that other calls may wait for.
+    /// Tells that the call is busy with an instance that other calls may wait for.
     fn holds(&self, _awaited: Awaited) {}
 
-    /// `dormouse:plugin/notify`.
+    /// Passes a notice on: `dormouse:plugin/notify`.
     fn notify(&self, _notice: Notice) {}
 
-    /// The least severe level, by MCP's name for it, of the logs that a plugin is to tell, and
-    /// that an upstream is to be asked for where it has to be; none where it is not to be asked
-    /// for any.
+    /// Returns the least severe level, by MCP's name, of the logs that a plugin is to tell, and
+    /// that an upstream is to be asked for where it has to be; none where it is not to be asked for
+    /// any.
     fn level(&self) -> Option<&'static str> {
         None
     }
 
-    /// What the agent's request has in its `_meta` for whoever answers it: all but what
-    /// concerns the agent's own connection.
+    /// Returns the members of the `_meta` of the agent's request for the server that answers it:
+    /// all but those that concern the agent's own connection.
     fn meta(&self) -> Map<String, Value> {
         Map::new()
     }
 }
 
 impl dyn Listener + '_ {
-    /// Sees that the client supports all that it would be asked for.
+    /// Checks that the client supports all that it would be asked for.
     ///
     /// # Errors
-    /// What it lacks.
+    /// The client lacks a capability; the error says which.
     pub fn check_support(&self, needed: impl Iterator<Item = Capability>) -> Result<(), AskError> {
         let lacked: Vec<_> = needed.filter(|needed| !self.supports(*needed)).collect();
         match lacked.is_empty() {
@@ -147,8 +144,8 @@ impl dyn Listener + '_ {
         }
     }
 
-    /// Has the client asked all of that, or nothing if there is something that it cannot
-    /// be asked. (`dormouse:plugin/client.ask`, and what upstreams ask)
+    /// Asks the client all questions, or none if there is one that it cannot be asked.
+    /// (`dormouse:plugin/client.ask`, and what upstreams ask)
     pub fn put(
         &self,
         questions: Vec<Question>,
@@ -165,12 +162,12 @@ impl dyn Listener + '_ {
     }
 }
 
-/// What a plugin has agents told.
+/// Notice of a plugin to agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The resource of this URI is no longer what it was.
+    /// The resource of this URI has changed.
     Updated(String),
-    /// A list is no longer what it was.
+    /// A list has changed.
     Changed(Catalog),
 }
 

@@ -8,35 +8,35 @@ use serde_json::{Map, Value};
 
 use super::Capability;
 
-/// One question, as MCP asks it.
+/// Question, as MCP asks it.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Its name among the questions of a call.
+    /// Name among the questions of a call.
     pub id: String,
-    /// What a client has to be able to do.
+    /// Capability that the client needs.
     pub capability: Capability,
-    /// The MCP request: its parameters. Of one that was written elsewhere, those that a
-    /// person or a model is shown, or that lead somewhere.
+    /// Parameters of the MCP request. Of one that was written elsewhere, those that a person or a
+    /// model is shown, or that lead somewhere.
     pub params: Map<String, Value>,
-    /// All parameters as they were written, if that was elsewhere: they go out like that.
+    /// Text of all parameters, if they were written elsewhere: it goes out like that.
     pub text: Option<Box<RawValue>>,
 }
 
-/// The most text that a question may have, in bytes. Nobody reads as much, and as values it is
-/// many times as large.
+/// Longest question, in bytes of text. Nobody reads as much, and as values it is many times as
+/// large.
 pub const MAX_QUESTION_BYTES: usize = 1 << 20;
 
-/// Texts of a sampling from which on they are no words of the question, in bytes: images and whole
-/// documents.
+/// Size, in bytes, from which on a text of a sampling is no words of the question, but an image or
+/// a whole document.
 pub const LONG_TEXT_BYTES: usize = 64 << 10;
 
 /// Bytes that a value counts for, besides its text.
 pub const VALUE_BYTES: usize = 63;
 
-/// Sees that a question is no longer than it may be.
+/// Checks that a question is no longer than it may be.
 ///
 /// # Errors
-/// How long it is, and may be.
+/// The question is too long; the error says how long it is, and may be.
 pub fn check_size(bytes: usize) -> Result<(), AskError> {
     match bytes > MAX_QUESTION_BYTES {
         true => Err(AskError::Invalid(format!(
@@ -47,16 +47,16 @@ pub fn check_size(bytes: usize) -> Result<(), AskError> {
     }
 }
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskError {
-    /// The client cannot be asked that.
+    /// The client cannot be asked such a question.
     Unsupported(String),
     /// The question makes no sense.
     Invalid(String),
     /// The client answered with an error, or with something else.
     Failed(String),
-    /// The call that it was asked in was over before there was an answer.
+    /// The call that the question was asked in was over before there was an answer.
     Over,
 }
 
@@ -70,13 +70,13 @@ impl fmt::Display for AskError {
 }
 
 impl Question {
-    /// The MCP method that asks it.
+    /// Returns the MCP method of the question.
     #[must_use]
     pub fn method(&self) -> &'static str {
         self.capability.method()
     }
 
-    /// All that a client has to be able to do.
+    /// Returns all capabilities that the client needs.
     pub fn needs(&self) -> impl Iterator<Item = Capability> + use<> {
         let sampling = self.capability == Capability::Sampling;
         let has = |name: &&str| match &self.text {
@@ -88,8 +88,8 @@ impl Question {
         [self.capability].into_iter().chain(tools)
     }
 
-    /// The same for a client that adds no context to what it samples. It may ignore
-    /// that it is to, so that leaving it out says the same.
+    /// Removes the wish for context, for a client that adds none to what it samples. A client may
+    /// ignore the wish, so that leaving it out says the same.
     #[must_use]
     pub fn without_context(mut self) -> Self {
         const WANTS: &str = "includeContext";
@@ -105,7 +105,7 @@ impl Question {
         self
     }
 
-    /// The text of its parameters.
+    /// Returns the parameters as text.
     #[must_use]
     pub fn to_text(&self) -> String {
         match &self.text {

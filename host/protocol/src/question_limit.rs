@@ -1,12 +1,12 @@
-//! How many questions of one server wait for a person at once.
+//! Limit of the questions of one server that wait for a person at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{AskError, ClientKey};
 
-/// Counts the questions of a server that wait, of each client by itself: what one leaves
-/// unanswered keeps nobody else from being asked. Clones count together.
+/// Counts the waiting questions of a server, of each client by itself: questions that one client
+/// leaves unanswered keep no other from being asked. Clones count together.
 #[derive(Debug, Clone)]
 pub struct QuestionLimit {
     max: usize,
@@ -22,7 +22,7 @@ pub struct WaitingQuestions {
 }
 
 impl QuestionLimit {
-    /// Lets that many wait for each client.
+    /// Lets `max` questions wait for each client.
     #[must_use]
     pub fn new(max: u32) -> Self {
         Self {
@@ -31,10 +31,10 @@ impl QuestionLimit {
         }
     }
 
-    /// Counts questions to a client as waiting until what this gives is dropped.
+    /// Counts questions to a client as waiting until the returned value is dropped.
     ///
     /// # Errors
-    /// There would be too many.
+    /// Too many questions would wait.
     pub fn take(
         &self,
         server: &str,
@@ -59,7 +59,8 @@ impl QuestionLimit {
         })
     }
 
-    /// Changes how many wait for a client. A client for which none wait is forgotten.
+    /// Changes the number of questions that wait for a client. A client for which none wait is
+    /// forgotten.
     fn change<R>(&self, client: &ClientKey, change: impl FnOnce(&mut usize) -> R) -> R {
         // Nothing that is done under this lock can be left half done.
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! The links in what a server wants to have asked: pages that a person may be sent to, of
-//! which they have to see where they lead.
+//! Links in the questions of a server: pages that a person may be sent to, who has to see where
+//! they lead.
 
 use dormouse_text::server_url;
 use dormouse_text::server_url::WrongUrl;
@@ -11,8 +11,8 @@ use crate::Capability;
 /// Checks the links of a question.
 ///
 /// # Errors
-/// One of them is no page of the web, or could be taken for one of another host. The error is
-/// for the server.
+/// A link is no page of the web, or could be taken for one of another host. The error is for the
+/// server.
 pub fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), String> {
     match capability {
         Capability::ElicitationUrl => check_url(params.get("url")),
@@ -25,7 +25,7 @@ pub fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), 
             let fields = schema.and_then(|schema| schema.get("properties"));
             let fields = fields.and_then(Value::as_object).into_iter().flatten();
             for (name, field) in fields {
-                let is_link = field.get("format").and_then(Value::as_str) == Some("uri");
+                let is_link = is_link(field);
                 let default = field.get("default").and_then(Value::as_str);
                 if let Some(link) = default.filter(|_| is_link) {
                     check_link(&format!("{name}.default"), link)?;
@@ -43,18 +43,18 @@ pub fn is_page(link: &str) -> bool {
     check_link("url", link).is_ok()
 }
 
-/// A link with its host as it is connected to, where it is written in other letters: a name of
-/// letters that look like others is seen to be another one then.
+/// Returns a link with its host as it is connected to, where it is written in other letters, so
+/// that letters that look like others are seen.
 #[must_use]
 pub fn shown(link: &str) -> Option<String> {
     server_url::with_host_in_ascii(link)
 }
 
-/// Shows the hosts of the links that the fields of a form are filled with.
+/// Rewrites the default links of a form so that they show their hosts.
 pub fn show_hosts(schema: &mut Value) {
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     for field in fields.into_iter().flat_map(|fields| fields.values_mut()) {
-        if field.get("format").and_then(Value::as_str) != Some("uri") {
+        if !is_link(field) {
             continue;
         }
         let default = field.get("default").and_then(Value::as_str);
@@ -65,7 +65,13 @@ pub fn show_hosts(schema: &mut Value) {
     }
 }
 
-/// Whether a host's name or address may have a character, as it is connected to.
+/// Whether a field of a form is for links. Clients may ignore the case of that.
+fn is_link(field: &Value) -> bool {
+    let format = field.get("format").and_then(Value::as_str);
+    format.is_some_and(|format| format.eq_ignore_ascii_case("uri"))
+}
+
+/// Whether a character may be in a host's name or address, as it is connected to.
 fn is_of_host(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-._:[]".contains(letter)
 }
@@ -133,6 +139,10 @@ mod tests {
             let form = json!({ "requestedSchema": { "properties": { "site": field } } });
             let form = check(Capability::ElicitationForm, form.as_object().unwrap());
             assert_eq!(form.is_ok(), fit, "{link}: {form:?}");
+            let field = json!({ "type": "string", "format": "URI", "default": link });
+            let other = json!({ "requestedSchema": { "properties": { "site": field } } });
+            let other = check(Capability::ElicitationForm, other.as_object().unwrap());
+            assert_eq!(other.is_ok(), fit, "{link}: {other:?}");
             let told = form.err().unwrap_or_default();
             assert!(
                 fit || told.starts_with("`site.default` is no page"),

@@ -1,5 +1,5 @@
 //! Sessions of agents.
 
-/// One agent's connection.
+/// Key of one agent's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(pub u64);

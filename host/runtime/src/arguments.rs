@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
-    /// What they are.
+    /// Values of the arguments by name.
     pub values: Map<String, Value>,
-    /// The text that they were read from, where somebody has kept it. An adapter gets
-    /// that: numbers may have more digits in it than the values have.
+    /// Text from which the values were read, where it has been kept. An adapter gets this text:
+    /// numbers may have more digits in it than in the values.
     pub text: Option<Box<RawValue>>,
 }
 
@@ -20,7 +20,7 @@ impl From<Map<String, Value>> for Arguments {
 }
 
 impl Arguments {
-    /// The text of a JSON object.
+    /// Returns the text of a JSON object.
     pub(super) fn to_text(&self) -> String {
         match &self.text {
             Some(text) => text.get().to_owned(),

@@ -1,4 +1,4 @@
-//! What a plugin asks the agent's side, between the contract and MCP.
+//! Questions of plugins to clients, between the contract and MCP.
 
 use dormouse_protocol::form::{Form, fits, shown};
 use dormouse_protocol::{Answer as Given, AskError, Capability, Question};
@@ -13,7 +13,7 @@ use super::bindings::dormouse::plugin::client::{
 use super::content::{content, role, text};
 use super::sampling;
 
-/// What a client has to be able to do that a plugin asks this.
+/// Returns the capability that a client needs for a plugin's question.
 pub(super) fn capability_for(asked: &Asked) -> Capability {
     match asked {
         Asked::Form(_) => Capability::ElicitationForm,
@@ -23,10 +23,10 @@ pub(super) fn capability_for(asked: &Asked) -> Capability {
     }
 }
 
-/// Most bytes of the id of a question.
+/// Longest id of a question, in bytes.
 const MAX_ID_BYTES: usize = 256;
 
-/// The question of a plugin.
+/// Returns the question of a plugin.
 pub(super) fn question(request: Request) -> Result<Question, AskError> {
     // Clients may show it, as the key that an answer goes by.
     if request.id.len() > MAX_ID_BYTES || request.id.chars().any(is_hidden) {
@@ -82,8 +82,8 @@ pub(super) fn question(request: Request) -> Result<Question, AskError> {
     })
 }
 
-/// Sees that the patterns of a form's fields do not take much memory to be read: its defaults and
-/// all answers are held against them.
+/// Checks that the patterns of a form's fields take little memory to be read: its defaults and all
+/// answers are matched with them.
 fn check_patterns(schema: &Value) -> Result<(), String> {
     let fields = schema.get("properties").and_then(Value::as_object);
     let mut left = pattern_size::MAX_READ_BYTES;
@@ -105,15 +105,15 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
     }
 }
 
-/// Sees that an answer of a client is one to a question.
+/// Checks that an answer of a client is one to a question.
 ///
 /// # Errors
-/// Why it is none.
+/// The reason for which it is none.
 pub fn check_answer(question: &Question, answer: &Given) -> Result<(), String> {
     answered(question, answer).map(drop)
 }
 
-/// A client's answer, for the plugin.
+/// Returns a client's answer in the contract's types.
 pub(super) fn answered(question: &Question, answer: &Given) -> Result<Answer, String> {
     let wrong = |why: &str| format!("the answer to `{}` {why}", question.id);
     let answer = answer.to_value();

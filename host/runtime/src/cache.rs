@@ -1,13 +1,12 @@
 //! Compiled components on disk, and the only `unsafe` of Dormouse.
 //!
-//! An entry is a `.cwasm` file, and beside it a `.mac` file with a BLAKE3 hash,
-//! keyed with a random key of the user's, over what it was compiled from and by
-//! and over its bytes. Only an entry whose hash verifies is loaded: wasmtime
-//! trusts compiled code blindly, and a flipped bit in it is a crash at best.
+//! An entry is a `.cwasm` file and a `.mac` file with a BLAKE3 hash, keyed with a random key of the
+//! user's, over the entry's name, which identifies the component and the compiler, and its bytes.
+//! Only an entry whose hash verifies is loaded: wasmtime trusts compiled code blindly, and a
+//! flipped bit in it is a crash at best.
 //!
-//! Whoever can write into the directory between the check and the mapping can
-//! write as the user already: the directory is the user's alone (0700), or it is
-//! not used at all.
+//! A process that can write into the directory between the check and the mapping can write as the
+//! user already: the directory is the user's alone (0700), or it is not used at all.
 #![allow(
     unsafe_code,
     reason = "deserialising compiled code is unsafe by nature"
@@ -25,39 +24,38 @@ use wasmtime::component::Component;
 
 use super::compiler::{CompileError, Compiler, Job};
 
-/// How large the cache may grow, in bytes, before the entries that were not used
-/// for the longest time go.
+/// Most bytes of all entries; beyond, the entries that were used longest ago are removed.
 const CAPACITY: u64 = 2 << 30;
 
-/// How large an entry may be, in bytes: one component never makes all others go.
+/// Largest entry, in bytes, so that one component never makes all others go.
 const MAX_ENTRY_BYTES: u64 = CAPACITY / 4;
 
-/// How much of an entry is read at once to hash it, in bytes.
+/// Bytes of an entry that are read at once to hash it.
 const HASHED_AT_ONCE: usize = 256 << 10;
 
-/// Version of what is done to a component before it is compiled. To be raised when that changes:
-/// code that was compiled before is not used any more then.
+/// Version of the changes that are made to a component before it is compiled. To be raised with
+/// each change to these, so that code compiled before is not used any more.
 const CODE_VERSION: u32 = 2;
 
-/// How long the hash of an entry is, in bytes.
+/// Length of the hash of an entry, in bytes.
 const MAC_BYTES: u64 = 32;
 
-/// A component as compiled code, on its way to where it is kept.
+/// Compiled code of a component that is not in the cache yet.
 pub(super) struct Compiled(Vec<u8>);
 
 impl Compiled {
     /// Compiles a component. Blocks, for seconds where it is large.
     ///
     /// # Errors
-    /// It is no component, has what no engine here runs, or takes more than it may.
+    /// It is no component, needs a feature that no engine here has, or exceeds the limits.
     pub(super) fn new(compiler: &Compiler, job: &Job<'_>) -> Result<Self, CompileError> {
         compiler.compile(job).map(Self)
     }
 
-    /// Loads it without keeping it.
+    /// Loads the code without keeping it.
     ///
     /// # Errors
-    /// The engine does not take it: it has no room for such a component.
+    /// The engine refuses it: it has no room for such a component.
     pub(super) fn load(&self, engine: &Engine) -> wasmtime::Result<Component> {
         // SAFETY: only `Compiled::new` makes one, of what a process of this very
         // program has just compiled and handed over in a file of its own that nobody
@@ -66,13 +64,13 @@ impl Compiled {
     }
 }
 
-/// What a cache has under a name.
+/// Result of looking up a name in a cache.
 pub(super) enum Cached {
-    /// Nothing that verifies.
+    /// No entry that verifies.
     Missing,
-    /// A component that the engine takes.
+    /// A component that the engine accepts.
     Loaded(Component),
-    /// One that verifies, and that the engine does not take: why.
+    /// An entry that verifies, and that the engine refuses, with its error.
     Refused(wasmtime::Error),
 }
 
@@ -87,25 +85,27 @@ impl Cache {
         Self { dir }
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The name of the entry for a component and an engine.
-    pub(super) fn name(engine: &Engine, component: &[u8]) -> String {
+    /// Returns the digest of a component, by which its entries are named.
+    pub(super) fn digest(component: &[u8]) -> String {
+        let digest = Sha256::digest(component);
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns the name of the entry for the component of that digest and an engine.
+    pub(super) fn name(engine: &Engine, digest: &str) -> String {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
         CODE_VERSION.hash(&mut hasher);
-        let mut name = String::with_capacity(81);
-        for byte in Sha256::digest(component) {
-            name.push_str(&format!("{byte:02x}"));
-        }
-        format!("{name}-{:016x}", hasher.finish())
+        format!("{digest}-{:016x}", hasher.finish())
     }
 
-    /// The compiled component of that name, if it is there and verifies.
+    /// Loads the compiled component of that name, if it is there and verifies.
     pub(super) fn load(&self, engine: &Engine, name: &str) -> Cached {
         let Some(code) = self.verified(name) else {
             return Cached::Missing;
@@ -126,7 +126,7 @@ impl Cache {
         }
     }
 
-    /// The file of the entry of that name, if it is there and verifies.
+    /// Returns the file of the entry of that name, if it is there and verifies.
     fn verified(&self, name: &str) -> Option<PathBuf> {
         let key = self.key().ok()?;
         let code = self.path(name, "cwasm");
@@ -157,11 +157,11 @@ impl Cache {
         Some(code)
     }
 
-    /// Keeps what `engine` has compiled, and loads it. That it cannot be kept
-    /// costs time at the next start, and nothing else.
+    /// Keeps a component compiled for `engine`, and loads it. A failure to keep it costs time at
+    /// the next start, and nothing else.
     ///
     /// # Errors
-    /// The engine does not take it: it has no room for such a component.
+    /// The engine refuses it: it has no room for such a component.
     pub(super) fn store(
         &self,
         engine: &Engine,
@@ -196,7 +196,7 @@ impl Cache {
         replace(&self.path(name, "mac"), mac.as_bytes(), Access::Private).map_err(io::Error::other)
     }
 
-    /// Removes every entry, and says how many bytes that freed.
+    /// Removes every entry, and returns the number of bytes that were freed.
     pub(super) fn clean(&self) -> io::Result<u64> {
         let mut freed = 0;
         for entry in self.entries()? {
@@ -250,7 +250,7 @@ impl Cache {
         self.dir.join(format!("{name}.{kind}"))
     }
 
-    /// The user's key, made on first use.
+    /// Returns the user's key, made on first use.
     fn key(&self) -> io::Result<[u8; 32]> {
         private_dir(&self.dir)?;
         let path = self.dir.join("key");
@@ -277,7 +277,7 @@ struct Entry {
     used: Option<std::time::SystemTime>,
 }
 
-/// The key, if nobody but its user can have read it or put it there.
+/// Reads the key, if nobody but its user can have read it or put it there.
 fn read_key(path: &Path) -> io::Result<[u8; 32]> {
     let mut file = open_regular_file(path)?;
     #[cfg(unix)]
@@ -300,7 +300,7 @@ fn read_key(path: &Path) -> io::Result<[u8; 32]> {
     Ok(key)
 }
 
-/// The keyed hash of an entry, which is read a little at a time.
+/// Returns the keyed hash of an entry, which is read a little at a time.
 fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(&(name.len() as u64).to_le_bytes());
@@ -325,12 +325,15 @@ fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
     }
 }
 
-/// Makes the directory if need be, and refuses one that is another user's or that others
-/// can write to, or put another in place of: they can where they may write to any
-/// folder that leads to it, unless only the owners of what is in it may take it away.
+/// Makes the directory if need be. Refuses one that is another user's, or that others can write to
+/// or replace: they can replace it where they may write to any folder above it, unless that folder
+/// lets only owners remove its entries (the sticky bit).
 #[cfg(unix)]
 fn private_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
+
+    use dormouse_files::ownership::is_root;
+
     const STICKY: u32 = 0o1000;
     dormouse_files::replace::make_folder(dir)?;
     let dir = dir.canonicalize()?;
@@ -361,23 +364,10 @@ fn private_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Who this process acts as.
+/// Returns the effective user id of this process.
 #[cfg(unix)]
 fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
-}
-
-/// Whether a user is root, who can do anything anyway. In a namespace of users, root is
-/// somebody without a name there.
-#[cfg(unix)]
-fn is_root(user: u32) -> bool {
-    let number = |file: &str| fs::read_to_string(file).ok()?.trim().parse().ok();
-    let is_nobody = || Some(user) == number("/proc/sys/kernel/overflowuid");
-    let maps_all = || {
-        let map = fs::read_to_string("/proc/self/uid_map").ok()?;
-        Some(map.split_whitespace().eq(["0", "0", "4294967295"]))
-    };
-    user == 0 || is_nobody() && maps_all() == Some(false)
 }
 
 #[cfg(not(unix))]

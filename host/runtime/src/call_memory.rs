@@ -1,10 +1,10 @@
-//! Memory of the host that a call takes while it runs, which is nobody's linear memory: values of
-//! arguments and results, of up to forty times their size, and what wasmtime keeps of them.
+//! Memory of the host that a running call takes outside of any linear memory: values of arguments
+//! and results, of up to forty times their size, and the memory that wasmtime allocates for them.
 //!
-//! A guest goes on after it has handed over something: it cleans up after a result (the component
-//! model's post-return), waits in a function of the host, or takes what another component within it
-//! has sent. So what the thread allocates is looked at whenever the call is polled, in whatever way
-//! that came about.
+//! A guest goes on after it has handed a value to the host: it cleans up after a result (the
+//! component model's post-return), waits in a function of the host, or receives values from another
+//! component within it. So the thread's allocations are measured whenever the call is polled,
+//! whatever caused them.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use wasmtime::CallHook;
 
 use super::memory::{ServerCharge, ServerMemory};
 
-/// Memory of one call up to which nothing is counted, in bytes.
+/// Most memory of one call that is not counted, in bytes.
 const MAX_UNCOUNTED_BYTES: u64 = 256 << 10;
 
-/// What one call has made the host allocate, which counts as memory of its server.
+/// Memory that the host has allocated for one call, which counts as memory of its server.
 pub(super) struct CallMemory {
     server: Arc<ServerMemory>,
     metered: Mutex<Metered>,
@@ -31,7 +31,7 @@ impl CallMemory {
         })
     }
 
-    /// Drives a call. None where it takes more memory than there is for its server.
+    /// Drives a call. None where it takes more memory than its server has left.
     pub(super) async fn of<F: Future>(&self, call: F) -> Option<F::Output> {
         let mut call = pin!(call);
         std::future::poll_fn(|context| {
@@ -47,12 +47,12 @@ impl CallMemory {
         .await
     }
 
-    /// Takes note of wasmtime's going into the guest or out of it.
+    /// Records that wasmtime enters or leaves the guest.
     pub(super) fn passes(&self, passage: CallHook) {
         self.metered().passes(passage, allocated());
     }
 
-    /// Takes note of a function of the host, as opposed to what wasmtime does by itself.
+    /// Records that a function of the host runs, as opposed to wasmtime's own code.
     pub(super) fn is_in_function_of_host(&self) {
         self.metered().is_in_function_of_host = true;
     }
@@ -65,11 +65,11 @@ impl CallMemory {
 
 #[derive(Default)]
 struct Metered {
-    /// What the thread had allocated when that was looked at last in this poll.
+    /// Allocation counter of the thread when it was last read in this poll.
     looked: Option<u64>,
-    /// What was allocated, less what was freed, since the guest was entered or left last.
+    /// Bytes allocated, less those freed, since the guest was last entered or left.
     current: i64,
-    /// The same before that, of what is still there.
+    /// Bytes allocated before that and still held.
     held: u64,
     is_in_function_of_host: bool,
     charge: Option<ServerCharge>,
@@ -81,7 +81,7 @@ impl Metered {
         self.looked = allocated;
     }
 
-    /// Has all count that is there now. False where there is no room for it.
+    /// Charges all memory held now. False where there is no room for it.
     fn end_poll(&mut self, allocated: Option<u64>, server: &Arc<ServerMemory>) -> bool {
         self.look(allocated);
         self.looked = None;
@@ -110,8 +110,8 @@ impl Metered {
         self.look(allocated);
         match passage {
             CallHook::CallingHost => self.is_in_function_of_host = false,
-            // What it leaves behind is another one's by then, such as a part of a file that is to
-            // be written, or a log that is to be sent: each has a limit of its own.
+            // Memory that it leaves behind belongs to others by then, such as a part of a file that
+            // is to be written, or a log that is to be sent: each has a limit of its own.
             CallHook::ReturningFromHost if self.is_in_function_of_host => {
                 self.current = self.current.min(0);
             }
@@ -130,8 +130,8 @@ impl Metered {
     }
 }
 
-/// How many bytes more this thread has allocated than freed, modulo 2^64: what it frees another
-/// one may have allocated. None where the allocator does not say.
+/// Returns the number of bytes that this thread has allocated less those it has freed, modulo 2^64:
+/// it may free memory that another thread has allocated. None where the allocator does not say.
 #[cfg(unix)]
 pub(super) fn allocated() -> Option<u64> {
     use tikv_jemalloc_ctl::thread::{ThreadLocal, allocatedp, deallocatedp};
@@ -159,7 +159,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// What happens in a poll, and what its thread has allocated by then in MiB.
+    /// A step of a poll, with the bytes that its thread has allocated by then, in MiB.
     #[derive(Debug, Clone, Copy)]
     enum Step {
         Begin(u64),
@@ -170,7 +170,7 @@ mod tests {
 
     use Step::{Begin, End, Function, Passage};
 
-    /// What counts after each poll, in MiB; none where that is refused.
+    /// Returns the bytes charged after each poll, in MiB; none where the charge is refused.
     fn counted(steps: &[Step]) -> Vec<Option<u64>> {
         let host = HostMemory::new(200 * MIB);
         let server = ServerMemory::new(Arc::clone(&host));

@@ -1,24 +1,24 @@
-//! Places for processes that compile.
+//! Places for processes that compile components.
 //!
-//! Whoever wrote a component decides how long it compiles. So that a few of them keep no other
-//! component waiting, one that takes long gives its place to the next, and goes on in one of few
-//! places for such.
+//! The author of a component determines how long it compiles. So that a few of them keep no other
+//! component waiting, a compile that takes long gives its place to the next, and goes on in one of
+//! few places for long compiles.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Processes that may compile for long at once, beside the others.
+/// Most long compiles at once, beside the short ones.
 const MAX_LONG: usize = 1;
 
-/// The two kinds of places.
+/// Kind of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Length {
-    /// For a compile that has taken no long time yet.
+    /// For a compile that has not taken long yet.
     Short,
-    /// For one that has.
+    /// For a compile that has taken long.
     Long,
 }
 
-/// The places of one host.
+/// Places of one host.
 pub(super) struct CompilePlaces {
     taken: Mutex<Taken>,
     freed: Condvar,
@@ -41,7 +41,7 @@ impl Taken {
 }
 
 impl CompilePlaces {
-    /// Places for as many short compiles at once.
+    /// Returns places for `max_short` short compiles at once.
     pub(super) fn new(max_short: usize) -> Self {
         Self {
             taken: Mutex::default(),
@@ -74,20 +74,19 @@ impl CompilePlaces {
     }
 }
 
-/// Held while a process compiles.
+/// A taken place, held while a process compiles.
 pub(super) struct CompilePlace<'p> {
     places: &'p CompilePlaces,
     length: Length,
 }
 
 impl CompilePlace<'_> {
-    /// Whether it is one for short compiles.
+    /// Checks whether it is a place for short compiles.
     pub(super) fn is_short(&self) -> bool {
         self.length == Length::Short
     }
 
-    /// Leaves this place to another for one for long compiles, if there is one. False where
-    /// there is none.
+    /// Exchanges this place for one for long compiles, if one is free. False where none is.
     pub(super) fn leave_for_long(&mut self) -> bool {
         let mut taken = self.places.lock();
         if taken.long >= MAX_LONG {

@@ -1,9 +1,9 @@
-//! Schemas of tools as they are compiled, which takes time and, where they have patterns, hundreds
-//! of times the memory of their text: those that were used last are kept.
+//! Compiled schemas of tools. Compiling takes time and, where there are patterns, hundreds of times
+//! the memory of the text: the schemas that were used last are kept.
 //!
-//! What they take counts as memory of their server. It is given back when they have not been used
-//! for longer than others, when the server is stopped, when the tool is gone, and when somebody
-//! needs the memory.
+//! Their memory counts as memory of their server. It is given back when they have not been used for
+//! longer than others, when the server is stopped, when the tool is gone, and when a guest needs
+//! the memory.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,26 +20,27 @@ use super::memory::{ServerCharge, ServerMemory};
 /// Most memory of the compiled schemas of one server that are kept, in bytes.
 const MAX_BYTES_OF_SERVER: u64 = 8 << 20;
 
-/// The same of all servers.
+/// Most memory of the compiled schemas of all servers that are kept, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What one takes at least, in bytes; all that is known where the allocator does not say.
+/// Least memory that a compiled schema counts as, in bytes; the only measure where the allocator
+/// does not say.
 const MIN_BYTES: u64 = if cfg!(unix) { 4 << 10 } else { 1 << 20 };
 
-/// How much the use of one has to allocate for that to be what it keeps, such as the states of
-/// patterns: what it finds is less.
+/// Least memory that a use of a schema has to allocate to count as memory of the schema, such as
+/// the states of patterns, in bytes: the results of a use take less.
 const MIN_GROWTH: u64 = 64 << 10;
 
-/// A schema as it is compiled, or why it cannot be.
+/// A compiled schema, or the reason for which it cannot be compiled.
 pub(super) type CompiledSchema = Result<BoundedValidator, SchemaError>;
 
 static COMPILED_SCHEMAS: LazyLock<Mutex<CompiledSchemas>> = LazyLock::new(Mutex::default);
 
-/// Those of all servers.
+/// Compiled schemas of all servers.
 #[derive(Default)]
 struct CompiledSchemas {
     by_id: HashMap<u64, Kept>,
-    /// How often any was used.
+    /// Number of uses of any schema.
     uses: u64,
 }
 
@@ -47,11 +48,11 @@ struct Kept {
     compiled: Arc<CompiledSchema>,
     server: Arc<ServerMemory>,
     charge: ServerCharge,
-    /// When it was used last, as a number of uses.
+    /// Number of uses of any schema at its last use.
     used: u64,
 }
 
-/// Name of a schema among all those of this process. What is kept of it goes with it.
+/// Identity of a schema in this process. Dropping it drops the compiled schema.
 #[derive(Debug)]
 pub(super) struct SchemaId(u64);
 
@@ -69,14 +70,15 @@ impl Drop for SchemaId {
     }
 }
 
-/// Whether a schema is kept as it is compiled, so that to use it takes no long.
-pub(super) fn is_kept(id: &SchemaId, server: &ServerMemory) -> bool {
+/// Returns a compiled schema, if it is kept, so that using it does not compile it.
+pub(super) fn kept(id: &SchemaId, server: &ServerMemory) -> Option<Arc<CompiledSchema>> {
     let kept = lock(&COMPILED_SCHEMAS);
-    kept.by_id.get(&id.0).is_some_and(|kept| kept.is_of(server))
+    let kept = kept.by_id.get(&id.0).filter(|kept| kept.is_of(server));
+    kept.map(|kept| Arc::clone(&kept.compiled))
 }
 
-/// Uses a schema as it is compiled: as it is kept, or compiled now, which no worker of the runtime
-/// waits for.
+/// Uses a compiled schema: the kept one, or one compiled now without blocking a worker of the
+/// runtime.
 pub(super) fn with<T>(
     id: &SchemaId,
     schema: &Value,
@@ -86,7 +88,8 @@ pub(super) fn with<T>(
     let before = allocated();
     let found = lock(&COMPILED_SCHEMAS).find(id, server);
     let is_new = found.is_none();
-    // What it takes is bounded (`validator`), and may be some tenths of a second all the same.
+    // Its memory is bounded (`validator`); compiling it may take some tenths of a second all the
+    // same.
     let compile = || without_blocking(usize::MAX, || dormouse_catalog::validator(schema));
     let compiled = found.unwrap_or_else(|| Arc::new(compile()));
     let result = work(&compiled);
@@ -100,7 +103,7 @@ pub(super) fn with<T>(
     result
 }
 
-/// Keeps one that takes so many bytes more than before, where there is room for it.
+/// Keeps a compiled schema that takes so many bytes more than before, where there is room for it.
 fn keep(
     (id, is_new): (&SchemaId, bool),
     server: &Arc<ServerMemory>,
@@ -110,7 +113,7 @@ fn keep(
     let bytes = match before.filter(|_| !is_new) {
         Some(kept) => kept.charge.bytes().saturating_add(more),
         None if is_new => more,
-        // It has been given up meanwhile.
+        // The schema has been given up meanwhile.
         None => return,
     };
     let bytes = bytes.max(MIN_BYTES);
@@ -120,7 +123,7 @@ fn keep(
     let mut kept = lock(&COMPILED_SCHEMAS);
     let given_up = kept.make_room(server.as_ref(), bytes);
     drop(kept);
-    // What is given back has others wait no longer, and this has locks of its own.
+    // Memory that is given back lets others go on, and this takes locks of its own.
     drop(given_up);
     let Some(charge) = server.charge_what_is_free(bytes) else {
         return;
@@ -141,7 +144,7 @@ fn keep(
     server.can_give_back();
 }
 
-/// Gives back what is kept of one server, or of all. Returns whether there was anything.
+/// Drops the kept schemas of one server, or of all. Returns whether there were any.
 pub(super) fn forget(only: Option<&ServerMemory>) -> bool {
     let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
     let mut kept = lock(&COMPILED_SCHEMAS);
@@ -166,7 +169,7 @@ impl CompiledSchemas {
     fn find(&mut self, id: &SchemaId, server: &ServerMemory) -> Option<Arc<CompiledSchema>> {
         self.uses += 1;
         let kept = self.by_id.get_mut(&id.0)?;
-        // It is charged to whom it was compiled for.
+        // A schema is charged to the server that it was compiled for.
         if !kept.is_of(server) {
             return None;
         }
@@ -174,7 +177,7 @@ impl CompiledSchemas {
         Some(Arc::clone(&kept.compiled))
     }
 
-    /// Takes out those that were used longest ago until there is room for one more.
+    /// Removes the schemas that were used longest ago until there is room for one more.
     fn make_room(&mut self, server: &ServerMemory, bytes: u64) -> Vec<Kept> {
         let mut given_up = Vec::new();
         self.make_room_in(Some(server), MAX_BYTES_OF_SERVER, bytes, &mut given_up);
@@ -227,8 +230,8 @@ mod tests {
         Arc::new(dormouse_catalog::validator(&json!({ "type": "object" })))
     }
 
-    /// Keeps one that has just been compiled. What one takes is known in the program alone: tests
-    /// have another allocator.
+    /// Keeps a schema that has just been compiled. Its memory is measured in the program alone:
+    /// tests have another allocator.
     fn keep_new(id: &SchemaId, server: &Arc<ServerMemory>) {
         keep((id, true), server, (compiled(), MIB));
     }
@@ -288,9 +291,9 @@ mod tests {
                 (std::ptr::from_ref(compiled) as usize, found.listed.len())
             })
         };
-        assert!(!is_kept(&id, &server));
+        assert!(kept(&id, &server).is_none());
         let first = seen();
-        assert!(is_kept(&id, &server));
+        assert!(kept(&id, &server).is_some());
         assert_eq!(first.1, 1);
         assert_eq!(seen(), first);
     }

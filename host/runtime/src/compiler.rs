@@ -1,73 +1,73 @@
-//! Compiling components, each in a process of its own.
+//! Compiling of components, each in a process of its own.
 //!
-//! What a compile takes is up to whoever wrote the component: a few hundred kilobytes can
-//! be made to take minutes and gigabytes, and nothing inside of a process can stop that.
-//! So this program is started once more for each compile, gives itself
-//! limits that the system enforces, and is ended when its time is over. It ends by itself
-//! when its host has gone.
+//! The time and memory of a compile are up to the author of the component: a few hundred kilobytes
+//! can be made to take minutes and gigabytes, and nothing inside of a process can stop that. So
+//! this program is started once more for each compile, gives itself limits that the system
+//! enforces, and is ended when its time is over. It ends by itself when its host has gone.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use dormouse_files::process_limits::{self, Exceeded, KilledWhenDropped, ProcessLimits};
 use dormouse_policy::HostLimits;
 use serde::{Deserialize, Serialize};
 
 use super::compile_places::{CompilePlace, CompilePlaces, Length};
 use super::engine::{Kind, Machine, Origin};
 
-/// How large the compiled code of whatever component may be, in bytes, and how many times as large
-/// as a component: what toolchains make becomes four times as large.
+/// Most bytes of compiled code: a base for any component, and a number for each byte of the
+/// component. Components of known toolchains become four times as large.
 const CODE_BYTES: (u64, u64) = (64 << 20, 100);
 
-/// How large compiled code is at most, in bytes.
+/// Largest compiled code of any component, in bytes.
 const MAX_CODE_BYTES: u64 = 1 << 30;
 
-/// How much is read of what a compile says when it fails, in bytes.
+/// Most bytes that are read of the error output of a failed compile.
 const MAX_STDERR_BYTES: u64 = 16 << 10;
 
-/// How much of it is shown, in bytes.
+/// Most bytes of it that are shown.
 const SHOWN_STDERR_BYTES: usize = 600;
 
-/// The longest first line that the process reads, in bytes.
+/// Longest first line that the process reads, in bytes.
 const MAX_ORDER_BYTES: u64 = 64 << 10;
 
-/// Globals and items of passive element segments that a core module may declare. Each takes
-/// 16 bytes of every instance, which no limit of a memory or a table counts; what toolchains
-/// make has some thousands at most.
+/// Most globals and items of passive element segments that a core module may declare. Each takes 16
+/// bytes of every instance, which no limit on memories or tables counts; modules of known
+/// toolchains have some thousands at most.
 const MAX_MODULE_ITEMS: u64 = 1 << 16;
 
-/// Part of the time that a compile may take, after which it is a long one, and leaves its place to
-/// another. What toolchains make takes less on a machine that has nothing else to do.
+/// Divisor of a compile's time limit that gives the time after which the compile is a long one, and
+/// leaves its place to another. Components of known toolchains take less on an idle machine.
 const LONG_PART: u32 = 20;
 
-/// How often it is looked whether a process has ended.
+/// Interval at which a process is checked for its end.
 const POLL: Duration = Duration::from_millis(2);
 
-/// For how many components it is remembered that they cannot be compiled within the limits.
+/// Most components that are remembered as exceeding the limits.
 const REMEMBERED: usize = 256;
 
-/// What the process is told, as one line of JSON; the component follows.
+/// Order to the process, as one line of JSON; the component follows.
 #[derive(Debug, Serialize, Deserialize)]
 struct CompilationRequest {
-    /// Whether the code is for the engine that has the component model's concurrency.
+    /// Whether the code is for the engine with the component model's concurrency.
     concurrent: bool,
-    /// How many bytes the component has.
+    /// Length of the component, in bytes.
     length: u64,
-    /// How many seconds of all processors together it may take.
+    /// Most time of all processors together, in seconds.
     seconds: u64,
-    /// How much address space it may take, in bytes.
+    /// Most address space, in bytes.
     memory: u64,
 }
 
-/// Why a component was not compiled.
+/// Reason for which a component was not compiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CompileError {
-    /// The compiler's own words.
+    /// The component is refused, in the compiler's own words.
     #[error("it is no component that runs here: {0}")]
     Refused(String),
     #[error(
@@ -83,22 +83,23 @@ pub(super) enum CompileError {
 }
 
 impl CompileError {
-    /// Whether it would fail again, at the same cost.
+    /// Checks whether compiling again would fail again, at the same cost.
     fn is_costly(&self) -> bool {
         matches!(self, Self::Time(_) | Self::Memory(_))
     }
 }
 
-/// How this program is started once more, to [compile](run): which words say that is the program's.
+/// Makes the command that starts this program once more, to [compile](run), with the arguments that
+/// select that.
 pub type CompileCommand = fn() -> io::Result<Command>;
 
-/// Compiles components, about as many at once as there are processors for.
+/// Compiles components, about as many at once as there are processors.
 pub(super) struct Compiler {
     command: CompileCommand,
     limits: Mutex<CompileLimits>,
     places: CompilePlaces,
-    /// What has failed at some cost, by the name of what it would have become, with the
-    /// limits of that time.
+    /// Costly failures, by the name of the entry that was to be compiled, with the limits at that
+    /// time.
     failed: Mutex<HashMap<String, (CompileLimits, CompileError)>>,
 }
 
@@ -117,15 +118,15 @@ impl From<&HostLimits> for CompileLimits {
     }
 }
 
-/// What is to be compiled.
+/// A component to be compiled.
 pub(super) struct Job<'a> {
-    /// What it will be called.
+    /// Name of the resulting entry.
     pub name: &'a str,
     /// The component.
     pub component: &'a [u8],
-    /// Whether it is for the engine that has the component model's concurrency.
+    /// Whether it is for the engine with the component model's concurrency.
     pub concurrent: bool,
-    /// Where the code may be kept on its way here, if the system has no temporary folder.
+    /// Folder for the code on its way here, if the system has no temporary folder.
     pub folder: &'a Path,
 }
 
@@ -148,7 +149,7 @@ impl Compiler {
     /// Compiles a component. Blocks, for seconds where it is large.
     ///
     /// # Errors
-    /// It is no component, has what no engine here runs, or takes more than the limits.
+    /// It is no component, needs a feature that no engine here has, or exceeds the limits.
     pub(super) fn compile(&self, job: &Job<'_>) -> Result<Vec<u8>, CompileError> {
         let limits = *lock(&self.limits);
         if let Some((then, error)) = lock(&self.failed).get(job.name)
@@ -179,10 +180,10 @@ impl Compiler {
     }
 }
 
-/// Why a process has not compiled a component.
+/// Reason for which a process has not compiled a component.
 enum NotCompiled {
     Failed(CompileError),
-    /// It takes long, and there was no place for that.
+    /// It takes long, and there was no place for long compiles.
     Long,
 }
 
@@ -223,10 +224,11 @@ fn run_process(
     let mut process = CompileProcess::start(command, &output)
         .map_err(|error| cannot("cannot be started", error))?;
     let sent = process.send(&order, job.component);
-    let stderr = process.child.stderr.take().map(read_stderr);
+    let stderr = process.child.0.stderr.take();
+    let stderr = stderr.map(|stderr| process_limits::read_output(stderr, MAX_STDERR_BYTES));
     let start = Instant::now();
     let status = loop {
-        let status = process.child.try_wait();
+        let status = process.child.0.try_wait();
         if let Some(status) = status.map_err(|error| cannot("cannot be waited for", error))? {
             break status;
         }
@@ -242,6 +244,7 @@ fn run_process(
     let said = stderr.and_then(|thread| thread.join().ok());
     let said = said.unwrap_or_default();
     if !status.success() {
+        let said = String::from_utf8_lossy(&said);
         return Err(failure(status, said.trim(), limits).into());
     }
     sent.map_err(|error| cannot("did not read the component", error))?;
@@ -249,7 +252,7 @@ fn run_process(
     Ok(code.map_err(|error| cannot("has not written all of the code", error))?)
 }
 
-/// How large the code of a component of so many bytes may be, in bytes.
+/// Returns the largest size of the code of a component of so many bytes, in bytes.
 fn max_code_bytes(component: u64) -> u64 {
     let (any, times) = CODE_BYTES;
     component
@@ -258,8 +261,8 @@ fn max_code_bytes(component: u64) -> u64 {
         .min(MAX_CODE_BYTES)
 }
 
-/// Reads what a process has written: the code, and then its length. Code of more than `most` bytes
-/// is not read.
+/// Reads the output of a process: the code, and then its length. Code of more than `most` bytes is
+/// not read.
 fn read_code(mut output: File, most: u64) -> io::Result<Vec<u8>> {
     const LENGTH: u64 = size_of::<u64>() as u64;
     let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
@@ -291,38 +294,19 @@ fn read_code(mut output: File, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads what a process says, for as long as it says anything, and keeps the beginning.
-fn read_stderr(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut said = Vec::new();
-        let _ = (&mut stderr).take(MAX_STDERR_BYTES).read_to_end(&mut said);
-        let _ = io::copy(&mut stderr, &mut io::sink());
-        String::from_utf8_lossy(&said).into_owned()
-    })
-}
-
-/// Why a process has not done what it was to do.
+/// Returns the reason for which a process has failed.
 fn failure(status: ExitStatus, said: &str, limits: CompileLimits) -> CompileError {
     if status.code() == Some(i32::from(REFUSED)) {
         let said = said.strip_prefix("dormouse: ").unwrap_or(said);
         return CompileError::Refused(cut(said).to_owned());
     }
-    if is_out_of_time(status) {
-        return CompileError::Time(limits.time);
+    match process_limits::exceeded(status, said) {
+        Some(Exceeded::Time) => return CompileError::Time(limits.time),
+        Some(Exceeded::Memory) => return CompileError::Memory(limits.memory),
+        None => {}
     }
-    let no_memory = [
-        "memory allocation of",
-        "annot allocate memory",
-        "os error 12",
-        "os error 11",
-        // The same, where it stands in a panic: a thread that finds no room.
-        "emporarily unavailable",
-    ];
-    if no_memory.iter().any(|words| said.contains(words)) {
-        return CompileError::Memory(limits.memory);
-    }
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
-    let last = last.map(|line| format!("; it said: {}", cut(line.trim())));
+    let last = process_limits::last_line(said);
+    let last = last.map(|line| format!("; it said: {}", cut(line)));
     CompileError::Failed(format!("has failed ({status}){}", last.unwrap_or_default()))
 }
 
@@ -331,24 +315,9 @@ fn cut(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Whether the system has ended a process because it took too long.
-#[cfg(unix)]
-fn is_out_of_time(status: ExitStatus) -> bool {
-    use rustix::process::Signal;
-    use std::os::unix::process::ExitStatusExt as _;
-    // Of the two limits of that time the first one ends it. A `SIGKILL` is somebody else's,
-    // such as the system's when it runs out of memory.
-    status.signal() == Some(Signal::XCPU.as_raw())
-}
-
-#[cfg(not(unix))]
-fn is_out_of_time(_: ExitStatus) -> bool {
-    false
-}
-
-/// A process that compiles, and is ended when it is dropped.
+/// A process that compiles, and is killed when this is dropped.
 struct CompileProcess {
-    child: Child,
+    child: KilledWhenDropped,
 }
 
 impl CompileProcess {
@@ -362,12 +331,13 @@ impl CompileProcess {
             .stdout(output.try_clone()?)
             .stderr(Stdio::piped())
             .spawn()?;
+        let child = KilledWhenDropped(child);
         Ok(Self { child })
     }
 
-    /// Sends it what it is to do. Its input stays open: it ends when that does.
+    /// Sends the process its order. Its input stays open: the process ends when the input does.
     fn send(&mut self, order: &CompilationRequest, component: &[u8]) -> io::Result<()> {
-        let Some(stdin) = &mut self.child.stdin else {
+        let Some(stdin) = &mut self.child.0.stdin else {
             return Err(io::Error::other("it has no input"));
         };
         let mut line = serde_json::to_vec(order)?;
@@ -378,19 +348,11 @@ impl CompileProcess {
     }
 }
 
-impl Drop for CompileProcess {
-    fn drop(&mut self) {
-        // One that has ended already is no problem.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The exit code of a process that was given something that cannot be compiled.
+/// Exit code of a process whose component cannot be compiled.
 const REFUSED: u8 = 1;
 
-/// What such a process does: limits itself, reads an order and a component from its
-/// input, and writes compiled code and its length to its output.
+/// Runs such a process: limits it, reads an order and a component from its input, and writes
+/// compiled code and its length to its output.
 ///
 /// # Errors
 /// The component cannot be compiled, or the code cannot be written.
@@ -401,7 +363,14 @@ pub fn run() -> anyhow::Result<()> {
         .take(MAX_ORDER_BYTES)
         .read_until(b'\n', &mut line)?;
     let order: CompilationRequest = serde_json::from_slice(&line)?;
-    limit(&order)?;
+    // The length stands after the code.
+    let file = max_code_bytes(order.length).saturating_add(4096);
+    let limits = ProcessLimits {
+        seconds: order.seconds,
+        memory: order.memory,
+        file,
+    };
+    limits.apply()?;
     let mut component = Vec::new();
     (&mut input)
         .take(order.length)
@@ -420,7 +389,8 @@ pub fn run() -> anyhow::Result<()> {
     let engine = Machine::engine(kind).map_err(|error| anyhow::anyhow!("{error:#}"))?;
     let code = match dormouse_catalog::with_epoch_checks(&component) {
         Ok(component) => engine.precompile_component(&component),
-        // What cannot be read is no component for the engine either, which says more of it.
+        // Bytes that cannot be read are no component for the engine either, and its error says
+        // more.
         Err(error) => match engine.precompile_component(&component) {
             Ok(_) => Err(error.into()),
             refused => refused,
@@ -444,39 +414,6 @@ fn end_with_host() -> io::Result<()> {
     thread.spawn(wait).map(drop)
 }
 
-/// Has the system end this process when it takes more than it may.
-#[cfg(unix)]
-fn limit(order: &CompilationRequest) -> io::Result<()> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let set = |resource, current: u64, maximum: u64| {
-        // Nobody may have more than they were given.
-        let given = getrlimit(resource);
-        let least =
-            |wanted: u64, given: Option<u64>| given.map_or(wanted, |given| wanted.min(given));
-        let limit = Rlimit {
-            current: Some(least(current, given.maximum)),
-            maximum: Some(least(maximum, given.maximum)),
-        };
-        setrlimit(resource, limit).map_err(io::Error::from)
-    };
-    set(Resource::Core, 0, 0)?;
-    set(
-        Resource::Cpu,
-        order.seconds,
-        order.seconds.saturating_add(2),
-    )?;
-    set(Resource::As, order.memory, order.memory)?;
-    // The length stands after it.
-    let most = max_code_bytes(order.length).saturating_add(4096);
-    set(Resource::Fsize, most, most)
-}
-
-/// Elsewhere the host's clock alone ends a compile.
-#[cfg(not(unix))]
-fn limit(_: &CompilationRequest) -> io::Result<()> {
-    Ok(())
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that is done under these locks can be left half done.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -486,7 +423,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) mod tests {
     use super::*;
 
-    /// The program of the unit tests, which has a test in place of the subcommand.
+    /// Returns the program of the unit tests, which has a test in place of the subcommand.
     pub(crate) fn command() -> io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["--exact", "compiler::tests::compile_process"]);
@@ -494,7 +431,7 @@ pub(super) mod tests {
         Ok(command)
     }
 
-    /// What such a process does, for the other tests here: started by them alone.
+    /// The process that the other tests here compile in: only they start it.
     #[test]
     #[ignore = "the process that the other tests compile in"]
     fn compile_process() {
@@ -526,7 +463,7 @@ pub(super) mod tests {
         Compiler::new(&limits, command)
     }
 
-    /// A component of one module with that many functions, each with long chains of
+    /// Returns a component of one module with that many functions, each with long chains of
     /// additions between many locals, which take a compiler much time and memory.
     fn bomb(functions: usize) -> String {
         let body = (0..20_000).map(|at| {
@@ -548,7 +485,7 @@ pub(super) mod tests {
         assert!(matches!(&module, CompileError::Refused(_)), "{module}");
     }
 
-    /// Two bytes far apart are no image of all that is between them.
+    /// Two bytes far apart make no image of all bytes between them.
     #[test]
     fn code_is_not_much_larger_than_its_component() {
         let compiler = Compiler::new(&HostLimits::default(), command);
@@ -594,8 +531,7 @@ pub(super) mod tests {
         assert_eq!(error, CompileError::Memory(200 << 20), "{error}");
     }
 
-    /// How much time of processors the children of this process have taken that have
-    /// ended, in ticks.
+    /// Returns the processor time of this process's children that have ended, in ticks.
     fn cpu_of_children() -> u64 {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
         let fields: Vec<_> = stat

@@ -1,4 +1,4 @@
-//! Content blocks between the contract and MCP.
+//! Conversion of content blocks between the contract and MCP.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,12 +10,12 @@ use super::bindings::dormouse::plugin::types::{
 };
 use super::hint;
 
-/// A text member of an object.
+/// Returns a text member of an object.
 pub(super) fn text(object: &Value, name: &str) -> Option<String> {
     object.get(name)?.as_str().map(str::to_owned)
 }
 
-/// MCP's name of a role, for a plugin.
+/// Converts MCP's name of a role for a plugin.
 pub(super) fn role(value: Option<&Value>) -> Option<Role> {
     match value?.as_str()? {
         "user" => Some(Role::User),
@@ -24,7 +24,7 @@ pub(super) fn role(value: Option<&Value>) -> Option<Role> {
     }
 }
 
-/// A plugin's role, for a client.
+/// Converts a plugin's role for a client.
 pub(super) fn role_name(role: Role) -> &'static str {
     match role {
         Role::User => "user",
@@ -32,7 +32,7 @@ pub(super) fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// A content block of MCP, for a plugin.
+/// Converts a content block of MCP for a plugin.
 pub(super) fn content(block: &Value) -> Option<Content> {
     let annotations = block.get("annotations").map(annotations);
     let bytes = |object: &Value, name: &str| STANDARD.decode(object.get(name)?.as_str()?).ok();
@@ -87,10 +87,10 @@ fn annotations(value: &Value) -> Annotations {
     }
 }
 
-/// A plugin's content block, for a client.
+/// Converts a plugin's content block for a client.
 ///
 /// # Errors
-/// A hint about it is none: "a `priority` of …".
+/// One of its annotations is not as MCP has it: "a `priority` of …".
 pub(super) fn block(content: Content) -> Result<Value, String> {
     let (mut block, annotations) = match content {
         Content::Text(text) => (

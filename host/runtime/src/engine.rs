@@ -1,4 +1,4 @@
-//! The wasmtime engines, made by the calls that first need them.
+//! Wasmtime engines, made by the calls that first need them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,28 +9,26 @@ use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 use super::state::State;
 use super::ticker::{RunningGuest, Ticker};
 
-/// How much stack a guest may use, in bytes; its fibre gets as much again for
-/// host calls.
+/// Stack of a guest, in bytes; its fibre gets as much again for host calls.
 pub(super) const GUEST_STACK_BYTES: usize = 1 << 20;
 
-/// How many instances the pool has room for; further ones are made on demand.
+/// Most instances in the pool; further ones are made on demand.
 const POOL: u32 = 128;
 
-/// How large an instance's memory may grow in the pool, in bytes: as large as the
-/// default of `memory` in `[servers.NAME.limits]`.
+/// Largest memory of an instance in the pool, in bytes: as large as the default of `memory` in
+/// `[servers.NAME.limits]`.
 pub(super) const POOL_MEMORY: u64 = 256 << 20;
 
-/// How large the image of a memory is, in bytes, that is kept however much of it are zeros. Beyond
-/// this it is kept where at least half of it is data.
+/// Largest image of a memory, in bytes, that is kept regardless of the zeros in it. A larger image
+/// is kept where at least half of it is data.
 const DENSE_IMAGE_BYTES: u64 = 1 << 20;
 
-/// Where instances come from.
+/// Origin of instances.
 ///
-/// Making one maps memory and takes that away again, and processes of many
-/// threads queue for their address space: with 64 calls in flight a pool, whose
-/// memory stays mapped, serves about eight times as many calls. But a pool has
-/// places of one size, and not many; so what does not fit, or stays for long, is
-/// made on demand.
+/// Making an instance maps memory and unmaps it again, and processes with many threads queue for
+/// their address space: with 64 calls in flight a pool, whose memory stays mapped, serves about
+/// eight times as many calls. But a pool has places of one size, and not many; so instances that do
+/// not fit, or stay for long, are made on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// From the pool.
@@ -39,27 +37,27 @@ pub(super) enum Origin {
     Demand,
 }
 
-/// What kind of engine runs a component.
+/// Kind of the engine that runs a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
     pub origin: Origin,
-    /// Whether it can do the component model's concurrency. A call that goes through
-    /// all of that takes a fifth more of a processor's time (`cargo xtask bench http`),
-    /// and few components have any use for it; those of componentize-js are among them.
+    /// Whether it has the component model's concurrency. A call through all of that takes a fifth
+    /// more of a processor's time (`cargo xtask bench http`), and few components use it; those of
+    /// componentize-js are among them.
     pub concurrent: bool,
 }
 
-/// An engine and what hangs on it.
+/// An engine with its linker.
 pub(super) struct Machine {
     pub engine: Engine,
-    /// With all that the host offers: WASI (whose use is up to each store) and
-    /// the contract.
+    /// Linker with all functions that the host offers: WASI (whose use is up to each store) and the
+    /// contract.
     pub linker: wasmtime::component::Linker<State>,
 }
 
-/// The engines, each made when it is first needed.
+/// Engines of one host, each made when it is first needed.
 pub(super) struct Machines {
-    /// By what they can do.
+    /// The engine of each kind.
     all: [OnceLock<Result<Machine, String>>; 4],
     /// The places of the pool.
     places: Arc<Semaphore>,
@@ -79,12 +77,12 @@ impl Default for Machines {
 }
 
 impl Machines {
-    /// How many engines were made: none before the first call.
+    /// Returns the number of engines that were made: none before the first call.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// An engine, made now if need be.
+    /// Returns an engine, made now if need be.
     pub(super) fn get(&self, kind: Kind) -> Result<&Machine, String> {
         let [pool, demand, concurrent_pool, concurrent_demand] = &self.all;
         let machine = match (kind.origin, kind.concurrent) {
@@ -103,18 +101,18 @@ impl Machines {
         machine.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    /// Has busy guests yield for as long as what it returns is held.
+    /// Makes busy guests yield for as long as the returned value is held.
     pub(super) fn busy(&self) -> RunningGuest {
         self.ticker.busy()
     }
 
-    /// A place in the pool, if one is free.
+    /// Takes a place in the pool, if one is free.
     pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
 }
 
-/// The pool's measures. Nothing but address space is taken before it is used.
+/// Returns the pool's configuration. Only address space is taken before a place is used.
 fn pool(concurrent: bool) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     // A component of componentize-js has some ten core instances, and in each a function may
@@ -135,18 +133,18 @@ fn pool(concurrent: bool) -> PoolingAllocationConfig {
         .max_core_instance_size(4 << 20)
         .table_elements(1 << 16)
         .max_memory_size(usize::try_from(POOL_MEMORY).unwrap_or(usize::MAX))
-        // What is written over with zeros rather than given back and taken anew.
-        // Where the kernel tells which pages were touched, only those are.
+        // Memory that is overwritten with zeros instead of being unmapped and mapped anew. Where
+        // the kernel tells which pages were touched, only those are.
         .pagemap_scan(Enabled::Auto)
         .linear_memory_keep_resident(256 << 10)
         .table_keep_resident(64 << 10)
-        // What the places hold on to while nobody uses them.
+        // Places that keep their memory while nobody uses them.
         .max_unused_warm_slots(16);
     pool
 }
 
 impl Machine {
-    /// An engine of that kind alone, for whoever does nothing but compile.
+    /// Returns an engine of that kind alone, for a process that only compiles.
     pub(super) fn engine(kind: Kind) -> wasmtime::Result<Engine> {
         let mut config = Config::new();
         config
@@ -171,7 +169,7 @@ impl Machine {
         Engine::new(&config)
     }
 
-    /// An engine of that kind, with all that the host offers.
+    /// Returns an engine of that kind, with all functions that the host offers.
     pub(super) fn new(kind: Kind) -> wasmtime::Result<Self> {
         let engine = Self::engine(kind)?;
         let linker = super::state::linker(&engine)?;
@@ -183,7 +181,7 @@ impl Machine {
 mod tests {
     use super::*;
 
-    /// What is compiled once serves the pool and what is made on demand.
+    /// Code compiled once serves instances of the pool and instances made on demand.
     #[test]
     fn both_origins_take_the_same_code() {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,4 +1,4 @@
-//! Why a call failed, in words for the model and the user.
+//! Errors of calls, in words for the model and the user.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 
 use super::Target;
 
-/// A call that failed before or outside of the plugin's own code, or, where it is
-/// no tool's, inside of it.
+/// A call that failed before or outside of the plugin's own code, or, for all but tools, inside of
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("server `{server}`, {subject}: {}", said_of(.server, .subject, .cause))]
 pub struct CallError {
     /// The server.
     pub server: String,
-    /// What was called: a tool, a prompt or a resource, by its own name.
+    /// The tool, prompt or resource that was called, by its own name.
     pub subject: String,
-    /// What went wrong.
+    /// Cause of the failure.
     pub cause: Cause,
 }
 
-/// Cause of an error, without the name of what was called where it begins with that: a component is
-/// also told of what it has called itself, which is another thing.
+/// Returns the text of a cause without the called item's name where it begins with that: a
+/// component is also told of items that it has called itself, which are other ones.
 fn said_of(server: &str, subject: &str, cause: &Cause) -> String {
     let text = cause.to_string();
     match text.strip_prefix(&format!("{subject} of server `{server}` ")) {
@@ -30,14 +30,14 @@ fn said_of(server: &str, subject: &str, cause: &Cause) -> String {
 }
 
 impl CallError {
-    /// The error as an MCP `CallToolResult`, so that the model can react to it.
+    /// Returns the error as an MCP `CallToolResult`, so that the model can react to it.
     #[must_use]
     pub fn to_result(&self) -> Value {
         json!({ "content": [{ "type": "text", "text": self.to_string() }], "isError": true })
     }
 }
 
-/// What went wrong.
+/// Cause of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum Cause {
@@ -65,7 +65,7 @@ pub enum Cause {
         wanted: u64,
         limit: u64,
     },
-    /// There was no room among what all guests have, for as long as the call could wait.
+    /// The memory of all guests together had no room for as long as the call could wait.
     #[error(
         "there was no memory for it: all guests together may have {limit} bytes, half of that each server\nhint: `memory` in `[limits]` of dormouse.toml sets how much; fewer `instances` in `[servers.NAME.limits]` take less"
     )]
@@ -90,7 +90,7 @@ pub enum Cause {
         size: u64,
         limit: u64,
     },
-    /// Too much to be taken over from the guest, so that nobody knows how much it is.
+    /// More bytes than may be taken over from the guest, so that their number is not known.
     #[error(
         "the result, or what it handed to the host, has more than the {limit} bytes that are allowed\nhint: ask for less, or set `result` in `[servers.{server}.limits]`"
     )]
@@ -103,11 +103,11 @@ pub enum Cause {
         size: u64,
         limit: u64,
     },
-    #[error("the plugin's answer is not what MCP has there: {0}")]
+    #[error("its answer is not what MCP has there: {0}")]
     BadResult(String),
     #[error("the arguments do not fit: {0}")]
     Invalid(String),
-    /// What the upstream answered with, in its own words: its code, and JSON text.
+    /// Error of the upstream, in its own words: its code, message and data as JSON text.
     #[error("{message}")]
     Upstream {
         code: i64,
@@ -125,8 +125,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The cause, unless its text is longer than a result of that server may be: an error
-    /// is an answer, too.
+    /// Returns the cause, or [`Self::ErrorTooLarge`] where its text is longer than a result of that
+    /// server may be: an error is an answer, too.
     pub(super) fn within(self, target: &Target) -> Self {
         let data = match &self {
             Self::Upstream { data, .. } => data.as_ref().map_or(0, String::len),

@@ -1,10 +1,10 @@
-//! Lists of flags among the parameters of what a guest may call.
+//! Lists of flags among the parameters of functions that a guest may call.
 
 use wasmtime::component::Type;
 
-/// Whether values of a type may hold any number of sets of flags. Wasmtime makes values of what it
-/// hands to a function that is not known by its type, and those of flags take many times the
-/// memory that it counts of them.
+/// Checks whether values of a type may hold any number of sets of flags. Wasmtime makes values for
+/// the parameters of a function whose types are not known statically, and those of flags take many
+/// times the memory that wasmtime counts for them.
 pub(super) fn has_lists_of_flags(ty: &Type) -> bool {
     has_flags(ty, false)
 }

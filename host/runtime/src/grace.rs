@@ -1,4 +1,4 @@
-//! The time in which a cancelled call may end by itself.
+//! Time in which a cancelled call may end by itself.
 
 use std::time::Duration;
 
@@ -7,21 +7,20 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// How long a cancelled call may go on: long enough for a guest that asks now and
-/// then to put things in order, short enough that nobody minds one that does not.
+/// Time for which a cancelled call may go on: long enough for a guest that checks now and then to
+/// clean up, short enough that nobody minds a guest that does not.
 pub const GRACE: Duration = Duration::from_millis(500);
 
-/// A guest at work, which is told when nobody waits for it any more, and only then
-/// dropped.
+/// A running guest, which is told when nobody waits for it any more, and only then dropped.
 pub(super) struct Graceful<T: Send + 'static> {
     work: Option<BoxFuture<'static, T>>,
     cancel: CancellationToken,
-    /// When it is dropped, once it was cancelled.
+    /// Time at which it is dropped, once it was cancelled.
     end: Option<Instant>,
 }
 
 impl<T: Send + 'static> Graceful<T> {
-    /// What `cancel` cancels.
+    /// Wraps the work that `cancel` cancels.
     pub(super) fn new(work: BoxFuture<'static, T>, cancel: CancellationToken) -> Self {
         Self {
             work: Some(work),
@@ -30,7 +29,7 @@ impl<T: Send + 'static> Graceful<T> {
         }
     }
 
-    /// What comes of it; nothing if it was cancelled, however it has ended then.
+    /// Waits for the result; none if it was cancelled, however it has ended then.
     pub(super) async fn ended(mut self) -> Option<T> {
         let work = self.work.as_mut()?;
         tokio::select! {
@@ -51,7 +50,7 @@ impl<T: Send + 'static> Graceful<T> {
 }
 
 impl<T: Send + 'static> Drop for Graceful<T> {
-    /// Whoever waited has gone, and the guest has its time all the same.
+    /// Cancels the work, and lets it run for its time although nobody waits for it.
     fn drop(&mut self) {
         let Some(work) = self.work.take() else {
             return;
@@ -74,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// Ends when it is cancelled, and after a while more; says so.
+    /// Returns work that ends `takes` after it is cancelled, and a flag that is set then.
     fn tidy(
         cancel: &CancellationToken,
         takes: Duration,
@@ -116,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Who first cancels and then goes does not get it twice.
+    /// A caller that cancels and then drops the work gives it that time only once.
     #[tokio::test]
     async fn the_grace_is_given_once() {
         let cancel = CancellationToken::new();

@@ -1,4 +1,4 @@
-//! What can be asked of a plugin: its parameters, and what becomes of its answer.
+//! Requests to a plugin: their parameters, and the conversion of their results.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::memory::ServerMemory;
 use super::schemas::{Schemas, readable};
 use super::{Target, value};
 
-/// What is asked of a plugin.
+/// A request to a plugin.
 #[derive(Debug)]
 pub enum GuestRequest {
     /// `tools/call`: an MCP `CallToolResult`.
@@ -33,21 +33,21 @@ pub enum GuestRequest {
 pub struct Tool {
     /// The tool's own name, without a prefix.
     pub name: String,
-    /// What is known of it.
+    /// Its declaration, as far as a call needs it.
     pub callable: Arc<Callable>,
     /// Its arguments.
     pub arguments: Arguments,
 }
 
-/// What a call needs to know of its tool.
+/// Declaration of a tool, as far as a call needs it.
 #[derive(Debug)]
 pub struct Callable {
     /// The function behind it; none for an adapter's tool.
     pub function: Option<Function>,
-    /// What its arguments are checked against before anything is instantiated and, for
-    /// an adapter's tool, its answers. None for a tool of an upstream, which checks its
-    /// arguments itself (a schema that is known from before must not refuse a good
-    /// call), and whose answers pass as they are.
+    /// Schemas with which its arguments are checked before anything is instantiated and, for an
+    /// adapter's tool, its answers. None for a tool of an upstream, which checks its arguments
+    /// itself (a schema that is known from before must not refuse a good call), and whose answers
+    /// pass as they are.
     pub schemas: Option<Schemas>,
 }
 
@@ -58,9 +58,9 @@ pub struct Prompt {
     pub name: String,
     /// The function behind it, if it has one.
     pub function: Option<Function>,
-    /// What it is declared to be.
+    /// Its declared description.
     pub description: Option<String>,
-    /// Its arguments: strings, all of them, says MCP.
+    /// Its arguments: all strings, as MCP has it.
     pub arguments: Arguments,
 }
 
@@ -71,26 +71,26 @@ pub struct Resource {
     pub uri: String,
     /// The function behind it, if it has one.
     pub function: Option<Function>,
-    /// The declared MIME type of what it contains.
+    /// Declared MIME type of its contents.
     pub mime_type: Option<String>,
     /// The variables of its template, as strings.
     pub variables: Map<String, Value>,
 }
 
-/// What a user has begun to type.
+/// A text that a user has begun to type.
 #[derive(Debug)]
 pub struct Completion {
-    /// What it is an argument of.
+    /// The prompt or template that it is an argument of.
     pub of: Reference,
     /// The argument's name.
     pub argument: String,
-    /// What has been typed so far.
+    /// Text typed so far.
     pub value: String,
-    /// What other arguments are already.
+    /// Names and values of other arguments.
     pub context: Vec<(String, String)>,
 }
 
-/// What an argument belongs to.
+/// Item that an argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
     /// A prompt, by its own name.
@@ -107,7 +107,7 @@ pub(super) const BY_NAME: [(&str, &str); 4] = [
     ("completion", "complete"),
 ];
 
-/// One of them.
+/// Returns the export of one of these.
 pub(super) fn by_name((interface, function): (&str, &str)) -> Export {
     Export {
         interface: Some(contract::interface(interface)),
@@ -115,7 +115,7 @@ pub(super) fn by_name((interface, function): (&str, &str)) -> Export {
     }
 }
 
-/// Whether one of them takes and gives what it does in the contract.
+/// Checks whether the signature of one of these exports is that of the contract.
 pub(super) fn is_of_contract((_, function): (&str, &str), signature: &Function) -> bool {
     let case = |wit: &str, ty| VariantCase {
         wit: wit.to_owned(),
@@ -155,7 +155,7 @@ pub(super) fn is_of_contract((_, function): (&str, &str), signature: &Function) 
 }
 
 impl GuestRequest {
-    /// What it is, for the user.
+    /// Returns the name of the requested item, for the user.
     pub(super) fn subject(&self) -> String {
         match self {
             Self::Tool(tool) => format!("tool `{}`", tool.name),
@@ -177,7 +177,7 @@ impl GuestRequest {
         }
     }
 
-    /// The function to call.
+    /// Returns the function to call.
     pub(super) fn export(&self) -> Cow<'_, Export> {
         if let Some(function) = self.function() {
             return Cow::Borrowed(&function.export);
@@ -191,13 +191,13 @@ impl GuestRequest {
         }))
     }
 
-    /// How many values the function returns.
+    /// Returns the number of values that the function returns.
     pub(super) fn results(&self) -> usize {
         self.function()
             .map_or(1, |function| usize::from(function.result.is_some()))
     }
 
-    /// How much base64 its arguments have in them, in bytes, for a typed tool.
+    /// Returns the length of the base64 in a typed tool's arguments, in bytes.
     pub(super) fn base64(&self) -> u64 {
         match self {
             Self::Tool(tool) => tool.callable.function.as_ref().map_or(0, |function| {
@@ -207,21 +207,37 @@ impl GuestRequest {
         }
     }
 
-    /// Whether schemas have to be compiled before the arguments can be checked.
-    pub(super) fn has_to_compile(&self, memory: &ServerMemory) -> bool {
+    /// Checks whether [checking](Self::check) the arguments may take long.
+    pub(super) fn check_takes_long(&mut self, memory: &Arc<ServerMemory>) -> bool {
         match self {
-            Self::Tool(tool) => {
-                let schemas = tool.callable.schemas.as_ref();
-                schemas.is_some_and(|schemas| !schemas.are_compiled(memory))
-            }
+            Self::Tool(Tool {
+                callable,
+                arguments,
+                ..
+            }) => callable
+                .schemas
+                .as_ref()
+                .is_some_and(|schemas| schemas.check_takes_long(&mut arguments.values, memory)),
             _ => false,
         }
     }
 
-    /// Holds the arguments against the schemas of what is called.
+    /// Checks whether the result is checked with a schema, which may take long.
+    pub(super) fn has_output_schema(&self) -> bool {
+        match self {
+            Self::Tool(tool) => tool
+                .callable
+                .schemas
+                .as_ref()
+                .is_some_and(Schemas::has_output),
+            _ => false,
+        }
+    }
+
+    /// Checks the arguments with the schemas of the tool.
     ///
     /// # Errors
-    /// They are not as these say.
+    /// They do not match.
     pub(super) fn check(&mut self, memory: &Arc<ServerMemory>) -> Result<(), Cause> {
         if let Self::Tool(Tool {
             name,
@@ -235,8 +251,8 @@ impl GuestRequest {
         Ok(())
     }
 
-    /// The parameters, if they are right and the values of a function's arguments take no more than
-    /// `max_bytes` of memory.
+    /// Returns the parameters, if they are right and the values of a function's arguments take no
+    /// more than `max_bytes` of memory.
     pub(super) fn params(&self, max_bytes: u64) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
@@ -276,8 +292,8 @@ impl GuestRequest {
         }
     }
 
-    /// Why the upstream has failed, if that is what the plugin says: it passes on
-    /// what it got by its text.
+    /// Returns the upstream's failure, if the plugin answers with its text: that is how plugins
+    /// pass on an error of their upstream.
     pub(super) fn passed_on(&self, value: Option<&Val>, failed: Option<Cause>) -> Option<Cause> {
         let Some(Val::Result(Err(error))) = value else {
             return None;
@@ -289,7 +305,8 @@ impl GuestRequest {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
-    /// How many times the memory that wasmtime counts what the function returns may take.
+    /// Returns the most memory that the function's result may take, as a multiple of the memory
+    /// that wasmtime counts.
     pub(super) fn uncounted_factor(&self) -> usize {
         let result = self
             .function()
@@ -297,16 +314,16 @@ impl GuestRequest {
         result.map_or(1, value::uncounted_factor)
     }
 
-    /// The size of what the function returned, as JSON, in bytes: at least that, and no more than
-    /// shows whether it is beyond a limit.
+    /// Returns the size of the function's result as JSON, in bytes: a lower bound, exact enough to
+    /// show whether it is beyond a limit.
     pub(super) fn result_size(&self, value: Option<&Val>, limit: u64) -> u64 {
         let function = self.function();
         let ty = function.map(|function| function.result.as_ref().unwrap_or(&Type::Bool));
         value.map_or(0, |value| value::json_size(ty, value, limit))
     }
 
-    /// What the function returned, as MCP has it. `target` is whose it is; `completed` is
-    /// what the upstream has said of a completion, if it was asked.
+    /// Converts the function's result to MCP. `target` is the server; `completed` is the upstream's
+    /// answer to a completion, if it was asked.
     pub(super) fn result(
         &self,
         (target, memory): (&Target, &Arc<ServerMemory>),
@@ -314,7 +331,7 @@ impl GuestRequest {
         completed: Option<String>,
     ) -> Result<Answer, Cause> {
         let server = &target.server;
-        // What an upstream says passes as it is.
+        // Objects of an upstream pass as they are.
         let by_name = |what, key: &str| match &target.upstream {
             None => readable(what, key, object(value)?.into_text()),
             Some(_) => object(value),
@@ -379,7 +396,7 @@ impl Completion {
     }
 }
 
-/// The object whose text a function returned that takes requests by name.
+/// Returns the object whose text was returned by a function that takes requests by name.
 fn object(value: Option<&Val>) -> Result<Answer, Cause> {
     match value {
         Some(Val::Result(Ok(Some(text)))) => match text.as_ref() {
@@ -391,7 +408,7 @@ fn object(value: Option<&Val>) -> Result<Answer, Cause> {
     }
 }
 
-/// The text of an error, where it has one.
+/// Returns the text of an error, where it has one.
 fn error_text(error: Option<&Val>) -> Option<&str> {
     match error? {
         Val::String(text) => Some(text),
@@ -400,7 +417,7 @@ fn error_text(error: Option<&Val>) -> Option<&str> {
     }
 }
 
-/// The error of such a function: a text, or `read-error`.
+/// Returns the cause for an error of such a function: a text, or `read-error`.
 fn refused(error: Option<&Val>) -> Cause {
     match error {
         Some(Val::Variant(case, None)) if case == "not-found" => Cause::NotFound,
@@ -412,10 +429,10 @@ fn refused(error: Option<&Val>) -> Cause {
     }
 }
 
-/// How many values a completion has at most (MCP, completion).
+/// Most values of a completion (MCP, completion).
 const COMPLETIONS: usize = 100;
 
-/// An MCP `CompleteResult` of these values, or of as many as it may have.
+/// Returns an MCP `CompleteResult` of these values, cut to the most that it may have.
 #[must_use]
 pub fn completion(mut values: Vec<String>, total: Option<usize>, more: bool) -> Value {
     let more = more || values.len() > COMPLETIONS;
@@ -427,8 +444,8 @@ pub fn completion(mut values: Vec<String>, total: Option<usize>, more: bool) -> 
     json!({ "completion": completion })
 }
 
-/// A completion that a plugin passes on as it got it is what its upstream said, word
-/// for word; the contract has no place for all that MCP has there.
+/// Returns a completion: in the upstream's own words if the plugin passes it on unchanged, as the
+/// contract has no room for all members that MCP has there.
 fn completion_of(value: Option<&Val>, completed: Option<String>) -> Result<Answer, Cause> {
     let made = made(value)?;
     let passed_on = |text: &String| {
@@ -442,10 +459,9 @@ fn completion_of(value: Option<&Val>, completed: Option<String>) -> Result<Answe
         let more = part("hasMore") == Some(Value::Bool(true));
         completion(values.map(str::to_owned).collect(), total, more) == made
     };
-    Ok(match completed.filter(passed_on) {
-        Some(text) => Answer::Verbatim(text),
-        None => Answer::Made(made),
-    })
+    let passed_on = completed.filter(passed_on);
+    let passed_on = passed_on.and_then(|text| Answer::read(text).ok());
+    Ok(passed_on.unwrap_or(Answer::Made(made)))
 }
 
 fn made(value: Option<&Val>) -> Result<Value, Cause> {
@@ -480,4 +496,32 @@ fn made(value: Option<&Val>) -> Result<Value, Cause> {
         }
     }
     Ok(completion(values, total, more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a completion that passes, clients read each number.
+    #[test]
+    fn a_completion_with_a_number_that_clients_do_not_read_is_made_anew() {
+        let member = |name: &str, value| (name.to_owned(), value);
+        let completions = Val::Record(vec![
+            member("values", Val::List(vec![Val::String("a".to_owned())])),
+            member("total", Val::Option(None)),
+            member("has-more", Val::Bool(false)),
+        ]);
+        let value = Val::Result(Ok(Some(Box::new(completions))));
+        for (number, passes) in [("1.10", true), ("1e999", false)] {
+            let said = format!(
+                r#"{{"completion":{{"values":["a"],"hasMore":false}},"_meta":{{"n":{number}}}}}"#
+            );
+            let answer = completion_of(Some(&value), Some(said.clone())).unwrap();
+            let expected = match passes {
+                true => Answer::Verbatim(said),
+                false => Answer::Made(completion(vec!["a".to_owned()], None, false)),
+            };
+            assert_eq!(answer, expected, "{number}");
+        }
+    }
 }

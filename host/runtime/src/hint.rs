@@ -1,21 +1,21 @@
-//! The hints about a piece of content (MCP `Annotations`), as clients take them: some
-//! throw a whole result away for one hint that is none.
+//! Hints on content (MCP `Annotations`), as clients accept them: some discard a whole result for
+//! one invalid hint.
 
 use dormouse_text::visible::short_name;
 use serde_json::Value;
 
-/// How important something is.
+/// Converts the importance of content.
 ///
 /// # Errors
-/// Why it is no priority.
+/// The reason for which it is no priority.
 pub(super) fn priority(priority: f64) -> Result<Value, String> {
     part(priority).map_err(|why| format!("a `priority` of {why}"))
 }
 
-/// A number from 0 to 1.
+/// Converts a number from 0 to 1.
 ///
 /// # Errors
-/// The number in backticks, and what is wrong with it.
+/// The number in backticks, and the fault.
 pub(super) fn part(number: f64) -> Result<Value, String> {
     match (0.0..=1.0).contains(&number) {
         true => Ok(number.into()),
@@ -23,11 +23,11 @@ pub(super) fn part(number: f64) -> Result<Value, String> {
     }
 }
 
-/// When something was changed. MCP says ISO 8601; what clients take of that is a date
-/// and a time with its zone, in capitals.
+/// Checks the time of a change. MCP says ISO 8601, of which clients accept a date and a time with
+/// its zone, in capitals.
 ///
 /// # Errors
-/// Why it is no such time.
+/// The reason for which it is no such time.
 pub(super) fn last_modified(when: &str) -> Result<(), String> {
     match dormouse_catalog::is_moment(when) {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! A live instance, and one call of it.
+//! A live instance, and the calls of its functions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,18 +24,18 @@ use super::value::json_memory;
 use super::{Call, Target};
 use crate::sandbox::GivenSecrets;
 
-/// Size of a result, as JSON, up to which it goes on as values, in bytes.
+/// Largest result, in bytes as JSON, that is passed on as values.
 const MAX_VALUES_BYTES: u64 = 64 << 10;
 
 /// An instance and its store.
 pub(super) struct Live {
     store: Store<State>,
     instance: Instance,
-    /// What it is an instance of, and where from.
+    /// The component that it is an instance of, and the engine's kind.
     loaded: Arc<Loaded>,
     origin: Origin,
     sound: bool,
-    /// When it was last given a call.
+    /// Time of its last call.
     used: Instant,
     _alive: Alive,
     // After the store, which it must outlive.
@@ -90,13 +90,13 @@ impl Live {
             Ok(())
         });
         store.set_epoch_deadline(1);
-        // Tokio looks for what has arrived before it goes on with whoever yields so; whoever only
-        // wakes itself is gone on with dozens of times before.
+        // Tokio looks for arrived events before it resumes a task that yields like this; a task
+        // that only wakes itself is resumed dozens of times before.
         store.epoch_deadline_callback(|_| {
             let yielded = Box::pin(tokio::task::yield_now());
             Ok(UpdateDeadline::YieldCustom(1, yielded))
         });
-        // Its start functions are its code as well.
+        // The component's start functions are its code as well.
         let metered = begin_metering(&mut store, target, bound.share.uncounted_factor());
         let started = metered.of(bound.pre.instantiate_async(&mut store)).await;
         store.data_mut().call_memory = None;
@@ -115,7 +115,7 @@ impl Live {
 
     /// Makes a call the one that the instance talks to.
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
-        // What was refused to another call, or said by it, is not what ends this one.
+        // Refusals and output of an earlier call are not the cause of this one's end.
         self.store.data().output.begin();
         self.store.data_mut().network.begin();
         self.used = Instant::now();
@@ -132,29 +132,29 @@ impl Live {
         });
     }
 
-    /// When it was last given a call.
+    /// Returns the time of its last call.
     pub(super) fn used(&self) -> Instant {
         self.used
     }
 
-    /// How much memory it has, in bytes.
+    /// Returns its memory in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.store.data().memory.taken()
     }
 
-    /// Whether it may be used again: not after a trap.
+    /// Checks whether it may be used again: not after a trap.
     pub(super) fn is_sound(&self) -> bool {
         self.sound
     }
 
-    /// Calls the plugin, and turns what it returns into what MCP has there.
+    /// Calls the plugin, and converts its result to MCP.
     pub(super) async fn call(
         &mut self,
         target: &Target,
         call: &Call,
         params: Params,
     ) -> Result<Answer, Cause> {
-        // As long as the call is there, so are they.
+        // The charge lasts as long as the parameters.
         let mut charge = None;
         if let Some(bytes) = params.bytes() {
             let memory = &mut self.store.data_mut().memory;
@@ -173,7 +173,7 @@ impl Live {
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
-        // What its values take counts for as long as they are there.
+        // Memory of the result's values counts for as long as they are there.
         let of_share = |bound: &Bound| bound.share.uncounted_factor();
         let uncounted = self.loaded.get(self.origin).map_or(1, of_share);
         let uncounted = uncounted.max(call.wanted.uncounted_factor());
@@ -186,7 +186,10 @@ impl Live {
         ended(&self.store, target, called)?;
         self.sound = true;
         let ended = self.store.data_mut().call.take();
-        let (failed, completed) = ended.map_or((None, None), |call| (call.failed, call.completed));
+        let (failed, completed, turn) = match ended {
+            Some(call) => (call.failed, call.completed, Some(call.pace.turn)),
+            None => (None, None, None),
+        };
         if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
             return Err(cause.within(target));
         }
@@ -199,7 +202,7 @@ impl Live {
             }),
             false => Ok(()),
         };
-        // Before anything is made of it, for that takes many times its memory.
+        // Before the result is converted, which takes many times its memory.
         let size = call.wanted.result_size(results.first(), limit);
         fits(size)?;
         let server = self.store.data().memory.server();
@@ -208,9 +211,14 @@ impl Live {
             .charge(made)
             .ok_or_else(|| cause_of(Refused::Host(server.host_limit()), target))?;
         let of = (target, server);
+        let checking = match &turn {
+            Some(turn) if call.wanted.has_output_schema() => turn.checking().await,
+            _ => None,
+        };
         let result = call.wanted.result(of, results.first(), completed);
+        drop(checking);
         let mut result = result.map_err(|cause| cause.within(target))?;
-        // Of what is text the length is known.
+        // The length of text is known.
         if size > MAX_VALUES_BYTES {
             result.write();
         }
@@ -223,9 +231,10 @@ impl Live {
     }
 }
 
-/// Has what a guest makes the host allocate count as memory of its server from now on, as long as
-/// it is polled through the result, and limits what it may hand over at once. `uncounted` is how
-/// many times the memory that wasmtime counts of its values they may take.
+/// Charges to the server all memory that the guest makes the host allocate, as long as the guest is
+/// polled through the returned value, and limits the values that it may hand over at once.
+/// `uncounted` is the most memory that these may take, as a multiple of the memory that wasmtime
+/// counts.
 fn begin_metering(store: &mut Store<State>, target: &Target, uncounted: usize) -> Arc<CallMemory> {
     let memory = CallMemory::new(Arc::clone(store.data().memory.server()));
     store.data_mut().call_memory = Some(Arc::clone(&memory));
@@ -233,7 +242,8 @@ fn begin_metering(store: &mut Store<State>, target: &Target, uncounted: usize) -
     memory
 }
 
-/// What came of code of a guest that was metered; none where there was no memory for it.
+/// Returns the outcome of a guest's code that was metered; an error where there was no memory for
+/// it.
 fn ended<T>(
     store: &Store<State>,
     target: &Target,
@@ -248,7 +258,7 @@ fn ended<T>(
     }
 }
 
-/// Why an instance has no more memory.
+/// Returns the cause for an instance that was refused memory.
 fn cause_of(refused: Refused, target: &Target) -> Cause {
     match refused {
         Refused::Instance(wanted) => Cause::Memory {
@@ -260,7 +270,7 @@ fn cause_of(refused: Refused, target: &Target) -> Cause {
     }
 }
 
-/// Why a guest ended. Never the text of a host backtrace.
+/// Returns the cause for which a guest ended, without the text of a host backtrace.
 fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Cause {
     if let Some(refused) = store.data().memory.refused {
         return cause_of(refused, target);
@@ -272,7 +282,8 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     let mut what = match trap {
         Some(trap) => trap.to_string(),
         None => match error.root_cause().to_string() {
-            // It says where in its code, too, which is a path of whoever has built this.
+            // The message names a place in wasmtime's source, which is a path of the machine that
+            // built this.
             bug if bug.starts_with("BUG:") => "wasmtime itself has failed".to_owned(),
             what => words(&what),
         },
@@ -286,13 +297,13 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     if let Some(held) = host_share::held_too_many(&what) {
         return Cause::Trap(held);
     }
-    // A language's runtime says on stderr why it gives up: that is what helps.
+    // The runtime of a language gives its reason on stderr: that is what helps.
     let words = store.data().output.last_words();
     if !words.is_empty() {
         what.push_str("; its last words: ");
         what.push_str(&words);
     }
-    // A language's runtime seldom says that of what it was refused.
+    // The runtime of a language seldom reports a refused connection.
     let refused = store.data().network.refused();
     if let Some(hint) = refused.or_else(|| trap.and_then(hint)) {
         what.push_str("\nhint: ");
@@ -301,7 +312,7 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     Cause::Trap(what)
 }
 
-/// What is behind a trap more often than not.
+/// Returns the most frequent reason for a trap.
 fn hint(trap: &Trap) -> Option<&'static str> {
     match trap {
         Trap::StackOverflow => Some("does it call itself without end?"),
@@ -313,15 +324,15 @@ fn hint(trap: &Trap) -> Option<&'static str> {
     }
 }
 
-/// What a guest may hand over at once, in the measure that wasmtime has for it: the
-/// memory that the values take here.
+/// Returns the limit on values that a guest hands over at once, in wasmtime's measure: the memory
+/// that the values take here.
 ///
-/// A value takes 40 bytes, a byte of a `list<u8>` too, of which three are four
-/// letters in a result. Nothing else takes more for what it is as JSON. `uncounted` is how many
-/// times that measure a result may take.
+/// A value takes 40 bytes, even a byte of a `list<u8>`, of which three become four letters in a
+/// result. No other value takes more, relative to its JSON. `uncounted` is the most memory that a
+/// result may take, as a multiple of that measure.
 fn fuel(result: u64, uncounted: usize) -> usize {
     const EACH: usize = 32;
-    // As much as wasmtime allows of itself: a small result may come of large texts.
+    // Wasmtime's own default: a small result may come of large texts.
     const LEAST: usize = 128 << 20;
     let result = usize::try_from(result).unwrap_or(usize::MAX);
     result.saturating_mul(EACH).max(LEAST) / uncounted.max(1)

@@ -1,4 +1,4 @@
-//! The instances of one server: a fresh one for each call, or one for each session.
+//! Instances of one server: a fresh one for each call, or one for each session.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,11 +20,11 @@ use super::state::Pace;
 use super::{Call, Target};
 use crate::sandbox::GivenSecrets;
 
-/// A kept instance. Whoever holds the lock is the one call that it is busy with.
+/// A kept instance. The lock is held by the call that uses it.
 #[derive(Clone)]
 struct Kept {
     live: Arc<tokio::sync::Mutex<Option<Live>>>,
-    /// How many calls wait for the lock.
+    /// Number of calls that wait for the lock.
     waiting: Arc<watch::Sender<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl Default for Kept {
     }
 }
 
-/// Where a kept instance is, while nobody else may use it.
+/// Exclusive hold on the place of a kept instance.
 pub(super) type Place = tokio::sync::OwnedMutexGuard<Option<Live>>;
 
 /// Counts a call while it waits.
@@ -56,14 +56,14 @@ impl Drop for WaitingCall<'_> {
     }
 }
 
-/// The instances of one server that are kept for sessions.
+/// Instances of one server that are kept for sessions.
 pub(super) struct KeptInstances {
     server: String,
     memory: Arc<ServerMemory>,
     sessions: Mutex<HashMap<SessionId, Kept>>,
 }
 
-/// A kept instance that no call is busy with, nor can be for as long as this is held.
+/// A kept instance that no call uses, nor can use for as long as this is held.
 pub(super) struct IdleInstance {
     server: String,
     place: Place,
@@ -71,12 +71,12 @@ pub(super) struct IdleInstance {
 }
 
 impl KeptInstances {
-    /// Whether they are of the server whose memory that is.
+    /// Checks whether they are of the server with that memory.
     pub(super) fn are_of(&self, memory: &ServerMemory) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.memory), memory)
     }
 
-    /// Those that no call is busy with.
+    /// Returns the instances that no call uses.
     pub(super) fn idle(&self) -> Vec<IdleInstance> {
         let kept: Vec<_> = lock(&self.sessions).values().cloned().collect();
         let idle = kept.into_iter().filter_map(|kept| {
@@ -93,13 +93,13 @@ impl KeptInstances {
 }
 
 impl IdleInstance {
-    /// When a call was last busy with it.
+    /// Returns the time of its last call.
     pub(super) fn used(&self) -> Instant {
         self.used
     }
 
-    /// Ends it. Returns how many bytes that frees; its session's next call gets a fresh
-    /// one.
+    /// Ends it. Returns the number of bytes that this frees; its session's next call gets a fresh
+    /// instance.
     pub(super) fn end(mut self) -> u64 {
         let freed = self.place.take().map_or(0, |live| live.memory());
         tracing::warn!(
@@ -111,7 +111,7 @@ impl IdleInstance {
     }
 }
 
-/// The instances of one server.
+/// Instances of one server.
 pub(super) struct Instances {
     loader: Arc<Loader>,
     target: Arc<Target>,
@@ -145,36 +145,36 @@ impl Instances {
         }
     }
 
-    /// What they, and what is kept for them, take.
+    /// Returns the memory of the instances and of all that is kept for them.
     pub(super) fn memory(&self) -> &Arc<ServerMemory> {
         &self.memory
     }
 
-    /// How many belong to a call or a session.
+    /// Returns the number of instances that belong to a call or a session.
     pub(super) fn alive(&self) -> u64 {
         self.alive.load(Ordering::Relaxed)
     }
 
-    /// Lets go of all that no call is busy with. Gives the sessions that they were kept for.
+    /// Drops all instances that no call uses. Returns the sessions that they were kept for.
     pub(super) fn stop(&self) -> Vec<SessionId> {
         compiled_schemas::forget(Some(&self.memory));
         let kept = std::mem::take(&mut *lock(&self.kept.sessions));
         kept.into_keys().collect()
     }
 
-    /// Whether one is kept for a session.
+    /// Checks whether an instance is kept for a session.
     pub(super) fn keeps_for(&self, session: SessionId) -> bool {
         lock(&self.kept.sessions).contains_key(&session)
     }
 
-    /// Lets go of the instance that was kept for a session.
+    /// Drops the instance that was kept for a session.
     pub(super) fn end_session(&self, session: SessionId) {
         let kept = lock(&self.kept.sessions).remove(&session);
         drop(kept);
     }
 
-    /// Waits for the calls before this one that have the same instance, if it is to
-    /// be one that is kept: before the call takes its turn and its time begins.
+    /// Waits for earlier calls of the same kept instance, if the call is to have one: before the
+    /// call takes its permit and its time begins.
     pub(super) async fn place(&self, call: &Call) -> Result<Option<Place>, Cause> {
         let (Kind::PerSession, Some(session)) = (self.target.instance, call.session) else {
             return Ok(None);
@@ -210,11 +210,11 @@ impl Instances {
             live.attach(call, pace);
             return live.call(&self.target, call, params).await;
         };
-        // Taken out while it runs: a call that is dropped half-way or that traps
-        // takes its instance with it.
+        // Taken out while the call runs: a call that is dropped half-way or that traps takes its
+        // instance with it.
         let mut live = match place.take() {
             Some(live) => {
-                // It has its folders still, and they may be no longer what may be granted.
+                // The instance still has its folders, which may no longer be allowed.
                 let folders = loaded.folders.preopens();
                 folders.map_err(|error| Cause::Load(error.to_string()))?;
                 live
@@ -225,7 +225,7 @@ impl Instances {
         let result = live.call(&self.target, call, params).await;
         if live.is_sound() {
             *place = Some(live);
-            // Idle from now on, so that it may be ended for whoever waits for memory.
+            // Idle from now on, so that it may be ended for a call that waits for memory.
             drop(place);
             self.loader.memory.has_become_idle();
         }
@@ -250,7 +250,7 @@ impl Instances {
     }
 }
 
-/// Locks what no panic can have left half done.
+/// Locks a value that no panic can have left half changed.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

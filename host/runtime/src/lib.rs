@@ -1,7 +1,6 @@
-//! Running plugins: engine, compile cache, instances, life cycle, values, and what a guest may do.
+//! Running of plugins: engines, compile cache, instances, life cycle, values and sandbox.
 //!
-//! Nothing here exists until the first call: [`Runtime::new`] makes no engine,
-//! no thread and no file.
+//! Nothing is made before the first call: [`Runtime::new`] makes no engine, no thread and no file.
 
 mod arguments;
 mod ask;
@@ -43,6 +42,7 @@ mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -77,12 +77,12 @@ pub struct Runtime {
     loader: Arc<Loader>,
 }
 
-/// What a runtime has done so far.
+/// Counts of a runtime's work so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Engines made: none until the first call; one whose instances come from a
-    /// pool, one for those that do not fit it, and the same again for components that
-    /// have the component model's concurrency.
+    /// Engines made: none until the first call; one with a pool of instances, one for instances
+    /// that do not fit the pool, and the same again for components with the component model's
+    /// concurrency.
     pub engines: u64,
     /// Components compiled.
     pub compiled: u64,
@@ -91,8 +91,8 @@ pub struct Counts {
 }
 
 impl Runtime {
-    /// A runtime that keeps compiled components below `cache`, which no server is
-    /// granted: for whoever runs nothing that is granted anything.
+    /// Returns a runtime that keeps compiled components below `cache`, which no server is granted:
+    /// for callers without other folders of their own.
     #[must_use]
     pub fn new(cache: PathBuf, compile: CompileCommand) -> Self {
         let what = "which is Dormouse's cache".to_owned();
@@ -101,8 +101,8 @@ impl Runtime {
         Self::with_own_places(&cache, OwnPlaces::new(move || vec![own.clone()]), compile)
     }
 
-    /// A runtime that keeps compiled components below `cache`, and gives no server a
-    /// folder that overlaps one of `own`.
+    /// Returns a runtime that keeps compiled components below `cache`, and gives no server a folder
+    /// that overlaps one of `own`.
     #[must_use]
     pub fn with_own_places(cache: &Path, own: OwnPlaces, compile: CompileCommand) -> Self {
         Self {
@@ -110,27 +110,27 @@ impl Runtime {
         }
     }
 
-    /// Changes the limits of the host. What is in use already stays in use.
+    /// Changes the limits of the host. Memory that is in use stays in use.
     pub fn set_limits(&self, limits: &HostLimits) {
         self.loader.memory.set_limit(limits.memory());
         self.loader.compiler.set_limits(limits);
     }
 
-    /// How many bytes of memory guests have now, and may have.
+    /// Returns the bytes of memory that guests have now, and the most that they may have.
     #[must_use]
     pub fn memory(&self) -> (u64, u64) {
         (self.loader.memory.taken(), self.loader.memory.limit())
     }
 
-    /// A place for a server to live in; asleep.
+    /// Returns a slot for a server, which is not loaded yet.
     #[must_use]
     pub fn slot(&self, target: Target) -> Arc<Slot> {
         Slot::new(Arc::clone(&self.loader), target)
     }
 
-    /// Compiles a component into the cache, so that its first call need not, and links it.
-    /// Blocks, for seconds where the component is large. Returns what it imports that the host
-    /// does not offer, and that ends it where it is called.
+    /// Compiles a component into the cache, so that its first call need not, and links it. Blocks,
+    /// for seconds where the component is large. Returns the imports that the host does not offer,
+    /// whose calls end the component.
     ///
     /// # Errors
     /// The file cannot be read, is no component, or could not be started.
@@ -140,15 +140,15 @@ impl Runtime {
         Ok(link::link(ready.machine, &ready.component)?.not_offered)
     }
 
-    /// Removes all compiled components, and says how many bytes that freed.
+    /// Removes all compiled components, and returns the number of bytes that were freed.
     ///
     /// # Errors
     /// The cache's directory cannot be read or written.
-    pub fn clean_cache(&self) -> std::io::Result<u64> {
+    pub fn clean_cache(&self) -> io::Result<u64> {
         self.loader.cache.clean()
     }
 
-    /// What it has done so far.
+    /// Returns the counts of its work so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
@@ -159,54 +159,76 @@ impl Runtime {
     }
 }
 
-/// A server as the runtime knows it: one configured plugin at one content of its
-/// file. Edited configuration or a changed file makes a new one; calls that run
-/// keep theirs.
+/// A server as the runtime knows it: one configured plugin at one content of its file. Edited
+/// configuration or a changed file makes a new one; running calls keep theirs.
 pub struct Target {
     /// The server's name.
     pub server: String,
     /// The component.
     pub code: Code,
-    /// The one upstream that it may reach, if it is to stand in front of one.
+    /// The only upstream that it may reach, if it is to stand in front of one.
     pub upstream: Option<Arc<Upstream>>,
-    /// How long its instances live: what the plugin declares, unless overridden.
+    /// Lifetime of its instances: as the plugin declares, unless overridden.
     pub instance: Instance,
     /// The functions that the declaration claims, to be compared with the code
     /// when it is loaded.
     pub functions: Vec<Function>,
-    /// What it may do.
+    /// Grants of the user.
     pub grants: Grants,
-    /// How much it may use.
+    /// Limits on its resources.
     pub limits: Limits,
-    /// How many of its questions, and of its upstream's, may wait for an answer.
+    /// Limit on its questions, and its upstream's, that wait for an answer.
     pub questions: QuestionLimit,
-    /// What it is told through `dormouse:plugin/settings`.
+    /// Settings that it gets through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
-    /// Clients that are told where a session loses what was kept for it.
+    /// Clients that are told when a session loses an instance or a connection that was kept for it.
     pub clients: Arc<dyn SessionClients>,
 }
 
-/// Where a component is.
+/// Location of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
     /// In a file.
     File(PathBuf),
-    /// In this program: the bridge, which hands everything on to its upstream.
+    /// In this program: the bridge, which passes everything on to its upstream.
     Bridge,
 }
 
+/// The bridge, as a component.
+const BRIDGE: &[u8] = include_bytes!(env!("DORMOUSE_BRIDGE"));
+
 impl Code {
-    /// The component's bytes.
+    /// Returns the size of the component, in bytes.
     ///
     /// # Errors
-    /// Its file cannot be read, or is not there.
-    pub fn bytes(&self) -> std::io::Result<Cow<'static, [u8]>> {
+    /// Its file is not there, or is larger than any component may be.
+    fn size(&self) -> io::Result<u64> {
         match self {
-            Self::File(path) => match read_regular_file(path, read::LIMIT)? {
-                Some(bytes) => Ok(Cow::Owned(bytes)),
-                None => Err(std::io::ErrorKind::NotFound.into()),
+            Self::File(path) => match std::fs::metadata(path)?.len() {
+                size if size <= read::LIMIT => Ok(size),
+                size => Err(io::Error::new(
+                    io::ErrorKind::FileTooLarge,
+                    format!(
+                        "it has {size} bytes, more than the {} that a component may have",
+                        read::LIMIT
+                    ),
+                )),
             },
-            Self::Bridge => Ok(Cow::Borrowed(include_bytes!(env!("DORMOUSE_BRIDGE")))),
+            Self::Bridge => Ok(BRIDGE.len() as u64),
+        }
+    }
+
+    /// Returns the component's bytes.
+    ///
+    /// # Errors
+    /// Its file cannot be read, is not there, or has more than `max_bytes`.
+    pub fn bytes(&self, max_bytes: u64) -> io::Result<Cow<'static, [u8]>> {
+        match self {
+            Self::File(path) => match read_regular_file(path, max_bytes)? {
+                Some(bytes) => Ok(Cow::Owned(bytes)),
+                None => Err(io::ErrorKind::NotFound.into()),
+            },
+            Self::Bridge => Ok(Cow::Borrowed(BRIDGE)),
         }
     }
 }
@@ -220,21 +242,21 @@ impl fmt::Display for Code {
     }
 }
 
-/// One call of a plugin.
+/// A call of a plugin.
 pub struct Call {
-    /// What is asked of it.
+    /// The request to the plugin.
     pub wanted: GuestRequest,
-    /// The agent's session, for plugins and upstreams that are kept for one; none where
-    /// its requests belong to no connection.
+    /// The agent's session, for plugins and upstreams that are kept for one; none where its
+    /// requests belong to no connection.
     pub session: Option<SessionId>,
-    /// Ends the call when cancelled, and is cancelled when nobody waits for the call
-    /// any more: its guest can see that, and has [`GRACE`] to end by itself.
+    /// Ends the call when cancelled, and is cancelled when nobody waits for the call any more: its
+    /// guest can see that, and has [`GRACE`] to end by itself.
     pub cancel: CancellationToken,
-    /// Hears what the plugin says while it runs, and answers what it asks.
+    /// Receives the plugin's messages while it runs, and answers its questions.
     pub listener: Arc<dyn Listener>,
 }
 
-/// The state of a server's life (DESIGN §5), as far as the runtime can tell.
+/// State of a server's life (DESIGN §5), as far as the runtime can tell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
     /// Never called.
@@ -245,6 +267,6 @@ pub enum Phase {
     Ready(SystemTime),
     /// Stopped after use, since.
     Idle(SystemTime),
-    /// Could not be loaded: why, and when it may be tried again.
+    /// Could not be loaded, with the reason, and the time at which it may be tried again.
     Failed(String, Instant),
 }

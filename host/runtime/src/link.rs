@@ -1,9 +1,10 @@
-//! Binding of a component's imports to what the host offers.
+//! Binding of a component's imports to the host's functions.
 //!
-//! WASI 0.2 grows: an interface of 0.2.12 has all that one of 0.2.0 had, and toolchains emit
-//! whatever they were built with. wasmtime gives a component that imports `wasi:io/poll@0.2.10`
-//! the one that it has of 0.2.12, unless there is one of exactly that version: nothing here may
-//! define one, or its resources would be others than those that `wasi:http` has of `wasi:io`.
+//! WASI 0.2 grows: an interface of 0.2.12 has all items of 0.2.0, and toolchains emit the version
+//! that they were built with. Wasmtime gives a component that imports `wasi:io/poll@0.2.10` the
+//! host's interface of 0.2.12, unless there is one of exactly that version. So no interface may be
+//! defined here at another version, or its resources would differ from those that `wasi:http` has
+//! of `wasi:io`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +25,7 @@ use crate::sandbox::WASI_VERSION;
 /// A component whose imports are bound.
 pub(super) struct Linked {
     pub pre: InstancePre<State>,
-    /// What of its imports ends it where it is called.
+    /// Imports whose calls end the component.
     pub not_offered: Vec<NotOffered>,
 }
 
@@ -39,7 +40,7 @@ pub struct NotOffered {
 
 impl fmt::Display for NotOffered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// How many functions are named.
+        /// Most functions that are named.
         const SHOWN: usize = 5;
         write!(f, "a call of ")?;
         for (index, function) in self.functions.iter().take(SHOWN).enumerate() {
@@ -56,24 +57,26 @@ impl fmt::Display for NotOffered {
     }
 }
 
-/// A resource of an interface that is not offered: there never is one.
+/// A resource of an interface that is not offered, of which no value ever exists.
 struct Absent;
 
-/// What wasmtime says with words out of a component, within lines that nobody takes for others.
+/// Returns a message of wasmtime that quotes a component, on one line that cannot be taken for
+/// several.
 pub(super) fn words(text: &str) -> String {
-    /// Longest text that is said whole, in characters.
+    /// Longest message that is not cut, in characters.
     const MAX_WORDS: usize = 500;
     line_beginning(text, MAX_WORDS)
 }
 
-/// Binds a component's imports to what the host offers.
+/// Binds a component's imports to the host's functions.
 ///
-/// What WASI has and the host does not is no reason to refuse a component: some toolchains
-/// import all of it, used or not. Calling it ends the plugin, in words that say so.
+/// A function of WASI that the host does not have is no reason to refuse a component: some
+/// toolchains import all of WASI, used or not. Calling it ends the plugin, with an error that says
+/// so.
 ///
 /// # Errors
-/// It imports what is neither WASI nor this version of the contract, or something by a type
-/// that it does not have.
+/// It imports an item that is neither of WASI nor of this version of the contract, or an item by a
+/// type that it does not have.
 pub(super) fn link(machine: &Machine, component: &Component) -> Result<Linked, String> {
     if let Ok(pre) = machine.linker.instantiate_pre(component) {
         return Ok(Linked {
@@ -92,9 +95,8 @@ pub(super) fn link(machine: &Machine, component: &Component) -> Result<Linked, S
     Ok(Linked { pre, not_offered })
 }
 
-/// Looks whether a component could be started, as far as its imports say, without compiling its
-/// code. Returns what it imports that the host does not offer, and that ends it where it is
-/// called. Blocks.
+/// Checks whether a component could be started, as far as its imports say, without compiling its
+/// code. Returns the imports that the host does not offer, whose calls end the component. Blocks.
 ///
 /// # Errors
 /// It could not be started.
@@ -121,15 +123,15 @@ pub fn not_offered(component: &[u8], compile: CompileCommand) -> Result<Vec<NotO
     Ok(link(&machine, &component)?.not_offered)
 }
 
-/// Defines what a component imports of WASI and the host does not offer, as functions that end
-/// whoever calls them. Returns these.
+/// Defines imports of WASI that the host does not offer as functions that end their caller. Returns
+/// these.
 fn define_missing(
     linker: &mut Linker<State>,
     component: &Component,
 ) -> Result<Vec<NotOffered>, String> {
     let engine = component.engine();
     let mut not_offered = Vec::new();
-    // Resources that an earlier import has: a later one that uses them gets these.
+    // Resources of earlier imports: a later import that uses them gets these.
     let mut resources: Vec<ResourceType> = Vec::new();
     for (name, import) in component.component_type().imports(engine) {
         let ComponentItem::ComponentInstance(interface) = &import.ty else {
@@ -165,7 +167,7 @@ fn define_missing(
             }
             let offered = linker.instance(&offered_name(name));
             let mut offered = offered.map_err(|error| format!("{error:#}"))?;
-            // What is there already is refused, and stays as it is.
+            // An item that is there already is refused, and stays as it is.
             if is_new_resource {
                 let absent = ResourceType::host::<Absent>();
                 let _ = offered.resource(item, absent, |_, _| Ok(()));
@@ -191,8 +193,8 @@ fn define_missing(
     Ok(not_offered)
 }
 
-/// The name under which the host offers an interface of WASI, or would: one of 0.2.x is the one
-/// of the version that it has of all of them.
+/// Returns the name under which the host offers an interface of WASI, or would: for any version
+/// 0.2.x that of the host's.
 fn offered_name(name: &str) -> Cow<'_, str> {
     let is_patch = |version: &str| {
         let patch = version.strip_prefix("0.2.");
@@ -206,7 +208,7 @@ fn offered_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether an interface is one of this version of the contract.
+/// Checks that an interface is one of this version of the contract.
 fn is_of_contract(name: &str) -> Result<(), String> {
     let (package, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
     let Some(interface) = name.strip_prefix(package) else {
@@ -268,8 +270,8 @@ mod tests {
         }
     }
 
-    /// A component that imports a resource of `wasi:io` at one version, and what uses it of
-    /// `wasi:http` at another.
+    /// Returns a component that imports a resource of `wasi:io` at one version, and an interface of
+    /// `wasi:http` that uses it at another.
     fn component(io: &str, http: &str, more: &str) -> String {
         format!(
             r#"(component
@@ -304,7 +306,7 @@ mod tests {
         }
     }
 
-    /// What stands beside something that is not offered is linked as it is.
+    /// Items beside one that is not offered are linked as usual.
     #[test]
     fn what_is_not_offered_takes_nothing_from_what_is() {
         let more = r#"
@@ -380,7 +382,7 @@ mod tests {
         }
     }
 
-    /// Only what a component imports is compiled to know that it can be linked.
+    /// Only a component's imports are compiled to check that it can be linked.
     #[test]
     fn imports_are_looked_at_without_the_code() {
         let more = r#"(import "wasi:keyvalue/store@0.2.0-draft" (instance (export "open" (func))))

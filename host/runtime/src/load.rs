@@ -1,11 +1,13 @@
-//! From a file to something that can be instantiated.
+//! Loading of a component, from its file to instantiation.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_policy::{HostLimits, OwnPlaces};
+use dormouse_text::visible::visible_line;
 use dormouse_wit::{Export, Instance, contract, signature::same_signature};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
@@ -26,17 +28,17 @@ use crate::sandbox::GrantedFolders;
 pub(super) struct Loaded {
     /// In the pool's engine, if its server's instances fit the pool.
     pooled: Option<Bound>,
-    /// In the other engine: from the start if there is no other way, else when the
-    /// pool is first found to be full.
+    /// In the other engine: from the start if its instances cannot come from the pool, else once
+    /// the pool is first found to be full.
     demand: OnceCell<Bound>,
-    /// What its server is granted, open.
+    /// Granted folders of its server, open.
     pub folders: GrantedFolders,
 }
 
 /// A component in one engine.
 pub(super) struct Bound {
     pub pre: InstancePre<State>,
-    /// What the host keeps for each of its instances.
+    /// Memory of the host for each of its instances.
     pub share: HostShare,
     functions: HashMap<Export, ComponentExportIndex>,
 }
@@ -48,7 +50,7 @@ impl Bound {
 }
 
 impl Loaded {
-    /// Where to make an instance of it now, with its place if that is in the pool.
+    /// Returns the kind of engine for a new instance, with its place if that is in the pool.
     pub(super) async fn origin(
         &self,
         loader: &Arc<Loader>,
@@ -69,12 +71,12 @@ impl Loaded {
         Ok((Origin::Demand, None))
     }
 
-    /// Whether its instances can come from the pool.
+    /// Checks whether its instances can come from the pool.
     pub(super) fn is_pooled(&self) -> bool {
         self.pooled.is_some()
     }
 
-    /// It, in one of the engines, if it is loaded there.
+    /// Returns the component in one of the engines, if it is loaded there.
     pub(super) fn get(&self, origin: Origin) -> Option<&Bound> {
         match origin {
             Origin::Pool => self.pooled.as_ref(),
@@ -94,12 +96,13 @@ pub(super) struct Ready<'m> {
 pub(super) struct Loader {
     pub machines: Machines,
     pub cache: Cache,
-    /// What no grant may reach.
+    /// Places that no grant may reach.
     own: OwnPlaces,
-    /// What all guests may have together.
+    /// Memory budget of all guests together.
     pub memory: Arc<HostMemory>,
     pub compiler: Compiler,
-    compiling: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    /// The contents that are being loaded, by their digests.
+    loading: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     pub compiled: AtomicU64,
     pub cache_hits: AtomicU64,
 }
@@ -113,60 +116,80 @@ impl Loader {
             machines: Machines::default(),
             cache: Cache::new(cache.join("components")),
             own,
-            compiling: Mutex::default(),
+            loading: Mutex::default(),
             compiled: AtomicU64::new(0),
             cache_hits: AtomicU64::new(0),
         }
     }
 
-    /// The component in a file, from the cache or compiled now, and what it is for.
-    /// Blocks, for seconds where a large component is compiled.
+    /// Returns a component, from the cache or compiled now, with its engine. Blocks, for seconds
+    /// where a large component is compiled.
     ///
     /// # Errors
-    /// It cannot be read or compiled, or does not fit the pool. Its code is in the cache then,
-    /// from which the other engine takes it.
+    /// It cannot be read or compiled, or does not fit the pool. In the last case its code is in the
+    /// cache, from which the other engine takes it.
     pub(super) fn component(&self, code: &Code, origin: Origin) -> Result<Ready<'_>, String> {
-        let bytes = code
-            .bytes()
-            .map_err(|error| format!("{code} cannot be read: {error}"))?;
-        let concurrent = dormouse_catalog::is_concurrent(&bytes);
-        let machine = self.machines.get(Kind { origin, concurrent })?;
-        let name = Cache::name(&machine.engine, &bytes);
-        let share = HostShare::of(&bytes, concurrent)?;
-        if let Some(component) = self.cached(machine, &name, origin) {
-            return Ok(Ready {
-                component: component?,
-                machine,
-                share,
-            });
+        let unread = |error: io::Error| format!("{code} cannot be read: {error}");
+        let size = code.size().map_err(unread)?;
+        let _held = self.memory.hold_file(size).ok_or_else(|| {
+            let limit = self.memory.limit();
+            format!(
+                "{code} cannot be read: its `{size}` bytes have no room in the {limit} that all servers share\n\
+                 hint: try again when they have less to do; `memory` in `[limits]` of dormouse.toml sets how much that is"
+            )
+        })?;
+        let bytes = code.bytes(size).map_err(unread)?;
+        let digest = Cache::digest(&bytes);
+        // Others that want the same content wait here, so that it is looked at once at a time, and
+        // then find it cached; different contents are loaded side by side.
+        let gate = self.gate(&digest);
+        let turn = lock(&gate);
+        let ready = self.ready(code, &bytes, &digest, origin);
+        drop(turn);
+        let mut loading = lock(&self.loading);
+        // The map has one, too. Whoever waits still is one of those that the next must wait for.
+        if Arc::strong_count(&gate) <= 2 {
+            loading.remove(&digest);
         }
-        // Whoever wants the same content waits here and then finds it cached;
-        // different contents compile side by side.
-        let gate = {
-            let mut compiling = self
-                .compiling
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(compiling.entry(name.clone()).or_default())
-        };
-        let turn = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before others count.
+        drop(gate);
+        ready
+    }
+
+    /// Returns what is locked by whoever loads the content of a digest.
+    pub(super) fn gate(&self, digest: &str) -> Arc<Mutex<()>> {
+        Arc::clone(lock(&self.loading).entry(digest.to_owned()).or_default())
+    }
+
+    #[cfg(test)]
+    pub(super) fn nothing_is_loading(&self) -> bool {
+        lock(&self.loading).is_empty()
+    }
+
+    /// Does the same for bytes that nobody else loads meanwhile.
+    fn ready(
+        &self,
+        code: &Code,
+        bytes: &[u8],
+        digest: &str,
+        origin: Origin,
+    ) -> Result<Ready<'_>, String> {
+        let concurrent = dormouse_catalog::is_concurrent(bytes);
+        let share = HostShare::of(bytes, concurrent)?;
+        let machine = self.machines.get(Kind { origin, concurrent })?;
+        let name = Cache::name(&machine.engine, digest);
         let component = match self.cached(machine, &name, origin) {
             Some(component) => component,
             None => {
                 let job = Job {
                     name: &name,
-                    component: &bytes,
+                    component: bytes,
                     concurrent,
                     folder: self.cache.dir(),
                 };
                 self.compile(machine, code, &job)
             }
         };
-        drop(turn);
-        self.compiling
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&name);
         Ok(Ready {
             component: component?,
             machine,
@@ -174,7 +197,7 @@ impl Loader {
         })
     }
 
-    /// What the cache has of a component: none where it has to be compiled.
+    /// Looks a component up in the cache: none where it has to be compiled.
     fn cached(
         &self,
         machine: &Machine,
@@ -187,7 +210,7 @@ impl Loader {
                 self.cache_hits.fetch_add(1, Ordering::Relaxed);
                 Some(Ok(component))
             }
-            // The same code is for both engines, and only the pool has measures: compiled
+            // The same code is for both engines, and only the pool has limits of size: compiled
             // once more, it would not fit either.
             (Cached::Refused(error), Origin::Pool) => Some(Err(words(&format!("{error:#}")))),
             (Cached::Refused(error), Origin::Demand) => {
@@ -213,11 +236,11 @@ impl Loader {
             })
     }
 
-    /// All that has to be done before the first instance. Blocks.
+    /// Does everything that precedes the first instance. Blocks.
     pub(super) fn load(&self, target: &Target) -> Result<Loaded, String> {
         let folders = GrantedFolders::open(&target.server, &target.grants, &self.own)
             .map_err(|error| error.to_string())?;
-        // An instance that is kept would hold its place in the pool all the while.
+        // A kept instance would hold its place in the pool all the while.
         let passing = target.instance == Instance::PerCall;
         if passing && target.limits.memory <= POOL_MEMORY {
             match self.bind(target, Origin::Pool) {
@@ -228,8 +251,8 @@ impl Loader {
                         folders,
                     });
                 }
-                // Whether it is too large for the pool or is wrong altogether,
-                // the other engine will tell.
+                // The other engine tells whether the component is too large for the pool or is
+                // invalid.
                 Err(error) => tracing::debug!("server `{}`: {error}", target.server),
             }
         }
@@ -250,7 +273,8 @@ impl Loader {
         let mut functions = HashMap::new();
         let lie = |what: String| {
             format!(
-                "its declaration and its code disagree: {what}\nhint: `dormouse check` of {} lists all that is wrong",
+                "its declaration and its code disagree: {}\nhint: `dormouse check` of {} lists all that is wrong",
+                beginning(&what),
                 target.code
             )
         };
@@ -291,7 +315,26 @@ impl Loader {
     }
 }
 
-/// Refuses a component that wants an upstream where there is none.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks can be left half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Longest part of names of a component that an error repeats, in bytes.
+const MAX_QUOTED_BYTES: usize = 600;
+
+/// Returns the beginning of a text with names of a component in it, on one line in which nothing is
+/// hidden: whoever made the component has chosen them.
+fn beginning(text: &str) -> String {
+    let cut = text.floor_char_boundary(MAX_QUOTED_BYTES);
+    let shown = visible_line(text.get(..cut).unwrap_or_default());
+    match cut < text.len() {
+        true => format!("{shown}…"),
+        false => shown.into_owned(),
+    }
+}
+
+/// Refuses a component that imports an upstream where there is none.
 fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Result<(), String> {
     let wanted = contract::interface("upstream");
     match component

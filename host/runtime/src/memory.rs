@@ -1,11 +1,9 @@
-//! The memory of guests: counted for each instance, for each server and for the whole
-//! host.
+//! Memory of guests: counted for each instance, for each server and for the whole host.
 //!
-//! An instance has a limit of its own, which all its linear memories and tables share. A
-//! server's instances together never take more than half of the host's budget, so that no
-//! server can keep all others from running. Where there is no room, idle instances that are
-//! kept for a session are ended; then whoever wants memory waits, until their call's
-//! deadline.
+//! An instance has a limit of its own, which all its linear memories and tables share. A server's
+//! instances together never take more than half of the host's budget, so that no server can keep
+//! all others from running. Where there is no room, idle instances that are kept for a session are
+//! ended; then calls that need memory wait, until their deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,17 +17,27 @@ use super::host_share::HostShare;
 use super::instances::{IdleInstance, KeptInstances};
 use crate::sandbox::Charge;
 
-/// How many linear memories one store may have: each is a mapping or more, of which a process
-/// has so many.
+/// Most linear memories of one store: each takes one mapping or more, and a process has a limited
+/// number of these.
 const MAX_MEMORIES: usize = 16;
 
-/// How many tables one store may have.
+/// Most tables of one store.
 const MAX_TABLES: usize = 64;
 
-/// What an element of a table takes, in bytes.
+/// Memory of an element of a table, in bytes.
 const TABLE_ELEMENT: usize = size_of::<usize>();
 
-/// The share of the host's budget that one server may have: one part of so many.
+/// Largest file that is loaded even where there is no room for it. Components of toolchains are
+/// smaller, and none of them should fail to start because others are busy.
+const ALWAYS_HELD_BYTES: u64 = 32 << 20;
+
+/// Longest time for which a larger one waits for room.
+const MAX_WAIT_FOR_FILE: Duration = Duration::from_secs(10);
+
+/// Interval at which it looks for room.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Divisor of the host's budget that gives one server's share.
 const SERVER_SHARE: u64 = 2;
 
 /// The memory budget of a host.
@@ -39,28 +47,29 @@ pub(super) struct HostMemory {
     released: Notify,
     /// The kept instances of all servers, which may be ended while no call uses them.
     kept: Mutex<Vec<Weak<KeptInstances>>>,
-    /// How often instances have become idle: who waits looks for some only then.
+    /// Number of times that an instance has become idle: waiting calls look for idle ones only
+    /// then.
     became_idle: AtomicU64,
     #[cfg(test)]
     looked_for_idle: AtomicU64,
 }
 
-/// What is taken, in bytes.
+/// Memory in use, in bytes.
 #[derive(Debug, Default, Clone, Copy)]
 struct Usage {
     taken: u64,
-    /// What those have that wait for more: it comes free only when one of them gives up.
+    /// Memory of instances that wait for more: it comes free only when one of them gives up.
     held_by_waiting: u64,
 }
 
-/// What one server's instances take.
+/// Memory of one server's instances.
 pub(super) struct ServerMemory {
     host: Arc<HostMemory>,
-    /// Changed under the lock of the host's.
+    /// Changed while the host's usage is locked.
     usage: Mutex<Usage>,
 }
 
-/// Why memory was refused.
+/// Reason for which memory was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// The instance would have had so many bytes in all, more than its limit.
@@ -69,10 +78,10 @@ pub(super) enum Refused {
     Host(u64),
 }
 
-/// Place in which there is no room for more memory.
+/// Budget that has no room for more memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NoRoom {
-    /// The share of the server: what other servers have is no help.
+    /// The share of the server: freeing memory of other servers does not help.
     InShare,
     InHost,
 }
@@ -90,7 +99,7 @@ impl HostMemory {
         })
     }
 
-    /// Changes the budget. What is taken already stays taken.
+    /// Changes the budget. Memory that is taken stays taken.
     pub(super) fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
         self.wake_waiting();
@@ -100,24 +109,53 @@ impl HostMemory {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// How many bytes guests have now.
+    /// Returns the bytes that guests have now.
     pub(super) fn taken(&self) -> u64 {
         lock(&self.usage).taken
     }
 
-    /// Takes note of instances that may be ended where memory is short.
+    /// Takes memory for a file that is read whole, as long as what is returned is there. Blocks
+    /// where there is no room for a large one; none where there is none after that.
+    pub(super) fn hold_file(self: &Arc<Self>, bytes: u64) -> Option<HeldFile> {
+        let since = Instant::now();
+        let mut has_ended_idle = false;
+        loop {
+            {
+                let limit = self.limit();
+                let mut usage = lock(&self.usage);
+                if bytes <= ALWAYS_HELD_BYTES || usage.taken.saturating_add(bytes) <= limit {
+                    usage.taken += bytes;
+                    break;
+                }
+                if bytes > limit || since.elapsed() >= MAX_WAIT_FOR_FILE {
+                    return None;
+                }
+            }
+            if !std::mem::replace(&mut has_ended_idle, true) {
+                self.end_idle(bytes, None);
+            } else {
+                std::thread::sleep(POLL);
+            }
+        }
+        Some(HeldFile {
+            host: Arc::clone(self),
+            bytes,
+        })
+    }
+
+    /// Registers instances that may be ended where memory is short.
     pub(super) fn may_end(&self, kept: &Arc<KeptInstances>) {
         let mut all = lock(&self.kept);
         all.retain(|kept| kept.strong_count() > 0);
         all.push(Arc::downgrade(kept));
     }
 
-    /// Has whoever waits for memory look again: some was released.
+    /// Wakes all calls that wait for memory: some was released.
     fn wake_waiting(&self) {
         self.released.notify_waiters();
     }
 
-    /// Has whoever waits for memory look for idle instances that may be ended: there is one
+    /// Makes all calls that wait for memory look for idle instances that may be ended: there is one
     /// more.
     pub(super) fn has_become_idle(&self) {
         self.became_idle.fetch_add(1, Ordering::AcqRel);
@@ -125,12 +163,12 @@ impl HostMemory {
     }
 
     /// Gives back compiled schemas, and ends idle instances, those that were used longest ago
-    /// first, until so many bytes are free: those of one server, where only its own would help. Returns whether any was
-    /// ended.
+    /// first, until so many bytes are free: those of one server, where only its own would help.
+    /// Returns whether anything was given back or ended.
     fn end_idle(&self, bytes: u64, only: Option<&ServerMemory>) -> bool {
         #[cfg(test)]
         self.looked_for_idle.fetch_add(1, Ordering::Relaxed);
-        // They can be made again, which takes less than an instance has to tell.
+        // Schemas can be compiled again, which costs less than losing an instance's state.
         let mut ended = compiled_schemas::forget(only);
         let all: Vec<_> = lock(&self.kept).iter().filter_map(Weak::upgrade).collect();
         let help = |kept: &&Arc<KeptInstances>| only.is_none_or(|memory| kept.are_of(memory));
@@ -149,12 +187,28 @@ impl HostMemory {
                 break;
             }
         }
-        // Others have not seen those as idle meanwhile.
+        // Other calls have not seen those as idle meanwhile.
         if idle.len() > 0 {
             drop(idle);
             self.has_become_idle();
         }
         ended
+    }
+}
+
+/// Memory of a file that is being loaded.
+pub(super) struct HeldFile {
+    host: Arc<HostMemory>,
+    bytes: u64,
+}
+
+impl Drop for HeldFile {
+    fn drop(&mut self) {
+        {
+            let mut usage = lock(&self.host.usage);
+            usage.taken = usage.taken.saturating_sub(self.bytes);
+        }
+        self.host.wake_waiting();
     }
 }
 
@@ -185,9 +239,8 @@ impl ServerMemory {
         Ok(())
     }
 
-    /// Takes memory of the host for what is made of values, as long as the charge is there: at
-    /// once or not at all. The limit of an instance does not count, for a result of the size that
-    /// is allowed may take more.
+    /// Takes memory of the host for values, as long as the charge is there: at once or not at all.
+    /// The limit of an instance does not count, as a result of an allowed size may take more.
     pub(super) fn charge(self: &Arc<Self>, bytes: u64) -> Option<ServerCharge> {
         if let Err(no_room) = self.try_take(bytes) {
             let only = (no_room == NoRoom::InShare).then_some(&**self);
@@ -201,7 +254,7 @@ impl ServerMemory {
         })
     }
 
-    /// The same of what nobody has: nobody's instance is ended for it.
+    /// Takes free memory like [`charge`](Self::charge), without ending any instance for it.
     pub(super) fn charge_what_is_free(self: &Arc<Self>, bytes: u64) -> Option<ServerCharge> {
         self.try_take(bytes).ok()?;
         Some(ServerCharge {
@@ -210,12 +263,12 @@ impl ServerMemory {
         })
     }
 
-    /// Has whoever waits for memory look again: there is something that can be given back.
+    /// Wakes all calls that wait for memory: there are schemas that can be given back.
     pub(super) fn can_give_back(&self) {
         self.host.has_become_idle();
     }
 
-    /// What all servers may have together, in bytes.
+    /// Returns the most memory of all servers together, in bytes.
     pub(super) fn host_limit(&self) -> u64 {
         self.host.limit()
     }
@@ -235,9 +288,9 @@ impl ServerMemory {
         change(&mut server);
     }
 
-    /// Gives up for an instance that waits in vain, because everybody who has memory waits
-    /// for more: one of them has to, and the others then wait for what it gives back.
-    /// Returns whether it did.
+    /// Gives up for an instance that waits in vain, because all instances that have memory wait for
+    /// more: one of them has to give up, and the others then wait for its memory. Returns whether
+    /// it did.
     fn give_up_in_vain(&self, bytes: u64, held: u64) -> bool {
         let limit = self.host.limit();
         let in_vain = |usage: &Usage, limit: u64| {
@@ -254,7 +307,7 @@ impl ServerMemory {
     }
 }
 
-/// How long a call has waited for memory.
+/// Time for which a call has waited for memory.
 #[derive(Default)]
 pub(super) struct MemoryWait(Mutex<WaitTime>);
 
@@ -276,8 +329,8 @@ impl MemoryWait {
         }
     }
 
-    /// Whether a call that was ended at its deadline has waited for memory rather than
-    /// worked: most of its time.
+    /// Checks whether a call that was ended at its deadline spent most of its time waiting for
+    /// memory.
     pub(super) fn is_why_it_was_late(&self, deadline: Duration) -> bool {
         let time = lock(&self.0);
         let now = time.since.map(|since| since.elapsed()).unwrap_or_default();
@@ -285,7 +338,7 @@ impl MemoryWait {
     }
 }
 
-/// What an instance has while it waits for more.
+/// Memory that an instance holds while it waits for more.
 struct PendingGrowth<'a> {
     server: &'a ServerMemory,
     held: u64,
@@ -299,7 +352,7 @@ impl<'a> PendingGrowth<'a> {
         Self { server, held, time }
     }
 
-    /// Gives up if that is all that is left.
+    /// Gives up if waiting is in vain.
     fn gives_up(&mut self, bytes: u64) -> bool {
         let gives_up = self.server.give_up_in_vain(bytes, self.held);
         if gives_up {
@@ -318,22 +371,22 @@ impl Drop for PendingGrowth<'_> {
     }
 }
 
-/// The memory of one instance: all linear memories and tables of its store together, and what
-/// the host keeps for it.
+/// Memory of one instance: all linear memories and tables of its store together, and its
+/// [`HostShare`].
 ///
-/// A growth that was granted and fails all the same stays counted until the instance ends.
-/// wasmtime says that one has failed without saying which, and also of growths that nobody
-/// was asked for: whoever gave back what was granted last would be told to again and again.
+/// A growth that was granted and fails all the same stays counted until the instance ends. Wasmtime
+/// reports a failed growth without saying which, and also growths that were never requested here:
+/// giving back the last granted growth at each report would give it back again and again.
 ///
-/// It remembers what was refused: a guest that gets no memory traps in its own way, and
-/// the model should be told the reason.
+/// The last refusal is recorded: a guest that gets no memory traps in its own way, and the model
+/// should be told the reason.
 pub(super) struct InstanceMemory {
     server: Arc<ServerMemory>,
     limit: u64,
     max_core_instances: usize,
     taken: Arc<AtomicU64>,
     pub refused: Option<Refused>,
-    /// How long the call that the instance is busy with has waited for memory.
+    /// Time for which the instance's current call has waited for memory.
     pub waits: Arc<MemoryWait>,
 }
 
@@ -349,7 +402,7 @@ impl InstanceMemory {
         }
     }
 
-    /// Takes what the host keeps for the instance for as long as there is one.
+    /// Takes the host's share of the instance for its whole life.
     ///
     /// # Errors
     /// There is no room for that.
@@ -362,13 +415,13 @@ impl InstanceMemory {
         }
     }
 
-    /// How many bytes the instance has.
+    /// Returns the bytes that the instance has.
     pub(super) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Takes memory of the host that is kept for the instance, as long as the charge is there.
-    /// Nothing where it may have no more.
+    /// Takes memory of the host that is kept for the instance, as long as the charge is there. None
+    /// where it may have no more.
     pub(super) async fn charge(&mut self, bytes: u64) -> Option<MemoryCharge> {
         self.grow(bytes).await.then(|| MemoryCharge {
             server: Arc::clone(&self.server),
@@ -377,12 +430,12 @@ impl InstanceMemory {
         })
     }
 
-    /// What the instance's server has.
+    /// Returns the memory of the instance's server.
     pub(super) fn server(&self) -> &Arc<ServerMemory> {
         &self.server
     }
 
-    /// Takes more memory, as soon as there is room for it. Returns whether it may be had.
+    /// Takes more memory, as soon as there is room for it. Returns whether it was granted.
     async fn grow(&mut self, bytes: u64) -> bool {
         let wanted = self.taken().saturating_add(bytes);
         if wanted > self.limit {
@@ -397,7 +450,7 @@ impl InstanceMemory {
         true
     }
 
-    /// Waits until there is room. Returns whether there ever will be.
+    /// Waits until there is room. Returns whether the memory was taken.
     async fn wait(&mut self, bytes: u64) -> bool {
         let host = &self.server.host;
         let mut waiting = PendingGrowth::begin(&self.server, self.taken(), &self.waits);
@@ -405,7 +458,7 @@ impl InstanceMemory {
         loop {
             let released = host.released.notified();
             let mut released = std::pin::pin!(released);
-            // What is released from here on is not missed.
+            // A release from here on is not missed.
             released.as_mut().enable();
             let only = match self.server.try_take(bytes) {
                 Ok(()) => return true,
@@ -434,7 +487,7 @@ impl Drop for InstanceMemory {
     }
 }
 
-/// Memory of the host that is counted as an instance's, and is given back when this goes.
+/// Memory of the host that counts as an instance's, and is given back when this is dropped.
 pub(super) struct MemoryCharge {
     server: Arc<ServerMemory>,
     taken: Arc<AtomicU64>,
@@ -460,7 +513,7 @@ impl Charge for MemoryCharge {
 impl Drop for MemoryCharge {
     fn drop(&mut self) {
         let less = |taken: u64| Some(taken.saturating_sub(self.bytes));
-        // Whatever an instance still had when it ended, it has given back itself.
+        // An instance that has ended has given back all of its memory itself.
         let updated = self
             .taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -468,7 +521,7 @@ impl Drop for MemoryCharge {
     }
 }
 
-/// Memory of the host that is counted as a server's, and is given back when this goes.
+/// Memory of the host that counts as a server's, and is given back when this is dropped.
 pub(super) struct ServerCharge {
     server: Arc<ServerMemory>,
     bytes: u64,
@@ -479,12 +532,12 @@ impl ServerCharge {
         self.bytes
     }
 
-    /// Makes one of two.
+    /// Merges two charges.
     pub(super) fn add(&mut self, mut other: Self) {
         self.bytes += std::mem::take(&mut other.bytes);
     }
 
-    /// Gives back what is above so many bytes.
+    /// Gives back the memory above so many bytes.
     pub(super) fn reduce_to(&mut self, bytes: u64) {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;
@@ -689,5 +742,25 @@ mod tests {
         assert_eq!(second.refused, Some(Refused::Host(8 * MIB)));
         drop(second);
         assert!(waiting.await);
+    }
+
+    #[test]
+    fn files_that_are_loaded_count_and_large_ones_need_room() {
+        let host = HostMemory::new(100 * MIB);
+        let first = host.hold_file(60 * MIB).unwrap();
+        assert_eq!(host.taken(), 60 * MIB);
+        // Nothing would make room for that one.
+        assert!(host.hold_file(101 * MIB).is_none());
+        let small: Vec<_> = (0..3).map(|_| host.hold_file(30 * MIB).unwrap()).collect();
+        assert_eq!(host.taken(), 150 * MIB);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| host.hold_file(90 * MIB));
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!waiting.is_finished());
+            drop((first, small));
+            let held = waiting.join().unwrap();
+            assert_eq!((held.is_some(), host.taken()), (true, 90 * MIB));
+        });
+        assert_eq!(host.taken(), 0);
     }
 }

@@ -5,11 +5,11 @@ use wasmtime::component::Val;
 use super::GuestRequest;
 use super::error::Cause;
 
-/// Size of values, in bytes of memory, up to which they are kept while a call waits for its turn.
-/// Larger ones are made anew: they take many times the memory of what they are made of.
+/// Largest memory of values that are kept while a call waits for its permit, in bytes. Larger ones
+/// are made anew: they take many times the memory of their JSON.
 const MAX_KEPT_BYTES: u64 = 64 << 10;
 
-/// Parameters that are right, or can be made again.
+/// Parameters that have been found right, kept or to be made again.
 pub(super) struct Params {
     kept: Option<Vec<Val>>,
     bytes: u64,
@@ -17,7 +17,7 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// Makes them, to see whether they are right. They may take `max_bytes` of memory.
+    /// Makes the parameters, to check that they are right. They may take `max_bytes` of memory.
     ///
     /// # Errors
     /// They are not right, or take more.
@@ -31,12 +31,13 @@ impl Params {
         })
     }
 
-    /// What they take while they are there, in bytes of memory. None where that is little.
+    /// Returns the memory that the values take while they are there, in bytes. None where that is
+    /// little.
     pub(super) fn bytes(&self) -> Option<u64> {
         self.kept.is_none().then_some(self.bytes)
     }
 
-    /// The values.
+    /// Returns the values.
     ///
     /// # Errors
     /// They are not right.
@@ -45,11 +46,11 @@ impl Params {
     }
 }
 
-/// Memory that a value takes, in bytes.
+/// Returns the memory that a value takes, in bytes.
 fn memory_of(value: &Val) -> u64 {
     let text = |text: &String| text.capacity() as u64;
     let within = match value {
-        // Most of them are bytes.
+        // Most of such lists are bytes.
         Val::List(items) if matches!(items.first(), Some(Val::U8(_))) => {
             (items.len() * size_of::<Val>()) as u64
         }

@@ -1,4 +1,4 @@
-//! A deadline that stands still while somebody is asked.
+//! A deadline that stands still while the guest waits for an answer.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,9 +9,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long a call may run, less the time in which it waits for the answer of a
-/// person or a model: nobody can say how long that takes. Progress puts the end off, up to
-/// a total.
+/// Time for which a call may run, less the time in which it waits for the answer of a person or a
+/// model: nobody can say how long that takes. Progress restarts the time, up to a total.
 #[derive(Clone)]
 pub(super) struct PausableDeadline(Arc<Shared>);
 
@@ -23,36 +22,36 @@ struct Shared {
 }
 
 struct Clock {
-    /// What is left, as of `since`.
+    /// Time left, as of `since`.
     left: Duration,
-    /// What is left of the total, as of `since`.
+    /// Time left of the total, as of `since`.
     total_left: Duration,
-    /// Since when it runs; not at all while somebody is asked.
+    /// Time from which the clock runs; none while it stands.
     since: Option<Instant>,
-    /// How many are being asked.
+    /// Number of open questions.
     asked: u32,
-    /// How many times the guest waits in the host for what may take a question.
+    /// Number of the guest's waits in the host for functions that may ask a question.
     waits: u32,
 }
 
-/// Held while somebody is asked, or the guest waits.
+/// Held while a question is open, or the guest waits.
 pub(super) struct Pause {
     shared: Arc<Shared>,
     is_question: bool,
     is_guest: bool,
 }
 
-/// Time that one poll of a call may take before others come first. A guest that computes is stopped
-/// much sooner; what the host does for it in one go is not.
+/// Time of one poll of a call beyond which others come first. A guest that computes is stopped much
+/// sooner; work of the host for it in one go is not.
 const LONG_POLL: Duration = Duration::from_millis(20);
 
-/// Time of a poll from which on a call is one that computes, and does not wait for somebody.
+/// Time of a poll from which on a call counts as one that computes.
 const BUSY_POLL: Duration = Duration::from_millis(1);
 
 /// Longest rest of a call that has taken a processor for long.
 const MAX_REST: Duration = Duration::from_secs(30);
 
-/// Calls of all servers that compute.
+/// Number of computing calls of all servers.
 static BUSY: AtomicU32 = AtomicU32::new(0);
 
 /// Counts a call as long as it computes.
@@ -62,8 +61,9 @@ struct BusyCall {
 }
 
 impl BusyCall {
-    /// Takes note of how long a poll took. Gives how long the call rests then: with as many as
-    /// compute, all that do the same take one processor together.
+    /// Records the time of a poll. Returns the time for which the call rests then: that of the
+    /// poll, times the number of other computing calls, so that all calls that do the same take one
+    /// processor together.
     fn polled(&mut self, time: Duration) -> Option<Duration> {
         self.count(time >= BUSY_POLL);
         let others = BUSY.load(Ordering::Relaxed).saturating_sub(1);
@@ -87,8 +87,8 @@ impl Drop for BusyCall {
 }
 
 impl PausableDeadline {
-    /// A clock of `limit`, which may be put off until `total` has run, or `limit` where that is
-    /// more.
+    /// Returns a clock of `limit`, which may be restarted until `total` has run, or `limit` where
+    /// that is more.
     pub(super) fn new(limit: Duration, total: Duration) -> Self {
         let total = total.max(limit);
         Self(Arc::new(Shared {
@@ -105,18 +105,18 @@ impl PausableDeadline {
         }))
     }
 
-    /// Stops the clock until what it returns is dropped: the guest waits for what is asked.
+    /// Stops the clock until the returned value is dropped: the guest waits for an answer.
     pub(super) fn wait(&self) -> Pause {
         self.waiting(true, true)
     }
 
-    /// Somebody is asked. The clock stops while the guest [waits](Self::guest_waits), too: a
-    /// question that goes on after that is no reason to let it run.
+    /// Opens a question. The clock stops only while the guest [waits](Self::guest_waits), too: a
+    /// question that goes on after that does not stop it.
     pub(super) fn question(&self) -> Pause {
         self.waiting(true, false)
     }
 
-    /// The guest waits in the host for what may take a question.
+    /// Begins a wait of the guest in the host for a function that may ask a question.
     pub(super) fn guest_waits(&self) -> Pause {
         self.waiting(false, true)
     }
@@ -135,7 +135,7 @@ impl PausableDeadline {
         }
     }
 
-    /// Begins the time anew, as far as the total allows.
+    /// Restarts the time, as far as the total allows.
     pub(super) fn put_off(&self) {
         let mut clock = self.0.clock();
         clock.count();
@@ -144,7 +144,7 @@ impl PausableDeadline {
         self.0.changed.notify_one();
     }
 
-    /// The limit that has ended the call.
+    /// Returns the limit that has ended the call.
     pub(super) fn exceeded(&self) -> Duration {
         let mut clock = self.0.clock();
         clock.count();
@@ -154,7 +154,7 @@ impl PausableDeadline {
         }
     }
 
-    /// Whether somebody is being asked.
+    /// Checks whether the clock stands.
     fn stands(&self) -> bool {
         self.0.clock().since.is_none()
     }
@@ -179,9 +179,9 @@ impl PausableDeadline {
         }
     }
 
-    /// Runs something until it ends or the time is over. What `busy` makes is held while it is
-    /// polled, whatever it waits for: it may go on by itself then. It is held between polls, too,
-    /// but not while somebody is asked.
+    /// Runs `work` until it ends or the time is over. The value that `busy` makes is held while
+    /// `work` is polled, whatever it waits for: it may resume by itself then. It is held between
+    /// polls, too, but not while the clock stands.
     pub(super) async fn within<T, B>(
         &self,
         busy: impl Fn() -> B,
@@ -220,7 +220,7 @@ impl PausableDeadline {
 }
 
 impl Clock {
-    /// Runs or stands, as it is to.
+    /// Starts or stops the clock according to the counts.
     fn settle(&mut self) {
         match self.asked > 0 && self.waits > 0 {
             true => {
@@ -231,7 +231,7 @@ impl Clock {
         }
     }
 
-    /// Takes away what has run since it was last looked at.
+    /// Subtracts the time that has passed since the last look.
     fn count(&mut self) {
         if let Some(since) = &mut self.since {
             let now = Instant::now();
@@ -264,7 +264,7 @@ impl Drop for Pause {
 mod tests {
     use super::*;
 
-    /// Long enough that a machine under load does what comes in between.
+    /// Long enough for a machine under load to do the steps in between.
     const LIMIT: Duration = Duration::from_millis(500);
 
     #[tokio::test]
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(counts, (Some(3), (3, 2)));
     }
 
-    /// A question that nobody waits for any more is no reason to run without an end.
+    /// A question that the guest does not wait for any more does not stop the clock.
     #[tokio::test]
     async fn the_time_of_who_does_not_wait_for_the_answer_counts() {
         let patience = PausableDeadline::new(LIMIT, LIMIT);
@@ -334,7 +334,7 @@ mod tests {
         drop(question);
     }
 
-    /// Whoever takes a worker of the runtime for long at once gives others their time.
+    /// A call that blocks a worker of the runtime for long gives others their time.
     #[tokio::test]
     async fn who_takes_long_at_once_rests_while_others_run() {
         let polls = |time: Duration, at_most: u32, counted: Arc<AtomicU32>| async move {

@@ -1,4 +1,4 @@
-//! How large what a plugin asks is, before values are made of it: the same text may be in it any
+//! Size of a plugin's questions, before values are made of them: the same text may be in them any
 //! number of times.
 
 use dormouse_protocol::{LONG_TEXT_BYTES, VALUE_BYTES};
@@ -7,14 +7,13 @@ use super::bindings::dormouse::plugin::client::{Question, Request, Sampling};
 use super::bindings::dormouse::plugin::types::{Annotations, Content, ResourceBody};
 use super::value::written_bytes;
 
-/// Copies of a question that there are until it is answered: as values, as text, and on the way to
-/// the client.
+/// Copies of a question until it is answered: as values, as text, and on the way to the client.
 const COPIES: u64 = 4;
 
-/// The size of questions.
+/// Size of questions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct QuestionSize {
-    /// Words, which are limited as such, in bytes.
+    /// Words, which have a limit of their own, in bytes.
     pub(super) words: usize,
     /// Long texts and media of samplings, in bytes as they are in JSON.
     long: usize,
@@ -22,7 +21,7 @@ pub(super) struct QuestionSize {
 }
 
 impl QuestionSize {
-    /// The size of all questions that are asked at once.
+    /// Returns the size of all questions that are asked at once.
     pub(super) fn of(requests: &[Request]) -> Self {
         let mut size = Self::default();
         for request in requests {
@@ -32,7 +31,7 @@ impl QuestionSize {
                 Question::Form(form) => {
                     size.text(&form.message);
                     size.text(&form.schema);
-                    // The schema is JSON, of which values are made.
+                    // The schema is JSON, which is read into values.
                     let values = form.schema.bytes();
                     let values = values.filter(|byte| matches!(byte, b',' | b'{' | b'['));
                     size.words += values.count() * VALUE_BYTES;
@@ -49,12 +48,12 @@ impl QuestionSize {
         size
     }
 
-    /// All of it, in bytes.
+    /// Returns the whole size in bytes.
     pub(super) fn bytes(self) -> u64 {
         u64::try_from(self.words.saturating_add(self.long)).unwrap_or(u64::MAX)
     }
 
-    /// Memory that the host keeps for them until they are answered, in bytes.
+    /// Returns the memory that the host keeps for the questions until they are answered, in bytes.
     pub(super) fn memory(self) -> u64 {
         self.bytes().saturating_mul(COPIES)
     }
@@ -125,7 +124,7 @@ impl QuestionSize {
         }
     }
 
-    /// Bytes that become base64.
+    /// Adds bytes that become base64.
     fn media(&mut self, bytes: &[u8]) {
         self.words += VALUE_BYTES;
         self.long = self.long.saturating_add(bytes.len().div_ceil(3) * 4);
@@ -161,7 +160,7 @@ mod tests {
         Content::Text(TextContent { text, annotations })
     }
 
-    /// Whatever member it is in.
+    /// Texts count in any member.
     #[test]
     fn all_texts_count() {
         let page = Page {

@@ -1,4 +1,4 @@
-//! What a plugin asks a model (MCP sampling).
+//! Questions of a plugin to a model (MCP sampling).
 
 use serde_json::{Map, Value, json};
 
@@ -6,10 +6,10 @@ use super::bindings::dormouse::plugin::client::{ModelPreferences, Sampling};
 use super::content::{block, role_name};
 use super::hint::part;
 
-/// The parameters of `sampling/createMessage`.
+/// Returns the parameters of `sampling/createMessage`.
 ///
 /// # Errors
-/// What of it MCP has no words for, without a subject: "has a …".
+/// The member that MCP cannot express, without a subject: "has a …".
 pub(super) fn params(sampling: Sampling) -> Result<Value, String> {
     let messages = sampling.messages.into_iter().map(|message| {
         let blocks = message.content.into_iter().map(block);
@@ -30,7 +30,7 @@ pub(super) fn params(sampling: Sampling) -> Result<Value, String> {
     };
     set("systemPrompt", sampling.system_prompt.map(Value::from));
     if let Some(temperature) = sampling.temperature {
-        // JSON has no word for what is no number, and says nothing instead.
+        // JSON has no infinite or undefined number, and would have null instead.
         if !temperature.is_finite() {
             return Err(format!("has a temperature of `{temperature}`"));
         }

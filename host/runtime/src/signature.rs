@@ -1,11 +1,11 @@
-//! What a compiled component really exports, in the words of a declaration.
+//! Exports of a compiled component, in the types of a declaration.
 
 use dormouse_wit::{Case, Export, Field, Function, Type, VariantCase};
 use wasmtime::Engine;
 use wasmtime::component::types::{self, ComponentFunc, ComponentItem};
 use wasmtime::component::{Component, ComponentExportIndex};
 
-/// An exported function: where it is and what it takes.
+/// An exported function: its index and its type.
 pub(super) struct Found {
     pub index: ComponentExportIndex,
     function: ComponentFunc,
@@ -25,106 +25,201 @@ pub(super) fn find(engine: &Engine, component: &Component, export: &Export) -> O
     }
 }
 
+/// Largest signature, in bytes of memory. Types are written once and used again and again, so a
+/// file of some kilobytes may have one of gigabytes.
+const MAX_SIGNATURE_BYTES: usize = 16 << 20;
+
+/// Memory of a type without its name and parts, in bytes.
+const TYPE_BYTES: usize = 128;
+
 impl Found {
-    /// The function's signature.
+    /// Returns the function's signature.
     ///
     /// # Errors
-    /// It is none that can be called.
+    /// It cannot be called.
     pub(super) fn signature(&self, export: &Export) -> Result<Function, String> {
         if self.function.async_() {
             return Err(format!(
                 "`{export}` is an `async func`, which cannot be called yet"
             ));
         }
-        let signature = || {
-            let params = self.function.params();
-            let params = params.map(|(name, ty)| field(name, &ty));
-            let result = self.function.results().next();
-            Some(Function {
+        let mut types = TypeReader {
+            left_bytes: MAX_SIGNATURE_BYTES,
+        };
+        let params = self.function.params();
+        let params = params.map(|(name, ty)| types.field(name, &ty));
+        let params = params.collect::<Result<_, _>>();
+        let result = self.function.results().next();
+        let result = result.map(|ty| types.read(&ty)).transpose();
+        let signature = params.and_then(|params| {
+            Ok(Function {
                 export: export.clone(),
                 spread: false,
-                params: params.collect::<Option<_>>()?,
-                result: match result {
-                    Some(ty) => Some(convert(&ty)?),
-                    None => None,
-                },
+                params,
+                result: result?,
             })
-        };
-        signature().ok_or_else(|| format!("`{export}` has types that no tool can have"))
+        });
+        signature.map_err(|error| format!("`{export}` has types that {error}"))
     }
 }
 
-fn field(name: &str, ty: &types::Type) -> Option<Field> {
-    Some(Field {
-        wit: name.to_owned(),
-        json: name.to_owned(),
-        ty: convert(ty)?,
-        default: None,
-    })
+/// Why types are those of no tool.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum WrongType {
+    #[error("no tool can have")]
+    Kind,
+    #[error("take more than {MAX_SIGNATURE_BYTES} bytes")]
+    Size,
 }
 
-fn convert(ty: &types::Type) -> Option<Type> {
-    let boxed = |ty: &types::Type| convert(ty).map(Box::new);
-    let case = |name: &str| Case {
-        wit: name.to_owned(),
-        json: name.to_owned(),
-    };
-    // An optional part: absent is fine, one that is no tool type is not.
-    let part = |ty: Option<types::Type>| match ty {
-        Some(ty) => convert(&ty).map(Some),
-        None => Some(None),
-    };
-    Some(match ty {
-        types::Type::Bool => Type::Bool,
-        types::Type::S8 => Type::S8,
-        types::Type::U8 => Type::U8,
-        types::Type::S16 => Type::S16,
-        types::Type::U16 => Type::U16,
-        types::Type::S32 => Type::S32,
-        types::Type::U32 => Type::U32,
-        types::Type::S64 => Type::S64,
-        types::Type::U64 => Type::U64,
-        types::Type::Float32 => Type::F32,
-        types::Type::Float64 => Type::F64,
-        types::Type::Char => Type::Char,
-        types::Type::String => Type::String,
-        types::Type::List(list) => match list.ty() {
-            types::Type::U8 => Type::Bytes,
-            item => Type::List(boxed(&item)?),
-        },
-        types::Type::FixedLengthList(list) => Type::FixedList(boxed(&list.ty())?, list.len()),
-        types::Type::Map(map) => Type::Map(boxed(&map.key())?, boxed(&map.value())?),
-        types::Type::Tuple(tuple) => Type::Tuple(
-            tuple
-                .types()
-                .map(|ty| convert(&ty))
-                .collect::<Option<_>>()?,
-        ),
-        types::Type::Record(record) => Type::Record(
-            record
-                .fields()
-                .map(|member| field(member.name, &member.ty))
-                .collect::<Option<_>>()?,
-        ),
-        types::Type::Option(option) => Type::Option(boxed(&option.ty())?),
-        types::Type::Enum(cases) => Type::Enum(cases.names().map(case).collect()),
-        types::Type::Flags(flags) => Type::Flags(flags.names().map(case).collect()),
-        types::Type::Variant(variant) => Type::Variant(
-            variant
-                .cases()
-                .map(|case| {
-                    Some(VariantCase {
-                        wit: case.name.to_owned(),
-                        json: case.name.to_owned(),
-                        ty: part(case.ty)?,
+/// Reads types of a component, as long as they are not too large.
+struct TypeReader {
+    left_bytes: usize,
+}
+
+impl TypeReader {
+    fn take(&mut self, bytes: usize) -> Result<(), WrongType> {
+        let left = self.left_bytes.checked_sub(bytes);
+        self.left_bytes = left.ok_or(WrongType::Size)?;
+        Ok(())
+    }
+
+    fn name(&mut self, name: &str) -> Result<String, WrongType> {
+        // It is there twice.
+        self.take(name.len().saturating_mul(2).saturating_add(TYPE_BYTES))?;
+        Ok(name.to_owned())
+    }
+
+    fn field(&mut self, name: &str, ty: &types::Type) -> Result<Field, WrongType> {
+        let wit = self.name(name)?;
+        Ok(Field {
+            json: wit.clone(),
+            wit,
+            ty: self.read(ty)?,
+            default: None,
+        })
+    }
+
+    fn cases<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Result<Vec<Case>, WrongType> {
+        let case = |name| {
+            let wit = self.name(name)?;
+            Ok(Case {
+                json: wit.clone(),
+                wit,
+            })
+        };
+        names.map(case).collect()
+    }
+
+    fn boxed(&mut self, ty: &types::Type) -> Result<Box<Type>, WrongType> {
+        self.read(ty).map(Box::new)
+    }
+
+    /// An optional part: absent is fine, one that is no tool type is not.
+    fn part(&mut self, ty: Option<types::Type>) -> Result<Option<Type>, WrongType> {
+        ty.map(|ty| self.read(&ty)).transpose()
+    }
+
+    fn read(&mut self, ty: &types::Type) -> Result<Type, WrongType> {
+        self.take(TYPE_BYTES)?;
+        Ok(match ty {
+            types::Type::Bool => Type::Bool,
+            types::Type::S8 => Type::S8,
+            types::Type::U8 => Type::U8,
+            types::Type::S16 => Type::S16,
+            types::Type::U16 => Type::U16,
+            types::Type::S32 => Type::S32,
+            types::Type::U32 => Type::U32,
+            types::Type::S64 => Type::S64,
+            types::Type::U64 => Type::U64,
+            types::Type::Float32 => Type::F32,
+            types::Type::Float64 => Type::F64,
+            types::Type::Char => Type::Char,
+            types::Type::String => Type::String,
+            types::Type::List(list) => match list.ty() {
+                types::Type::U8 => Type::Bytes,
+                item => Type::List(self.boxed(&item)?),
+            },
+            types::Type::FixedLengthList(list) => {
+                Type::FixedList(self.boxed(&list.ty())?, list.len())
+            }
+            types::Type::Map(map) => Type::Map(self.boxed(&map.key())?, self.boxed(&map.value())?),
+            types::Type::Tuple(tuple) => {
+                let items = tuple.types().map(|ty| self.read(&ty));
+                Type::Tuple(items.collect::<Result<_, _>>()?)
+            }
+            types::Type::Record(record) => {
+                let fields = record.fields();
+                let fields = fields.map(|member| self.field(member.name, &member.ty));
+                Type::Record(fields.collect::<Result<_, _>>()?)
+            }
+            types::Type::Option(option) => Type::Option(self.boxed(&option.ty())?),
+            types::Type::Enum(cases) => Type::Enum(self.cases(cases.names())?),
+            types::Type::Flags(flags) => Type::Flags(self.cases(flags.names())?),
+            types::Type::Variant(variant) => {
+                let case = |case: types::Case<'_>| {
+                    let wit = self.name(case.name)?;
+                    Ok(VariantCase {
+                        json: wit.clone(),
+                        wit,
+                        ty: self.part(case.ty)?,
                     })
-                })
-                .collect::<Option<_>>()?,
-        ),
-        types::Type::Result(result) => Type::Result {
-            ok: part(result.ok())?.map(Box::new),
-            err: part(result.err())?.map(Box::new),
-        },
-        _ => return None,
-    })
+                };
+                Type::Variant(variant.cases().map(case).collect::<Result<_, _>>()?)
+            }
+            types::Type::Result(result) => Type::Result {
+                ok: self.part(result.ok())?.map(Box::new),
+                err: self.part(result.err())?.map(Box::new),
+            },
+            _ => return Err(WrongType::Kind),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Kind, Machine, Origin};
+
+    /// The signature of a function with a tuple of so many tuples of so many records, which have one
+    /// field of that name.
+    fn signature(name: &str, items: usize) -> Result<Function, String> {
+        let kind = Kind {
+            origin: Origin::Demand,
+            concurrent: false,
+        };
+        let engine = Machine::engine(kind).unwrap();
+        let (records, tuples) = (" $record".repeat(items), " $inner".repeat(items));
+        let component = wat::parse_str(format!(
+            r#"(component
+                (core module $code
+                    (memory (export "memory") 1)
+                    (func (export "run") (param i32))
+                    (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 0)))
+                (core instance $code (instantiate $code))
+                (type $fields (record (field "{name}" u32)))
+                (export $record "record" (type $fields))
+                (type $inner (tuple{records}))
+                (type $outer (tuple{tuples}))
+                (func (export "run") (param "it" $outer) (canon lift (core func $code "run")
+                    (memory (core memory $code "memory"))
+                    (realloc (core func $code "realloc")))))"#
+        ));
+        let component = Component::new(&engine, component.unwrap()).unwrap();
+        let export = Export {
+            interface: None,
+            function: "run".to_owned(),
+        };
+        find(&engine, &component, &export)
+            .unwrap()
+            .signature(&export)
+    }
+
+    #[test]
+    fn types_that_are_used_again_and_again_are_not_read_for_ever() {
+        assert_eq!(signature("name", 10).unwrap().params.len(), 1);
+        let error = signature(&"n".repeat(5000), 100).unwrap_err();
+        assert!(error.contains("take more than 16777216 bytes"), "{error}");
+        assert!(error.contains("`run`"), "{error}");
+    }
 }

@@ -1,5 +1,5 @@
-//! One server's life: asleep until the first call, then loaded, then asleep
-//! again when nobody has called for a while.
+//! Life of one server: not loaded until the first call, then loaded, then stopped again when it has
+//! not been called for a while.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
@@ -22,27 +22,25 @@ use super::pausable_deadline::PausableDeadline;
 use super::state::Pace;
 use super::{Call, GuestRequest, Phase, Target};
 
-/// How long a failed start is not repeated: doubled each time, up to the second.
+/// Time for which a failed start is not repeated: the first value, doubled each time up to the
+/// second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
 
-/// One server, at one content of its file and one configuration.
+/// Life of one server, at one content of its file and one configuration.
 pub struct Slot {
     me: Weak<Self>,
     loader: Arc<Loader>,
     target: Arc<Target>,
     life: Mutex<Life>,
-    turns: Turns,
+    pub(super) turns: Turns,
     instances: Instances,
-    /// Held while schemas are compiled: calls that come at once would take the memory for that
-    /// once each.
-    compiling: tokio::sync::Mutex<()>,
-    /// Cancelled when no call is to go on in it.
+    /// Cancelled when no call is to go on in this slot.
     ended: CancellationToken,
 }
 
-/// Calls that run in a slot when it is retired.
+/// Treatment of calls that run in a slot when it is retired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunningCalls {
     /// They go on to their end.
@@ -51,14 +49,14 @@ pub enum RunningCalls {
     End,
 }
 
-/// Said of a call that was ended with its server.
+/// Error text of a call that was ended with its server.
 pub const ENDED: &str = "its server was switched off, removed or changed while the call ran";
 
 struct Life {
     stage: Stage,
-    /// Grows with every stop, so that a load or a timer from before is known.
+    /// Number that grows with every stop, so that loads and timers from before are recognised.
     era: u64,
-    /// The era whose end by idleness is waited for.
+    /// Era whose end by idleness is awaited.
     watched: Option<u64>,
     failures: u32,
     used: Instant,
@@ -98,7 +96,6 @@ impl Slot {
             instances: Instances::new(Arc::clone(&loader), Arc::clone(&target)),
             loader,
             turns: Turns::new(target.limits.instances),
-            compiling: tokio::sync::Mutex::default(),
             ended: CancellationToken::new(),
             target,
             life: Mutex::new(Life {
@@ -112,18 +109,17 @@ impl Slot {
         })
     }
 
-    /// Calls the plugin; its answer is what MCP has there.
+    /// Calls the plugin, and returns its answer in MCP's form.
     ///
     /// # Errors
-    /// Everything that goes wrong outside of a tool's own code, and what goes wrong
-    /// inside of anything else.
+    /// Failures outside of a tool's own code, and, for other requests, also inside.
     pub async fn call(self: &Arc<Self>, mut call: Call) -> Result<Answer, CallError> {
         if let GuestRequest::Tool(tool) = &mut call.wanted
             && let Some(function) = &tool.callable.function
         {
             super::value::drop_nulls(function, &mut tool.arguments.values);
         }
-        // Nothing is started for a call that cannot be made.
+        // No guest is started for a call with invalid parameters.
         let params = tokio::select! {
             biased;
             params = self.params(&mut call.wanted) => params,
@@ -134,7 +130,7 @@ impl Slot {
                 limit: self.target.limits.timeout,
             }),
         };
-        // What ends with the slot is nothing that its caller has cancelled.
+        // A call that ends with the slot was not cancelled by its caller.
         call.cancel = call.cancel.child_token();
         let call = Arc::new(call);
         let fail = |cause| CallError {
@@ -158,7 +154,7 @@ impl Slot {
         if call.cancel.is_cancelled() {
             return Err(fail(Cause::Cancelled));
         }
-        // From here on there is a guest, which may outlive whoever waits for it.
+        // From here on there is a guest, which may outlive its caller.
         let run = running.run(Arc::clone(&call), params, (loaded, place, turn));
         let mut work = Box::pin(Graceful::new(run.boxed(), call.cancel.clone()).ended());
         let ended = tokio::select! {
@@ -173,7 +169,7 @@ impl Slot {
         ended.map_err(fail)
     }
 
-    /// The parameters of a call, if they are right and there is room for them.
+    /// Returns the parameters of a call, if they are right and there is room for them.
     async fn params(&self, wanted: &mut GuestRequest) -> Result<Params, Cause> {
         let (size, limit) = (wanted.base64(), self.target.limits.result);
         if size > limit {
@@ -184,17 +180,17 @@ impl Slot {
             });
         }
         let memory = self.instances.memory();
-        let compiling = match wanted.has_to_compile(memory) {
-            true => Some(self.compiling.lock().await),
+        let checking = match wanted.check_takes_long(memory) {
+            true => self.turns.checking().await,
             false => None,
         };
         wanted.check(memory)?;
-        drop(compiling);
+        drop(checking);
         Params::of(wanted, self.target.limits.memory)
     }
 
-    /// The loaded component, loaded now if need be. All who wait share one load,
-    /// which goes on whoever of them gives up.
+    /// Returns the loaded component, loaded now if need be. All waiting calls share one load, which
+    /// goes on even if one of them gives up.
     async fn loaded(&self, call: &Call) -> Result<Arc<Loaded>, Cause> {
         let (loading, era) = {
             let mut life = lock(&self.life);
@@ -240,7 +236,7 @@ impl Slot {
         loaded.boxed().shared()
     }
 
-    /// Takes note of how a start has ended: once, whoever of the waiting comes first.
+    /// Records the outcome of a start: once, by the first waiting call that sees it.
     fn settle(&self, era: u64, result: &Result<Arc<Loaded>, String>) {
         let mut life = lock(&self.life);
         if life.era != era || !matches!(life.stage, Stage::Starting(_)) {
@@ -264,8 +260,8 @@ impl Slot {
         }
     }
 
-    /// Stops its instances and forgets its failures: the next call starts afresh.
-    /// Calls that run are not disturbed.
+    /// Stops its instances and forgets its failures: the next call starts afresh. Running calls are
+    /// not disturbed.
     pub fn stop(&self) {
         let mut life = lock(&self.life);
         life.rest(Stage::Known);
@@ -276,7 +272,7 @@ impl Slot {
         }
     }
 
-    /// Stops it for good: nothing is started in it any more.
+    /// Stops the slot for good: nothing is started in it any more.
     pub fn retire(&self, calls: RunningCalls) {
         if let Some(upstream) = &self.target.upstream {
             upstream.retire();
@@ -287,33 +283,33 @@ impl Slot {
         }
     }
 
-    /// Waits until no call is to go on in it.
+    /// Waits until no call is to go on in the slot.
     pub async fn ended(&self) {
         self.ended.cancelled().await;
     }
 
-    /// Has it stopped when it is idle, as after a load: for an upstream that was
-    /// connected without one.
+    /// Makes the slot stop when it is idle, as after a load: for an upstream that was connected
+    /// without one.
     pub fn stop_when_idle(&self) {
         let mut life = lock(&self.life);
         life.used = Instant::now();
         self.watch(&mut life);
     }
 
-    /// Has it stopped when it is idle, if that is not so already.
+    /// Makes the slot stop when it is idle, if that is not so already.
     fn watch(&self, life: &mut Life) {
         if life.watched == Some(life.era) {
             return;
         }
-        // Outside of a runtime there is nobody left who could call it.
+        // Without a runtime, no call can come any more.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             life.watched = Some(life.era);
             runtime.spawn(stop_when_idle(self.me.clone(), life.era));
         }
     }
 
-    /// Stops it after it was idle for so long, but for what sessions have going on in it, and
-    /// tells the clients that have lost something. False where it goes on.
+    /// Stops the slot after that idle time, except where sessions have work going on, and tells the
+    /// clients that have lost state. False where it goes on.
     async fn stop_idle(&self, era: u64, idle: Duration) -> bool {
         let mut users = Vec::new();
         let mut is_all = true;
@@ -324,7 +320,7 @@ impl Slot {
         }
         if is_all {
             let mut life = lock(&self.life);
-            // It may have been called, or stopped, meanwhile.
+            // The slot may have been called, or stopped, meanwhile.
             is_all = life.era == era && life.running == 0 && life.used.elapsed() >= idle;
             if is_all {
                 life.rest(Stage::Idle(SystemTime::now()));
@@ -348,21 +344,21 @@ impl Slot {
         is_all
     }
 
-    /// Whether it keeps an instance or a connection for a session, be that one shared.
+    /// Checks whether an instance or a connection is kept for a session, even a shared one.
     pub fn keeps_for(&self, session: SessionId) -> bool {
         let upstream = self.target.upstream.as_ref();
         self.instances.keeps_for(session)
             || upstream.is_some_and(|upstream| upstream.has_part(session))
     }
 
-    /// Whether an instance or a connection would end with a session.
+    /// Checks whether an instance or a connection would end with a session.
     pub fn ends_with(&self, session: SessionId) -> bool {
         let upstream = self.target.upstream.as_ref();
         self.instances.keeps_for(session)
             || upstream.is_some_and(|upstream| upstream.is_connected(session))
     }
 
-    /// Lets go of the instance and of the connection that were kept for a session.
+    /// Drops the instance and the connection that were kept for a session.
     pub fn end_session(&self, session: SessionId) {
         self.instances.end_session(session);
         if let Some(upstream) = &self.target.upstream {
@@ -370,13 +366,13 @@ impl Slot {
         }
     }
 
-    /// Its upstream, if it stands in front of one.
+    /// Returns the upstream, if the server stands in front of one.
     #[must_use]
     pub fn upstream(&self) -> Option<&Arc<Upstream>> {
         self.target.upstream.as_ref()
     }
 
-    /// Where in its life it is.
+    /// Returns the state of the server's life.
     #[must_use]
     pub fn phase(&self) -> Phase {
         match &lock(&self.life).stage {
@@ -388,15 +384,15 @@ impl Slot {
         }
     }
 
-    /// How many instances are alive.
+    /// Returns the number of live instances.
     #[must_use]
     pub fn instances(&self) -> u64 {
         self.instances.alive()
     }
 }
 
-/// Stops a slot when nobody has called it for as long as its limits say. Ends
-/// with the slot, and when the slot was stopped otherwise.
+/// Stops a slot when it has not been called for the idle time of its limits. Ends with the slot,
+/// and when the slot was stopped otherwise.
 async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
     loop {
         let Some(slot) = slot.upgrade() else { return };
@@ -417,7 +413,7 @@ async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
         };
         let wait = match wait.is_zero() {
             true if slot.stop_idle(era, idle).await => return,
-            // What sessions have going on in it may have ended by then.
+            // The work of sessions in the slot may have ended by then.
             true => idle,
             false => wait,
         };
@@ -472,7 +468,7 @@ impl Drop for Running {
         let mut life = lock(&self.0.life);
         life.running -= 1;
         life.used = Instant::now();
-        // A call that was there before the last stop may have connected since.
+        // A call from before the last stop may have connected since.
         if self.0.target.upstream.is_some() {
             self.0.watch(&mut life);
         }

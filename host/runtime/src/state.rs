@@ -1,4 +1,4 @@
-//! What a store holds for its guest, and what the host offers to guests.
+//! State of a guest's store, and the host's functions for guests.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,17 +32,17 @@ use crate::sandbox::{
     http_context,
 };
 
-/// How many resources (files, streams, …) a guest may hold at once.
+/// Most resources (files, streams, …) that a guest holds at once.
 const RESOURCES: usize = 4096;
 
-/// How many questions may be asked at once.
+/// Most questions that are asked at once.
 const QUESTIONS: usize = 32;
 
-/// The longest message that a guest may send to its agent, in bytes: what waits to
-/// be sent is the host's memory and not the guest's.
+/// Longest message of a guest to its agent, in bytes: messages that wait to be sent are memory of
+/// the host and not of the guest.
 const TEXT: usize = 64 << 10;
 
-/// The longest URI that a guest may tell of, in bytes.
+/// Longest URI of which a guest may report a change, in bytes.
 const URI: usize = 8 << 10;
 
 /// The state of one instance.
@@ -57,38 +57,37 @@ pub(super) struct State {
     http: WasiHttpCtx,
     http_hooks: HttpHooks,
     http_memory: HttpMemory<MemoryCharge>,
-    /// Judge of what it wants to reach.
+    /// Gate to the network.
     pub network: NetworkGate,
-    /// What it prints.
+    /// Output to stdout, stderr and the log.
     pub output: Output,
-    /// Whom the running call talks to; an instance that is kept has a new one
-    /// with each call.
+    /// The running call; an instance that is kept has a new one with each call.
     pub call: Option<Current>,
     settings: Arc<Map<String, Value>>,
-    /// What it stands in front of.
+    /// The upstream that the guest stands in front of.
     pub upstream: Option<Arc<Upstream>>,
     pub memory: InstanceMemory,
-    /// What its call has made the host allocate.
+    /// Memory that the host has allocated for the running call.
     pub call_memory: Option<Arc<CallMemory>>,
 }
 
-/// The call that an instance is busy with.
+/// The call that an instance is running.
 pub(super) struct Current {
     pub listener: Arc<dyn Listener>,
     pub cancel: CancellationToken,
     pub pace: Pace,
     pub session: Option<SessionId>,
-    /// Why the upstream has not given it what it asked for, the last time.
+    /// Cause of the upstream's last failure.
     pub failed: Option<Cause>,
-    /// What the upstream has said of a completion, the last time: JSON text.
+    /// The upstream's last answer to a completion: JSON text.
     pub completed: Option<String>,
 }
 
-/// What a guest is told that waits for something when its call is cancelled.
+/// Error text for a guest that waits when its call is cancelled.
 pub(super) const CANCELLED: &str = "the call was cancelled";
 
 impl Current {
-    /// Waits for something, but not longer than somebody waits for the call.
+    /// Waits for `work`, but no longer than until the call is cancelled.
     pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -98,12 +97,12 @@ impl Current {
     }
 }
 
-/// How a call shares time with others.
+/// Time, permit and memory waits of a call.
 #[derive(Clone)]
 pub(super) struct Pace {
     pub patience: PausableDeadline,
     pub turn: Arc<CallPermit>,
-    /// How long it has waited for memory, so that a deadline can say so.
+    /// Time for which it has waited for memory, which the error at a deadline may report.
     pub waits_for_memory: Arc<MemoryWait>,
 }
 
@@ -189,7 +188,7 @@ impl HttpState for State {
     }
 }
 
-/// Everything that the host offers.
+/// Returns a linker with all functions that the host offers.
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     crate::sandbox::add_to_linker(&mut linker)?;
@@ -203,7 +202,7 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
 }
 
 impl State {
-    /// It, for a function of the host.
+    /// Records that a function of the host runs, and returns the state.
     fn in_function(&mut self) -> &mut Self {
         if let Some(memory) = &self.call_memory {
             memory.is_in_function_of_host();
@@ -217,8 +216,9 @@ impl types::Host for State {}
 impl call::Host for State {
     fn progress(&mut self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(call) = &self.call {
-            let message =
-                message.map(|message| self.output.redact_beginning(&message, TEXT).into_owned());
+            let message = message.map(|message| {
+                attribution::progress_message(&self.output.redact_beginning(&message, TEXT))
+            });
             call.listener.progress(progress, total, message);
         }
     }
@@ -247,7 +247,8 @@ impl call::Host for State {
             data => self.output.log(level, logger.as_deref(), &data.to_string()),
         }
         if let Some(call) = &self.call {
-            // What a client has not asked for is for the host's own log, as above.
+            // Messages below the level that a client has asked for go to the host's own log only,
+            // as above.
             let least = call.listener.level();
             if least.is_some_and(|least| severity(level) < severity(least)) {
                 return;
@@ -302,7 +303,7 @@ impl client::Host for State {
 }
 
 impl State {
-    /// Questions as MCP has them, each under its own id.
+    /// Converts questions to MCP, each under its own id.
     fn asked(&self, requests: Vec<client::Request>) -> Result<Vec<Question>, AskError> {
         let mut ids = BTreeSet::new();
         let questions = requests.into_iter().map(|request| {
@@ -334,7 +335,7 @@ impl State {
         let Some(call) = &self.call else {
             return Err(AskError::Failed("no call is running".into()));
         };
-        // Before anything is made of them: whoever is refused may ask again, for ever.
+        // Before values are made of the questions: a guest that is refused may ask again, for ever.
         let asked = requests.iter().map(|request| &request.question);
         call.listener.check_support(asked.map(capability_for))?;
         let size = QuestionSize::of(&requests);
@@ -363,8 +364,8 @@ impl State {
         let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
         let answers = answers.ok_or_else(cancelled)??;
         drop((waiting, counted, held));
-        // Whoever runs this sees to it that epochs advance and the deadline counts
-        // again, but only before it polls.
+        // The poll of this call makes epochs advance and the deadline count again, but only at its
+        // start.
         tokio::task::yield_now().await;
         questions
             .iter()

@@ -17,7 +17,7 @@ use super::{
     Tool,
 };
 
-/// One function for each way to go.
+/// A component with one function for each way in which a call can end.
 const ODD: &str = r#"
 (component
   (core module $m
@@ -159,6 +159,25 @@ async fn nothing_is_made_before_the_first_call() {
         (1, 1)
     );
     assert!(matches!(slot.phase(), Phase::Ready(_)));
+}
+
+/// A check that may take long waits for that of another call of its server, within its own time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_check_has_to_wait_ends_in_time() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let mut target = place.target();
+    target.limits.timeout = Duration::from_millis(300);
+    let slot = runtime.slot(target);
+    let checking = slot.turns.checking().await;
+    // Its schema has not been compiled.
+    let call = place.call("add", json!({ "a": 2, "b": 40 }));
+    assert!(matches!(
+        cause(slot.call(call).await),
+        Cause::Deadline { .. }
+    ));
+    drop(checking);
+    place.good(&slot).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -328,7 +347,7 @@ async fn a_damaged_cache_entry_is_compiled_again() {
     assert_eq!(third.clean_cache().unwrap(), 0);
 }
 
-/// Copies a cache, each file by itself: no mapped one is cut.
+/// Copies a cache file by file, so that no mapped file is truncated.
 fn copied(from: &Path, to: &Path) {
     let (from, to) = (from.join("components"), to.join("components"));
     dormouse_files::replace::make_folder(&to).unwrap();
@@ -338,8 +357,8 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// Whatever is not byte for byte what this user's Dormouse has kept, under this name and with
-/// this key, is compiled again, and replaces what was there.
+/// An entry that is not byte for byte the one that this user's Dormouse has kept, under this name
+/// and with this key, is compiled again and replaced.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cache_entry_that_is_not_its_own_is_compiled_again() {
     let place = place();
@@ -494,7 +513,7 @@ async fn a_grant_of_dormouses_own_directories_is_refused() {
     }
 }
 
-/// Counts how often a start was announced.
+/// Counts the announcements of a start.
 struct Heard(AtomicU64);
 impl Listener for Heard {
     fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
@@ -530,7 +549,7 @@ async fn null_for_an_optional_argument_means_that_it_is_not_there() {
     }
 }
 
-/// A component of so many core instances that no pool has room for it.
+/// Returns a component with too many core instances for any pool.
 fn crowded() -> String {
     let instances = "(core instance (instantiate $empty))".repeat(40);
     ODD.replacen(
@@ -556,8 +575,7 @@ async fn what_does_not_fit_the_pool_is_compiled_once_for_all_hosts() {
     }
 }
 
-/// Every kind of WebAssembly that `dormouse check` lets through can be compiled, and every one
-/// that it does not cannot.
+/// Every kind of WebAssembly that `dormouse check` accepts can be compiled, and no other.
 #[test]
 fn what_check_lets_through_can_be_compiled() {
     for (module, runs) in [
@@ -589,4 +607,49 @@ fn what_check_lets_through_can_be_compiled() {
         assert_eq!(is_ok, runs, "{module}: {findings:?}");
         assert_eq!(prepared.is_ok(), runs, "{module}: {prepared:?}");
     }
+}
+
+/// Nothing has validated a component by then, and what is kept of a part takes more than the part does
+/// in the file.
+#[test]
+fn a_component_of_too_many_parts_is_refused_before_it_is_compiled() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let alias = "(alias outer $top $c (component))";
+    let component = |aliases: usize| {
+        let wat = format!("(component $top (component $c) {})", alias.repeat(aliases));
+        wat::parse_str(wat).unwrap()
+    };
+    std::fs::write(&place.path, component(1000)).unwrap();
+    let error = runtime.prepare(&place.path).unwrap_err();
+    assert!(error.contains("more than 1000 components"), "{error}");
+    assert!(error.contains("\nhint: "), "{error}");
+    std::fs::write(&place.path, component(999)).unwrap();
+    runtime.prepare(&place.path).unwrap();
+    assert!(runtime.loader.nothing_is_loading());
+}
+
+/// Many servers may have the same file.
+#[test]
+fn one_content_is_looked_at_once_at_a_time() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let bytes = std::fs::read(&place.path).unwrap();
+    let gate = runtime.loader.gate(&super::cache::Cache::digest(&bytes));
+    let turn = gate.lock().unwrap();
+    std::thread::scope(|scope| {
+        let loads: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| runtime.prepare(&place.path).map(drop)))
+            .collect();
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(loads.iter().all(|load| !load.is_finished()));
+        let counts = runtime.counts();
+        assert_eq!((counts.engines, counts.compiled), (0, 0));
+        drop(turn);
+        for load in loads {
+            load.join().unwrap().unwrap();
+        }
+    });
+    let counts = runtime.counts();
+    assert_eq!((counts.compiled, counts.cache_hits), (1, 2));
 }

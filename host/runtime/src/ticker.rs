@@ -7,25 +7,24 @@ use std::time::Duration;
 
 use wasmtime::Engine;
 
-/// How often a busy guest yields. It bounds how late a deadline or a cancellation
-/// takes effect, and how long others wait for its thread.
+/// Interval at which a busy guest yields. It bounds the delay of a deadline or a cancellation, and
+/// the time for which others wait for the guest's thread.
 const TICK: Duration = Duration::from_millis(2);
 
-/// How many ticks go on when no call runs any more. Where calls come one after the
-/// other, nobody has to be woken for each of them.
+/// Number of ticks after the last running call. Where calls come one after the other, no thread has
+/// to be woken for each of them.
 const LINGER: u32 = 10;
 
-/// Advances the epochs of engines while any call runs. A host that is not busy
-/// wakes nobody's processor.
+/// Advances the epochs of engines while any call runs. On an idle host no thread wakes up.
 #[derive(Default)]
 pub(super) struct Ticker(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// How many calls run.
+    /// Number of running calls.
     running: AtomicU64,
-    /// How many threads sleep until one does: known without the lock, too, because
-    /// hardly ever has one to be woken.
+    /// Number of threads that sleep until a call runs: readable without the lock, too, as a thread
+    /// hardly ever has to be woken.
     asleep: AtomicU64,
     lock: Mutex<()>,
     changed: Condvar,
@@ -33,8 +32,8 @@ struct Shared {
 
 impl Shared {
     fn begin(&self) {
-        // Whoever falls asleep says so before it looks at this for the last time, so
-        // that one of the two sees the other.
+        // A thread that falls asleep increments its count before it reads this one for the last
+        // time, so that one of the two sees the other.
         self.running.fetch_add(1, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) > 0 {
             let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +64,7 @@ impl Drop for RunningGuest {
 }
 
 impl Ticker {
-    /// Advances an engine's epochs from now on, until there is no such engine.
+    /// Advances an engine's epochs from now on, until the engine is dropped.
     ///
     /// # Errors
     /// No thread can be started.
@@ -98,7 +97,7 @@ impl Ticker {
 }
 
 impl Drop for Ticker {
-    /// Lets the threads see that their engines are gone.
+    /// Wakes the threads, which end as their engines are gone.
     fn drop(&mut self) {
         self.0.begin();
     }

@@ -1,4 +1,4 @@
-//! What a guest asks of its upstream.
+//! Requests of a guest to its upstream.
 
 #[cfg(test)]
 mod tests;
@@ -19,11 +19,10 @@ use super::error::Cause;
 use super::pausable_deadline::PausableDeadline;
 use super::state::{CANCELLED, State};
 
-/// Copies of a request that there are until it is answered: as the guest gave it, and on the way
-/// to the upstream.
+/// Copies of a request until it is answered: as the guest gave it, and on the way to the upstream.
 const COPIES: usize = 3;
 
-/// Memory of a request up to which it is not counted, in bytes.
+/// Most memory of a request that is not counted, in bytes.
 const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
 
 impl upstream::Host for State {
@@ -96,7 +95,8 @@ impl State {
                 connection.ok_or_else(|| none(CANCELLED))??
             }
         };
-        // What the upstream asks is no time of the guest's, as long as that waits for it.
+        // Time of the upstream's questions does not count as the guest's, as long as the guest
+        // waits for the upstream.
         let _waiting = pace.patience.guest_waits();
         let asking = upstream.request((call.session, connection), (method, params), &listener);
         let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
@@ -105,8 +105,8 @@ impl State {
     }
 }
 
-/// Says every second that work goes on: what a first start has to download takes its
-/// time, and clients give up on a call of which they hear nothing.
+/// Reports every second that work goes on: a first start may have to download much, and clients
+/// give up on a call without progress.
 async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
     let mut work = std::pin::pin!(work);
     let mut second = tokio::time::interval(Duration::from_secs(1));
@@ -134,7 +134,7 @@ fn cause(server: &str, failure: Failure) -> Cause {
     }
 }
 
-/// The text by which a guest passes a cause on.
+/// Returns the text by which a guest passes a cause on.
 pub(super) fn text(cause: &Cause) -> String {
     match cause {
         Cause::Unreached(why) => why.clone(),
@@ -142,7 +142,7 @@ pub(super) fn text(cause: &Cause) -> String {
     }
 }
 
-/// Whoever listens to a call, asked at the cost of nobody's time.
+/// Listener of a call whose questions pause the call's deadline.
 struct Patient {
     listener: Arc<dyn Listener>,
     patience: PausableDeadline,

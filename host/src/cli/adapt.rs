@@ -61,7 +61,7 @@ impl Adapt {
         // The code exports it, and a declaration says all that is exported. An upstream
         // without it answers that it has none.
         declaration.completion = true;
-        let code = Code::Bridge.bytes()?;
+        let code = Code::Bridge.bytes(u64::MAX)?;
         let count = declaration.tools.len() as u64;
         let component = dormouse_catalog::pack(&code, Some(declaration))?;
         replace(&self.output, &component, Access::Kept)
@@ -76,7 +76,7 @@ impl Adapt {
     }
 }
 
-/// The upstream of a server.
+/// Returns the upstream of a server.
 fn bridge(places: &Places, server: &str) -> anyhow::Result<Bridge> {
     let roster = Roster::open(places.clone())?;
     let snapshot = roster.snapshot();
@@ -102,7 +102,7 @@ fn bridge(places: &Places, server: &str) -> anyhow::Result<Bridge> {
 /// passed on.
 ///
 /// # Errors
-/// It has some; where.
+/// There are secrets; with their places.
 fn refuse_secrets(server: &str, launch: &Launch) -> anyhow::Result<()> {
     let places = places_of_secrets(launch);
     if places.is_empty() {
@@ -117,8 +117,8 @@ fn refuse_secrets(server: &str, launch: &Launch) -> anyhow::Result<()> {
     )
 }
 
-/// Returns the places at which a command line or a URL has secrets written out, in words that have
-/// none of them.
+/// Returns the places at which a command line or a URL has secrets written out, in words without
+/// the secrets.
 fn places_of_secrets(launch: &Launch) -> Vec<String> {
     // A variable tells nothing, but what stands in for a missing one does.
     let defaults = |text: &str| expand(text, &|_| Some(String::new())).text;

@@ -1,49 +1,60 @@
 //! `dormouse add`
 
+mod plugin;
+mod upstream;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
-use clap::Args;
-use dormouse_catalog::Entry;
-use dormouse_config::edit::{Editor, upstream_table};
-use dormouse_config::{name, review};
-use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
-use dormouse_runtime::{NotOffered, Runtime};
-use dormouse_text::visible::visible_line;
-use dormouse_wit::GrantRequest;
-use toml_edit::Table;
+use anyhow::bail;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _};
+use dormouse_config::{Configured, name};
 
-use super::consent::consent;
-use super::progress::Progress;
-use super::{component, describe, hosts, output};
-use crate::compile_command::compile_command;
-use crate::roster::{Collision, Kind, Places, Roster, folders, names};
-use crate::store::{Decision, Decisions, RecordedFolders};
+use super::Cli;
+use super::grants::GrantArgs;
+use super::install::Then;
+use super::output;
+use crate::roster::Places;
+use plugin::Plugin;
+use upstream::{Upstream, UpstreamArgs};
 
-/// Adds a plugin as a server.
+/// Adds a server: a plugin, or an MCP server that is a program or a URL.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    override_usage = "dormouse add [OPTIONS] <NAME> <FILE>\n       \
+    dormouse add [OPTIONS] <NAME> <URL>\n       \
+    dormouse add [OPTIONS] <NAME> -- <COMMAND> [ARGUMENT]...",
+    after_help = "Examples:\n  \
     dormouse add time ./time.wasm\n  \
     dormouse add notes ./filesystem.wasm --grant-fs ~/notes:rw\n  \
-    dormouse add clock ./time.wasm --grant-env TZ\n\n\
-    The file stays where it is: the configuration names it. A plugin may do nothing that is not \
-    granted to it; what it asks for is shown, with the lines of the configuration that grant it.")]
+    dormouse add clock ./time.wasm --grant-env TZ\n  \
+    dormouse add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github\n  \
+    dormouse add search https://example.com/mcp --header 'Authorization: Bearer ${SEARCH_TOKEN}'\n\n\
+    A plugin's file stays where it is: the configuration names it. It may do nothing that is not \
+    granted to it; what it asks for is shown, with the lines of the configuration that grant it. A \
+    program is not sandboxed: once it runs, it can do what you can."
+)]
 pub(super) struct Add {
     /// The name that agents are to see: letters, digits, `-` and `_`.
     #[arg(value_parser = server_name)]
     name: String,
-    /// The plugin: a `.wasm` component.
-    file: PathBuf,
-    /// Grant a folder: `ro` to read (the default), `rw` to write, too. May be repeated.
-    #[arg(long, value_name = "PATH[:ro|rw]", value_parser = folder)]
-    grant_fs: Vec<FsGrant>,
-    /// Grant sight of an environment variable. May be repeated.
-    #[arg(long, value_name = "NAME", value_parser = variable)]
-    grant_env: Vec<String>,
-    /// Let it start the MCP server that it stands in front of: what `dormouse adapt` has written.
+    /// A plugin (a `.wasm` component), or the URL of an MCP server.
+    #[arg(value_name = "FILE|URL", required_unless_present = "command")]
+    source: Vec<PathBuf>,
+    /// The program of an MCP server and its arguments, behind `--`.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+    #[command(flatten)]
+    grants: GrantArgs,
+    /// Let a plugin start the MCP server that it stands in front of: what `dormouse adapt` has
+    /// written.
     #[arg(long)]
     grant_upstream: bool,
+    #[command(flatten)]
+    upstream: UpstreamArgs,
+    #[command(flatten)]
+    then: Then,
     /// Do not ask whether what is to be granted may be. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
@@ -54,6 +65,42 @@ pub(super) struct Add {
 
 impl Add {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
+        let url = match self.source.as_slice() {
+            [] => None,
+            [_, ..] if !self.command.is_empty() => {
+                return Err(misuse(
+                    "a file or URL, and a command, are given\nhint: a server is one of them",
+                ));
+            }
+            [source] => source
+                .to_str()
+                .filter(|text| text.contains("://"))
+                .map(str::to_owned),
+            sources => {
+                let words: Vec<_> = sources.iter().map(|word| word.to_string_lossy()).collect();
+                // Some of its own options may have been taken for ours.
+                return Err(misuse(&format!(
+                    "`{}` is no file and no URL\n\
+                     hint: a program goes behind `--`: `dormouse add {} -- {} …`",
+                    words.join(" "),
+                    self.name,
+                    words.first().cloned().unwrap_or_default()
+                )));
+            }
+        };
+        let is_plugin = self.command.is_empty() && url.is_none();
+        if is_plugin && let Some(option) = self.upstream.given() {
+            return Err(misuse(&format!(
+                "`{option}` is for a program or a URL, and this is a plugin\n\
+                 hint: a plugin is granted variables by `--grant-env`"
+            )));
+        }
+        if !is_plugin && (self.grant_upstream || self.grants.is_any()) {
+            return Err(misuse(
+                "grants are for plugins\n\
+                 hint: a program is not sandboxed, and gets variables by `--env`",
+            ));
+        }
         // A configuration that cannot be read must not get longer.
         let config = dormouse_config::load(&places.config)?;
         let name = &self.name;
@@ -63,295 +110,64 @@ impl Add {
                 "there is a server `{name}` already\nhint: choose another name, or replace it with `--force`"
             );
         }
-        let file = std::path::absolute(&self.file).context("the plugin's path is none")?;
-        let entry = component::entry(&file)?;
-        let errors = component::errors(&component::bytes(&file)?);
-        if !errors.is_empty() {
-            let errors: String = errors.iter().map(|error| format!("\n{error}")).collect();
-            bail!(
-                "`{}` is no plugin that works, so it is not added{errors}",
-                file.display()
-            );
-        }
-        for skipped in &entry.listing.skipped {
-            output::warn(skipped.trim_start_matches("warning: "));
-        }
-        for odd in &entry.listing.odd {
-            output::warn(&odd.to_string());
-        }
-        // Before it is added: from then on these are no mere warnings.
-        for collision in taken(places, name, &entry)? {
-            output::warn(&collision.to_string());
-        }
-        for import in compile(places, &file)? {
-            output::warn(&format!("{}: {import}", import.interface));
-        }
-        let grants = Grants {
-            fs: self.grant_fs,
-            env: self.grant_env,
-        };
-        folders::check(places, name, &grants)?;
-        let requested = upstream_request(&entry).filter(|_| self.grant_upstream);
-        let granted = granted(&grants, requested);
-        if !granted.is_empty() {
-            output::print(&granted)?;
-            let question = format!("Grant this to `{name}`?");
-            let Some(by) = consent(&question, self.yes)? else {
-                return Ok(ExitCode::FAILURE);
+        if let ([file], None) = (self.source.as_slice(), &url) {
+            let plugin = Plugin {
+                name,
+                file,
+                grants: self.grants,
+                grant_upstream: self.grant_upstream,
+                is_agreed: self.yes,
+                replaces: self.force,
             };
-            let shown = blake3::hash(granted.as_bytes()).to_hex();
-            Decisions::new(&places.data).note(&Decision {
-                what: "grant",
-                subject: name,
-                shown: &shown,
-                by,
-            })?;
+            return plugin.add(places);
         }
-        let upstream = requested.and_then(upstream);
-        let has_upstream = upstream.is_some();
-        let editor = Editor::new(&places.config)?;
-        editor.add(name, &file, (&grants, upstream), self.force)?;
-        let real = grants.fs.iter();
-        let real = real.map(|grant| (grant.path.clone(), grant.path.clone()));
-        RecordedFolders::new(&places.data).record_anew(&real.collect())?;
-        output::say(&format!("added `{name}` to {}", places.config.display()));
-        let roster = Roster::open(places.clone())?;
-        let configured = roster.configured()?;
-        for twin in configured.reached_in_the_same_way(name) {
-            output::warn(&format!(
-                "`{twin}` is reached in the same way, and what both have is shown twice\n\
-                 hint: `dormouse disable {twin}` has `{name}` alone shown"
-            ));
-        }
-        for (servers, doubt) in folders::doubts(&configured) {
-            if servers.contains(name) {
-                output::warn(&doubt);
-            }
-        }
-        output::print(&told(name, &entry, &grants, has_upstream)?)?;
-        hosts::reload(&places.config)?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Returns the collisions of what the new server has with what another server has already.
-fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Collision>> {
-    let roster = Roster::open(places.clone())?;
-    let snapshot = roster.snapshot();
-    let listing = &entry.listing;
-    let ours = |what, key: &str, own: &str, theirs: Option<(&str, &str)>| {
-        let (theirs, their_own) = theirs.filter(|(theirs, _)| *theirs != server)?;
-        let owners = [(theirs, their_own), (server, own)];
-        Some(Collision {
-            what,
-            name: key.to_owned(),
-            owners: owners
-                .map(|(of, own)| (of.to_owned(), own.to_owned()))
-                .into(),
-            is_of_project: false,
-        })
-    };
-    let tools = listing.tools.iter().filter_map(|tool| {
-        let shown = names::shown(server, None, &tool.name);
-        let theirs = snapshot
-            .find(&shown)
-            .map(|theirs| (theirs.server(), theirs.tool()));
-        ours("tool", &shown, &tool.name, theirs)
-    });
-    let offers = [
-        (Kind::Prompt, &listing.prompts),
-        (Kind::Resource, &listing.resources),
-        (Kind::Template, &listing.templates),
-    ];
-    let offers = offers.into_iter().flat_map(|(kind, items)| {
-        let (snapshot, ours) = (&snapshot, &ours);
-        items.iter().filter_map(move |item| {
-            let key = match kind {
-                Kind::Prompt => names::shown(server, None, &item.key),
-                Kind::Resource | Kind::Template => item.key.clone(),
-            };
-            let theirs = snapshot.offers(kind).find(&key)?;
-            let own = theirs.declared().map_or("", |theirs| &theirs.key);
-            ours(kind.noun(), &key, &item.key, Some((theirs.server(), own)))
-        })
-    });
-    Ok(tools.chain(offers).collect())
-}
-
-/// Compiles a plugin ahead of its first call, and links it: what is added can be started.
-/// Returns what it imports that ends it where it is called.
-fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
-    let _progress = Progress::new(&format!("compiling {}", file.display()));
-    let limits = dormouse_config::load(&places.config)?.limits;
-    let runtime = Runtime::new(places.cache.clone(), compile_command);
-    runtime.set_limits(&limits);
-    runtime
-        .prepare(file)
-        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", file.display()))
-}
-
-/// Returns the request of a plugin that stands in front of an upstream for that upstream.
-fn upstream_request(entry: &Entry) -> Option<&GrantRequest> {
-    let mut grants = entry.listing.grants.iter();
-    grants.find(|grant| matches!(grant, GrantRequest::Upstream { .. }))
-}
-
-/// The lines that let a plugin have the upstream that it asks for.
-fn upstream(request: &GrantRequest) -> Option<Table> {
-    match request {
-        GrantRequest::Upstream {
-            command,
+        let upstream = Upstream {
+            name,
             url,
-            secrets,
-        } => Some(upstream_table(command, url.as_deref(), secrets)),
-        _ => None,
+            command: self.command,
+            options: self.upstream,
+            replaces: self.force,
+        };
+        upstream.add(places)?;
+        self.then.offer_sync(places, std::slice::from_ref(name))
     }
 }
 
-/// Returns the text on what is about to be granted, a line each, for the user who is asked: a
-/// plugin has written some of it.
-fn granted(grants: &Grants, upstream: Option<&GrantRequest>) -> String {
-    let mut lines = Vec::new();
-    for grant in &grants.fs {
-        let path = grant.path.to_string_lossy();
-        let mode = match grant.mode {
-            FsMode::ReadOnly => "read",
-            FsMode::ReadWrite => "read and write",
-        };
-        let real = match grant.path.canonicalize() {
-            Ok(real) if real != grant.path => format!(" (which is {})", real.display()),
-            _ => String::new(),
-        };
-        lines.push(format!("{mode} the folder {path}{real}"));
-    }
-    for name in &grants.env {
-        lines.push(format!("see the environment variable {name}"));
-    }
-    if let Some(GrantRequest::Upstream {
-        command,
-        url,
-        secrets,
-    }) = upstream
-    {
-        let words: Vec<_> = command
-            .iter()
-            .map(|word| review::shell_word(word))
-            .collect();
-        lines.extend((!words.is_empty()).then(|| format!("run {}", words.join(" "))));
-        lines.extend(url.iter().map(|url| format!("connect to {url}")));
-        for name in secrets {
-            lines.push(format!("be given your environment's {name}"));
-        }
-    }
-    lines
-        .iter()
-        .map(|line| format!("  {}\n", visible_line(line)))
-        .collect()
+/// Makes an error of the arguments.
+fn misuse(text: &str) -> anyhow::Error {
+    Cli::command()
+        .error(ErrorKind::ValueValidation, text)
+        .into()
 }
 
-/// Returns the text on what has been added, and on what it lacks.
-fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow::Result<String> {
-    let listing = &entry.listing;
-    let mut text = describe::headline(
-        listing.title.as_ref().or(listing.name.as_ref()),
-        listing.version.as_ref(),
-        listing.description.as_ref(),
-    );
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    for tool in &listing.tools {
-        let shown = names::shown(server, None, &tool.name);
-        let described = describe::Tool::new(&tool.tool, &shown);
-        text.push_str(&format!(
-            "  {}  {}\n",
-            output::styled(output::STRONG, shown),
-            output::first_line(&described.description, 80)
+/// Warns of servers that are reached in the same way as one that was added.
+fn warn_of_twins(configured: &Configured, name: &str) {
+    for twin in configured.reached_in_the_same_way(name) {
+        output::warn(&format!(
+            "`{twin}` is reached in the same way, and what both have is shown twice\n\
+             hint: `dormouse disable {twin}` has `{name}` alone shown"
         ));
     }
-    // Each of these is one of a few; tools are what a plugin is mostly added for.
-    let others: Vec<_> = [
-        (listing.prompts.len(), "prompt"),
-        (
-            listing.resources.len() + listing.templates.len(),
-            "resource",
-        ),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| output::counted(count as u64, what))
-    .collect();
-    if !others.is_empty() {
-        text.push_str(&format!("It offers {}.\n", others.join(" and ")));
-    } else if listing.tools.is_empty() {
-        text.push_str("It offers nothing.\n");
+}
+
+/// Warns of servers of clients that are shown no longer, because one that was added has their name.
+fn warn_of_overridden(configured: &Configured, name: &str, file: &Path) {
+    let overridden = configured.overridden.iter();
+    let overridden = overridden.filter(|lost| lost.name == name && lost.by.file == file);
+    for lost in overridden {
+        let of_client = lost.origin.client.map_or_else(String::new, |client| {
+            format!(" of {client}", client = client.name())
+        });
+        output::warn(&format!(
+            "the server `{name}`{of_client} at {} is shown no longer: this one has its name\n\
+             hint: `dormouse remove {name}` brings it back; this one can be added under another name",
+            lost.origin
+        ));
     }
-    text.push_str(&describe::missing(
-        server,
-        &listing.grants,
-        (grants, upstream),
-    )?);
-    Ok(text)
 }
 
 fn server_name(text: &str) -> Result<String, String> {
     name::check(text)
         .map(|()| text.to_owned())
         .map_err(|bad| format!("{bad}\nhint: {}", bad.hint()))
-}
-
-fn folder(text: &str) -> Result<FsGrant, String> {
-    let (path, mode) = match text.rsplit_once(':') {
-        Some((path, "ro")) => (path, FsMode::ReadOnly),
-        Some((path, "rw")) => (path, FsMode::ReadWrite),
-        _ => (text, FsMode::ReadOnly),
-    };
-    let path =
-        std::path::absolute(path).map_err(|error| format!("`{path}` is no path: {error}"))?;
-    if !path.is_dir() {
-        return Err(format!("there is no folder `{}`", path.display()));
-    }
-    // What is recorded and shown is what the folder is, and not a way to it that may
-    // lead to another one later.
-    let path = real_path(&path);
-    Ok(FsGrant {
-        real: Some(path.clone()),
-        path,
-        mode,
-    })
-}
-
-fn variable(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.contains('=') {
-        return Err(
-            "this is no name of an environment variable\nhint: write only the name, like `TZ`"
-                .to_owned(),
-        );
-    }
-    Ok(text.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_are_granted_to_read_unless_more_is_said() {
-        let folder_ = tempfile::tempdir().unwrap();
-        let path = folder_.path();
-        let text = path.to_str().unwrap();
-        for (suffix, mode) in [
-            ("", FsMode::ReadOnly),
-            (":ro", FsMode::ReadOnly),
-            (":rw", FsMode::ReadWrite),
-        ] {
-            let grant = folder(&format!("{text}{suffix}")).unwrap();
-            assert_eq!((grant.path.as_path(), grant.mode), (path, mode));
-        }
-        assert_eq!(
-            folder(&format!("{text}:wr")).unwrap_err(),
-            format!("there is no folder `{text}:wr`")
-        );
-        assert!(folder("").is_err());
-    }
 }

@@ -1,4 +1,4 @@
-//! Answers of servers, as people read them.
+//! Answers of servers in a form for people.
 
 use anyhow::Context as _;
 use dormouse_config::units;
@@ -21,14 +21,14 @@ pub(super) fn print(
     }
 }
 
-/// An answer in the words of `read`.
+/// Returns the text of an answer, made by `read`.
 pub(super) fn text(answer: Answer, read: fn(&Value) -> String) -> anyhow::Result<String> {
     let value = answer.into_value();
     let value = value.context("the result cannot be shown\nhint: `--json` prints it as it came")?;
     Ok(read(&value))
 }
 
-/// A block of content as people read it: its text, or what it is.
+/// Returns a block of content for people: its text, or its kind.
 pub(super) fn block(block: &Value) -> String {
     let text = |pointer: &str| block.pointer(pointer).and_then(Value::as_str);
     let kind = text("/type").unwrap_or("content of no type");

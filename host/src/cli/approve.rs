@@ -102,7 +102,7 @@ impl Diff {
     }
 }
 
-/// Says of which servers the component declares other tools than their user has approved.
+/// Prints the servers whose component declares other tools than their user has approved.
 fn tell_outdated(roster: &Roster, server: Option<&str>) {
     for (name, found) in roster.snapshot().servers() {
         if server.is_none_or(|server| server == name)
@@ -113,7 +113,7 @@ fn tell_outdated(roster: &Roster, server: Option<&str>) {
     }
 }
 
-/// Server of which something waits for its user, or is gone.
+/// Server with pending items, or with items that are gone.
 struct WaitingServer {
     server: String,
     pending: Pending,
@@ -134,11 +134,11 @@ impl WaitingServer {
     }
 }
 
-/// Returns the items that wait for their user, and those that are gone: of one server, or of all
-/// where none is named. Says so where there are none.
+/// Returns the pending items, and those that are gone: of one server, or of all where none is
+/// named. Prints a text where there are none.
 ///
 /// # Errors
-/// There is no such server, or nothing that is called so waits.
+/// There is no such server, or it has no pending items of these names.
 fn waiting(
     roster: &Roster,
     server: Option<&str>,
@@ -178,10 +178,10 @@ fn waiting(
     Ok(waiting)
 }
 
-/// Most folders that are told of a server.
+/// Most folders of a server that are listed.
 const MAX_FOLDERS_TOLD: usize = 10;
 
-/// Says in which other folders something of a server waits for its user.
+/// Prints the other folders in which items of a server are pending.
 fn tell_other_folders(roster: &Roster, server: &str) {
     let folders = roster.folders_that_wait(server);
     for folder in folders.iter().take(MAX_FOLDERS_TOLD) {
@@ -196,10 +196,10 @@ fn tell_other_folders(roster: &Roster, server: &str) {
     }
 }
 
-/// Returns the items of a server that wait: all, or the tools that are named.
+/// Returns the pending items of a server: all, or the tools that are named.
 ///
 /// # Errors
-/// One of these does not wait.
+/// One of these tools is not pending.
 fn selected(server: &Arc<Server>, tools: Option<&BTreeSet<String>>) -> anyhow::Result<Pending> {
     let pending = server.pending();
     for tool in tools.into_iter().flatten() {

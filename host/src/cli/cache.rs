@@ -8,7 +8,7 @@ use dormouse_files::paths;
 use dormouse_runtime::Runtime;
 
 use super::output;
-use crate::compile_command::compile_command;
+use crate::child_commands::compile_command;
 
 /// Looks after compiled plugins.
 #[derive(Debug, Args)]

@@ -71,7 +71,10 @@ fn object(text: &str) -> Result<dormouse_runtime::Arguments, String> {
             text: serde_json::from_str(text).ok(),
         }),
         Ok(_) => Err("this is JSON, but no object like `{\"key\": \"value\"}`".to_owned()),
-        Err(error) => Err(format!("this is no JSON: {error}")),
+        Err(error) => Err(format!(
+            "this is no JSON: {error}\n\
+             hint: the arguments are one JSON object, like `{{\"key\": \"value\"}}`"
+        )),
     }
 }
 
@@ -104,8 +107,8 @@ impl Call {
     }
 }
 
-/// A result as people read it: the text of its blocks, what the others are, or
-/// where there are none, its structured content.
+/// Returns a result for people: the text of its blocks, the kinds of the others, or where there are
+/// none, its structured content.
 fn text(result: &Value) -> String {
     let blocks = result.get("content").and_then(Value::as_array);
     let mut texts: Vec<String> = blocks.into_iter().flatten().map(answer::block).collect();
@@ -162,5 +165,10 @@ mod tests {
         for bad in ["", "[]", "1", "{", "{\"a\":1} x"] {
             assert!(Arguments::parse(bad).is_err(), "{bad}");
         }
+        let told = Arguments::parse("timezone=x").unwrap_err();
+        assert!(
+            told.contains("hint: ") && told.contains("{\"key\""),
+            "{told}"
+        );
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let mut findings = component::check(&component::bytes(&self.file)?);
+        let mut findings = component::check(&self.file)?;
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let bad = component::is_bad(&findings);
         if self.format.json {

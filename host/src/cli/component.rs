@@ -1,28 +1,33 @@
-//! The component files that users name.
+//! Component files that users name.
 
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use dormouse_catalog::{Entry, Problem, read, read_regular_file};
+use dormouse_catalog::{Entry, Problem, ReadError, read, read_regular_file};
 use dormouse_runtime::NotOffered;
 use dormouse_wit::{Finding, Severity};
 
 use super::output::{self, BAD, DOUBTFUL, HINT};
-use crate::compile_command::compile_command;
+use crate::child_commands::{compile_command, read_command};
 
 /// Returns the declarations of the component in a file.
 pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
-    read::entry(path).map_err(|error| match error.problem {
-        // The catalog's hint is about paths in configurations.
-        Problem::Missing => anyhow!("`{}`: there is no such file", path.display()),
-        _ => error.into(),
-    })
+    read::entry(path, read_command).map_err(told_by_path)
 }
 
-/// The bytes of a file, component or not.
+/// What is wrong with a file that a user has named.
+pub(super) fn told_by_path(error: ReadError) -> anyhow::Error {
+    match error.problem {
+        // The catalog's hint is about paths in configurations.
+        Problem::Missing => anyhow!("`{}`: there is no such file", error.path.display()),
+        _ => error.into(),
+    }
+}
+
+/// Reads a file, component or not.
 pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     // It says best what is wrong with what is no file.
-    if let Err(error) = read::entry(path)
+    if let Err(error) = read::entry(path, read_command)
         && matches!(
             error.problem,
             Problem::Missing
@@ -30,10 +35,20 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
                 | Problem::Special
                 | Problem::Io(_)
                 | Problem::TooLarge { .. }
+                | Problem::Costly { .. }
+                | Problem::Slow { .. }
+                | Problem::Excessive { .. }
+                | Problem::NoProcess { .. }
+                | Problem::Process { .. }
         )
     {
-        return entry(path).map(|_| Vec::new());
+        return Err(told_by_path(error));
     }
+    content(path)
+}
+
+/// Reads all of a file.
+fn content(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = path.display();
     read_regular_file(path, read::LIMIT)
         .with_context(|| format!("`{shown}` cannot be read"))?
@@ -42,20 +57,26 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Returns the errors of a component for a user who wants to use it. Warnings are for its author,
 /// who asks with `dormouse check`.
-pub(super) fn errors(bytes: &[u8]) -> Vec<Finding> {
-    let mut findings = dormouse_catalog::check(bytes);
+///
+/// # Errors
+/// It is no file, or reading it takes too much.
+pub(super) fn errors(path: &Path) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = dormouse_catalog::check_file(path, read_command).map_err(told_by_path)?;
     findings.retain(|finding| finding.severity == Severity::Error);
-    findings
+    Ok(findings)
 }
 
 /// Everything that is wrong with a component, whether it could be started included.
-pub(super) fn check(bytes: &[u8]) -> Vec<Finding> {
-    let mut findings = dormouse_catalog::check(bytes);
+///
+/// # Errors
+/// It is no file, or reading it takes too much.
+pub(super) fn check(path: &Path) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = dormouse_catalog::check_file(path, read_command).map_err(told_by_path)?;
     // What is no plugin for another reason may be no component either.
     if is_bad(&findings) {
-        return findings;
+        return Ok(findings);
     }
-    match dormouse_runtime::not_offered(bytes, compile_command) {
+    match dormouse_runtime::not_offered(&content(path)?, compile_command) {
         Ok(not_offered) => findings.extend(not_offered.iter().map(uncallable)),
         Err(why) => {
             let (message, hint) = match why.split_once("\nhint: ") {
@@ -70,7 +91,7 @@ pub(super) fn check(bytes: &[u8]) -> Vec<Finding> {
             });
         }
     }
-    findings
+    Ok(findings)
 }
 
 /// Returns the finding on imports that end a plugin where they are called.
@@ -84,13 +105,13 @@ fn uncallable(import: &NotOffered) -> Finding {
     }
 }
 
-/// Whether any of these findings is an error.
+/// Checks whether any of these findings is an error.
 pub(super) fn is_bad(findings: &[Finding]) -> bool {
     let mut findings = findings.iter();
     findings.any(|finding| finding.severity == Severity::Error)
 }
 
-/// The word for a severity.
+/// Returns the word for a severity.
 pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -98,7 +119,7 @@ pub(super) fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// A finding for people to read.
+/// Returns a finding as a text.
 pub(super) fn told(finding: &Finding) -> String {
     let style = match finding.severity {
         Severity::Error => BAD,

@@ -1,4 +1,4 @@
-//! Asking whoever sits at the terminal whether something is to be allowed that was shown.
+//! Questions to the user at the terminal about something that was shown.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -7,10 +7,10 @@ use anyhow::bail;
 use super::{output, stdin};
 use crate::store::DecidedBy;
 
-/// Asks a question that `--yes` has answered already. None where the answer is no.
+/// Asks a question that `--yes` answers with yes. None where the answer is no.
 ///
 /// # Errors
-/// There is no terminal to show something and to ask on, and no `--yes`.
+/// There is no terminal to ask on, and no `--yes`.
 pub(super) fn consent(question: &str, yes: bool) -> anyhow::Result<Option<DecidedBy>> {
     if yes {
         return Ok(Some(DecidedBy::Flag));

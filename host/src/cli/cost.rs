@@ -7,7 +7,7 @@ use crate::roster::Snapshot;
 /// Bytes of a token of JSON, roughly: models count in different ways.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The size of the tools that an agent is shown.
+/// Size of the tools that an agent is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     /// Bytes of their JSON.
@@ -15,10 +15,10 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// The cost of a server's tools; of those of all servers where none is named.
-    pub(super) fn of(snapshot: &Snapshot, server: Option<&str>) -> Self {
+    /// Returns the cost of the tools of those servers.
+    pub(super) fn of(snapshot: &Snapshot, is_of: impl Fn(&str) -> bool) -> Self {
         let tools = snapshot.tools().iter();
-        let tools = tools.filter(|tool| server.is_none_or(|server| tool.server() == server));
+        let tools = tools.filter(|tool| is_of(tool.server()));
         let bytes = tools.filter_map(|tool| {
             let declared = tool.declared()?;
             let longer = tool.name.len().saturating_sub(declared.name.len());
@@ -27,7 +27,7 @@ impl Cost {
         Self { bytes: bytes.sum() }
     }
 
-    /// Roughly how many tokens that is.
+    /// Returns the approximate number of tokens.
     pub(super) fn tokens(self) -> usize {
         self.bytes.div_ceil(BYTES_PER_TOKEN)
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// A number of bytes as people read it.
+/// Returns a number of bytes in words.
 fn size(bytes: usize) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),
@@ -53,7 +53,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// A number with no more digits than are known.
+/// Returns a number with no more digits than are known.
 fn rounded(count: usize) -> String {
     match count {
         0..100 => count.to_string(),

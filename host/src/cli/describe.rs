@@ -15,16 +15,16 @@ const NO_REASON: String = String::new();
 /// Placeholder for a user's own folder in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";
 
-/// Tool as people read it.
+/// Tool in a form for people.
 pub(super) struct Tool {
-    /// The signature, with the name that was asked for.
+    /// Signature, with the name that was asked for.
     pub(super) signature: String,
-    /// Description of it, in its author's words.
+    /// Description in its author's words.
     pub(super) description: String,
 }
 
 impl Tool {
-    /// The tool under the name that agents see, or its own.
+    /// Describes the tool under the name that agents see, or its own.
     pub(super) fn new(declared: &RawValue, name: &str) -> Self {
         // The catalog has parsed it before, so that nothing is lost here.
         let tool: Value = serde_json::from_str(declared.get()).unwrap_or_default();
@@ -35,7 +35,7 @@ impl Tool {
         }
     }
 
-    /// The signature, and the description below it.
+    /// Returns the signature, with the description below it.
     pub(super) fn long(&self) -> String {
         let end = self.signature.find('(').unwrap_or(self.signature.len());
         let (name, rest) = self.signature.split_at(end);
@@ -43,8 +43,8 @@ impl Tool {
     }
 }
 
-/// A prompt as people read it: its name with its arguments, and below it what it
-/// is for. `?` marks what may be left out, as in a tool's signature.
+/// Returns a prompt for people: its name with its arguments, and its description below. `?` marks
+/// optional arguments, as in a tool's signature.
 pub(super) fn prompt(declared: &RawValue, name: &str) -> String {
     let prompt: Value = serde_json::from_str(declared.get()).unwrap_or_default();
     let arguments = prompt.get("arguments").and_then(Value::as_array);
@@ -61,7 +61,7 @@ pub(super) fn prompt(declared: &RawValue, name: &str) -> String {
     )
 }
 
-/// A resource or a template of resources, likewise.
+/// Returns a resource or a template of resources for people: its URI, and its description below.
 pub(super) fn resource(declared: &RawValue, uri: &str) -> String {
     let resource: Value = serde_json::from_str(declared.get()).unwrap_or_default();
     let kind = match text(&resource, "mimeType") {
@@ -81,7 +81,7 @@ pub(super) fn words(declared: &RawValue) -> String {
     description(&object).to_owned()
 }
 
-/// The name of something, more on it, and in the lines below its description.
+/// Returns a name, more text behind it, and a description in the lines below.
 fn long(name: &str, rest: &str, description: &str) -> String {
     let name = output::styled(STRONG, output::clean(name));
     let mut text = format!("{name}{}\n", output::clean(rest));
@@ -100,12 +100,12 @@ fn description(object: &Value) -> &str {
     }
 }
 
-/// A member that is text.
+/// Returns a string member.
 fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A plugin's name, version and purpose on one line.
+/// Returns a plugin's name, version and purpose on one line.
 pub(super) fn headline(
     name: Option<&String>,
     version: Option<&String>,
@@ -121,8 +121,8 @@ pub(super) fn headline(
     parts.join(": ")
 }
 
-/// Returns the grants that a plugin wants and does not have, with its reasons and the lines of the
-/// configuration that grant them. Empty where nothing is missing.
+/// Returns the grants that a plugin requests and does not have, with its reasons and the lines of
+/// the configuration that grant them. Empty where no grant is missing.
 pub(super) fn missing(
     server: &str,
     wanted: &[GrantRequest],

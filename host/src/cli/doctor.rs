@@ -9,8 +9,9 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::styling::Style;
 use dormouse_config::{Config, Configured, ServerConfig, TrustedFolders as _};
-use dormouse_files::paths;
+use dormouse_files::{ownership, paths};
 use dormouse_policy::FsMode;
+use dormouse_text::visible::visible_path;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,13 +36,13 @@ pub(super) struct Doctor {
     format: Format,
 }
 
-/// Finding about a thing that was looked at.
+/// Finding about a checked subject.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// Thing that was looked at: `configuration`, `server NAME`, …
+    /// Subject: `configuration`, `server NAME`, …
     about: String,
     verdict: Verdict,
-    /// Text on what was found; a hint is a line of its own.
+    /// Text of the finding; a hint is a line of its own.
     message: String,
 }
 
@@ -169,7 +170,7 @@ impl Rows {
         self.hosts(places);
     }
 
-    /// The configuration, if it can be read.
+    /// Returns the configuration, if it can be read.
     fn configuration(&mut self, places: &Places) -> Option<Config> {
         const ABOUT: &str = "configuration";
         let path = &places.config;
@@ -179,16 +180,19 @@ impl Rows {
                 ABOUT,
                 format!(
                     "{} does not exist yet\nhint: `dormouse add NAME FILE` or `dormouse import` makes it",
-                    path.display()
+                    visible_path(path)
                 ),
             );
+            if let Some(why) = path.parent().and_then(cannot_be_made) {
+                self.error(ABOUT, why);
+            }
             return None;
         }
         match dormouse_config::load(path) {
             Ok(config) => {
                 let servers = config.servers.len() + config.refused.len();
                 let servers = output::counted(servers as u64, "server");
-                self.ok(ABOUT, format!("{}: {servers}", path.display()));
+                self.ok(ABOUT, format!("{}: {servers}", visible_path(path)));
                 Some(config)
             }
             Err(error) => {
@@ -210,10 +214,10 @@ impl Rows {
             return;
         };
         let before = self.0.len();
-        match component::bytes(file) {
+        match component::errors(file) {
             Err(error) => self.error(&about, format!("{error:#}")),
-            Ok(bytes) => {
-                for finding in component::errors(&bytes) {
+            Ok(findings) => {
+                for finding in findings {
                     let hint = finding.hint.map(|hint| format!("\nhint: {hint}"));
                     let message = format!("{}: {}", finding.item, finding.message);
                     self.error(&about, message + &hint.unwrap_or_default());
@@ -244,7 +248,7 @@ impl Rows {
                     format!(
                         "the folder `{}` is granted to be written to and is read-only\n\
                          hint: see `grants.fs` of `[servers.{}]`",
-                        grant.path.display(),
+                        visible_path(&grant.path),
                         server.name
                     ),
                 );
@@ -266,11 +270,12 @@ impl Rows {
         }
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };
-            self.ok(about, format!("{}{state}", file.display()));
+            self.ok(about, format!("{}{state}", visible_path(file)));
         }
     }
 
-    /// Checks what agents see: items that they would not understand, and names that two items have.
+    /// Checks the items that agents see: for faults that they would not understand, and names that
+    /// two items have.
     fn shown(&mut self, places: &Places) {
         match Roster::open(places.clone()) {
             Err(error) => self.error("tools", format!("{error:#}")),
@@ -302,11 +307,19 @@ impl Rows {
 
     /// Checks that one of Dormouse's own folders is private, and ours.
     fn folder(&mut self, about: &str, folder: &Path) {
-        let shown = folder.display();
+        let shown = visible_path(folder);
+        // Also where it is not made yet: what leads there may be another user's.
+        if let Err(error) = ownership::check(folder, folder) {
+            self.error(about, error.to_string());
+            return;
+        }
         let metadata = match std::fs::metadata(folder) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.ok(about, format!("{shown}: not made yet"));
+                match cannot_be_made(folder) {
+                    None => self.ok(about, format!("{shown}: not made yet")),
+                    Some(why) => self.error(about, why),
+                }
                 return;
             }
             Err(error) => {
@@ -381,7 +394,10 @@ impl Rows {
                     let other = if status.config == places.config {
                         String::new()
                     } else {
-                        format!(" of another configuration, {}", status.config.display())
+                        format!(
+                            " of another configuration, {}",
+                            visible_path(&status.config)
+                        )
                     };
                     self.ok(about, format!("running{other}"));
                 }
@@ -390,9 +406,78 @@ impl Rows {
     }
 }
 
-/// Whether a folder can be seen not to be writable.
+/// Returns why a folder that is not there cannot be made, or nothing be made in one that is there;
+/// none where it can. Nothing is made to find out.
+fn cannot_be_made(folder: &Path) -> Option<String> {
+    let there = folder.ancestors().find(|above| above.exists())?;
+    let why = cannot_write_in(there)?;
+    let cannot_be_made = match there == folder {
+        true => String::new(),
+        false => format!("{} cannot be made: ", visible_path(folder)),
+    };
+    Some(format!(
+        "{cannot_be_made}`{}` {why}\n\
+         hint: let your user write there, or set another place (`HOME`, `XDG_CONFIG_HOME`, \
+         `XDG_CACHE_HOME`, `XDG_DATA_HOME`)",
+        visible_path(there)
+    ))
+}
+
+#[cfg(unix)]
+fn cannot_write_in(folder: &Path) -> Option<String> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    if !folder.is_dir() {
+        return Some("is no folder".to_owned());
+    }
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    let error = accessat(CWD, folder, access, AtFlags::EACCESS).err()?;
+    Some(format!(
+        "cannot be written to: {}",
+        std::io::Error::from(error)
+    ))
+}
+
+#[cfg(not(unix))]
+fn cannot_write_in(folder: &Path) -> Option<String> {
+    if !folder.is_dir() {
+        return Some("is no folder".to_owned());
+    }
+    read_only(folder).then(|| "is read-only".to_owned())
+}
+
+/// Checks whether a folder is marked as read-only.
 fn read_only(folder: &Path) -> bool {
     folder
         .metadata()
         .is_ok_and(|metadata| metadata.permissions().readonly())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let told = |folder: &Path| cannot_be_made(folder).unwrap_or_default();
+        assert_eq!(told(&home.path().join("data/dormouse")), "");
+        assert_eq!(told(home.path()), "");
+        assert!(told(&file.join("dormouse")).contains("is no folder"));
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
+        // To root no folder is closed.
+        #[cfg(unix)]
+        if !rustix::process::geteuid().is_root() {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |mode| {
+                let mode = std::fs::Permissions::from_mode(mode);
+                std::fs::set_permissions(home.path(), mode).unwrap();
+            };
+            mode(0o500);
+            let closed = told(&home.path().join("data/dormouse"));
+            mode(0o700);
+            assert!(closed.contains("cannot be written to"), "{closed}");
+        }
+    }
 }

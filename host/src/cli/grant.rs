@@ -5,26 +5,32 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_policy::{FsMode, real_path};
+use dormouse_config::edit::Editor;
+use dormouse_config::{Scope, ServerConfig};
+use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
 use dormouse_text::nearest::nearest;
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{visible_line, visible_path};
 
-use super::consent::consent;
+use super::grants::{self, GrantArgs};
 use super::{hosts, output};
-use crate::roster::{Places, Roster};
-use crate::store::{Decision, Decisions, RealPaths, RecordedFolders};
+use crate::roster::{Places, Roster, folders};
+use crate::store::{RealPaths, RecordedFolders};
 
-/// Grants a server its folders as they are now.
+/// Grants a plugin folders and variables, or the folders it has as they are now.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Where a folder that is named in `fs` of a server's grants really is, is recorded \
+#[command(after_help = "Examples:\n  \
+    dormouse grant notes --grant-fs ~/notes:rw\n  \
+    dormouse grant clock --grant-env TZ\n  \
+    dormouse grant notes\n\n\
+    Where a folder that is named in `fs` of a server's grants really is, is recorded \
     when it is granted. If its path leads somewhere else later, because somebody has put a link in \
-    place of a folder, the server is not started. This shows where each folder was and where it is \
-    now, and asks whether it is granted there."
-)]
+    place of a folder, the server is not started. Without options, this shows where each folder was and where it is \
+    now, and asks whether it is granted there.")]
 pub(super) struct Grant {
     /// The server's name.
     server: String,
+    #[command(flatten)]
+    grants: GrantArgs,
     /// Do not ask: what is shown is granted. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
@@ -33,8 +39,7 @@ pub(super) struct Grant {
 impl Grant {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let recorded = RecordedFolders::new(&places.data);
-        let decisions = Decisions::new(&places.data);
-        let roster = Roster::open(places)?;
+        let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;
         let servers = &configured.servers;
         let name = &self.server;
@@ -46,9 +51,15 @@ impl Grant {
                 meant.unwrap_or_default()
             )
         })?;
+        let more = self.grants.grants();
+        if more != Grants::default() {
+            return grant_more(&places, server, &more, self.yes);
+        }
         if server.grants.fs.is_empty() {
             bail!(
-                "server `{name}` is granted no folder\nhint: name one in `fs` of `[servers.{name}.grants]`"
+                "server `{name}` is granted no folder\n\
+                 hint: `dormouse grant {name} --grant-fs PATH` grants it one to read, and \
+                 `--grant-fs PATH:rw` one to write to, too"
             );
         }
         let mut anew = RealPaths::new();
@@ -74,19 +85,52 @@ impl Grant {
             return Ok(ExitCode::SUCCESS);
         }
         let question = format!("Grant `{name}` its folders as they are now?");
-        let Some(by) = consent(&question, self.yes)? else {
+        if !grants::agreed(&places, (name, &question), &text, self.yes)? {
             return Ok(ExitCode::FAILURE);
-        };
-        let shown = blake3::hash(text.as_bytes()).to_hex();
-        decisions.note(&Decision {
-            what: "grant",
-            subject: name,
-            shown: &shown,
-            by,
-        })?;
+        }
         recorded.record_anew(&anew)?;
         output::say(&format!("`{name}` is granted its folders as they are now"));
         hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Grants a plugin more than it has.
+fn grant_more(
+    places: &Places,
+    server: &ServerConfig,
+    more: &Grants,
+    is_agreed: bool,
+) -> anyhow::Result<ExitCode> {
+    let name = &server.name;
+    if server.component().is_none() {
+        bail!(
+            "server `{name}` is no plugin, and has what any program of yours has\n\
+             hint: `env` and `pass_env` of `[servers.{name}]` give it variables"
+        );
+    }
+    if let Scope::Project(folder) = &server.origin.scope {
+        bail!(
+            "server `{name}` is granted what the project's file says, `{}`\n\
+             hint: write `project = \"{}\"` and all its `grants` below `[servers.{name}]` in `{}`, or \
+             the grants into the project's file, and trust that again with `dormouse trust`",
+            visible_path(&server.origin.file),
+            visible_path(folder),
+            visible_path(&places.config)
+        );
+    }
+    // Together with those that it has.
+    let mut all = more.clone();
+    let is_other = |grant: &&FsGrant| more.fs.iter().all(|other| other.path != grant.path);
+    all.fs
+        .extend(server.grants.fs.iter().filter(is_other).cloned());
+    folders::check(places, name, &all)?;
+    if !grants::shown_and_agreed(places, name, &grants::shown(more, None), is_agreed)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    Editor::new(&places.config)?.grant(name, more)?;
+    grants::record(places, more)?;
+    output::say(&format!("`{name}` is granted this"));
+    hosts::reload(&places.config)?;
+    Ok(ExitCode::SUCCESS)
 }

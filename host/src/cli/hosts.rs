@@ -1,4 +1,4 @@
-//! Telling running hosts what has changed.
+//! Requests to running hosts after changes.
 
 use std::future::Future;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::output;
 use crate::control;
 
-/// Runs what has to wait for hosts.
+/// Runs a future that waits for hosts.
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -18,18 +18,18 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> anyhow::Result<T> 
     Ok(runtime.block_on(future))
 }
 
-/// Numbers of running hosts that have, and have not, done what they were asked to do.
+/// Numbers of running hosts that have, and have not, carried out a request.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Number of hosts that have done it.
+    /// Number of hosts that have carried it out.
     pub(super) done: usize,
     /// Number of hosts that could not.
     pub(super) failed: usize,
 }
 
-/// Asks every running host of a configuration to do something, and says how many
-/// have done it. A host that cannot is told of, and is no error: what was written
-/// is written, and it will see it sooner or later.
+/// Sends a request to every running host of a configuration, and prints the number of those that
+/// have carried it out. A host that cannot is printed, and is no error: the change is on disk, and
+/// the host will see it sooner or later.
 pub(super) fn tell(
     method: &str,
     mut params: Value,
@@ -64,7 +64,7 @@ pub(super) fn tell(
     Ok(all)
 }
 
-/// Has every running host of a configuration read it again.
+/// Makes every running host of a configuration read it again.
 pub(super) fn reload(config: &Path) -> anyhow::Result<Told> {
     tell("reload", json!({}), config, "reloaded")
 }

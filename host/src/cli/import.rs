@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use dormouse_config::discovery::{Discovery, SourceState, Surroundings};
+use dormouse_config::edit::EditLock;
 use dormouse_config::install::backup::Undo;
 use dormouse_config::install::{Action, Decision, ImportRequest, backup};
 use dormouse_config::{Client, Configured, Fingerprint, Scope, install as files};
@@ -52,6 +53,8 @@ impl Import {
         if self.undo {
             return self.undo(places);
         }
+        // From the first look at any file until all are written.
+        let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let around = Surroundings::of_process(None)?;
         let all: Vec<Client> = Client::all().collect();
         let clients = if self.clients.is_empty() {
@@ -92,15 +95,18 @@ impl Import {
             output::say("nothing is to be changed");
             return Ok(ExitCode::SUCCESS);
         }
-        if self.dry_run {
+        let Some(lock) = lock else {
             return install::show(&import.changes);
-        }
+        };
         let before = Spellings::now(places, &around);
+        import.check_unchanged()?;
         install::make(
             places,
             &install::command_line("import", &self.words()),
             &import.changes,
+            &lock,
         )?;
+        drop(lock);
         before.carry_over(places, &around);
         hosts::reload(&places.config)?;
         let ready = import.decisions.iter().filter(|decision| {
@@ -136,7 +142,8 @@ impl Import {
     }
 
     fn undo(&self, places: &Places) -> anyhow::Result<ExitCode> {
-        let Some(mut run) = backup::last(&backup::folder(&places.data))? else {
+        let lock = (!self.dry_run).then(EditLock::take).transpose()?;
+        let Some(mut run) = backup::last(&backup::folder(&places.data)) else {
             output::say("there is nothing to undo");
             return Ok(ExitCode::SUCCESS);
         };
@@ -146,7 +153,9 @@ impl Import {
         })?;
         if self.dry_run {
             let changes = steps.iter().filter_map(|step| match step {
-                Undo::Back(change) | Undo::Merge(change) => Some(change.clone()),
+                Undo::Back(change) | Undo::Merge(change) | Undo::MergePart(change, _) => {
+                    Some(change.clone())
+                }
                 _ => None,
             });
             install::show(&changes.collect::<Vec<_>>())?;
@@ -158,12 +167,12 @@ impl Import {
         let mut edited: Vec<PathBuf> = Vec::new();
         let before = Spellings::now(places, &around);
         for step in &steps {
-            if !self.dry_run {
-                step.make()?;
+            if let Some(lock) = &lock {
+                step.make_under(lock)?;
             }
             match step {
                 Undo::Back(change) => output::say(&format!("{back} {}", change.file.display())),
-                Undo::Remove(file) => output::say(&format!("{removed} {}", file.display())),
+                Undo::Remove(file, _) => output::say(&format!("{removed} {}", file.display())),
                 Undo::Nothing => {}
                 Undo::Merge(change) => {
                     let file = change.file.display();
@@ -171,10 +180,22 @@ impl Import {
                         "{back} what {file} had; what has been written into it since stays"
                     ));
                 }
+                Undo::MergePart(change, names) => {
+                    edited.push(change.file.clone());
+                    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+                    output::warn(&format!(
+                        "{back} what {file} had, but not {}: what has that name there has been \
+                         written since, and stays\nhint: what it was is in {}; \
+                         `dormouse import --undo --force` puts it back",
+                        output::clean(&names.join(", ")),
+                        run.folder().display(),
+                        file = change.file.display(),
+                    ));
+                }
                 Undo::Needed(file) => {
                     edited.push(file.clone());
                     output::warn(&format!(
-                        "`{}` stays: the servers of files that are left as they are are in it",
+                        "`{}` stays: it has servers that are not back in their clients' files",
                         file.display()
                     ));
                 }
@@ -191,8 +212,9 @@ impl Import {
         if self.dry_run {
             return Ok(ExitCode::SUCCESS);
         }
-        before.carry_over(places, &around);
         run.undone(&edited)?;
+        drop(lock);
+        before.carry_over(places, &around);
         hosts::reload(&places.config)?;
         if edited.is_empty() {
             output::say(&format!("undone: {}", styled(STRONG, run.command())));
@@ -203,13 +225,13 @@ impl Import {
     }
 }
 
-/// Spellings of the servers of all files, by what is the same in each spelling: the launch with all
-/// filled in, and that in the words of `dormouse.toml`. What is known of a server is kept by its
-/// spelling.
+/// Fingerprints of the servers of all files, by fingerprints that are the same for every spelling
+/// of a server: that of the launch with all values filled in, and that of the launch as
+/// `dormouse.toml` spells it. Records of a server are kept by the fingerprint of its own spelling.
 struct Spellings(Vec<(Fingerprint, Fingerprint)>);
 
 impl Spellings {
-    /// Reads all files. Where they cannot be read, nothing is known of them.
+    /// Reads all files. Empty where they cannot be read.
     fn now(places: &Places, around: &Surroundings) -> Self {
         let Ok(config) = dormouse_config::load(&places.config) else {
             return Self(Vec::new());
@@ -230,7 +252,7 @@ impl Spellings {
         Self(servers.flatten().chain(found).collect())
     }
 
-    /// Gives what is known of each server to the same one as it is spelled now.
+    /// Copies the record of each server to its current spelling.
     fn carry_over(self, places: &Places, around: &Surroundings) {
         let store = Store::of(&places.data);
         for (same, to) in Self::now(places, around).0 {
@@ -243,7 +265,7 @@ impl Spellings {
     }
 }
 
-/// Returns the text for a person on what becomes of a server, by what becomes of all.
+/// Returns the text for a person on the decision about a server, given all decisions.
 fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) -> String {
     let all = decision.found.iter();
     let all: Vec<_> = all
@@ -297,7 +319,7 @@ fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) 
     text
 }
 
-/// Tells of files that are not read as a whole, and so not taken over as a whole.
+/// Warns of files that are not read as a whole, and so not taken over as a whole.
 fn warn_of_problems(discovery: &Discovery, clients: &[Client]) {
     for source in &discovery.sources {
         let SourceState::Read { problems, .. } = &source.state else {

@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 
 use super::output::{FAINT, STRONG};
 use super::{Format, component, describe, output};
+use crate::child_commands::read_command;
 
-/// Describes an MCP object that is called by a key.
+/// Function that describes an MCP object of a key.
 type Describe = fn(&RawValue, &str) -> String;
 
 /// Shows what is in a plugin's file: what it declares, its WIT, what it imports.
@@ -28,10 +29,8 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let file = self.file.display();
-        let bytes = component::bytes(&self.file)?;
-        let found = dormouse_catalog::inspect(&bytes)
-            .map_err(|problem| anyhow::anyhow!("`{file}`: {problem}"))?;
+        let found = dormouse_catalog::inspect_file(&self.file, read_command);
+        let found = found.map_err(component::told_by_path)?;
         if self.format.json {
             output::print_json(&found)?;
         } else {

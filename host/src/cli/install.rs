@@ -1,4 +1,4 @@
-//! `dormouse install`, and what it has in common with `dormouse import`.
+//! `dormouse install`, and the parts that `dormouse import` has in common with it.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
+use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
 use dormouse_config::install::{Change, Program, Reach, backup, diff};
 use dormouse_config::{Client, Config, Configured, Scope, install as files};
@@ -49,7 +50,7 @@ pub(super) struct Install {
     then: Then,
 }
 
-/// Reads the address of a host. Port 0 is none that could be written down.
+/// Reads the address of a host. Port 0 is refused, because it cannot be written into a file.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let address: SocketAddr = text
         .parse()
@@ -60,8 +61,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Returns the address at which clients reach a host that listens at this one: all addresses of
-/// this machine are none to connect to.
+/// Returns the address at which clients reach a host that listens at this one: a host may listen at
+/// all addresses of the machine, but clients cannot connect to these.
 fn reached(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -122,6 +123,7 @@ impl Install {
                 }
             }
         };
+        let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
         let change = files::install(client, &around, &reach, longest)?;
         let shown = change.file.display().to_string();
@@ -130,14 +132,16 @@ impl Install {
             return Ok(ExitCode::SUCCESS);
         }
         let changes = [change];
-        if self.dry_run {
+        let Some(lock) = lock else {
             return show(&changes);
-        }
+        };
         make(
             places,
             &command_line("install", &[client.to_string()]),
             &changes,
+            &lock,
         )?;
+        drop(lock);
         output::say(&format!("{client} loads Dormouse from its next start on"));
         if let Some(address) = self.http {
             say_what_is_shown_twice(places, client, &around)?;
@@ -159,7 +163,7 @@ pub(super) fn longest_call(places: &Places, around: &Surroundings) -> anyhow::Re
     Ok(timeouts.fold(Limits::of_upstream().timeout, Duration::max))
 }
 
-/// Tells of the servers that a client loads itself and is shown by a shared host as well.
+/// Prints the servers that a client loads itself and is shown by a shared host as well.
 fn say_what_is_shown_twice(
     places: &Places,
     client: Client,
@@ -184,13 +188,12 @@ fn say_what_is_shown_twice(
 }
 
 impl Then {
-    /// Whether servers are to be connected without being asked about.
+    /// Checks whether servers are to be connected without a question.
     pub(super) fn is_wanted(self) -> bool {
         self.sync
     }
 
-    /// Connects servers, or asks whether to, or says how. All of them, where none is
-    /// named.
+    /// Connects servers, or asks whether to, or prints how to. All of them, where none is named.
     pub(super) fn offer_sync(self, places: &Places, names: &[String]) -> anyhow::Result<ExitCode> {
         let whose = match names.len() {
             0 => "all servers".to_owned(),
@@ -219,7 +222,7 @@ impl Then {
     }
 }
 
-/// Asks something that is mostly answered with yes.
+/// Asks a question that is answered with yes by default.
 fn asked(question: &str) -> anyhow::Result<bool> {
     let mut stderr = io::stderr();
     stderr.write_all(question.as_bytes())?;
@@ -237,8 +240,8 @@ fn asked(question: &str) -> anyhow::Result<bool> {
 
 /// Returns the program and arguments with which clients start this very program: by its name where
 /// that leads to it, and else by its path. `named` says whether the user has named the
-/// configuration file, which the clients then have to name, too. `variables` are the names of those
-/// that it needs.
+/// configuration file, which the clients then have to name, too. `variables` are the names of the
+/// environment variables that it needs.
 pub(super) fn program(
     places: &Places,
     named: bool,
@@ -299,7 +302,7 @@ pub(super) fn discover_users(
     )
 }
 
-/// The variables of the environment that the user's servers need, wherever they are written.
+/// Returns the environment variables that the user's servers need, wherever they are written.
 pub(super) fn variables(
     config: &Config,
     discovery: &Discovery,
@@ -314,7 +317,7 @@ pub(super) fn variables(
     names.into_iter().collect()
 }
 
-/// Shows what files are to become.
+/// Shows the new contents of files.
 pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     for line in changes.iter().flat_map(diff::lines) {
@@ -332,12 +335,17 @@ pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Changes files, once each of them is backed up.
-pub(super) fn make(places: &Places, command: &str, changes: &[Change]) -> anyhow::Result<()> {
+/// Changes files under the lock of all edits, after a backup of each of them.
+pub(super) fn make(
+    places: &Places,
+    command: &str,
+    changes: &[Change],
+    lock: &EditLock,
+) -> anyhow::Result<()> {
     let all: Vec<_> = changes.iter().collect();
     let kept = backup::keep(&backup::folder(&places.data), command, &all)?;
     for (done, change) in changes.iter().enumerate() {
-        change.make().with_context(|| match done {
+        change.make_under(lock).with_context(|| match done {
             0 => "nothing has been changed".to_owned(),
             _ => "some files have been changed, and others not\nhint: `dormouse import --undo` puts them back".to_owned(),
         })?;
@@ -350,7 +358,7 @@ pub(super) fn make(places: &Places, command: &str, changes: &[Change]) -> anyhow
     Ok(())
 }
 
-/// A command as a user would write it.
+/// Returns a command as a user would write it.
 pub(super) fn command_line(name: &str, words: &[String]) -> String {
     let words = std::iter::once(name).chain(words.iter().map(String::as_str));
     format!("dormouse {}", words.collect::<Vec<_>>().join(" "))

@@ -34,7 +34,7 @@ impl List {
         let status = roster.status();
         let servers = status.servers;
         let listing = |name: &str| snapshot.servers().get(name)?.listing();
-        let cost = |name: &str| Cost::of(&snapshot, Some(name));
+        let cost = |name: &str| Cost::of(&snapshot, |server| server == name);
         let clients = |name: &str| {
             let server = snapshot.servers().get(name).map(|server| server.config());
             server.map(clients).unwrap_or_default()
@@ -116,7 +116,7 @@ impl List {
         output::print(&(table.render() + &told(&roster, &servers)))?;
         output::say(&format!(
             "all tools together: {}, roughly, for an agent that reads them all",
-            Cost::of(&snapshot, None)
+            Cost::of(&snapshot, |_| true)
         ));
         // Whoever misses a server wants to hear who took it.
         for server in snapshot.servers().values() {
@@ -131,7 +131,7 @@ impl List {
     }
 }
 
-/// The clients in whose files a server is; `dormouse.toml` where it is in none.
+/// Returns the clients in whose files a server is; `dormouse.toml` where it is in none.
 fn clients(server: &ServerConfig) -> Vec<String> {
     let clients = server.origin.client.iter().chain(&server.from);
     let mut names: Vec<_> = clients.map(ToString::to_string).collect();
@@ -143,7 +143,7 @@ fn clients(server: &ServerConfig) -> Vec<String> {
     names
 }
 
-/// Returns the text on the servers below the table, a line for each thing that is to be known.
+/// Returns the text on the servers below the table, a line for each remark.
 fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     const FEW: usize = 3;
     let snapshot = roster.snapshot();

@@ -11,6 +11,7 @@ use dormouse_upstream::auth::{Auth, Failure, Pending};
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
 use crate::roster::{Places, Roster, Server};
+use crate::store::Store;
 
 /// Logs in to a server that asks for it (OAuth).
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ pub(super) struct Logout {
     server: String,
 }
 
-/// Most characters of what an upstream says that are told where it says nothing of a login.
+/// Longest error of an upstream that is printed where it does not mention a login, in characters.
 const MAX_WHY_CHARACTERS: usize = 200;
 
 impl Login {
@@ -59,6 +60,9 @@ impl Login {
             }
             wait(&pending).await
         })??;
+        if let Some(bridge) = server.config().bridge() {
+            Store::of(&places.data).clear_failed_start(&bridge.fingerprint);
+        }
         let server = &self.server;
         output::say(&format!(
             "{}: logged in to `{server}`",
@@ -82,7 +86,8 @@ impl Logout {
     }
 }
 
-/// Returns the error of a login that could not be begun and that nothing has been refused for.
+/// Returns the error of a login that could not be begun, where no request was refused for lack of
+/// it.
 fn told(server: &str, failure: Failure) -> anyhow::Error {
     match failure {
         Failure::Header { url } => anyhow!(
@@ -117,7 +122,7 @@ async fn wait(pending: &Pending) -> anyhow::Result<()> {
     }
 }
 
-/// Opens a link in the user's browser, as they have wished.
+/// Opens a link in the user's browser, because they have asked for it.
 fn open(link: &str) {
     let words: &[&str] = if cfg!(target_os = "macos") {
         &["open"]
@@ -147,7 +152,7 @@ fn server(places: &Places, name: &str) -> anyhow::Result<Arc<Server>> {
     tools::exists(&roster.snapshot(), name).cloned()
 }
 
-/// The logins at a server.
+/// Returns the logins at a server.
 fn auth(places: &Places, server: &Server) -> anyhow::Result<Auth> {
     let name = &server.config().name;
     let bridge = server

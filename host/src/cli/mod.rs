@@ -1,7 +1,7 @@
 //! The command line: one file per subcommand.
 //!
-//! What a command finds out goes to stdout, everything that is said on the way to
-//! stderr. Exit codes: 0 done, 1 failed, 2 misused.
+//! Results of a command go to stdout, all other messages to stderr. Exit codes: 0 done, 1 failed, 2
+//! misused.
 
 pub mod output;
 
@@ -20,6 +20,7 @@ mod describe;
 mod doctor;
 mod forget;
 mod grant;
+mod grants;
 mod hosts;
 mod import;
 mod inspect;
@@ -32,6 +33,7 @@ mod person;
 mod progress;
 mod prompt;
 mod read;
+mod read_component;
 mod remove;
 mod restart;
 pub mod serve;
@@ -63,8 +65,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::roster::{PROBLEMS_OF_SERVERS, Places};
 
-/// The environment variable that says what is logged, in the words of
-/// tracing-subscriber's `EnvFilter`. It wins over `-v` and `-q`.
+/// Environment variable that selects the logs, in the syntax of tracing-subscriber's `EnvFilter`.
+/// It overrides `-v` and `-q`.
 const LOG: &str = "DORMOUSE_LOG";
 
 /// `dormouse` and its arguments.
@@ -156,6 +158,9 @@ enum Command {
     /// Ends what a host leaves behind that was killed.
     #[command(hide = true)]
     Reaper,
+    /// Reads a component for a host, which sends it.
+    #[command(hide = true)]
+    ReadComponent(read_component::ReadComponent),
     /// Compiles a component for a host, which sends it.
     #[command(hide = true)]
     Compile,
@@ -170,10 +175,10 @@ struct Format {
 }
 
 impl Cli {
-    /// Does what was asked for.
+    /// Runs the command.
     ///
     /// # Errors
-    /// It could not be done.
+    /// The command has failed.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         self.global.log(matches!(self.command, Command::Serve(_)));
         let global = &self.global;
@@ -211,6 +216,7 @@ impl Cli {
             Command::Wit(wit) => wit.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
+            Command::ReadComponent(read) => read.run(),
             Command::Compile => dormouse_runtime::compiler::run().map(|()| ExitCode::SUCCESS),
             Command::Reaper => dormouse_upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
@@ -235,8 +241,8 @@ impl Global {
         })
     }
 
-    /// Logs to stderr, since stdout is for data. What is odd about servers is logged by a host
-    /// alone (and where more is wanted): the commands that are about it tell it in their own words.
+    /// Logs to stderr, since stdout is for data. Problems of servers are logged by a host alone
+    /// (and where more is wanted): the commands that are about them print them in their own words.
     fn log(&self, is_host: bool) {
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
@@ -268,8 +274,8 @@ impl Global {
     }
 }
 
-/// Whether an event may have secrets in it as they are, which have no place in any log, however
-/// much is asked for.
+/// Checks whether an event may contain secrets, which must not be in any log, however much is asked
+/// for.
 fn may_have_secrets(event: &Metadata<'_>) -> bool {
     let target = event.target();
     // wasmtime logs what plugins read and print, before the secrets that they were given are taken

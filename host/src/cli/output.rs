@@ -1,7 +1,7 @@
-//! Printing: data to stdout, everything else to stderr.
+//! Output: data to stdout, everything else to stderr.
 //!
-//! Much of what is printed was written by strangers, the authors of plugins. It
-//! must not reach a terminal as it is: [`clean`] takes the control characters out.
+//! Much of the printed text was written by strangers, the authors of plugins. It must not reach a
+//! terminal unchanged: [`clean`] removes the control characters.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -22,20 +22,20 @@ pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 /// Style of hints.
 pub(super) const HINT: Style = AnsiColor::Cyan.on_default();
-/// Headings, and the names of things.
+/// Style of headings and names.
 pub(super) const STRONG: Style = Style::new().bold();
 /// Style of text that needs none.
 pub(super) const PLAIN: Style = Style::new();
 /// Style of text that is there for completeness.
 pub(super) const FAINT: Style = Style::new().dimmed();
 
-/// Whether the user has not said that they want no colours.
+/// Checks whether colours are wanted (`NO_COLOR`, `TERM`).
 pub(super) fn colours_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Text in a style, where stdout is a terminal.
+/// Returns a text in a style, where stdout is a terminal.
 pub(super) fn styled(style: Style, text: impl std::fmt::Display) -> String {
     paint(style, &text, io::stdout().is_terminal())
 }
@@ -48,7 +48,7 @@ fn paint(style: Style, text: &dyn std::fmt::Display, terminal: bool) -> String {
     }
 }
 
-/// A number of things.
+/// Returns a number with its noun.
 pub(super) fn counted<N: Copy + PartialEq + From<u8> + std::fmt::Display>(
     count: N,
     what: &str,
@@ -57,8 +57,8 @@ pub(super) fn counted<N: Copy + PartialEq + From<u8> + std::fmt::Display>(
     format!("{count} {what}{plural}")
 }
 
-/// Prints to stdout, ending with a line break. A reader that has seen enough
-/// (`dormouse tools | head`) is no error.
+/// Prints to stdout, ending with a line break. A reader that stops early (`dormouse tools | head`)
+/// is no error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let end = if text.is_empty() || text.ends_with('\n') {
         ""
@@ -68,7 +68,7 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
     written(&[text.as_bytes(), end.as_bytes()])
 }
 
-/// Prints bytes to stdout, as they are.
+/// Prints bytes to stdout unchanged.
 pub(super) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     written(&[bytes])
 }
@@ -85,8 +85,8 @@ fn written(parts: &[&[u8]]) -> anyhow::Result<()> {
     }
 }
 
-/// Prints what a tool has said. A file or another program gets it as it is; to a
-/// terminal it could do harm.
+/// Prints the text of a tool. A file or another program gets it unchanged; on a terminal it could
+/// do harm.
 pub(super) fn print_foreign(text: &str) -> anyhow::Result<()> {
     if io::stdout().is_terminal() {
         print(&clean(text))
@@ -100,25 +100,25 @@ pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print_json_text(&serde_json::to_string_pretty(value)?)
 }
 
-/// Prints a text that is JSON: what a terminal would hide of it, as escapes.
+/// Prints a text that is JSON, with characters that a terminal would hide as escapes.
 pub(super) fn print_json_text(text: &str) -> anyhow::Result<()> {
     print(&visible_json(text))
 }
 
-/// Says something to the user on stderr; nobody parses it.
+/// Prints a message for the user to stderr, in no fixed format.
 pub(super) fn say(text: &str) {
     // Where there is no stderr, there is nobody to tell so.
     let _ = AboveProgress.write_all(format!("{text}\n").as_bytes());
 }
 
-/// Says what may go wrong on stderr.
+/// Prints a warning to stderr.
 pub(super) fn warn(text: &str) {
     say(&marked("warning", DOUBTFUL, text));
 }
 
-/// Prints what is wrong with the arguments, or the help that they ask for, and gives the exit
-/// code. A file's name may be among them, which others have given it: where it would steer the
-/// terminal, nothing is coloured and it is shown as its escapes.
+/// Prints an error of the arguments, or the help that they ask for, and returns the exit code. A
+/// file name from others may be among them: if it has control characters, nothing is coloured and
+/// they are shown as escapes.
 #[must_use]
 pub fn misuse(error: &clap::Error) -> ExitCode {
     let is_plain = std::env::args_os()
@@ -131,13 +131,18 @@ pub fn misuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Says on stderr why a command has failed, with all causes, and what to do.
+/// Prints the error of a command to stderr, with all causes and the hints, and returns the exit
+/// code.
 pub fn failure(error: &anyhow::Error) -> ExitCode {
+    // What is wrong with arguments shows only when they are seen together.
+    if let Some(error) = error.downcast_ref() {
+        return misuse(error);
+    }
     say(&marked("error", BAD, &told(error)));
     ExitCode::FAILURE
 }
 
-/// An error and its causes, one a line.
+/// Returns an error and its causes, one a line.
 fn told(error: &anyhow::Error) -> String {
     let mut told = String::new();
     for cause in error.chain() {
@@ -151,7 +156,7 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// A message behind its mark, the hints in it made out.
+/// Returns a message behind its mark, with its hints in their own style.
 fn marked(mark: &str, style: Style, text: &str) -> String {
     let terminal = io::stderr().is_terminal();
     let mut marked = format!("{}:", paint(style, &mark, terminal));
@@ -171,13 +176,13 @@ fn marked(mark: &str, style: Style, text: &str) -> String {
     marked
 }
 
-/// Text of a stranger, without what would move a terminal's cursor, change its
+/// Returns a stranger's text without characters that would move a terminal's cursor, change its
 /// colours or worse. Line breaks and tabs stay.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
-/// The first line of a stranger's text, cut to a length in characters.
+/// Returns the first line of a stranger's text, cut to a length in characters.
 pub(super) fn first_line(text: &str, longest: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let line = clean(line);
@@ -188,14 +193,14 @@ pub(super) fn first_line(text: &str, longest: usize) -> String {
     format!("{}…", cut.trim_end())
 }
 
-/// A table with aligned columns.
+/// Table with aligned columns.
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Vec<(Style, String)>>,
 }
 
 impl Table {
-    /// A table with these headings.
+    /// Makes a table with these headings.
     pub(super) fn new(headings: &[&str]) -> Self {
         let headings = headings.iter().map(|text| (STRONG, (*text).to_owned()));
         Self {
@@ -213,7 +218,7 @@ impl Table {
         );
     }
 
-    /// The table's text.
+    /// Returns the table's text.
     pub(super) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let widths: Vec<usize> = (0..columns)

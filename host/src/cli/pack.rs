@@ -63,7 +63,7 @@ struct Objects {
 }
 
 impl Objects {
-    /// The files that were named, each with what is in it.
+    /// Returns the named files, each with the kind of its content.
     fn files(&self) -> impl Iterator<Item = (Offers, &Path)> {
         let files = [
             (Offers::Tools, &self.tools),
@@ -76,7 +76,7 @@ impl Objects {
             .filter_map(|(what, file)| Some((what, file.as_deref()?)))
     }
 
-    /// Adds what is in the files.
+    /// Adds the content of the files.
     fn declare(&self, declaration: &mut Declaration) -> anyhow::Result<()> {
         for (what, file) in self.files() {
             let text = std::fs::read_to_string(file)

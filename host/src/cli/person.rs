@@ -1,4 +1,4 @@
-//! Asking whoever sits at the terminal: a form field by field, a page by its link.
+//! Questions to the user at the terminal: a form field by field, a page by its link.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use tokio::sync::mpsc;
 
 use super::{output, stdin};
 
-/// User who reads what is said and types answers.
+/// User who reads messages and types answers.
 pub(super) struct Person {
-    /// Lines that they type; nothing is read before it is asked for.
+    /// Lines that they type; not read before a question is asked.
     lines: Option<mpsc::Receiver<String>>,
-    /// Whether what they have typed before a question is no answer to it.
+    /// Whether lines that were typed before a question are no answers to it.
     forgets: bool,
-    /// Shows them a text as it is.
+    /// Shows them a text unchanged.
     show: fn(&str),
 }
 
@@ -36,7 +36,7 @@ impl Action {
     }
 }
 
-/// Time without a line after which none is left of those that were read before a question.
+/// Time without a line after which all lines that were typed before a question have been read.
 const SETTLED: Duration = Duration::from_millis(20);
 
 impl Person {
@@ -48,10 +48,10 @@ impl Person {
         }
     }
 
-    /// Asks a form or a page, whose message says whose it is.
+    /// Asks a form or a page, whose message names the server that asks.
     ///
     /// # Errors
-    /// It is neither, or a form that cannot be asked like this.
+    /// The question is neither, or a form that cannot be asked on a terminal.
     pub(super) async fn answer(&mut self, question: &Question) -> Result<Answer, AskError> {
         let text = |name: &str| question.params.get(name).and_then(Value::as_str);
         let message = text("message").unwrap_or_default();
@@ -106,7 +106,7 @@ impl Person {
         (Action::Accept, Some(content.into()))
     }
 
-    /// Asks for the user's action: they have to say it, since nothing typed is no agreement.
+    /// Asks for the user's action: they have to type it, since an empty line is no agreement.
     async fn consent(&mut self, what: &str) -> Action {
         self.forget_typed_ahead().await;
         loop {
@@ -123,8 +123,8 @@ impl Person {
         }
     }
 
-    /// Throws away what was typed before the question was shown, wherever it is by now: it is no
-    /// agreement to what nobody had read.
+    /// Drops all lines that were typed before the question was shown, wherever they are buffered:
+    /// they are no answer to a question that was not read.
     async fn forget_typed_ahead(&mut self) {
         if !self.forgets {
             return;
@@ -135,7 +135,7 @@ impl Person {
         }
     }
 
-    /// Asks for the value of a field, if it gets one; none where nobody types any more.
+    /// Asks for the value of a field, if it gets one; none at the end of the input.
     async fn field(&mut self, field: &Field) -> Option<Option<Value>> {
         self.show(&heading(field));
         loop {
@@ -148,7 +148,7 @@ impl Person {
         }
     }
 
-    /// The next line; none where there will be no more.
+    /// Returns the next line; none at the end of the input.
     async fn line(&mut self) -> Option<String> {
         let line = self.lines.get_or_insert_with(stdin::lines).recv().await;
         if line.is_none() {
@@ -163,7 +163,7 @@ impl Person {
     }
 }
 
-/// Returns the text on a field that is shown before it is asked for.
+/// Returns the text on a field that is shown before its question.
 fn heading(field: &Field) -> String {
     let mut heading = format!("  {}", field.title.as_deref().unwrap_or(&field.name));
     if let Some(description) = &field.description {
@@ -180,7 +180,7 @@ fn heading(field: &Field) -> String {
     heading
 }
 
-/// Returns the text on what is to be typed.
+/// Returns the text on the expected input.
 fn wanted(field: &Field) -> String {
     let mut wanted = match &field.kind {
         Kind::Text => match field.format() {
@@ -206,7 +206,7 @@ fn wanted(field: &Field) -> String {
     wanted
 }
 
-/// A value in the words in which it is asked for.
+/// Returns a value in the words of its question.
 fn named(kind: &Kind, value: &Value) -> String {
     let name = |choices: &[Choice], value: &Value| {
         let chosen = choices.iter().find(|choice| *value == choice.value);
@@ -227,7 +227,7 @@ fn named(kind: &Kind, value: &Value) -> String {
     format!("`{text}`")
 }
 
-/// Returns the value of a field from a line, if it gets one.
+/// Reads the value of a field from a line, if it has one.
 fn read(field: &Field, line: &str) -> Result<Option<Value>, String> {
     let typed = line.trim();
     let nothing = match field.kind {
@@ -270,7 +270,7 @@ fn checked(field: &Field, value: Value) -> Result<Option<Value>, String> {
     Ok(Some(value))
 }
 
-/// The choice of a number: what can be chosen may look like a number itself.
+/// Returns the choice of a number: a choice may look like a number itself.
 fn chosen<'a>(choices: &'a [Choice], number: &str) -> Result<&'a str, String> {
     let index = number.parse::<usize>().ok();
     let choice = index.and_then(|index| choices.get(index.checked_sub(1)?));

@@ -1,4 +1,4 @@
-//! Showing how far something is, on a terminal; nothing at all elsewhere.
+//! Progress bars on a terminal; nothing is shown elsewhere.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use super::output;
 /// Number of steps that a bar is divided into.
 const STEPS: u64 = 1000;
 
-/// A line on stderr that moves.
+/// Progress line on stderr.
 pub(super) struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// A line about something whose end is not known.
+    /// Makes a progress line without a known total.
     pub(super) fn new(message: &str) -> Self {
         let bar = ProgressBar::new_spinner();
         *shown() = Some(bar.clone());
@@ -59,14 +59,14 @@ impl Drop for Progress {
     }
 }
 
-/// The line that moves at the moment.
+/// Progress line that is shown now.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Standard error, where what is written stays whole above a line that moves.
+/// Standard error, whose output is kept whole above a progress line.
 #[derive(Default)]
 pub(super) struct AboveProgress;
 

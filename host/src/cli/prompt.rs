@@ -63,7 +63,7 @@ impl Prompt {
     }
 }
 
-/// Messages as people read them.
+/// Returns messages for people.
 fn text(result: &Value) -> String {
     let messages = result.get("messages").and_then(Value::as_array);
     let messages = messages.into_iter().flatten().map(|message| {

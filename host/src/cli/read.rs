@@ -59,7 +59,7 @@ impl Read {
     }
 }
 
-/// The bytes that contents are, if they are nothing else.
+/// Returns the bytes of contents that are a single blob.
 fn bytes(contents: &Value) -> Option<Vec<u8>> {
     match contents.as_array()?.as_slice() {
         [only] => STANDARD.decode(only.get("blob")?.as_str()?).ok(),
@@ -67,7 +67,7 @@ fn bytes(contents: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Contents as people read them.
+/// Returns contents for people.
 fn text(result: &Value) -> String {
     let contents = result.get("contents").and_then(Value::as_array);
     let contents = contents.into_iter().flatten().map(|content| {

@@ -18,7 +18,7 @@ use crate::roster::{Places, Roster};
 use crate::{control, mcp};
 use http::Http;
 
-/// Time that the threads of the process may take to end when all is done.
+/// Time that the threads of the process may take to end at the end.
 const LAST: Duration = Duration::from_millis(100);
 
 /// Serves all of your servers to one agent over stdin and stdout, or to many over HTTP.
@@ -47,8 +47,8 @@ pub enum Expose {
 }
 
 impl Serve {
-    /// Serves until the agent closes stdin, or a signal says to stop. A second
-    /// signal ends the process at once.
+    /// Serves until the agent closes stdin, or a signal asks to stop. A second signal ends the
+    /// process at once.
     ///
     /// # Errors
     /// The configuration cannot be read, the agent does not speak MCP, or the
@@ -83,7 +83,9 @@ async fn serve_stdio(places: Places, max_bodies: usize) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
     signals::stop_on_signal(&stop)?;
     let socket = control_socket();
-    let roster = Roster::open(places)?;
+    let Some(roster) = opened(places, &stop).await? else {
+        return Ok(());
+    };
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     let ready = CancellationToken::new();
     let settling = tokio::spawn(settle(roster.clone(), ready.clone()));
@@ -98,7 +100,9 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     let stop = CancellationToken::new();
     signals::stop_on_signal(&stop)?;
     let socket = control_socket();
-    let roster = Roster::open(places)?;
+    let Some(roster) = opened(places, &stop).await? else {
+        return Ok(());
+    };
     let server = mcp::http::Server::bind(roster.clone(), options).await?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     http::say_token(server.token());
@@ -111,23 +115,33 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     Ok(())
 }
 
-/// Stops the servers, and writes down what this host has read of them: an agent
-/// that only looks at the list is gone before the background gets to it, and each
-/// start would be a first one.
+/// Opens the roster of a host. None where it was asked to stop meanwhile.
+async fn opened(places: Places, stop: &CancellationToken) -> anyhow::Result<Option<Arc<Roster>>> {
+    // Reading what is new takes some seconds.
+    let opening = tokio::task::spawn_blocking(|| Roster::open_for_clients(places));
+    tokio::select! {
+        opened = opening => Ok(Some(opened??)),
+        () = stop.cancelled() => Ok(None),
+    }
+}
+
+/// Stops the servers, and writes the data that this host has read of them: an agent that only looks
+/// at the list is gone before the background gets to it, and each start would read everything
+/// again.
 async fn finish(roster: &Roster) {
     roster.close().await;
     roster.save();
 }
 
-/// The socket by which edits of the configuration reach this host. It is there before anything is
-/// read: between the two, a decision of the user's would be missed.
+/// Opens the socket by which edits of the configuration reach this host. It is opened before
+/// anything is read: otherwise a decision of the user's in between would be missed.
 fn control_socket() -> Option<control::Socket> {
     control::Socket::bind()
         .inspect_err(|error| tracing::warn!("`dormouse status` will not see this host: {error:#}"))
         .ok()
 }
 
-/// Does what has to wait until the first answer is out.
+/// Does the work that waits until the first answer is out.
 async fn settle(roster: Arc<Roster>, ready: CancellationToken) {
     ready.cancelled().await;
     roster.settle();

@@ -1,4 +1,4 @@
-//! A session with the servers from the command line: one question, and its answer.
+//! Session with the servers from the command line: one request, and its answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use tokio_util::sync::CancellationToken;
 use super::terminal::Terminal;
 use crate::roster::{Context, Places, Refusal, Roster};
 
-/// Time that the threads of the process may take to end when all is done.
+/// Time that the threads of the process may take to end at the end.
 const LAST: Duration = Duration::from_millis(100);
 
-/// A session that lasts as long as this process.
+/// Session that lasts as long as this process.
 pub(super) struct Session {
     pub(super) roster: Arc<Roster>,
     cancel: CancellationToken,
 }
 
 impl Session {
-    /// Has something asked of the servers, and waits for the answer. Ctrl-C cancels it.
+    /// Sends a request to the servers, and waits for the answer. Ctrl-C cancels it.
     ///
     /// # Errors
     /// The configuration cannot be read, or there is no answer.
@@ -51,7 +51,7 @@ impl Session {
         answer
     }
 
-    /// Returns the context in which a server is asked something.
+    /// Returns the context of a request to a server.
     pub(super) fn context(&self) -> Context {
         Context {
             session: Some(self.roster.begin_session()),

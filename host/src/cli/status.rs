@@ -59,7 +59,7 @@ impl Status {
     }
 }
 
-/// Returns the report on what would be served if a host started now.
+/// Returns the report on the servers that a host would serve if it started now.
 fn configured(places: Places) -> anyhow::Result<Report> {
     let roster = Roster::open(places)?;
     roster.save();
@@ -140,7 +140,7 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// Returns the text on the items of a server that wait for its user, and on those that are gone.
+/// Returns the text on the pending items of a server, and on those that are gone.
 pub(super) fn waiting(server: &ServerStatus) -> String {
     let waiting = server.waiting.as_ref().map(ToString::to_string);
     let gone = (!server.gone.is_empty()).then(|| gone_told(&server.name, &server.gone));
@@ -152,8 +152,8 @@ pub(super) fn waiting(server: &ServerStatus) -> String {
     lines.collect()
 }
 
-/// Returns the text on the items that a server offers and agents are not shown: the first few, for
-/// a careless author makes one mistake in all of them.
+/// Returns the text on the offered items that agents are not shown: the first few, for a careless
+/// author makes one mistake in all of them.
 pub(super) fn not_shown(server: &ServerStatus) -> String {
     const FEW: usize = 3;
     let name = output::styled(DOUBTFUL, &server.name);
@@ -171,7 +171,7 @@ pub(super) fn not_shown(server: &ServerStatus) -> String {
     text
 }
 
-/// A state in its colour.
+/// Returns a state in its colour.
 pub(super) fn state(state: State) -> (Style, String) {
     let style = match state {
         State::Ready => GOOD,
@@ -183,7 +183,7 @@ pub(super) fn state(state: State) -> (Style, String) {
     (style, state.in_words().to_owned())
 }
 
-/// Returns the number of a server's tools in words, as far as anybody knows, and its style.
+/// Returns the number of a server's tools in words, as far as it is known, and its style.
 pub(super) fn tools(server: &ServerStatus) -> (Style, String) {
     let style = if server.never_asked { FAINT } else { PLAIN };
     (style, server.tools_in_words())

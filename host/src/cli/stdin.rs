@@ -4,8 +4,8 @@ use std::io::BufRead as _;
 
 use tokio::sync::mpsc;
 
-/// The lines of stdin, until it ends. They are read by a thread that nobody waits for:
-/// it may be at a line that never ends.
+/// Returns the lines of stdin, until it ends. They are read by a thread that is never joined: it
+/// may wait for a line for ever.
 pub(super) fn lines() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -19,8 +19,8 @@ pub(super) fn lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Throws away what was typed before the question was asked: it is no answer to what nobody had
-/// read by then.
+/// Drops the input that was typed before the question was asked: it is no answer to a question that
+/// was not read.
 pub(super) fn forget_typed_ahead() {
     #[cfg(unix)]
     {

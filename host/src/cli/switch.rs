@@ -38,6 +38,12 @@ impl Switch {
         let changed = roster.set_enabled(name, on)?;
         let now = if changed { "now" } else { "already" };
         output::say(&format!("`{name}` is {now} {state}"));
+        let snapshot = roster.snapshot();
+        let found = snapshot.servers().get(name);
+        let rules = found.and_then(|found| Some(found.config().bridge()?.rules.told()));
+        for told in rules.filter(|_| on).unwrap_or_default() {
+            output::say(&format!("  {told}"));
+        }
         hosts::reload(config)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::{Format, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
 
-/// Most servers that are connected at a time, all in all.
+/// Most servers that are connected at a time.
 const AT_ONCE: usize = 32;
 
 /// Fewest programs that are started at a time.
@@ -44,12 +44,12 @@ pub(super) struct Sync {
     format: Format,
 }
 
-/// Outcome for one server: its name, what it offers or the error, and the time that it took, in
-/// seconds.
+/// Outcome for one server: its name, the numbers of its offers or the error, and the time that it
+/// took, in seconds.
 pub(super) type Outcome = (String, Result<Synced, String>, f64);
 
 impl Sync {
-    /// The command for some servers; for all of them, where none is named.
+    /// Makes the command for some servers; for all of them, where none is named.
     pub(super) fn of(servers: &[String]) -> Self {
         Self {
             servers: servers.to_vec(),
@@ -85,8 +85,8 @@ impl Sync {
     }
 }
 
-/// Syncs servers, all of them where none is named, and has running hosts know. Gives also what of
-/// theirs is not shown, and why, for a person.
+/// Syncs servers, all of them where none is named, and notifies running hosts. Also returns a text
+/// for a person on offers that are not shown, with the reasons.
 pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<Outcome>, String)> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -122,7 +122,7 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<O
     Ok(outcomes)
 }
 
-/// Says of servers that they are known in this folder alone, and how that is to be changed.
+/// Prints the servers that are known in this folder alone, and how to change that.
 fn tell_known_here_alone(servers: &[&str]) {
     let (what, it) = match servers {
         [] => return,
@@ -145,7 +145,8 @@ fn programs_at_once() -> usize {
     processors.clamp(MIN_PROGRAMS, MAX_PROGRAMS)
 }
 
-/// Connects several at a time, and says how far that is: one that hangs delays nobody but itself.
+/// Connects several servers at a time, and shows the progress: one that hangs does not delay the
+/// others.
 pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
     let total = servers.len();
     let is_moving = io::stderr().is_terminal();
@@ -220,7 +221,7 @@ pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> V
     outcomes
 }
 
-/// Whether a program is started for a server.
+/// Checks whether a program is started for a server.
 fn is_program(roster: &Roster, server: &str) -> bool {
     let snapshot = roster.snapshot();
     let server = snapshot.servers().get(server);

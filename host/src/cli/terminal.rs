@@ -12,8 +12,8 @@ use super::output;
 use super::person::Person;
 use super::progress::Progress;
 
-/// Shows what a call says while it runs, and has its questions answered by whoever sits
-/// there.
+/// Listener that shows a call's messages while it runs, and asks the user at the terminal its
+/// questions.
 pub(super) struct Terminal {
     shown: Arc<Shown>,
     /// User who answers; none where there is no terminal to read and to type on.
@@ -26,10 +26,10 @@ struct Shown(Mutex<State>);
 #[derive(Default)]
 struct State {
     progress: Option<Progress>,
-    /// Number of questions that wait: a line that moves would run over what is typed.
+    /// Number of questions that wait: a progress line would overwrite the typed text.
     asking: usize,
-    /// Log messages that came meanwhile: whoever answers sees the question alone, and nothing that
-    /// looks like another one.
+    /// Log messages that came meanwhile: the user sees the question alone, and nothing that looks
+    /// like another one.
     held: HeldLogs,
 }
 
@@ -64,8 +64,8 @@ impl HeldLogs {
     }
 }
 
-/// A log message, with its level and logger at each of its lines: none of them looks like
-/// Dormouse's own.
+/// Returns a log message with its level and logger at each of its lines, so that none of them looks
+/// like Dormouse's own.
 fn marked(level: &str, logger: Option<&str>, text: &str) -> String {
     let logger = logger.map(|logger| format!(" {logger}"));
     let mark = format!("{level}{}: ", logger.unwrap_or_default());
@@ -82,7 +82,7 @@ impl Shown {
     }
 }
 
-/// Nothing moves until this is dropped.
+/// Hides the progress line and holds log messages until this is dropped.
 struct Still(Arc<Shown>);
 
 impl Still {
@@ -110,7 +110,7 @@ impl Drop for Still {
 }
 
 impl Terminal {
-    /// Hears a call.
+    /// Makes the listener of a call.
     pub(super) fn new() -> Self {
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let show = |text: &str| {
@@ -154,13 +154,13 @@ impl Listener for Terminal {
         output::say(&line);
     }
 
-    /// All that is said is shown.
+    /// Asks for all logs.
     fn level(&self) -> Option<&'static str> {
         Some("debug")
     }
 
-    /// Returns true for forms and pages where a user sits at the terminal. What a script answers
-    /// would be nobody's answer.
+    /// Returns true for forms and pages where a user sits at the terminal. Answers from a script
+    /// would not be a person's.
     fn supports(&self, capability: Capability) -> bool {
         use Capability::{ElicitationForm, ElicitationUrl};
         self.person.is_some() && matches!(capability, ElicitationForm | ElicitationUrl)
@@ -171,7 +171,7 @@ impl Listener for Terminal {
         false
     }
 
-    /// There is a terminal, and whoever sits at it is the user.
+    /// Returns true at a terminal, because the person there is the user.
     fn may_decide(&self) -> bool {
         self.person.is_some()
     }

@@ -21,8 +21,8 @@ use crate::roster::{Places, Roster, Server, Shown, Snapshot};
     dormouse tools --client gemini   what that client is shown\n\n\
     No plugin is run for this: tools are declared in the plugins' files.")]
 pub(super) struct Tools {
-    /// Only this server's, in detail.
-    server: Option<String>,
+    /// Only those of these servers, in detail.
+    servers: Vec<String>,
     /// What this client is shown: not what it loads itself, nor what its file forbids.
     #[arg(long, value_name = "CLIENT")]
     client: Option<Client>,
@@ -36,14 +36,15 @@ impl Tools {
         let roster = Roster::open(places)?;
         roster.save();
         let snapshot = roster.snapshot();
-        let server = self.server.as_deref();
-        if let Some(server) = server {
+        let servers = &self.servers;
+        for server in servers {
             known(&snapshot, server)?;
         }
+        let is_wanted = |name: &str| servers.is_empty() || servers.iter().any(|it| it == name);
         let tools: Vec<&Shown> = snapshot
             .tools()
             .iter()
-            .filter(|tool| server.is_none_or(|server| tool.server() == server))
+            .filter(|tool| is_wanted(tool.server()))
             .collect();
         if self.format.json {
             let tools = tools.iter().filter_map(|tool| {
@@ -60,11 +61,11 @@ impl Tools {
             let described = describe::Tool::new(&tool.declared()?.tool, &tool.name);
             Some((tool, described))
         });
-        if server.is_some() {
+        if !servers.is_empty() {
             let long: Vec<_> = described.map(|(_, tool)| tool.long()).collect();
             output::print(&long.join("\n"))?;
             if !long.is_empty() {
-                let cost = Cost::of(&snapshot, server);
+                let cost = Cost::of(&snapshot, is_wanted);
                 output::say(&format!("they cost an agent {cost}, roughly"));
             }
             return Ok(ExitCode::SUCCESS);
@@ -84,7 +85,7 @@ impl Tools {
             ]);
         }
         output::print(&table.render())?;
-        let cost = Cost::of(&snapshot, None);
+        let cost = Cost::of(&snapshot, is_wanted);
         if cost.bytes > 0 {
             let tools = output::counted(tools.len() as u64, "tool");
             output::say(&format!(
@@ -95,7 +96,7 @@ impl Tools {
     }
 }
 
-/// The server of a name.
+/// Returns the server of a name.
 pub(super) fn exists<'s>(snapshot: &'s Snapshot, server: &str) -> anyhow::Result<&'s Arc<Server>> {
     snapshot.servers().get(server).ok_or_else(|| {
         let names = snapshot.servers().keys().map(String::as_str);
@@ -107,12 +108,10 @@ pub(super) fn exists<'s>(snapshot: &'s Snapshot, server: &str) -> anyhow::Result
     })
 }
 
-/// Sees that a server is configured, and says so where agents see nothing of it.
+/// Checks that a server is configured, and warns if agents see nothing of it.
 pub(super) fn known(snapshot: &Snapshot, server: &str) -> anyhow::Result<()> {
-    if !exists(snapshot, server)?.config().enabled {
-        output::warn(&format!(
-            "`{server}` is disabled\nhint: `dormouse enable {server}` shows what it offers again"
-        ));
+    if let Some(state) = exists(snapshot, server)?.switched_off() {
+        output::warn(&format!("`{server}` is {state}"));
     }
     Ok(())
 }

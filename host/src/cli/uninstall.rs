@@ -1,10 +1,12 @@
 //! `dormouse uninstall`
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_config::discovery::Surroundings;
+use dormouse_config::edit::EditLock;
 use dormouse_config::install::backup;
 use dormouse_config::{Client, file, install as files};
 use dormouse_files::replace;
@@ -76,17 +78,19 @@ impl Uninstall {
         }
         if !all.changes.is_empty() {
             let command = install::command_line("uninstall", &[client.to_string()]);
-            install::make(places, &command, &all.changes)?;
+            install::make(places, &command, &all.changes, &EditLock::take()?)?;
         }
         for (path, text) in &all.removed {
             let shown = path.display();
-            if file::read(path)?.as_ref() != Some(text) {
+            let is_unchanged = |path: &Path| Ok(file::read(path)?.as_ref() == Some(text));
+            let removed = replace::remove_if(path, is_unchanged)
+                .with_context(|| format!("`{shown}` cannot be removed"))?;
+            if !removed {
                 bail!(
                     "{shown} has been changed meanwhile, and is not removed\n\
                      hint: `dormouse uninstall {client}` again takes Dormouse out of it"
                 );
             }
-            replace::remove(path).with_context(|| format!("`{shown}` cannot be removed"))?;
             output::say(&format!("removed {shown}"));
         }
         output::say(&format!(

@@ -1,4 +1,4 @@
-//! The side of `dormouse status` and its like.
+//! Client side of the control socket, for `dormouse status` and other commands.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// Age of a socket before which it cannot be taken for left behind: one that is just being made
-/// refuses connections as well.
+/// Age of a socket below which it is not taken for one left behind: a socket that is just being
+/// made refuses connections, too.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// Time within which a host that broke off may be seen to have ended, and interval at which it is
-/// looked at.
+/// Time within which a host that broke off may be seen to have ended, and interval between looks.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(1);
 const ENDING_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -50,28 +49,28 @@ pub struct Answer {
     pub outcome: Result<Value, RequestError>,
 }
 
-/// Reason for which a host has not done what it was asked.
+/// Reason for which a host has not carried out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// It is stopped or stuck.
+    /// The host is stopped or stuck.
     #[error("it does not answer within {0:?}")]
     Silent(Duration),
-    /// It went away, or sent too much.
+    /// The connection broke, or the answer was too long.
     #[error("the connection broke: {0}")]
     Broken(#[from] io::Error),
-    /// It sent what is no answer.
+    /// The answer is not JSON of a known result.
     #[error("its answer is not understood: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// It sent what is no message.
+    /// The answer is no message.
     #[error("its answer is not understood: {0}")]
     NoMessage(#[from] MessageError),
-    /// It said no.
+    /// The host refused the request.
     #[error(transparent)]
     Refused(RpcError),
 }
 
-/// The hosts that are running, by process id. Sockets that killed hosts have left
-/// behind are removed on the way.
+/// Returns the running hosts, by process id. Sockets that killed hosts have left behind are removed
+/// on the way.
 pub async fn hosts() -> Vec<Host> {
     let folders = paths::runtime_dirs().unwrap_or_default();
     let found = join_all(folders.iter().map(|folder| hosts_in(folder))).await;
@@ -80,8 +79,7 @@ pub async fn hosts() -> Vec<Host> {
     hosts
 }
 
-/// Asks all running hosts the same thing at once. One that ends meanwhile is no
-/// running host, so it is left out.
+/// Sends all running hosts the same request at once. A host that ends meanwhile is left out.
 pub async fn ask_all(method: &str, params: Value) -> Vec<Answer> {
     ask_each(hosts().await, method, params).await
 }
@@ -98,8 +96,8 @@ pub(super) async fn ask_each(hosts: Vec<Host>, method: &str, params: Value) -> V
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// Whether nobody listens any more at a host's file. A host's connections end
-/// before its file is removed, or after.
+/// Checks whether a host has ended, by its file: its connections end before the file is removed, or
+/// after.
 async fn has_ended(file: &Path) -> bool {
     let ended = async {
         while !matches!(open(file).await, Err(error) if is_gone(&error)) {
@@ -148,7 +146,7 @@ async fn open(file: &Path) -> io::Result<Stream> {
     Stream::connect(place::name(file)?).await
 }
 
-/// Whether nobody listens there.
+/// Checks whether an error of connecting means that nobody listens there.
 fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -157,10 +155,10 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 impl Host {
-    /// Asks the host to do something, and waits for its answer for 5 seconds.
+    /// Sends the host a request, and waits for its answer for 5 seconds.
     ///
     /// # Errors
-    /// It did not answer, or has not done it.
+    /// The host did not answer, or has refused or failed.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RequestError> {
         let patience = self.patience;
         timeout(patience, self.exchange(method, params))

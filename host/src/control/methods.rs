@@ -1,4 +1,4 @@
-//! Methods of the control socket: what a host does when it is asked.
+//! Methods of the control socket.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,8 +77,8 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
     serde_json::from_value(params).map_err(RpcError::bad_params)
 }
 
-/// Whether two paths lead to one file, by whatever links. A file that is gone is
-/// compared by its path.
+/// Checks whether two paths lead to one file, through any links. A file that is gone is compared by
+/// its path.
 fn same_file(a: &Path, b: &Path) -> bool {
     a == b
         || matches!(

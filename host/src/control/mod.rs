@@ -1,9 +1,8 @@
-//! The control socket: how `dormouse status`, `restart` and every edit of the
-//! configuration reach the hosts that are running.
+//! The control socket, through which `dormouse status`, `restart` and every edit of the
+//! configuration reach the running hosts.
 //!
-//! Each host listens on a Unix domain socket (a named pipe on Windows) of its
-//! own, in a folder that only its user can look into. It speaks JSON-RPC 2.0, one
-//! message a line:
+//! Each host listens on a Unix domain socket (a named pipe on Windows) of its own, in a folder that
+//! only its user can look into. The protocol is JSON-RPC 2.0, one message a line:
 //!
 //! | method | parameters | result |
 //! |---|---|---|

@@ -23,14 +23,14 @@ use crate::roster::Roster;
 /// The longest request, in bytes.
 const MAX_REQUEST_BYTES: usize = 64 << 10;
 
-/// Most connections; more wait, and whoever has asked for nothing for longest makes room.
+/// Most connections; further ones wait, and the one without a request for longest makes room.
 const CONNECTIONS: usize = 16;
 
-/// Time for which a connection may be silent, and time that it may take to read what it is sent.
-/// Nobody has a reason to stay.
+/// Time for which a connection may be silent, and time that reading an answer may take. No client
+/// has a reason to stay.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Connections on which nothing is asked at the moment.
+/// Connections without a request at the moment.
 #[derive(Default)]
 struct SilentConnections(Mutex<ByNumber>);
 
@@ -82,10 +82,10 @@ impl Drop for SilentConnection {
     }
 }
 
-/// A host's own socket. Whoever connects waits until the host answers.
+/// A host's own socket. Clients that connect wait until the host answers.
 ///
-/// It is there before its host reads anything: what is changed later is told to the host, and
-/// what was changed earlier is what it reads.
+/// The socket is made before its host reads any file: later changes are told to the host, and
+/// earlier ones are in the files.
 #[derive(Debug)]
 pub struct Socket {
     listener: Listener,
@@ -118,8 +118,8 @@ impl Drop for SocketFile {
 }
 
 impl Socket {
-    /// The socket by which `dormouse status` and its like reach this process. Needs a running
-    /// tokio runtime.
+    /// Makes the socket by which `dormouse status` and other commands reach this process. Needs a
+    /// running tokio runtime.
     ///
     /// # Errors
     /// The socket cannot be made; a host does well to go on without one.
@@ -142,7 +142,7 @@ impl Socket {
         })
     }
 
-    /// Answers whoever connects until the guard is dropped.
+    /// Answers all clients until the guard is dropped.
     pub fn answer(self, roster: Arc<Roster>) -> Guard {
         self.answer_with(roster)
     }

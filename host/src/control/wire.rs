@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncBufRead;
 
-/// An error as JSON-RPC tells it.
+/// An error of JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct RpcError {
@@ -51,7 +51,7 @@ impl RpcError {
 /// Reads a request from a line.
 ///
 /// # Errors
-/// It is none, and whose it is, where that is known.
+/// The line is no request; with its id, where that is known.
 pub(super) fn request(line: &str) -> Result<Message<'_>, (RequestId<'static>, RpcError)> {
     Message::read(line, &MessageLimits::default()).map_err(|unreadable| {
         let id = unreadable.id.unwrap_or(RequestId::new("null")).into_owned();
@@ -74,7 +74,7 @@ pub(super) fn answer(id: &RequestId<'_>, outcome: &Result<Value, RpcError>) -> S
 /// Reads the next line; none at the end.
 ///
 /// # Errors
-/// It is too long, is cut off, is not UTF-8, or cannot be read.
+/// The line is too long, is cut off, is not UTF-8, or cannot be read.
 pub(super) async fn read_line(
     lines: &mut LineReader<impl AsyncBufRead + Unpin>,
 ) -> io::Result<Option<String>> {

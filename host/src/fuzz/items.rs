@@ -1,4 +1,4 @@
-//! What servers list, and what they answer with.
+//! Items that servers list, and their results.
 
 use std::sync::LazyLock;
 
@@ -82,8 +82,8 @@ fn without_formats(schema: &mut Value) {
     }
 }
 
-/// Items of lists: what is shown is what MCP has there, is shown as it is the next time,
-/// and has lost nothing that MCP does not know.
+/// Items of lists: a shown item conforms to MCP, is shown unchanged the next time, and has lost no
+/// member that MCP does not know.
 pub fn items(data: &[u8]) {
     let text = super::text(data);
     let Ok(object) = RawValue::from_string(text.trim().to_owned()) else {
@@ -163,7 +163,7 @@ fn conforms(what: What, shown: &Shown) {
     }
 }
 
-/// Holds the members of which MCP says nothing against what they were.
+/// Compares the members that MCP does not know with those before.
 fn unknown_members(before: &RawValue, after: &RawValue) {
     const KNOWN: [&str; 13] = [
         "name",
@@ -191,7 +191,7 @@ fn unknown_members(before: &RawValue, after: &RawValue) {
     assert_eq!(unknown(after), unknown(before));
 }
 
-/// Answers: a mended one is in order, and one that is in order stays as it is.
+/// Results: a mended one is valid, and a valid one stays unchanged.
 pub fn answers(data: &[u8]) {
     let text = super::text(data);
     let text = text.trim();
@@ -207,8 +207,7 @@ pub fn answers(data: &[u8]) {
     }
 }
 
-/// Declarations: what is read and written again is the same, and so is what is listed of
-/// it.
+/// Declarations: reading and writing again gives the same declaration, and the same listing.
 pub fn declarations(data: &[u8]) {
     let _ = section::find(data);
     let _ = section::strip(data);

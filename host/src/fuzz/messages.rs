@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use serde_json::Value;
 use tokio::io::BufReader;
 
-/// Messages: what is read and written again is the same message.
+/// Messages: reading and writing again gives the same message.
 pub fn messages(data: &[u8]) {
     let text = super::text(data);
     let limits = MessageLimits {
@@ -72,7 +72,7 @@ pub fn messages(data: &[u8]) {
     assert_eq!(parts(&again), parts(&message));
 }
 
-/// What a message says, without the line breaks between its tokens.
+/// Returns the parts of a message, without the line breaks between tokens.
 fn parts(message: &Message<'_>) -> [Option<String>; 4] {
     let line = |text: &str| on_one_line(text).into_owned();
     match message {
@@ -103,8 +103,8 @@ fn whole_characters(text: &str) {
     assert_eq!(without_half_characters(&whole), None);
 }
 
-/// Lines: whatever comes in at once, they are those of the whole input. The first byte
-/// is how much that is, the second the limit.
+/// Lines: however the input is split into pieces, the lines are those of the whole input. The first
+/// byte is the size of a piece, the second the limit.
 pub fn lines(data: &[u8]) {
     let [at_once, limit, input @ ..] = data else {
         return;

@@ -2,7 +2,7 @@
 
 use dormouse_jsonrpc::{Object, ObjectError, is_json, member};
 
-/// How many members are read of an object.
+/// Most members of an object that are read.
 const LIMIT: usize = 1000;
 
 /// Objects: after an edit all other members are what they were, byte for byte. The first
@@ -41,7 +41,7 @@ fn members(object: &Object<'_>) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Those of an object after an edit, which has to be one that can be read.
+/// Returns the names and values of an object after an edit, which has to be readable.
 fn written(object: Object<'_>) -> Vec<(String, String)> {
     let expected = members(&object);
     let text = object.into_text();

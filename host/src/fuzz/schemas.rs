@@ -3,8 +3,8 @@
 use dormouse_catalog::{too_costly, validator};
 use serde_json::Value;
 
-/// Schemas: what is taken can be held against a value, and each problem is of a place
-/// within that. The first line is the schema, the rest the value.
+/// Schemas: an accepted schema can validate a value, and each problem has a place within that. The
+/// first line is the schema, the rest the value.
 pub fn schemas(data: &[u8]) {
     let text = super::text(data);
     let (schema, value) = super::first_line(&text);

@@ -1,4 +1,4 @@
-//! Telling a client what has changed.
+//! Announcements of changes to a client.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,24 +17,24 @@ use crate::roster::{Changes, Numbers};
 /// Time that the first change waits for others, which often come together.
 const SETTLE: Duration = Duration::from_millis(20);
 
-/// The least time between two announcements. A plugin that says all the time that
-/// something has changed is heard five times a second at most.
+/// Least time between two announcements. A plugin that reports changes all the time is announced
+/// five times a second at most.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Most different resources that are remembered between two announcements.
 const GATHERED: usize = 1024;
 
-/// Somebody to tell.
+/// Client to be told of changes.
 pub(super) trait ChangeSink {
-    /// Tells which lists have changed. False when nobody hears any more.
+    /// Tells which lists have changed. False when the client is gone.
     async fn lists(&self, changed: Changed) -> bool;
-    /// The resources that they want to hear of.
+    /// Returns the resources whose changes the client wants to be told.
     fn wanted(&self) -> Vec<String>;
-    /// Tells that one of them has changed.
+    /// Tells that one of these resources has changed.
     async fn resource(&self, uri: &str) -> bool;
 }
 
-/// Which lists have changed.
+/// Set of lists that have changed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Changed {
     pub(super) tools: bool,
@@ -52,7 +52,7 @@ impl Changed {
     }
 }
 
-/// The resources that have changed and that nobody has been told of.
+/// Resources that have changed and that the client has not been told of.
 #[derive(Default)]
 struct Updated {
     uris: BTreeSet<Arc<str>>,
@@ -61,7 +61,7 @@ struct Updated {
 }
 
 impl Updated {
-    /// Takes note. False when there will be no more.
+    /// Records a change. False when there will be no more.
     fn note(&mut self, heard: Result<Arc<str>, RecvError>) -> bool {
         match heard {
             Ok(uri) if self.uris.len() < GATHERED => {
@@ -73,8 +73,8 @@ impl Updated {
         true
     }
 
-    /// Takes note for some time, so that nobody's flood loses another's news. False
-    /// when there is nobody left to tell.
+    /// Records changes for some time, so that a flood of changes from one server does not push out
+    /// those of others. False when the client is gone.
     async fn gather(
         &mut self,
         resources: &mut Receiver<Arc<str>>,
@@ -91,7 +91,7 @@ impl Updated {
         }
     }
 
-    /// The resources to tell of, of those that somebody wants to hear of.
+    /// Returns the resources to tell of, of those that the client wants.
     fn take(&mut self, wanted: &[String]) -> Vec<String> {
         let Self { uris, missed } = std::mem::take(self);
         let wanted = wanted.iter();
@@ -101,7 +101,7 @@ impl Updated {
     }
 }
 
-/// All that changes after this is made.
+/// Changes since this was made.
 pub(super) struct ChangeFeed {
     lists: watch::Receiver<Numbers>,
     resources: Receiver<Arc<str>>,
@@ -121,7 +121,7 @@ impl ChangeFeed {
     }
 }
 
-/// Tells of changes until there is nobody to tell, or `end` is cancelled.
+/// Announces changes until the client is gone, or `end` is cancelled.
 pub(super) async fn announce(news: ChangeFeed, audience: impl ChangeSink, end: CancellationToken) {
     let ChangeFeed {
         mut lists,

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub(super) struct Backlog {
     bytes: AtomicUsize,
     /// Since when a client has read nothing that has to, not even a part of a message.
     stalled: Mutex<Option<Instant>>,
+    /// Whether it was logged that nothing more is read, since all had been read last.
+    is_logged: AtomicBool,
     freed: Notify,
 }
 
@@ -64,6 +66,7 @@ impl Backlog {
             timeout,
             bytes: AtomicUsize::default(),
             stalled: Mutex::default(),
+            is_logged: AtomicBool::new(false),
             freed: Notify::new(),
         }
     }
@@ -78,7 +81,7 @@ impl Backlog {
         }
     }
 
-    /// Whether a result of that length is not to wait as well.
+    /// Checks whether a result of that length is too long to wait as well.
     pub(super) fn has_no_room_for(&self, bytes: usize) -> bool {
         let waiting = self.bytes.load(Ordering::Acquire);
         bytes > SHORT_BYTES && waiting > 0 && waiting.saturating_add(bytes) > self.most_owed()
@@ -92,7 +95,7 @@ impl Backlog {
     /// Waits until there is room for more. Cancel safe.
     ///
     /// # Errors
-    /// There is none, and the client reads nothing.
+    /// There is no room, and the client reads nothing.
     pub(super) async fn room(&self) -> Result<(), Stalled> {
         loop {
             let freed = self.freed.notified();
@@ -100,15 +103,15 @@ impl Backlog {
                 return Ok(());
             }
             let since = {
-                let mut stalled = self.stalled();
-                if stalled.is_none() {
+                // A client that is slow comes to this with each message.
+                if !self.is_logged.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         "the client does not read its answers, of which {} MiB wait; nothing \
                          more is read from it until it does",
                         self.most >> 20
                     );
                 }
-                *stalled.get_or_insert_with(Instant::now)
+                *self.stalled().get_or_insert_with(Instant::now)
             };
             let freed = tokio::time::timeout_at(since + self.timeout, freed).await;
             if freed.is_err() && *self.stalled() == Some(since) {
@@ -135,7 +138,10 @@ impl Backlog {
 
 impl Drop for QueuedMessage {
     fn drop(&mut self) {
-        self.backlog.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
+        let before = self.backlog.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
+        if before == self.bytes {
+            self.backlog.is_logged.store(false, Ordering::Relaxed);
+        }
         *self.backlog.stalled() = None;
         self.backlog.freed.notify_waiters();
         self.backlog.freed.notify_one();
@@ -183,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// It may take longer for one message than a client may read nothing.
+    /// Sending one message may take longer than a client may read nothing.
     #[tokio::test]
     async fn a_client_that_reads_a_part_of_a_message_has_read_something() {
         const TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,5 +1,5 @@
-//! Requests that come together, in one array, and whose answers go back together. The
-//! revision 2025-03-26 has that, and none before or after it.
+//! Batches: requests that come together, in one array, and whose answers go back together. Only the
+//! revision 2025-03-26 has them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,7 +84,7 @@ impl Batch {
         self.answers.push(error.into_bytes());
     }
 
-    /// All answers as one line, if none is missing and there is any.
+    /// Returns all answers as one line, if none is missing and there is any.
     fn line(&self) -> Option<Vec<u8>> {
         let is_whole = self.open.is_empty() && !self.answers.is_empty();
         is_whole.then(|| [b"[", &*self.answers.join(&b','), b"]\n"].concat())
@@ -92,7 +92,7 @@ impl Batch {
 }
 
 impl Batches {
-    /// Takes note of what is on its way out.
+    /// Notes the version in a message on its way out.
     pub(super) fn agreed(&self, message: &ServerJsonRpcMessage) {
         if let JsonRpcMessage::Response(response) = message
             && let ServerResult::InitializeResult(result) = &response.result
@@ -102,7 +102,7 @@ impl Batches {
         }
     }
 
-    /// The messages of a batch, if a line is one.
+    /// Returns the messages of a batch, if a line is one.
     ///
     /// # Errors
     /// There are too many of them.
@@ -121,8 +121,7 @@ impl Batches {
         Some(Ok(found.items.into_iter().map(str::to_owned).collect()))
     }
 
-    /// Waits for the answers of a batch. Gives the line that they are, if none is
-    /// missing.
+    /// Waits for the answers of a batch. Returns their line, if none is missing.
     pub(super) fn wait(&self, batch: Batch) -> Option<Vec<u8>> {
         let line = batch.line();
         if !batch.open.is_empty() {
@@ -149,8 +148,8 @@ impl Batches {
         is_asked.then(|| id.clone())
     }
 
-    /// Keeps the answer to a request, or that there will be none. Gives the line that
-    /// all of them are, if none is missing any more.
+    /// Keeps the answer to a request, or notes that there will be none. Returns the line of all
+    /// answers, if none is missing any more.
     pub(super) fn ended(&self, id: &RequestId, answer: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let mut waiting = self.waiting();
         let waiting = &mut *waiting;

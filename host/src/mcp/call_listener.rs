@@ -1,4 +1,4 @@
-//! The line between a running call and whoever listens to it now.
+//! Link between a running call and the request that listens to it now.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,15 +18,15 @@ use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
 
-/// Way of the notifications and questions of a call to the request that it belongs to at that
-/// moment: a call that asks a stateless client something lives through several.
+/// Route of the notifications and questions of a call to the request that it belongs to at that
+/// moment: a call that asks a stateless client something outlives several requests.
 pub(super) struct CallListener {
     roster: Arc<Roster>,
     client: ClientKey,
     server: String,
     asks: mpsc::UnboundedSender<Ask>,
     may_ask: bool,
-    /// Cancelled when nobody waits for the call any more.
+    /// Cancelled when no request waits for the call any longer.
     cancel: CancellationToken,
     state: Mutex<State>,
 }
@@ -41,13 +41,13 @@ struct State {
     era: ClientEra,
     /// The request's `_meta` for the server that answers it.
     meta: Map<String, Value>,
-    /// Capabilities that the call has asked for and the client does not have.
+    /// Capabilities that the call has asked for and the client lacks.
     lacked: Vec<Capability>,
-    /// Watch of the instance that the call is busy with, where others may wait for that.
+    /// Watch of the instance that the call uses, where other calls may wait for that.
     holds: Option<Awaited>,
 }
 
-/// Questions of a call, and where the answers go.
+/// Questions of a call, with the channel for the answers.
 pub(super) struct Ask {
     pub(super) questions: Vec<Question>,
     pub(super) answers: oneshot::Sender<Result<Vec<Answer>, AskError>>,
@@ -81,13 +81,13 @@ impl CallListener {
         (Arc::new(line), receiver)
     }
 
-    /// The server that is called.
+    /// Returns the server that is called.
     pub(super) fn server(&self) -> &str {
         &self.server
     }
 
-    /// Has the call heard by another request, which is told first what was said since the last
-    /// one was answered.
+    /// Connects the call to another request, which is first sent the notifications since the last
+    /// request was answered.
     pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {
         let mut state = self.state();
         if let Some(earlier) = state.relay.replace(Arc::clone(relay)) {
@@ -100,7 +100,7 @@ impl CallListener {
         state.meta = caller.meta.clone();
     }
 
-    /// Has what the call says kept until another request goes on with it.
+    /// Keeps the notifications of the call until another request goes on with it.
     pub(super) fn suspend(&self) {
         let mut state = self.state();
         state.relay = state
@@ -143,7 +143,7 @@ impl CallListener {
         (!state.lacked.is_empty()).then(|| ErrorData::missing_required_client_capability(lacked))
     }
 
-    /// Returns the watch of the instance that the call is busy with, where others may wait.
+    /// Returns the watch of the instance that the call uses, where other calls may wait.
     pub(super) fn held(&self) -> Option<Awaited> {
         self.state().holds.clone()
     }

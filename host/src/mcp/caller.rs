@@ -38,8 +38,8 @@ pub(super) struct Caller<'a> {
     /// The kinds of content that its version of MCP does not have.
     pub(super) unknown_content: &'static [&'static str],
     pub(super) capabilities: ClientCapabilities,
-    /// Whether its answers are those of this host's user: its connection is the host's
-    /// own standard streams.
+    /// Whether the answers of the client are those of this host's user: its connection is the
+    /// host's own standard streams.
     pub(super) may_decide: bool,
     /// Name of the client in the request; empty where it does not give one.
     pub(super) client: String,
@@ -51,10 +51,10 @@ pub(super) struct Caller<'a> {
     pub(super) logs: WantedLogs,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) gone: CancellationToken,
-    /// Peer that is told and asked something before the answer. Without it there is only the
-    /// answer, and a call that needs more is [put aside](Self::put_aside).
+    /// Peer that can be sent notifications and questions before the answer. Without one there is
+    /// only the answer, and a call that needs more is [put aside](Self::put_aside).
     pub(super) peer: Option<&'a Peer<RoleServer>>,
-    /// After how long a call is put aside in any case; never, where there is a peer.
+    /// Time after which a call is put aside in any case; none where there is a peer.
     pub(super) patience: Option<Duration>,
     /// The request as it was written.
     pub(super) original: Original,
@@ -90,7 +90,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Makes a caller that hears nothing but the answer.
+    /// Makes a caller that gets only the answer.
     pub(super) fn of_answer(
         host: &'a Host,
         (version, meta, original): (Option<&str>, &RequestMetaObject, Original),
@@ -126,7 +126,7 @@ impl<'a> Caller<'a> {
     }
 
     /// # Errors
-    /// What the request says of itself makes no sense.
+    /// The metadata of the request is invalid.
     pub(super) fn check(&self) -> Result<(), ErrorData> {
         self.wrong.clone().map_or(Ok(()), Err)
     }
@@ -137,14 +137,13 @@ impl<'a> Caller<'a> {
         client::ask(peer, ask).await;
     }
 
-    /// Whether there is anything that its client can be asked.
+    /// Checks whether the client can be asked anything.
     pub(super) fn may_be_asked(&self) -> bool {
         let able = &self.capabilities;
         able.elicitation.is_some() || able.sampling.is_some() || able.roots.is_some()
     }
 
-    /// Keeps a call that cannot go on without a peer. What is answered then is of
-    /// no meaning.
+    /// Keeps a call that cannot go on without a peer. The answer to the request is ignored then.
     pub(super) fn put_aside(&self, begun: RunningCall) {
         *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
     }

@@ -1,4 +1,4 @@
-//! A client of the era with sessions, as it can be told and asked something at any time.
+//! A client of the era with sessions, which can be notified and asked at any time.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Client {
         })
     }
 
-    /// Tells the client what it is to be told, until it has gone or that is cancelled.
+    /// Sends the client its notifications, until it has gone or `end` is cancelled.
     pub(super) async fn run(&self, end: CancellationToken) {
         tokio::select! {
             () = self.relay.run(&self.peer, None) => {}
@@ -63,7 +63,7 @@ impl Client {
 }
 
 impl Listener for Client {
-    /// There is no progress of what nobody has asked for.
+    /// Does nothing: progress belongs to a request.
     fn progress(&self, _progress: f64, _total: Option<f64>, _message: Option<String>) {}
 
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
@@ -157,7 +157,7 @@ pub(super) fn lacks(lacked: &[Capability]) -> String {
     format!("this client has no `{}`", lacked.unwrap_or_default())
 }
 
-/// Whether a client can be asked something, by what it says it can do.
+/// Checks whether a client can be asked something, by its declared capabilities.
 pub(super) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
     match capability {
         // One that says no more than `elicitation` means forms, as before pages
@@ -238,7 +238,7 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
     let _ = answers.send(answered);
 }
 
-/// Tells a client that nobody waits for its answer any more, when dropped too early.
+/// Tells a client that its answer is not wanted any more, when dropped too early.
 struct Unanswered(Option<(Peer<RoleServer>, RequestId)>);
 
 impl Unanswered {

@@ -62,7 +62,7 @@ const COMMANDS: [Command; 5] = [
 /// The command that asks its user something, which [`run`] does not carry out.
 const APPROVE: &str = "approve";
 
-/// The one argument of those that are about one server.
+/// The only argument of commands on one server.
 const SERVER: &str = "server";
 
 /// The command of that name. No server has a prompt that is shown under it.
@@ -118,10 +118,10 @@ pub(super) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
     Some(json!({ "contents": contents }))
 }
 
-/// The status as agents are told it: of a project that nobody trusts, they hear that it is
-/// there, and of what upstreams say that nobody has seen, only how much there is: a name may
-/// be any text. Of what runs they are told the program or the host: arguments, paths and
-/// variables are their user's.
+/// Returns the status as agents are told it: of a project that is not trusted only that it is
+/// there, and of an upstream's unseen texts only their number, as a name may be any text. Of
+/// running servers agents are told the program or the host: arguments, paths and variables are
+/// their user's.
 fn status_of(roster: &Roster) -> Status {
     let mut status = roster.status();
     let snapshot = roster.snapshot();
@@ -175,8 +175,8 @@ pub(super) fn complete(name: &str, snapshot: &Snapshot) -> Option<Vec<String>> {
     Some(servers.map(|(name, _)| name.clone()).collect())
 }
 
-/// The server whose user a request asks to approve what waits. None where it does not, or where
-/// [`run`] refuses it.
+/// Returns the server whose pending items a request asks its user to approve. None where it does
+/// not, or where [`run`] refuses it.
 pub(super) fn approves(
     roster: &Roster,
     name: &str,
@@ -211,9 +211,9 @@ pub(super) fn approved(server: &str, outcome: &ApprovalOutcome) -> Value {
     message(command, &format!("{said} Say so, and nothing else."))
 }
 
-/// Carries a command out: an MCP `GetPromptResult`. None where it is none. Over HTTP, where
-/// the caller may be somebody else than the user, no server is switched on or off, and nothing is
-/// approved.
+/// Carries a command out, and returns an MCP `GetPromptResult`. None where there is no such
+/// command. Over HTTP, where the caller may be somebody else than the user, no server is switched
+/// on or off, and nothing is approved.
 pub(super) fn run(
     roster: &Roster,
     name: &str,
@@ -292,9 +292,18 @@ fn switch(roster: &Roster, server: &str, on: bool) -> Result<String, ErrorData> 
     let changed = roster.set_enabled(server, on).map_err(failed)?;
     let state = if on { "enabled" } else { "disabled" };
     let now = if changed { "now" } else { "already" };
-    Ok(format!(
-        "The MCP server `{server}` is {now} {state}. Say so, and nothing else."
-    ))
+    let snapshot = roster.snapshot();
+    let found = snapshot.servers().get(server).filter(|_| on);
+    let off = found.and_then(|found| found.switched_off());
+    Ok(match off {
+        Some(off) => format!(
+            "Say this, and nothing else: the MCP server `{server}` is {}.",
+            off.replace("\nhint: ", "; ")
+        ),
+        None => {
+            format!("The MCP server `{server}` is {now} {state}. Say so, and nothing else.")
+        }
+    })
 }
 
 fn table(roster: &Roster) -> String {

@@ -11,8 +11,8 @@ use super::tools::ListedTools;
 use crate::roster::Roster;
 
 /// Most calls that may be on their way at once. rmcp starts a task for each request without bound;
-/// the number of them that *run* is each server's own limit, so that one server's crowd never keeps
-/// another's waiting.
+/// the number of *running* calls is each server's own limit, so that many calls of one server never
+/// keep another's waiting.
 pub(super) const IN_FLIGHT: usize = 4096;
 
 /// State that all agents of a host share.
@@ -38,7 +38,7 @@ impl Common {
         }))
     }
 
-    /// Lets go of all that was kept for a session.
+    /// Drops everything that was kept for a session.
     pub(super) fn end_session(&self, session: SessionId) {
         self.shelf.end_session(session);
         self.roster.end_session(session);

@@ -1,21 +1,21 @@
-//! Questions and results for clients of versions of MCP before 2025-11-25, in the words
-//! that those have.
+//! Questions and results for clients of versions of MCP before 2025-11-25, in the terms of those
+//! versions.
 //!
-//! A plugin writes what it asks and answers in the words of the newest version, and so
-//! do upstreams, which do not know the agent's. What an upstream asks goes out as it is:
-//! it was told what the client can be asked.
+//! Plugins write their questions and results in the terms of the newest version, and so do
+//! upstreams, which do not know the agent's. A question of an upstream goes out unchanged: the
+//! upstream was told what the client can be asked.
 
 use dormouse_protocol::{Answer, AskError, Capability, Question};
 use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value, json};
 
-/// Whether a version is from before forms had titled choices and several of them at
-/// once, and messages several blocks of content.
+/// Checks whether a version is from before forms had titled choices and several of them at once,
+/// and messages several blocks of content.
 pub(super) fn is_older(version: &ProtocolVersion) -> bool {
     is_older_text(version.as_str())
 }
 
-/// The same of a version's name.
+/// Checks the same by a version's name.
 pub(super) fn is_older_text(version: &str) -> bool {
     version < ProtocolVersion::V_2025_11_25.as_str()
 }

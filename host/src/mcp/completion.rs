@@ -103,7 +103,7 @@ impl Host {
     }
 }
 
-/// The values that begin with what has been typed, however their letters are written.
+/// Returns the values that begin with the typed text, regardless of case.
 fn fitting(mut values: Vec<String>, typed: &str) -> Value {
     let typed = typed.to_lowercase();
     values.retain(|value| value.to_lowercase().starts_with(&typed));

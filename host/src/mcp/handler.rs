@@ -45,20 +45,20 @@ pub(super) struct Host {
     pub(super) closed: CancellationToken,
     /// Cancelled when calls that still run are to end.
     pub(super) ending: CancellationToken,
-    /// The least severe level that a legacy client wants to hear.
+    /// Least severe level that a legacy client wants to hear.
     level: Arc<Level>,
     subscriptions: Arc<Subscriptions>,
     /// Tools that the agent has been shown.
     pub(super) listed: ListedTools,
-    /// The servers of which the agent has read pages.
+    /// Servers of which the agent has read pages.
     pub(super) pages: ReadPages,
-    /// Set when the client has said that it is ready: from then on it is asked, and told
-    /// what belongs to no request of its.
+    /// Set when the client has said that it is ready: from then on it is sent questions, and
+    /// notifications that belong to none of its requests.
     ready: SetOnce<()>,
 }
 
 impl Host {
-    /// The only one of its process, whose calls end when `ending` is cancelled.
+    /// Makes the only host of its process, whose calls end when `ending` is cancelled.
     pub(super) fn new(
         common: Arc<Common>,
         session: Option<SessionId>,
@@ -78,8 +78,8 @@ impl Host {
         }
     }
 
-    /// Makes it one of many over HTTP, which end together. A request of the stateless era belongs
-    /// to no connection there, and so neither does a call that waits.
+    /// Makes it one of many hosts over HTTP, which end together. A request of the stateless era
+    /// belongs to no connection there, and so neither does a call that waits.
     pub(super) fn among_others(mut self) -> Self {
         self.lasting = false;
         self
@@ -90,8 +90,8 @@ impl Host {
         &self.ready
     }
 
-    /// The logs that are to be told to the client of a request. From 2026-07-28 on each
-    /// request says so itself, and one that does not wants to hear nothing.
+    /// Returns the logs that are to be sent to the client of a request. From 2026-07-28 on each
+    /// request says so itself, and one that does not wants none.
     ///
     /// # Errors
     /// MCP has no such level.
@@ -150,7 +150,7 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorData {
 }
 
 impl Host {
-    /// Answers what concerns the plugins.
+    /// Answers a request for something of a plugin.
     pub(super) async fn answer(
         &self,
         method: &str,
@@ -176,8 +176,8 @@ impl Host {
         }
     }
 
-    /// Answers a request that comes around rmcp's types, or goes on with what was begun
-    /// for it.
+    /// Answers a request that bypasses rmcp's types, or goes on with the call that was begun for
+    /// it.
     pub(super) async fn answer_custom(
         &self,
         CustomRequest { method, params, .. }: CustomRequest,
@@ -194,7 +194,7 @@ impl Host {
         answered.map(verbatim::folded)
     }
 
-    /// Returns the capabilities that some server really has.
+    /// Returns the capabilities that some server has.
     fn capabilities(&self) -> ServerCapabilities {
         let snapshot = self.common.roster.snapshot();
         let mut capabilities = ServerCapabilities::builder()
@@ -227,8 +227,8 @@ impl ServerHandler for Host {
             .with_instructions(instructions::OWN)
     }
 
-    /// Answers a handshake. That rmcp's own keeps the version that is asked for would
-    /// matter for a second one on the same connection.
+    /// Answers a handshake. rmcp's own would keep the requested version, which matters for a second
+    /// handshake on the same connection.
     async fn initialize(
         &self,
         mut request: InitializeRequestParams,
@@ -313,8 +313,8 @@ impl ServerHandler for Host {
         Ok(())
     }
 
-    /// Legacy clients hear of every change of a list, unasked, and of what else belongs
-    /// to none of their requests.
+    /// Sends a legacy client every change of a list, unasked, and other notifications that belong
+    /// to none of its requests.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.ready.set(()).is_err() {
             return;
@@ -340,8 +340,8 @@ impl ServerHandler for Host {
         tokio::spawn(announce(news, audience, closed));
     }
 
-    /// A request that runs is cancelled by rmcp. One of the stateless era that was
-    /// answered with a question has ended for rmcp, and its call has not.
+    /// Cancels a call that waits. rmcp cancels a running request itself; a request of the stateless
+    /// era that was answered with a question has ended for rmcp, but its call has not.
     async fn on_cancelled(
         &self,
         cancelled: CancelledNotificationParam,

@@ -1,9 +1,8 @@
-//! A call on its way, with all that its plugin says and asks meanwhile.
+//! A running call, with the notifications and questions of its plugin.
 //!
-//! The call is a future that lives here rather than in the task of the request
-//! which began it. In the stateless era a question is the answer to a request
-//! (`input_required`), and the call goes on with the next one: until then it is
-//! put on the [shelf](super::shelf), as it is.
+//! The call is a future that lives here rather than in the task of the request which began it. In
+//! the stateless era a question is the answer to a request (`input_required`), and the call goes on
+//! with the next request: until then it is kept in [`suspended_calls`](super::suspended_calls).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -40,23 +39,23 @@ const GATHERING: Duration = Duration::from_millis(5);
 /// Outcome of a call.
 pub(super) type CallOutcome = Result<Answer, ErrorData>;
 
-/// A call on its way.
+/// A running call.
 pub(super) struct InFlightCall {
     work: BoxFuture<'static, CallOutcome>,
     line: Arc<CallListener>,
     asks: mpsc::UnboundedReceiver<Ask>,
     cancel: CancellationToken,
     binding: [u8; 32],
-    /// The session that it ends with; none if it belongs to no connection.
+    /// Session with which the call ends; none if it belongs to no connection.
     session: Option<SessionId>,
-    /// The session whose untold words go with the result, and the server that they are of: of a
-    /// tool's call alone.
+    /// Session whose untold texts go with the result, and the server that they are about; only for
+    /// calls of tools.
     untold: Option<(Option<SessionId>, String)>,
-    /// The requests that it was begun by and went on with, as its client names them.
+    /// Requests that began the call or went on with it, by their client's ids.
     requests: Vec<RequestId>,
-    /// Session that was begun for it alone, and ends with it.
+    /// Session that was begun for this call alone, and ends with it.
     _own: Option<LeasedSession>,
-    /// The message that it was begun by: what that takes counts until the call is over.
+    /// Message that began the call: its memory counts as taken until the call is over.
     _message: Original,
 }
 
@@ -69,11 +68,11 @@ pub(super) struct Suspended {
 /// A call that was begun for a request.
 pub(super) struct RunningCall {
     exchange: InFlightCall,
-    /// Notifications of the call, as far as nobody was told of them yet.
+    /// Notifications of the call that were not sent yet.
     relay: Arc<Relay>,
-    /// Answers that came along with the request.
+    /// Answers that came with the request.
     given: HashMap<String, Answer>,
-    /// Questions of the call that nobody was asked yet.
+    /// Questions of the call that were not asked yet.
     asked: Option<Ask>,
     /// Outcome of the call, or the questions that it waits for now.
     ended: Option<Result<CallOutcome, Round>>,
@@ -93,19 +92,20 @@ impl Suspended {
         self.exchange.line.client()
     }
 
-    /// Whether a client knows it by that request.
+    /// Checks whether `request` began the call or went on with it.
     pub(super) fn is_of(&self, request: &RequestId) -> bool {
         self.exchange.requests.contains(request)
     }
 
-    /// Returns the watch of the instance that it is busy with, where others may wait for that.
+    /// Returns the watch of the instance that the call is busy with, where others may wait for that
+    /// instance.
     pub(super) fn held(&self) -> Option<Awaited> {
         self.exchange.line.held()
     }
 }
 
 impl Host {
-    /// Carries an order out, or goes on with one.
+    /// Carries out `order`, or goes on with an earlier one.
     pub(super) async fn carry_out<F>(
         &self,
         order: PluginRequest,
@@ -194,11 +194,11 @@ impl Host {
         self.run(begun, caller).await
     }
 
-    /// The session that a call is of, and that session where the call has it for itself.
+    /// Returns the session of a call, with its lease where the call has it alone.
     ///
-    /// Over HTTP a stateless request belongs to no connection, and shares its upstream's
-    /// with all others. It does not where its client can be asked something and nothing
-    /// would say whose call that is about: while it runs, it is for nobody else.
+    /// Over HTTP a stateless request belongs to no connection, and shares its upstream's with all
+    /// others. The exception: its client can be asked something, and a question would not say which
+    /// call it is about. Then the call gets a session that no other call has while it runs.
     fn session_of(
         &self,
         order: &PluginRequest,
@@ -325,7 +325,7 @@ impl Host {
         }
     }
 
-    /// A result with what its client could not be told of the server when it happened.
+    /// Appends to a result the text about its server that the client could not be told earlier.
     fn with_untold(&self, mut result: Answer, exchange: &InFlightCall) -> Answer {
         let untold = exchange.untold.as_ref();
         let roster = &self.common.roster;
@@ -336,7 +336,7 @@ impl Host {
         result
     }
 
-    /// Puts a call aside, and tells the client what it waits for.
+    /// Puts a call aside, and returns the result that names the questions it waits for.
     fn input_required(&self, suspended: Suspended) -> Answer {
         let requests = suspended.asked.to_text();
         let state = self.common.shelf.put(suspended);
@@ -352,7 +352,7 @@ fn cancelled() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }
 
-/// Leaves a call to somebody who can tell and ask its client.
+/// Leaves a call to a request that can send its client notifications and questions.
 fn put_aside(begun: RunningCall, caller: &Caller<'_>) -> CallOutcome {
     caller.put_aside(begun);
     Err(ErrorData::internal_error(
@@ -361,8 +361,8 @@ fn put_aside(begun: RunningCall, caller: &Caller<'_>) -> CallOutcome {
     ))
 }
 
-/// A server's result, if it is one that a server may give: what a client is asked
-/// goes through the host, which knows what the client can be asked.
+/// Returns a server's result, if its type is one that servers may give: a server's questions go
+/// through the host, which knows what the client can be asked.
 fn of_ours(result: Answer, server: &str) -> CallOutcome {
     let kind = result.get("resultType").map(Cow::into_owned);
     match kind {

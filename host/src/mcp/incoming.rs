@@ -10,21 +10,21 @@ use super::message_room::{NoRoom, TakenRoom};
 use super::original::Original;
 use super::verbatim;
 
-/// The longest line that is read, in bytes. As in rmcp's own transports.
+/// Longest line that is read, in bytes, as in rmcp's own transports.
 pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Message in a line.
 pub(super) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
-    /// Nothing that makes sense; what is answered to it, and under which id.
+    /// The line has no usable message; with the id of the answer, and the error in it.
     Refused(Option<RequestId>, ErrorData),
     Nothing,
 }
 
-/// The text of a line; none at the end of the input.
+/// Returns the text of a line; none at the end of the input.
 ///
 /// # Errors
-/// It is none; what is answered to it.
+/// The line is too long or not UTF-8; with the error to answer.
 pub(super) fn text(line: Line) -> Option<Result<String, ErrorData>> {
     let line = match line {
         Line::Whole(line) | Line::Unfinished(line) => line,
@@ -63,7 +63,8 @@ impl Incoming {
         Self::Message(Box::new(message))
     }
 
-    /// The text of a line and the members that every message has, or else what is done about it.
+    /// Returns the text of a line and the members that every message has, or else the treatment of
+    /// a line without them.
     fn envelope(line: &str) -> Result<(&str, Envelope<'_>), Box<Self>> {
         let text = line.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
@@ -74,7 +75,7 @@ impl Incoming {
         Ok((text, envelope))
     }
 
-    /// A message that there is no room for, of which no values are made.
+    /// Returns the treatment of a message for which there is no room. Its values are not built.
     pub(super) fn refused(line: &str, no_room: NoRoom) -> Self {
         let envelope = match Self::envelope(line) {
             Ok((_, envelope)) => envelope,
@@ -87,7 +88,7 @@ impl Incoming {
         answered(id, is_notification, has_method, no_room.error())
     }
 
-    /// Has a message keep its room until it was dealt with.
+    /// Makes a message keep its room until it was dealt with.
     pub(super) fn keep(&mut self, room: &TakenRoom) {
         let Self::Message(message) = self else {
             return;
@@ -134,7 +135,7 @@ impl Incoming {
     }
 }
 
-/// Returns the treatment of a message that is refused.
+/// Returns the treatment of a refused message.
 fn answered(
     id: Option<RequestId>,
     is_notification: bool,
@@ -152,7 +153,7 @@ fn answered(
     }
 }
 
-/// The answer to JSON that rmcp cannot read.
+/// Returns the treatment of JSON that rmcp cannot read.
 fn refuse(envelope: &Envelope<'_>, text: &str) -> Incoming {
     let has_method = envelope.method.is_some();
     let id = envelope.id.as_ref();

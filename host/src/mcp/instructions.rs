@@ -1,6 +1,6 @@
 //! Instructions of servers for a model (MCP `instructions`), as agents are told them: in the answer
-//! to their first request as much as their clients take, and whole in resources. All of it is what
-//! the user has seen, and nothing is started for it.
+//! to their first request as much as their clients take, and whole in resources. All of this text
+//! is known to the user already, and no server is started for it.
 
 use dormouse_protocol::attribution;
 use serde_json::{Value, json};
@@ -12,27 +12,27 @@ use crate::roster::Snapshot;
 pub(super) const OWN: &str = "The tools of several servers. A tool's name begins with the name of \
      its server; each server is started by the first call of one of its tools.";
 
-/// Clients that cut instructions, with the bytes from which on they do.
+/// Clients that cut instructions, with the size that they cut to, in bytes.
 const CUT_BY: [(&str, usize); 1] = [("claude-code", 2048)];
 
-/// Most bytes that other clients are told: a model has to read them before anything else.
+/// Longest instructions for other clients, in bytes: a model has to read them before anything else.
 const MAX_BYTES: usize = 16 << 10;
 
-/// Fewest bytes of one server's instructions that are worth being told.
+/// Shortest part of one server's instructions that is worth sending, in bytes.
 const MIN_BYTES: usize = 48;
 
-/// Start of the URIs of the resources that have them whole.
+/// Start of the URIs of the resources with whole instructions.
 const URI: &str = "dormouse://instructions/";
 
-/// The `instructions` for a client of that name.
+/// Returns the `instructions` for the client named `client`.
 pub(super) fn for_client(snapshot: &Snapshot, client: &str) -> String {
     let cut = CUT_BY.into_iter().find(|(name, _)| *name == client);
     let most = cut.map_or(MAX_BYTES, |(_, most)| most);
     told(snapshot.instructions(), most)
 }
 
-/// The instructions of all servers in so many bytes, each after its server's name. Short ones
-/// are told whole before long ones get more than their share.
+/// Returns the instructions of all servers in at most `most` bytes, each after its server's name.
+/// Short ones are told whole before long ones get more than their share.
 fn told<'a>(servers: impl Iterator<Item = (&'a str, &'a str)>, most: usize) -> String {
     const CUT: &str = "… (cut)";
     let mut said: Vec<(&str, String)> = servers
@@ -72,8 +72,8 @@ fn told<'a>(servers: impl Iterator<Item = (&'a str, &'a str)>, most: usize) -> S
     text
 }
 
-/// The most that each of several may take of what there is, where those that want less leave the
-/// rest to the others.
+/// Returns the most that each may take of `room`: those that want less leave the rest to the
+/// others.
 fn share_of(mut wanted: Vec<usize>, mut room: usize) -> usize {
     wanted.sort_unstable();
     let mut left = wanted.len();
@@ -87,7 +87,7 @@ fn share_of(mut wanted: Vec<usize>, mut room: usize) -> usize {
     usize::MAX
 }
 
-/// Whether a resource is of those that have instructions.
+/// Checks whether a URI is that of a resource with instructions.
 pub(super) fn is_one(uri: &str) -> bool {
     uri.starts_with(URI)
 }
@@ -107,8 +107,8 @@ pub(super) fn append(snapshot: &Snapshot, list: &mut String) {
     }
 }
 
-/// All instructions of a server, after its name: an MCP `ReadResourceResult`. None where another
-/// resource is asked for.
+/// Returns all instructions of a server, after its name, as an MCP `ReadResourceResult`. None for
+/// any other resource.
 pub(super) fn read(snapshot: &Snapshot, uri: &str) -> Option<Value> {
     let wanted = uri.strip_prefix(URI)?;
     let (_, text) = snapshot

@@ -1,5 +1,6 @@
-//! Sessions for calls of clients that have none: each is for one call at a time, and the next
-//! call of such a client gets the one of the call before it, with what its server has kept.
+//! Sessions for calls of clients that have none: each session is for one call at a time, and the
+//! next call of such a client gets the session of the call before it, with the state that its
+//! server has kept.
 
 mod ending;
 
@@ -14,8 +15,8 @@ use tokio::time::Instant;
 use super::common::Common;
 use ending::{Reason, to_end};
 
-/// Least and most time after which it is looked again whether sessions have waited for too long:
-/// after the shortest time that a server of theirs is waited for, within these bounds.
+/// Least and most time between two searches for sessions that have waited for too long. Within
+/// these bounds it is the shortest time that one of their servers allows.
 const LOOK_INTERVAL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Most sessions that wait for the calls of one client to one server: each may have a process.
@@ -25,14 +26,14 @@ const MAX_IDLE_SESSIONS: usize = 4;
 /// ended, so that there are hardly more than connections.
 const MAX_ALL_SESSIONS: usize = 1024;
 
-/// Texts that are kept for clients that have not called again.
+/// Most texts that are kept for clients that have not called again.
 const MAX_UNTOLD: usize = 1024;
 
-/// Calls that may have the same session, one after the other.
+/// Key of calls that may have the same session, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct LeaseKey {
     server: String,
-    /// Client, by what it calls itself.
+    /// Client, by the name that it gives itself.
     client: String,
 }
 
@@ -42,11 +43,11 @@ struct IdleSession {
     since: Instant,
 }
 
-/// The sessions that wait for their next call.
+/// Sessions that wait for their next call.
 #[derive(Debug, Default)]
 pub(super) struct LeasedSessions {
     pool: Mutex<Pool>,
-    /// Told when more wait than may.
+    /// Notified when more sessions wait than may.
     surplus: Notify,
 }
 
@@ -56,7 +57,7 @@ struct Pool {
     /// Number of sessions that wait.
     count: usize,
     untold: Untold,
-    /// Whether somebody looks which are to end.
+    /// Whether a task ends sessions that have waited for too long.
     is_watched: bool,
 }
 
@@ -64,11 +65,11 @@ struct Pool {
 #[derive(Debug, Default)]
 struct Untold {
     texts: HashMap<LeaseKey, String>,
-    /// Their keys, the oldest first.
+    /// Keys of the texts, the oldest first.
     order: VecDeque<LeaseKey>,
 }
 
-/// A session that one call has. With the call it ends, or waits for the next one.
+/// Session of one running call. With the call it ends, or waits for the next one.
 pub(super) struct LeasedSession {
     common: Arc<Common>,
     key: LeaseKey,
@@ -114,7 +115,7 @@ impl Pool {
         last.map(|session| session.id)
     }
 
-    /// Has a session wait. True where there are more now than may wait.
+    /// Makes a session wait. Returns true where more sessions wait now than may.
     fn put(&mut self, key: &LeaseKey, id: SessionId) -> bool {
         let idle = self.idle.entry(key.clone()).or_default();
         let since = Instant::now();
@@ -123,7 +124,7 @@ impl Pool {
         idle.len() > MAX_IDLE_SESSIONS || self.count > MAX_ALL_SESSIONS
     }
 
-    /// Takes a session out, if it still waits.
+    /// Takes a session out. Returns whether it still waited.
     fn remove(&mut self, key: &LeaseKey, id: SessionId) -> bool {
         let Some(idle) = self.idle.get_mut(key) else {
             return false;
@@ -140,7 +141,7 @@ impl Pool {
 }
 
 impl LeasedSession {
-    /// A session for a call of a client to a server.
+    /// Returns a session for a call of a client to a server: a waiting one, or else a new one.
     pub(super) fn of(common: &Arc<Common>, server: &str, client: &str) -> Self {
         let key = LeaseKey {
             server: server.to_owned(),
@@ -187,8 +188,8 @@ impl Drop for LeasedSession {
     }
 }
 
-/// Ends a session that waits no longer. Its client's next call of the server is told what has
-/// become of what was kept for it.
+/// Ends a session that waits no longer. The text on that goes with the next call of its client to
+/// this server, if the server kept anything for the session.
 fn end(common: &Common, key: &LeaseKey, id: SessionId, reason: Reason) {
     let roster = &common.roster;
     let untold = roster.take_untold(Some(id), &key.server);
@@ -229,7 +230,7 @@ async fn end_old_ones(common: Arc<Common>) {
     }
 }
 
-/// Returns the time after which it has to be looked again which sessions have waited for too long.
+/// Returns the time until the next search for sessions that have waited for too long.
 fn look_interval(common: &Common) -> Duration {
     let pool = common.leased_sessions.pool();
     let keys = pool.idle.keys();

@@ -1,4 +1,4 @@
-//! Least severe level of the logs that an agent hears.
+//! Least severe level of the logs that an agent gets.
 #![expect(
     deprecated,
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
@@ -13,19 +13,18 @@ use serde_json::Value;
 /// Placeholder of a client that has not set a level: far above the highest level.
 const UNSAID: u8 = u8::MAX;
 
-/// `info`, which is what plugins tell a client that has not said anything.
+/// `info`, the level of plugins' logs for a client that has not set one.
 const DEFAULT: u8 = 1;
 
-/// Member of `_meta` in which a request of the stateless era gives the level that it wants to be
-/// told.
+/// Member of `_meta` with the log level that a request of the stateless era wants.
 pub(super) const META: &str = "io.modelcontextprotocol/logLevel";
 
-/// MCP's name for it.
+/// Returns MCP's name for a severity.
 pub(super) fn name(severity: u8) -> Option<&'static str> {
     LEVELS.get(usize::from(severity)).copied()
 }
 
-/// The same for rmcp's type.
+/// Returns the severity of rmcp's level.
 pub(super) fn of(level: LoggingLevel) -> u8 {
     severity(match level {
         LoggingLevel::Debug => "debug",
@@ -39,20 +38,20 @@ pub(super) fn of(level: LoggingLevel) -> u8 {
     })
 }
 
-/// The logs that a client wants to hear.
+/// Logs that a client wants to get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WantedLogs {
-    /// None: a request of the stateless era has not said otherwise.
+    /// None: a request of the stateless era did not ask for any.
     Nothing,
-    /// A client of the era with sessions has not said anything. It hears what a server tells
-    /// whoever has not: each decides that for itself.
+    /// A client of the era with sessions has set no level. Each server decides for itself which
+    /// logs such a client gets.
     Unsaid,
     /// Logs of this severity, and more severe ones.
     From(u8),
 }
 
 impl WantedLogs {
-    /// Whether a log of that level is among them.
+    /// Checks whether a log of that level is wanted.
     pub(super) fn take(self, level: &str) -> bool {
         match self {
             Self::Nothing => false,
@@ -61,8 +60,8 @@ impl WantedLogs {
         }
     }
 
-    /// The least severe level that a server is to be asked for, by MCP's name for it, where
-    /// it has to be asked.
+    /// Returns the least severe level that a server is to be asked for, by MCP's name, where it has
+    /// to be asked.
     pub(super) fn asked(self) -> Option<&'static str> {
         match self {
             Self::Nothing => None,
@@ -72,7 +71,7 @@ impl WantedLogs {
     }
 }
 
-/// The logs that a request of the stateless era wants to be told.
+/// Returns the logs that a request of the stateless era wants.
 ///
 /// # Errors
 /// MCP has no such level.
@@ -90,7 +89,7 @@ pub(super) fn wanted(meta: &RequestMetaObject) -> Result<WantedLogs, ErrorData> 
     }
 }
 
-/// The least severe level that a client of the era with sessions wants to hear.
+/// Least severe level of the logs that a client of the era with sessions wants.
 pub(super) struct Level(AtomicU8);
 
 impl Default for Level {
@@ -109,7 +108,7 @@ impl Level {
         Some(self.0.load(Ordering::Relaxed)).filter(|level| *level != UNSAID)
     }
 
-    /// Returns the logs that it wants to hear.
+    /// Returns the logs that the client wants.
     pub(super) fn wanted(&self) -> WantedLogs {
         self.said().map_or(WantedLogs::Unsaid, WantedLogs::From)
     }

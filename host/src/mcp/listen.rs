@@ -1,9 +1,8 @@
-//! `subscriptions/listen`: how clients without a handshake hear of changes.
+//! `subscriptions/listen`: notifications of changes for clients without a handshake.
 //!
-//! rmcp has a handler for it, which it calls when it has acknowledged the request
-//! already. What changes in between is told to nobody, though the client counts on it
-//! from the acknowledgement on. So the request comes here around rmcp's types, and
-//! begins to hear before it is acknowledged.
+//! rmcp has a handler for it, which it calls when it has acknowledged the request already. Changes
+//! in between would be lost, though the client counts on them from the acknowledgement on. So the
+//! request comes here around rmcp's types, and changes are recorded before it is acknowledged.
 
 use dormouse_protocol::Answer;
 use futures::future::join_all;
@@ -24,11 +23,11 @@ use super::handler::{Host, misunderstood};
 use super::resources::leave_allowed;
 use crate::roster::FollowedResource;
 
-/// The method's name.
+/// Name of the method.
 pub(super) const METHOD: &str = "subscriptions/listen";
 
 impl Host {
-    /// Tells a client what changes until it wants to hear no more, or the host ends.
+    /// Sends a client notifications of changes until it cancels the request, or the host ends.
     ///
     /// # Errors
     /// The parameters make no sense, or the client is gone.
@@ -77,12 +76,13 @@ impl Host {
     }
 }
 
-/// Stream of the notifications of one subscription. The client tells them from others by the
+/// Stream of the notifications of one subscription, which its client tells from others by the
 /// request's id.
 struct Stream<'a> {
     peer: &'a Peer<RoleServer>,
     id: &'a RequestId,
-    /// Notifications that are sent: of all that the client has asked for, those that there are.
+    /// Notifications that are sent: those that the client has asked for, as far as the host has
+    /// them.
     accepted: &'a SubscriptionFilter,
 }
 
@@ -96,7 +96,7 @@ impl Stream<'_> {
         .await
     }
 
-    /// False when nobody hears any more.
+    /// Sends a notification. Returns false when the client is gone.
     async fn send(&self, mut notification: ServerNotification) -> bool {
         let meta = notification.get_meta_mut();
         meta.set_subscription_id(self.id.clone());

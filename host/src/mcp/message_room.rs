@@ -20,20 +20,20 @@ pub(super) const ROOM_TIMEOUT: Duration = Duration::from_secs(1);
 /// messages take less, cancellations among them, and so are let in whatever is on its way.
 const FREE_BYTES: usize = 32 << 10;
 
-/// Nobody has waited in vain for room.
+/// Mark of [`MessageRoom::left_in_vain`] that no message has waited in vain.
 const NOBODY: usize = usize::MAX;
 
 /// Memory that all messages share while they, or their calls, are on their way.
 pub(super) struct MessageRoom {
     places: Arc<Semaphore>,
-    /// The room in all, in bytes.
+    /// All of the room, in bytes.
     bytes: usize,
-    /// The room that was left when somebody last waited for more in vain.
+    /// Room that was left when a message last waited for more in vain.
     left_in_vain: AtomicUsize,
 }
 
-/// Room of one message, or of several that came together, which it has until this and all
-/// clones of it are dropped.
+/// Room of one message, or of several that came together, taken until this and all clones of it are
+/// dropped.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TakenRoom {
     _places: Option<Arc<OwnedSemaphorePermit>>,
@@ -55,7 +55,7 @@ pub(super) enum NoRoom {
 }
 
 impl NoRoom {
-    /// The error with which a request is answered.
+    /// Returns the error with which a request is answered.
     pub(super) fn error(self) -> ErrorData {
         match self {
             Self::Now(_) => ErrorData::internal_error(self.to_string(), None),
@@ -65,7 +65,7 @@ impl NoRoom {
 }
 
 impl MessageRoom {
-    /// Room of about `bytes`: in any case for one message whose text is as long as `longest`.
+    /// Makes room of `bytes`, or more if one message whose text is as long as `longest` needs more.
     pub(super) fn new(bytes: usize, longest: usize) -> Self {
         let bytes = bytes.max(longest.saturating_mul(KEPT_TIMES));
         let bytes = bytes.min(Semaphore::MAX_PERMITS);
@@ -90,8 +90,8 @@ impl MessageRoom {
             .ok_or(NoRoom::Now(self.bytes))
     }
 
-    /// Takes room for what takes as many bytes, as soon as there is room, but for a part that is
-    /// free. Does not wait where somebody has just waited in vain. Cancel safe.
+    /// Takes room for `bytes`, less the free part, as soon as there is as much. Does not wait where
+    /// another message has just waited in vain. Cancel safe.
     ///
     /// # Errors
     /// There is none at that time, or never will be.
@@ -126,20 +126,20 @@ impl MessageRoom {
     }
 }
 
-/// Bytes that a message takes while it is on its way, at most.
+/// Returns the most bytes that a message takes while it is on its way.
 pub(super) fn bytes_of_message(text: &[u8]) -> usize {
     let of_text = text.len().saturating_mul(KEPT_TIMES);
     of_text.saturating_add(bytes_of_values(text))
 }
 
-/// Bytes that the values of a JSON text take in memory besides their texts, at most, while a
-/// request is read: far more than it has, where these are small.
+/// Returns the most bytes that the values of a JSON text take in memory besides their texts while a
+/// request is read: far more than the text has, where the values are small.
 pub(super) fn bytes_of_values(text: &[u8]) -> usize {
-    /// An object with a member, as often as it is copied meanwhile.
+    /// An object with a member, times its copies during that.
     const OBJECT: usize = 2 << 10;
-    /// An array with an element, which has places for several, as often as it is copied meanwhile.
+    /// An array with an element, which has places for several, times its copies during that.
     const ARRAY: usize = 1 << 10;
-    /// Another place in an array or an object, as often as it is copied meanwhile.
+    /// Another place in an array or an object, times its copies during that.
     const PLACE: usize = 256;
     let parts = text_parts(text).map(|part| match part {
         TextPart::Byte(b'{') => OBJECT,

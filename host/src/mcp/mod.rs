@@ -1,10 +1,9 @@
 //! The MCP server that agents see.
 //!
-//! rmcp does the protocol: framing of requests, the two eras (a handshake up to
-//! 2025-11-25, none from 2026-07-28 on), cancellation. What it must not do is to
-//! pass tools and results through its own types, which drop what they do not
-//! know; so [`service`] sends what concerns the plugins around them, and what is JSON
-//! text already goes out as it is ([`verbatim`]).
+//! rmcp handles the protocol: framing of requests, the two eras (a handshake up to 2025-11-25, none
+//! from 2026-07-28 on), cancellation. Its own types drop members that they do not know, so tools
+//! and results must not pass through them: [`service`] sends requests for plugins around these
+//! types, and results that are JSON text already go out unchanged ([`verbatim`]).
 
 mod announce;
 mod backlog;
@@ -67,22 +66,21 @@ use service::Lossless;
 use session::Session;
 use wire::{Link, Wire};
 
-/// Time for which calls that run when the agent closes its end may still go on: long enough for the
-/// answers to what was piped in, short enough that nobody waits.
+/// Time for which running calls may go on after the agent has closed its end: long enough for the
+/// answers to piped input, short enough not to be noticed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Time, after the grace, that calls that are cancelled then may take to end by themselves, and
-/// unsent answers to go out.
+/// Time, after the grace, that cancelled calls may take to end by themselves, and unsent answers to
+/// go out.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Time for which an agent that has shaken hands may ask for nothing before the host does what it
-/// had put off until the first answer.
+/// Time for which an agent that has shaken hands may send no request before the host begins the
+/// work that it had put off until the first answer.
 const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Serves one agent until it closes its end or `stop` is cancelled. Cancels
-/// `ready` when the first tools have been listed or called, so that whatever is
-/// not needed for that can wait until then. Its messages take about
-/// `max_message_bytes` together while they are on their way.
+/// Serves one agent until it closes its end or `stop` is cancelled. Cancels `ready` when the first
+/// tools have been listed or called, so that work which is not needed for that can wait until then.
+/// The agent's messages take about `max_message_bytes` together while they are on their way.
 ///
 /// # Errors
 /// The other side does not speak MCP, or the connection breaks.
@@ -122,7 +120,7 @@ where
     }
 }
 
-/// Lets one of rmcp's services serve an agent.
+/// Serves an agent with one of rmcp's services.
 async fn service<R, W>(
     host: Host,
     wire: Wire<R, W>,
@@ -155,8 +153,8 @@ where
     }
 }
 
-/// Ends the calls of a service that is over, by and by. Comes back when nobody reads
-/// their answers any more.
+/// Ends the calls of a service that is over, by and by. Returns when the agent reads their answers
+/// no longer.
 async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &CancellationToken) {
     over.cancelled().await;
     tokio::time::sleep(GRACE).await;

@@ -1,4 +1,4 @@
-//! The requests that have no answer yet.
+//! Requests that have no answer yet.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::incoming::Incoming;
 
-/// The ids of requests that have no answer yet.
+/// Ids of the requests that have no answer yet.
 #[derive(Default)]
 pub(super) struct Open {
     ids: Mutex<HashSet<RequestId>>,
@@ -17,8 +17,8 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Refuses a request whose id another one has: rmcp would answer only one of
-    /// them, and nobody could tell which.
+    /// Refuses a request whose id is that of another open request: rmcp would answer only one of
+    /// the two, and the client could not tell which.
     pub(super) fn checked(&self, incoming: Incoming) -> Incoming {
         let Incoming::Message(message) = &incoming else {
             return incoming;
@@ -43,7 +43,7 @@ impl Open {
         }
     }
 
-    /// Takes note of what is on its way out.
+    /// Notes the answers among outgoing messages.
     pub(super) fn answered(&self, message: &ServerJsonRpcMessage) {
         match message {
             JsonRpcMessage::Response(response) => self.end(&response.id),
@@ -52,7 +52,7 @@ impl Open {
         }
     }
 
-    /// Ends when all requests but one have an answer, or want none any more.
+    /// Waits until all requests but one have an answer, or are cancelled.
     pub(super) async fn all_but(&self, last: &RequestId) {
         while self.ids().iter().any(|id| id != last) {
             self.ended.notified().await;

@@ -1,18 +1,18 @@
-//! A request as its client has written it.
+//! Requests as their clients have written them.
 
 use bytes::Bytes;
 use dormouse_jsonrpc::member;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The text of a request's message. rmcp hands on values, which have no room for all
-/// that JSON can say; what goes to an upstream is taken from here.
+/// Text of a request's message. rmcp hands on values, which cannot hold all that JSON can say; the
+/// parts that go to an upstream are taken from here.
 #[derive(Clone, Default)]
 pub(super) struct Original(Bytes);
 
 impl Original {
-    /// Whether there may be something in a request that goes to an upstream, or that
-    /// rmcp drops where it makes no sense.
+    /// Checks whether a request's text is kept: parts of it may go to an upstream, or be dropped by
+    /// rmcp as invalid.
     pub(super) fn is_kept_of(method: &str) -> bool {
         matches!(method, "tools/call" | "prompts/get" | "resources/read") || is_list(method)
     }
@@ -21,12 +21,12 @@ impl Original {
         Self(message.into())
     }
 
-    /// The parameters, if there are any.
+    /// Returns the parameters, if there are any.
     pub(super) fn params(&self) -> Option<Value> {
         serde_json::from_str(member(self.text()?, "params")?).ok()
     }
 
-    /// The text of a parameter that is an object.
+    /// Returns the text of a parameter that is an object.
     pub(super) fn object(&self, name: &str) -> Option<Box<RawValue>> {
         let value = member(member(self.text()?, "params")?, name)?;
         let object = value.starts_with('{').then(|| value.to_owned())?;

@@ -44,8 +44,8 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     }
 }
 
-/// A line, with its end. In parts, because a list of tools is large and need not be
-/// copied once more.
+/// A line with its line end, in parts, because a list of tools is large and need not be copied once
+/// more.
 #[derive(Default)]
 pub(super) struct OutgoingLine<'a> {
     head: Vec<u8>,
@@ -63,7 +63,7 @@ impl From<Vec<u8>> for OutgoingLine<'_> {
 }
 
 impl<'a> OutgoingLine<'a> {
-    /// A message as a line.
+    /// Makes a line of a message.
     ///
     /// # Errors
     /// It cannot be written as JSON.
@@ -91,12 +91,12 @@ impl<'a> OutgoingLine<'a> {
         })
     }
 
-    /// Its length, in bytes.
+    /// Returns the length of the line, in bytes.
     pub(super) fn len(&self) -> usize {
         self.head.len() + self.verbatim.len() + self.tail.len()
     }
 
-    /// All of it.
+    /// Returns the line as one text.
     pub(super) fn text(self) -> Vec<u8> {
         let mut text = self.head;
         text.extend_from_slice(self.verbatim.as_bytes());
@@ -104,7 +104,7 @@ impl<'a> OutgoingLine<'a> {
         text
     }
 
-    /// The same without its end.
+    /// Returns the line without its line end.
     pub(super) fn json(self) -> Vec<u8> {
         let mut text = self.text();
         text.pop();

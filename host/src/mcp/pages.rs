@@ -1,8 +1,8 @@
 //! Pages that clients show for tools (MCP Apps).
 //!
-//! A page is made for its server alone, and has the client call tools by the names that this
-//! server has for them. The client sends such a call on as it is, without a word on whose page it
-//! was.
+//! A page is made for its server alone, and makes the client call tools by the names that this
+//! server has for them. The client sends such a call on unchanged, without naming the page's
+//! server.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -29,20 +29,19 @@ impl ReadPages {
     }
 }
 
-/// Servers that have pages, as far as that is known.
+/// Returns the servers that are known to have pages.
 fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
     let servers = snapshot.servers().iter();
     let servers = servers.filter(|(_, server)| server.has_pages());
     servers.map(|(name, _)| name.clone()).collect()
 }
 
-/// The tool that a call means by a name: the one that is shown under it, or else that of a page:
-/// one of those that the client has `read`, or any where that is not known.
+/// Returns the tool of a call by its name: the tool shown under it, or else that of a page: of a
+/// server whose pages the client has `read`, or of any where that is not known.
 ///
-/// None where it could be another server's: one with a tool of that name that is not shown (left
-/// out, or not approved) and one that is not there any more may be whose page it is. Nor does a
-/// page call by a name under which an agent may know another server's tool, see
-/// [`Roster::is_name_of_another`].
+/// None where the call could be from another server's page: that of a server with a tool of that
+/// name which is not shown (left out, or not approved), or of a server that is gone. None also
+/// where an agent may know another server's tool by that name, see [`Roster::is_name_of_another`].
 pub(super) fn meant_tool<'s>(
     name: &str,
     read: Option<&ReadPages>,

@@ -1,4 +1,4 @@
-//! Questions that a stateless client is asked: by the answer to a request of its own.
+//! Questions to a stateless client, sent in the answers to its own requests.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -9,26 +9,26 @@ use serde_json::Value;
 
 use super::call_listener::Ask;
 
-/// Number of times that questions are asked again because of an answer that does not fit, with the
-/// reason. After that it is the call's to deal with: nobody is asked for ever.
+/// Number of times that questions are asked again after an answer that does not fit, with the
+/// reason. After that the call gets an error, so that the client is not asked for ever.
 const AGAIN: u32 = 2;
 
-/// Questions that somebody waits for together, and the answers that are there already.
+/// Questions that were asked together, with the answers so far.
 struct PendingQuestions {
     ask: Ask,
     answered: HashMap<String, Answer>,
-    /// Errors of the last answers to the other questions, by the questions' ids.
+    /// Errors of the last answers to the questions still open, by question id.
     wrong: HashMap<String, String>,
     /// Number of rounds in which an answer was wrong.
     failed: u32,
 }
 
-/// All that one answer to a call asks for: what was asked at the same time.
+/// Questions of one result of a call: those that were asked at the same time.
 #[derive(Default)]
 pub(super) struct Round(Vec<PendingQuestions>);
 
 impl Round {
-    /// Adds what is asked, unless answers to it came along.
+    /// Adds questions, unless the request came with their answers.
     pub(super) fn add(&mut self, ask: Ask, responses: &mut HashMap<String, Answer>) {
         self.0.extend(PendingQuestions::new(ask).answer(responses));
     }
@@ -37,16 +37,17 @@ impl Round {
         self.0.is_empty()
     }
 
-    /// Lets go on what is answered now; what is not is handed back. Of two questions of one
-    /// name the first one gets the answer, and the other one is asked in the next round.
+    /// Gives the answers on where all are there, and returns the questions that are still open. Of
+    /// two questions of one name the first one gets the answer, and the other one is asked in the
+    /// next round.
     pub(super) fn answer(self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
         let open = self.0.into_iter();
         let open: Vec<_> = open.filter_map(|asked| asked.answer(responses)).collect();
         (!open.is_empty()).then_some(Self(open))
     }
 
-    /// The questions that have no answer yet, as `inputRequests`. Text, because they
-    /// may have been written elsewhere.
+    /// Returns the questions without an answer as `inputRequests`. As text, because a plugin or an
+    /// upstream may have written them.
     pub(super) fn to_text(&self) -> String {
         let mut requests = String::from("{");
         let mut names = HashSet::new();
@@ -68,9 +69,9 @@ impl PendingQuestions {
         }
     }
 
-    /// Lets the call go on if all is answered now; what is not is handed back. Each
-    /// response is for one question only. What is no answer is asked for again, and
-    /// what nobody asked is ignored (SEP-2322).
+    /// Gives the answers on if all are there, or else returns `self`. Each response is for one
+    /// question only. Invalid answers are asked for again, and answers to unknown questions are
+    /// ignored (SEP-2322).
     fn answer(mut self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
         let mut failure = None;
         for question in &self.ask.questions {
@@ -104,7 +105,7 @@ impl PendingQuestions {
         None
     }
 
-    /// Writes the questions that have no answer yet, and that no other one has the name of.
+    /// Writes the questions without an answer, and whose names are not in `names` yet.
     fn write<'a>(&'a self, requests: &mut String, names: &mut HashSet<&'a str>) {
         let questions = self.ask.questions.iter();
         for question in questions.filter(|question| !self.answered.contains_key(&question.id)) {
@@ -123,9 +124,9 @@ impl PendingQuestions {
         }
     }
 
-    /// The text of a question's parameters, with what was wrong with the last answer
-    /// where somebody reads that. A page has no name in this era: its client learns what
-    /// has become of it by asking again.
+    /// Returns the text of a question's parameters, with the error of the last answer where the
+    /// question has a message that a person reads. The id of a URL elicitation is left out, which
+    /// this era does not have: its client learns the outcome by asking again.
     fn params(&self, question: &Question) -> String {
         let message = question.params.get("message").and_then(Value::as_str);
         let mut params = match self.wrong.get(&question.id).zip(message) {

@@ -1,4 +1,4 @@
-//! Requests, as orders to a plugin.
+//! Requests that go to plugins.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,29 +10,28 @@ use serde_json::{Map, Value};
 
 use super::original::Original;
 
-/// A request for something that a plugin has to do, and what makes it this request
-/// rather than another.
+/// A request that a plugin has to answer, and the parts by which it is told from others.
 pub(super) struct PluginRequest {
-    /// The MCP method.
+    /// Method of MCP.
     pub(super) method: &'static str,
-    /// A name or a URI, as the agent has it.
+    /// Name or URI, as the agent has it.
     pub(super) key: String,
-    /// The server that it goes to.
+    /// Server that the request goes to.
     pub(super) server: String,
     pub(super) arguments: Arguments,
 }
 
-/// The parts of a request that go on with an earlier one.
+/// Parts of a request that goes on with an earlier one.
 #[derive(Debug, Default)]
 pub(super) struct Continuation {
     pub(super) state: Option<String>,
-    /// Answers to questions, by the questions' ids.
+    /// Answers to questions, by question id.
     pub(super) responses: HashMap<String, Answer>,
 }
 
 impl PluginRequest {
-    /// Whether a plugin may ask its agent something meanwhile. MCP has no place for
-    /// that while somebody types.
+    /// Checks whether a plugin may ask its agent something meanwhile. MCP does not allow it for
+    /// completions.
     pub(super) fn may_ask(&self) -> bool {
         self.method != "completion/complete"
     }
@@ -50,8 +49,7 @@ impl PluginRequest {
     }
 }
 
-/// A value whose members have an order of their own: a client may write them in
-/// another one the next time.
+/// Serializes a value with sorted members: a client may write them in another order the next time.
 struct Sorted<'a>(&'a Value);
 
 fn sorted(members: &Map<String, Value>) -> BTreeMap<&str, Sorted<'_>> {
@@ -71,7 +69,7 @@ impl Serialize for Sorted<'_> {
     }
 }
 
-/// A request for something by its name, taken apart.
+/// Parameters of a request for something by its name.
 #[derive(Debug)]
 pub(super) struct NamedParams {
     pub(super) name: String,
@@ -80,10 +78,10 @@ pub(super) struct NamedParams {
 }
 
 impl NamedParams {
-    /// Takes the parameters of `method` apart, which asks for a `what`.
+    /// Reads the parameters of `method`, which asks for a `what`.
     ///
     /// # Errors
-    /// They are not what MCP has there.
+    /// The parameters are not those of MCP.
     pub(super) fn take(
         params: Option<Value>,
         original: &Original,
@@ -125,10 +123,10 @@ impl NamedParams {
 }
 
 impl Continuation {
-    /// Takes what goes on with an earlier request out of a request's parameters.
+    /// Removes the parts that go on with an earlier request from a request's parameters.
     ///
     /// # Errors
-    /// It is not what MCP has there.
+    /// The parts are not those of MCP.
     pub(super) fn take(
         params: &mut Map<String, Value>,
         original: &Original,
@@ -153,7 +151,7 @@ impl Continuation {
     }
 }
 
-/// Answers as their client has written them.
+/// Returns answers as their client has written them.
 fn as_written(responses: Map<String, Value>, original: &Original) -> HashMap<String, Answer> {
     let written = original.object("inputResponses");
     let responses = responses.into_iter().map(|(id, value)| {

@@ -1,4 +1,4 @@
-//! Notifications of a running tool, on their way to the agent.
+//! Notifications of a running call, on their way to the agent.
 #![expect(
     deprecated,
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
@@ -21,28 +21,28 @@ use tokio::time::Instant;
 
 use super::level::WantedLogs;
 
-/// Number of notifications of one call that go out in a second. Those that come faster wait; of
-/// progress that waits only the newest is kept.
+/// Most notifications of one call that are sent in a second. Those that come faster wait; of
+/// waiting progress only the newest is kept.
 const PER_SECOND: u32 = 50;
 
 /// Most notifications that may wait.
 const WAITING: usize = 64;
 
-/// Most memory that all that wait may take, in bytes.
+/// Most memory of all waiting notifications, in bytes.
 const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// Most memory that the notifications of a suspended call may take, in bytes: many calls can be
 /// suspended, for minutes.
 const MAX_SUSPENDED_BYTES: usize = 64 << 10;
 
-/// Takes what one call says, or what belongs to no call, without ever blocking whoever
-/// says it, and sends it to the agent at a pace that the agent can bear.
+/// Queue for the notifications of one call, or those that belong to no call. It never blocks the
+/// sender, and sends them to the agent at a pace that the agent can bear.
 pub(super) struct Relay {
-    /// The agent's name for this call's progress, if it wants to hear of it.
+    /// Agent's token for this call's progress, if it wants to get that.
     token: Option<ProgressToken>,
-    /// The logs that the agent wants to hear.
+    /// Logs that the agent wants to get.
     logs: WantedLogs,
-    /// Most memory that all that wait may take, in bytes.
+    /// Most memory of all waiting notifications, in bytes.
     max_bytes: usize,
     queue: Mutex<Queue>,
     changed: Notify,
@@ -51,11 +51,11 @@ pub(super) struct Relay {
 #[derive(Default)]
 struct Queue {
     notes: VecDeque<Note>,
-    /// Memory that they take, in bytes.
+    /// Memory of the waiting notifications, in bytes.
     bytes: usize,
     /// Progress that the call has reported last.
     said: Option<f64>,
-    /// The progress that the agent was told last.
+    /// Progress that was queued for the agent last.
     told: Option<f64>,
     dropped: u64,
     closed: bool,
@@ -75,7 +75,7 @@ enum Note {
 }
 
 impl Note {
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory of the notification, in bytes.
     fn bytes(&self) -> usize {
         let content = match self {
             Self::Progress { message, .. } => message.as_ref().map_or(0, String::len),
@@ -87,7 +87,7 @@ impl Note {
     }
 }
 
-/// Returns the memory that a value takes, in bytes.
+/// Returns the memory of a value, in bytes.
 fn value_bytes(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len(),
@@ -102,8 +102,7 @@ fn value_bytes(value: &Value) -> usize {
 }
 
 impl Queue {
-    /// Puts something in the queue, if there is room for it. Tells the user once for each
-    /// queue when there is none.
+    /// Queues a notification, if there is room for it. Logs it once per queue when there is none.
     fn push(&mut self, note: Note, max_bytes: usize) {
         let bytes = note.bytes();
         if self.notes.len() >= WAITING || self.bytes.saturating_add(bytes) > max_bytes {
@@ -146,8 +145,8 @@ impl Relay {
         }
     }
 
-    /// A relay that keeps what a call says while its client answers a question: the request that
-    /// the call goes on with is told, see [`Self::follow`].
+    /// Makes a relay that keeps notifications while the client answers a question: they are sent to
+    /// the request that the call goes on with, see [`Self::follow`].
     pub(super) fn while_suspended(&self) -> Self {
         Self {
             max_bytes: MAX_SUSPENDED_BYTES,
@@ -155,7 +154,8 @@ impl Relay {
         }
     }
 
-    /// Takes over what waits in another relay, to be sent before all that waits here.
+    /// Takes over the notifications that wait in another relay, to be sent before those that wait
+    /// here.
     pub(super) fn follow(&self, earlier: &Self) {
         let mut earlier = std::mem::take(&mut *earlier.queue());
         let mut queue = self.queue();
@@ -169,7 +169,7 @@ impl Relay {
         self.changed.notify_one();
     }
 
-    /// Takes nothing more. What waits is still sent.
+    /// Refuses further notifications. Waiting ones are still sent.
     pub(super) fn close(&self) {
         let mut queue = self.queue();
         queue.closed = true;
@@ -183,8 +183,8 @@ impl Relay {
         self.changed.notify_one();
     }
 
-    /// Sends what comes, as belonging to that request, until it is closed and empty or the agent
-    /// has gone.
+    /// Sends notifications, as belonging to `request`, until the relay is closed and empty or the
+    /// agent has gone.
     pub(super) async fn run(&self, peer: &Peer<RoleServer>, request: Option<&RequestId>) {
         let mut second = Instant::now();
         let mut sent = 0;
@@ -216,12 +216,12 @@ impl Relay {
         }
     }
 
-    /// Whether nothing waits to be sent.
+    /// Checks whether no notification waits to be sent.
     pub(super) fn is_empty(&self) -> bool {
         self.queue().notes.is_empty()
     }
 
-    /// Ends when something waits to be sent.
+    /// Waits until a notification waits to be sent.
     pub(super) async fn waiting(&self) {
         while self.is_empty() {
             self.changed.notified().await;
@@ -267,7 +267,7 @@ impl Relay {
         }
     }
 
-    /// Has the agent told of progress, if that is more than it was told before.
+    /// Queues progress for the agent, if it is more than the last one.
     fn tell(
         &self,
         mut queue: MutexGuard<'_, Queue>,
@@ -311,7 +311,7 @@ impl Relay {
     }
 }
 
-/// A number that is so many millionths more, with no more digits than that needs.
+/// Returns a number plus so many millionths, with no more digits than that needs.
 fn beyond(number: f64, millionths: f64) -> f64 {
     ((number * 1e6).round() + millionths) / 1e6
 }

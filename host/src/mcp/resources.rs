@@ -25,11 +25,11 @@ const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
 /// Longest URI that is subscribed to, in bytes: it is kept as long as its session.
 const MAX_URI_BYTES: usize = 4 << 10;
 
-/// The resources whose changes a client of the era with sessions wants to hear of.
+/// Resources whose changes a client of the era with sessions subscribes to.
 #[derive(Default)]
 pub(super) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
 
-/// Leaves of URIs that a client wants to hear of as many as it may.
+/// Removes the URIs that are beyond a client's limits.
 pub(super) fn leave_allowed(uris: &mut Vec<String>) {
     let mut bytes = 0;
     uris.retain(|uri| {
@@ -45,7 +45,7 @@ impl Subscriptions {
         self.all().keys().cloned().collect()
     }
 
-    /// Adds one. It counts when what this returns has ended.
+    /// Adds a subscription. It is in force when the returned future has ended.
     ///
     /// # Errors
     /// There are too many already.

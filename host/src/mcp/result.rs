@@ -1,4 +1,4 @@
-//! Results as their era writes them.
+//! Results in the form of their era.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use super::caller::Caller;
 use super::handler::ourselves;
 
-/// The member of `_meta` that says who has answered.
+/// Member of `_meta` with the server that has answered.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Description that this server gives of itself in every result of the stateless era.
 static SERVER: LazyLock<String> =
     LazyLock::new(|| serde_json::to_string(&ourselves()).unwrap_or_default());
 
-/// Beginning of a list in the stateless era: complete, stale at once, and for nobody else, which is
-/// what rmcp says of a list that does not say itself.
+/// Beginning of a list in the stateless era: complete, stale at once, and for this client only,
+/// which is also rmcp's default.
 static STATELESS: LazyLock<String> = LazyLock::new(|| {
     let server = &*SERVER;
     format!(
@@ -27,7 +27,7 @@ static STATELESS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// A list on one page, because many clients never ask for a second one.
+/// Makes a list on one page, because many clients never ask for a second one.
 ///
 /// # Errors
 /// The client asks for another page.
@@ -55,13 +55,13 @@ pub(super) fn list(
     Ok(Answer::Verbatim(text))
 }
 
-/// A result as its era writes it.
+/// Returns a result in the form of its era.
 pub(super) fn complete(result: Answer, stateless: bool) -> Answer {
     written(result, stateless, Vec::new)
 }
 
-/// The result of a call of a tool. Before the stateless era structured content is an
-/// object, and clients that hold a result against that would lose all of it.
+/// Returns the result of a tool's call. Before the stateless era structured content is an object,
+/// and clients that check a result against that would reject all of it.
 pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
     const NAME: &str = "structuredContent";
     let odd = match &result {
@@ -93,15 +93,15 @@ pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
     complete(result, stateless)
 }
 
-/// The result of reading something, which in the stateless era says how long it
-/// keeps.
+/// Returns the result of reading something, which in the stateless era has the time for which it
+/// may be cached.
 pub(super) fn read(result: Answer, stateless: bool) -> Answer {
     written(result, stateless, || {
         vec![("ttlMs", 0.into()), ("cacheScope", "private".into())]
     })
 }
 
-/// Whether a result says who has answered.
+/// Checks whether a result names the server that has answered.
 fn says_server(result: &Answer) -> bool {
     let meta = result.get("_meta");
     meta.is_some_and(|meta| meta.get(SERVER_INFO).is_some())
@@ -110,7 +110,7 @@ fn says_server(result: &Answer) -> bool {
 /// Members that only results of the stateless era have.
 const STATELESS_MEMBERS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
-/// A result as its era writes it, which has those members in the stateless one.
+/// Returns a result in the form of its era, with the given members in the stateless one.
 fn written(
     mut result: Answer,
     stateless: bool,
@@ -155,7 +155,7 @@ mod tests {
         answer.into_value().unwrap().to_string()
     }
 
-    /// Returns the member that says which server has answered, as it goes behind all others.
+    /// Returns the member with the server that has answered, as it goes behind all others.
     fn server() -> String {
         format!(r#""_meta":{{"{SERVER_INFO}":{}}}"#, *SERVER)
     }

@@ -1,4 +1,4 @@
-//! Keeps tools and their results out of rmcp's types.
+//! rmcp service that keeps tools and their results out of rmcp's types.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 
 use super::original::Original;
 
-/// Hands what concerns the plugins to the handler as custom requests, whose results
-/// rmcp passes on as they are. All that rmcp checks of a request is still checked. A request
-/// for tools that rmcp's types do not understand arrives as a custom one anyhow,
-/// so the handler sees every one of them in the same shape.
+/// Service that hands requests for plugins to the handler as custom requests, whose results rmcp
+/// passes on unchanged. rmcp's checks of a request are made all the same. A request for tools that
+/// rmcp's types cannot read arrives as a custom one anyhow, so the handler gets all of them in the
+/// same form.
 pub(super) struct Lossless<H>(pub(super) H);
 
 impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
@@ -99,12 +99,12 @@ fn untyped(request: ClientRequest, original: Option<&Original>) -> ClientRequest
     ClientRequest::CustomRequest(CustomRequest::new(method, params))
 }
 
-/// Parameters as they were sent. Those that rmcp has read can be written again.
+/// Returns parameters as they were sent. Those that rmcp has read are written again.
 fn plain(params: &impl Serialize) -> Value {
     serde_json::to_value(params).unwrap_or_default()
 }
 
-/// The members that go on with an earlier request.
+/// Returns the members that go on with an earlier request.
 fn continued(
     responses: Option<InputResponses>,
     state: Option<String>,
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// Panics when tools are listed, and repeats what it gets of a call.
+    /// Handler that panics when tools are listed, and returns the parameters of a call.
     struct PanickingHandler;
 
     impl ServerHandler for PanickingHandler {

@@ -6,8 +6,8 @@ use dormouse_protocol::SessionId;
 
 use super::common::Common;
 
-/// An agent's connection, as the roster knows it. Over stdio there is one for
-/// the whole life of the process. It ends when this is dropped.
+/// An agent's connection, as the roster knows it. Over stdio there is one for the whole life of the
+/// process. The session ends when this is dropped.
 pub(super) struct Session {
     common: Arc<Common>,
     id: SessionId,
@@ -25,7 +25,7 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// Lets go of all that was kept for this agent.
+    /// Drops everything that was kept for this agent.
     fn drop(&mut self) {
         self.common.end_session(self.id);
     }

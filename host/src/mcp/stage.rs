@@ -7,20 +7,19 @@ use tokio::time::Instant;
 
 /// Stage of a connection in rmcp.
 pub(super) enum Stage {
-    /// It waits for a request that tells the era, and takes anything but a request for
-    /// a reason to hang up.
+    /// Waits for a request that tells the era. rmcp would hang up on anything but a request.
     Opening,
-    /// Requests say all by themselves.
+    /// The stateless era: each request is complete by itself.
     Stateless,
-    /// Hands were shaken.
+    /// The era with sessions: the handshake is done.
     Session,
-    /// A handshake has come, and is for another service when all others of this one's
-    /// requests are answered, or at that time.
+    /// A late handshake has come. It is for another service, which begins when all other requests
+    /// of this one are answered, or at the given time.
     Leaving(Box<ClientJsonRpcMessage>, RequestId, Instant),
 }
 
 impl Stage {
-    /// The stage that rmcp goes on to from the first one when it reads a request.
+    /// Returns the stage that rmcp goes on to from the first one when it reads a request.
     pub(super) fn after(request: &ClientRequest) -> Self {
         match request {
             ClientRequest::InitializeRequest(_) => Self::Session,
@@ -43,7 +42,7 @@ impl Stage {
     }
 }
 
-/// The id of a message that asks to shake hands.
+/// Returns the id of an `initialize` request.
 pub(super) fn handshake(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
         JsonRpcMessage::Request(request) => {

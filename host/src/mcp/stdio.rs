@@ -1,4 +1,4 @@
-//! stdin and stdout, taken for MCP alone.
+//! stdin and stdout, used by MCP alone.
 
 use rmcp::transport::stdio_pipes;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -9,9 +9,9 @@ pub type Streams = (
     Box<dyn AsyncWrite + Send + Unpin>,
 );
 
-/// The process's stdin and stdout, in the quickest way that they allow: pipes
-/// and sockets are read when they have something, anything else by a thread that
-/// waits. Has to be called inside of a tokio runtime.
+/// Returns the process's stdin and stdout, in the fastest form that they allow: pipes and sockets
+/// are read when they are ready, anything else by a blocking thread. Has to be called inside of a
+/// tokio runtime.
 #[must_use]
 pub fn streams() -> Streams {
     // Node gives its children sockets where others give pipes.
@@ -32,7 +32,7 @@ fn sockets() -> Option<Streams> {
     Some((Box::new(input), Box::new(output)))
 }
 
-/// A descriptor as a Unix socket, if it is one.
+/// Returns a descriptor as a Unix socket, if it is one.
 #[cfg(unix)]
 fn socket(fd: std::os::fd::BorrowedFd<'_>) -> Option<tokio::net::UnixStream> {
     use std::os::unix::fs::FileTypeExt as _;

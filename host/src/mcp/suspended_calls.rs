@@ -18,21 +18,20 @@ use super::in_flight_call::Suspended;
 /// Time that a call waits for the answer to a question.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Most calls that may wait at once. Where there are more, one is ended of the client that has
-/// most, so that no client ends the calls of others: the one that has waited longest, whose person
-/// is the least likely still to be there. Half of the pool that instances come from stays free for
-/// those that run.
+/// Most calls that may wait at once. Where there are more, the one that has waited longest is ended
+/// of the client that has most: so no client ends the calls of others, and the person asked is the
+/// least likely still to be there. Half of the pool of instances stays free for running calls.
 const MAX_SUSPENDED_CALLS: usize = 64;
 
-/// Time that a call goes on to wait when another one waits for what it is busy with: long enough
-/// for an answer that is on its way, shorter than anybody's patience.
+/// Time for which a call goes on waiting while another one waits for its instance: long enough for
+/// an answer that is on its way, shorter than a person's patience.
 const CONTENDED_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Of how many calls that were ended it is known why.
+/// Most ended calls whose reasons are kept.
 const ENDED: usize = 1024;
 
-/// The calls that wait. What a client gets to see of one is a sealed number, which
-/// fits only the request that the call began with.
+/// Calls that wait. A client gets the sealed number of its call, which is valid only for the
+/// request that the call began with.
 pub(super) struct SuspendedCalls {
     me: Weak<Self>,
     codec: RequestStateCodec,
@@ -42,19 +41,19 @@ pub(super) struct SuspendedCalls {
 #[derive(Default)]
 struct SuspendedCallsState {
     next: u64,
-    /// The oldest first.
+    /// Waiting calls, the oldest first.
     calls: BTreeMap<u64, SuspendedCall>,
     /// Calls that have ended, the latest last.
     ended: VecDeque<(u64, EndReason)>,
 }
 
-/// A call that waits, and the end of its patience.
+/// Waiting call, with the timer that ends it.
 struct SuspendedCall {
     call: Suspended,
     _end: End,
 }
 
-/// Reason for which a call waits no longer.
+/// Reason for which a call was ended.
 #[derive(Clone, Copy)]
 enum EndReason {
     Late,
@@ -85,7 +84,7 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// Wakes up when a call has waited for too long, unless it is dropped before.
+/// Timer that ends a call which has waited for too long. Cancelled when this is dropped.
 struct End(AbortHandle);
 
 impl Drop for End {
@@ -95,7 +94,7 @@ impl Drop for End {
 }
 
 impl SuspendedCallsState {
-    /// The oldest call of the client that has most.
+    /// Returns the oldest call of the client that has most.
     fn to_spare(&self) -> Option<u64> {
         let mut shares: HashMap<ClientKey, usize> = HashMap::new();
         for waits in self.calls.values() {
@@ -108,8 +107,8 @@ impl SuspendedCallsState {
         numbers.min().map(|(_, number)| number)
     }
 
-    /// Takes a call out that is to end. Ending it takes its instance down, which is
-    /// not to be done under the lock.
+    /// Removes a call that is to end. It is returned, because dropping it shuts down its instance,
+    /// which must not be done under the lock.
     fn end(&mut self, number: u64, why: EndReason) -> Option<SuspendedCall> {
         let call = self.calls.remove(&number)?;
         if self.ended.len() == ENDED {
@@ -120,7 +119,8 @@ impl SuspendedCallsState {
     }
 }
 
-/// Ends when a call has waited long enough, or too long for another one.
+/// Waits until a call has waited for too long, or too long while another one waits for its
+/// instance.
 async fn over(held: Option<Awaited>) -> EndReason {
     let hindered = async {
         match held {
@@ -136,7 +136,7 @@ async fn over(held: Option<Awaited>) -> EndReason {
 }
 
 impl SuspendedCalls {
-    /// With a key of its own, so that no other process's states are good here.
+    /// Makes a store with a key of its own, so that no state of another process is valid here.
     ///
     /// # Errors
     /// The system gives no random numbers.
@@ -151,7 +151,7 @@ impl SuspendedCalls {
         }))
     }
 
-    /// Puts a call aside. What it returns is the `requestState` to take it back by.
+    /// Puts a call aside. Returns the `requestState` to take it back by.
     pub(super) fn put(&self, call: Suspended) -> String {
         let binding = call.binding();
         let mut waiting = self.waiting();
@@ -220,7 +220,7 @@ impl SuspendedCalls {
         })
     }
 
-    /// Ends the call that a client knows by a request of its session, if it waits.
+    /// Ends the waiting call that a client knows by a request of its session, if there is one.
     pub(super) fn cancel(&self, session: SessionId, request: &RequestId) {
         let mut waiting = self.waiting();
         let mut calls = waiting.calls.iter();

@@ -111,7 +111,7 @@ impl Host {
         Ok(listed.result(result, tool, &snapshot))
     }
 
-    /// Returns the tools that the agent of a request has been shown, and its name there.
+    /// Returns the record of the listed tools for the agent of a request, and its name there.
     fn listed_by<'a>(&'a self, caller: &'a Caller<'_>) -> (&'a ListedTools, &'a str) {
         match self.lasting || !caller.stateless {
             true => (&self.listed, ""),
@@ -130,11 +130,7 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
     let near = names::nearest(name, snapshot.names());
     let near = near.map(|near| format!("hint: did you mean `{near}`?"));
     let why = missing(name, snapshot)
-        .or_else(|| {
-            let gone = not_offered(name, snapshot)?;
-            let hint = near.clone().unwrap_or(gone.hint);
-            Some(format!("{}\n{hint}", gone.why))
-        })
+        .or_else(|| not_offered(name, snapshot, near.as_deref()))
         .or_else(|| near.clone())
         .or_else(|| Some(snapshot.untrusted()?.hint()))
         .map(|why| format!("\n{why}"))
@@ -142,8 +138,8 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown tool: `{said}`{why}"), None)
 }
 
-/// Returns what is wrong with the server whose tool a name would be, if its tools are not listed
-/// because of that.
+/// Returns the fault of the server whose tool a name would be, if its tools are not listed because
+/// of that.
 fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
     if let Some(why) = not_shown(name, snapshot) {
         return Some(why);
@@ -158,41 +154,54 @@ fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
         .filter(of)
         .find(|server| server.listed().is_none())?;
     let name = &server.config().name;
-    Some(match server.problem() {
-        Some(problem) => format!("server `{name}` has failed: {problem}"),
-        None => format!("server `{name}` is disabled\nhint: `dormouse enable {name}`"),
-    })
+    let why = match (server.problem(), server.switched_off()) {
+        (Some(problem), _) => format!("has failed: {problem}"),
+        (None, Some(state)) => format!("is {state}"),
+        (None, None) => "has nothing to list".to_owned(),
+    };
+    Some(format!("server `{name}` {why}"))
 }
 
-/// Tool that a server does not offer.
-struct NotOffered {
-    why: String,
-    hint: String,
-}
-
-/// Returns the server whose tool a name would be, if that has its tools listed, and a hint.
-fn not_offered(name: &str, snapshot: &Snapshot) -> Option<NotOffered> {
+/// Returns the reason for which the server whose tool a name would be does not have it, if that
+/// server's tools are listed, and a hint: at the name that is `near`, where that may be meant.
+fn not_offered(name: &str, snapshot: &Snapshot, near: Option<&str>) -> Option<String> {
     let servers = || snapshot.servers().values();
     let shown = |server: &Server, tool: &str| {
         let config = server.config();
         names::shown(&config.name, config.prefix.as_deref(), tool)
     };
+    let of = |server: &Arc<Server>| format!("server `{}`", server.config().name);
     let is_gone = |server: &&Arc<Server>| {
         let mut gone = server.gone();
         gone.any(|(kind, tool)| kind == Gated::Tool && shown(server, tool) == name)
     };
+    let with_hint = |server: &Arc<Server>, why: &str| {
+        let name = &server.config().name;
+        let usual = format!("hint: `dormouse tools {name}` lists what it has");
+        let hint = near.unwrap_or(&usual);
+        format!("{} {why}\n{hint}", of(server))
+    };
+    if let Some(server) = servers().find(is_gone) {
+        return Some(with_hint(server, "no longer offers it"));
+    }
+    let left_out = servers().find_map(|server| {
+        let mut left_out = server.left_out();
+        let tool = left_out.find(|tool| shown(server, tool) == name)?;
+        Some(format!("{} {}", of(server), server.why_left_out(tool)))
+    });
+    if left_out.is_some() {
+        return left_out;
+    }
     let is_of = |server: &&Arc<Server>| {
         let begin = shown(server, "");
         server.listed().is_some() && !begin.is_empty() && name.starts_with(&begin)
     };
-    let (server, why) = match servers().find(is_gone) {
-        Some(server) => (server, "no longer offers it"),
-        None => (servers().find(is_of)?, "offers no tool of that name"),
-    };
-    let server = &server.config().name;
-    Some(NotOffered {
-        why: format!("server `{server}` {why}"),
-        hint: format!("hint: `dormouse tools {server}` lists what it has"),
+    let server = servers().find(is_of)?;
+    Some(match server.reachable() {
+        Err(why) if server.is_unknown() => {
+            format!("nothing is known yet of what {} offers\n{why}", of(server))
+        }
+        _ => with_hint(server, "offers no tool of that name"),
     })
 }
 

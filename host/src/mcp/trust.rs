@@ -1,5 +1,5 @@
-//! The tool by which an agent's user can be asked to trust the project that they are in.
-//! It is all that an agent is shown of such a project, and the same for each of them.
+//! Tool by which an agent's user can be asked to trust the project that they are in. An agent is
+//! shown nothing else of such a project, and each agent is shown the same.
 
 use dormouse_protocol::Capability;
 use serde_json::json;
@@ -9,10 +9,10 @@ use super::client::can;
 use super::commands::push;
 use crate::roster::Snapshot;
 
-/// The name of the tool.
+/// Name of the tool.
 pub(super) const NAME: &str = "dormouse__trust_project";
 
-/// Whether a client is shown the tool: there is something to trust, and its user can be
+/// Checks whether a client is shown the tool: there is something to trust, and its user can be
 /// asked and may decide it.
 pub(super) fn is_offered(caller: &Caller<'_>, snapshot: &Snapshot) -> bool {
     snapshot.untrusted().is_some()

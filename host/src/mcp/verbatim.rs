@@ -1,11 +1,10 @@
-//! Texts on their way through rmcp, which has room for values only.
+//! JSON texts that pass through rmcp, which can hold values only.
 //!
-//! A value cannot say `1.10`, nor a number of thirty digits. So between the handler and
-//! the wire a text is *folded*: into a JSON string where a result is, which no result
-//! of MCP is otherwise, and into a member of a name of our own where the parameters of
-//! a question are, or the data of an error. Over stdio we write and read the messages ourselves (see `wire`);
-//! over HTTP what rmcp has written is unfolded on its way out, and what it is to read
-//! is folded on its way in.
+//! A value cannot hold `1.10`, nor a number of thirty digits. So between the handler and the wire a
+//! text is *folded*: into a JSON string in place of a result (no result of MCP is a string), or
+//! into a member with a name of our own in place of the parameters of a question or the data of an
+//! error. Over stdio the messages are written and read here (see `wire`); over HTTP rmcp's output
+//! is unfolded on its way out, and its input is folded on its way in.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,15 +18,14 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-/// The member that the parameters of a question and the data of an error are folded
-/// into.
+/// Member that the parameters of a question and the data of an error are folded into.
 const MEMBER: &str = "dormouse:verbatim";
 
-/// Marks of rmcp's messages that something is folded into. Inside of strings quotation marks are
-/// escaped, so that few others look alike.
+/// Marks of rmcp's messages with a folded text. Quotation marks inside of strings are escaped, so
+/// few other messages contain them.
 const FOLDED: [&str; 2] = ["\"result\":\"", "\"dormouse:verbatim\":\""];
 
-/// An answer as rmcp takes it from its handler.
+/// Returns an answer in the form that rmcp takes from its handler.
 pub(super) fn folded(answer: Answer) -> CustomResult {
     CustomResult(match answer {
         Answer::Made(value) => value,
@@ -35,26 +33,26 @@ pub(super) fn folded(answer: Answer) -> CustomResult {
     })
 }
 
-/// Returns the data of an error, which it has besides its message, as rmcp takes it.
+/// Returns the data of an error, besides its message, in the form that rmcp takes.
 pub(super) fn data(text: String) -> Value {
     json!({ MEMBER: text })
 }
 
-/// A question as rmcp takes it. It adds a progress token to whatever it asks, which
-/// nobody wants and which goes no further than to where this is unfolded.
+/// Returns a question in the form that rmcp takes. rmcp adds a progress token, which is dropped
+/// where the question is unfolded.
 pub(super) fn question(question: &Question) -> CustomRequest {
     let params = json!({ MEMBER: question.to_text() });
     CustomRequest::new(question.method(), Some(params))
 }
 
-/// A client's response with its result folded. `text` is the whole message.
+/// Folds the result of a client's response. `text` is the whole message.
 pub(super) fn response(response: &mut JsonRpcResponse<ClientResult>, text: &str) {
     if let Some(result) = member(text, "result") {
         response.result = ClientResult::CustomResult(CustomResult(result.into()));
     }
 }
 
-/// The same, before rmcp has read the message.
+/// Folds the result of a client's response before rmcp has read it.
 pub(super) fn response_body(body: &Bytes) -> Bytes {
     let folded = || {
         let text = std::str::from_utf8(body).ok()?;
@@ -65,10 +63,10 @@ pub(super) fn response_body(body: &Bytes) -> Bytes {
     folded().map_or_else(|| body.clone(), Bytes::from)
 }
 
-/// A client's answer, which was folded when it came in.
+/// Returns a client's answer, which was folded when it came in.
 ///
 /// # Errors
-/// It is none.
+/// The result is not valid JSON.
 pub(super) fn answer(result: ClientResult) -> Result<Answer, String> {
     match result {
         ClientResult::CustomResult(CustomResult(Value::String(text))) => Answer::read(text),
@@ -78,14 +76,14 @@ pub(super) fn answer(result: ClientResult) -> Result<Answer, String> {
     }
 }
 
-/// Part of a message that is to go out as the text that it is.
+/// Part of an outgoing message that is written as the text that it is.
 pub(super) enum Text<'a> {
     Result(&'a str),
     /// The parameters of a request of that method.
     Params(&'a str, &'a str),
 }
 
-/// The text that is folded into a message.
+/// Returns the text that is folded into a message.
 pub(super) fn text(message: &ServerJsonRpcMessage) -> Option<Text<'_>> {
     match message {
         JsonRpcMessage::Response(response) => match &response.result {
@@ -105,7 +103,7 @@ pub(super) fn text(message: &ServerJsonRpcMessage) -> Option<Text<'_>> {
     }
 }
 
-/// Returns a message or an event of a stream that rmcp has written, as it goes out.
+/// Unfolds a message, or an event of a stream, that rmcp has written.
 pub(super) fn unfolded(written: Bytes) -> Bytes {
     let text = std::str::from_utf8(&written).unwrap_or_default();
     if !FOLDED.into_iter().any(|mark| text.contains(mark)) {
@@ -124,7 +122,7 @@ pub(super) fn unfolded(written: Bytes) -> Bytes {
     lines.collect::<String>().into()
 }
 
-/// A message with what is folded unfolded; none where nothing is.
+/// Returns a message with its folded text unfolded; none where there is none.
 fn mended(message: &str) -> Option<String> {
     let params = || {
         let (place, params) = value(message, "params")?;
@@ -143,7 +141,7 @@ fn mended(message: &str) -> Option<String> {
     Some([&message[..place.start], &text, &message[place.end..]].concat())
 }
 
-/// A member's value, and where it is.
+/// Returns a member's value, and its range in the object's text.
 fn value<'a>(object: &'a str, name: &str) -> Option<(Range<usize>, &'a str)> {
     let value = member(object, name)?;
     // The value is a part of the text, so it is that far from its start.

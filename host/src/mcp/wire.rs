@@ -1,10 +1,10 @@
 //! An agent's connection, as lines of JSON.
 //!
-//! rmcp's own transport would do but for six things: a result that is JSON text already
-//! goes out as it is, byte for byte; a request's text is kept with it; the end of the
-//! input is noticed at once, so that running calls can be ended; a message that makes no
-//! sense is answered under its id; several may come at once, in the revision that has
-//! that; and a client that has begun without a handshake may shake hands after all.
+//! rmcp's own transport does all but six things: a result that is JSON text already goes out byte
+//! for byte; a request's text is kept with it; the end of the input is noticed at once, so that
+//! running calls can be ended; an invalid message is answered under its id; several messages may
+//! come at once, in the revision that allows it; and a client that has begun without a handshake
+//! may shake hands after all.
 
 use std::collections::VecDeque;
 use std::io;
@@ -40,22 +40,22 @@ const REFUSALS: usize = 64;
 /// Number of bytes of the input that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
-/// Most requests that may have no answer yet; nothing more is read while more have none. Far fewer
-/// calls may run at once, and what is beyond that is refused at once.
+/// Most requests that may have no answer yet; beyond that reading pauses. Far fewer calls may run
+/// at once, and others are refused at once.
 pub(super) const MAX_OPEN_REQUESTS: usize = 16_384;
 
-/// Time that requests that run when their client shakes hands after all may take to be answered: a
+/// Time that running requests may take to be answered when their client shakes hands after all: a
 /// bit longer than until they are cancelled.
 const LEAVING: Duration = Duration::from_millis(1500);
 
-/// Returns the error with which a request is answered instead of a long result while too many wait.
+/// Returns the error that replaces a long result while too many wait to be read.
 fn unread(id: RequestId) -> ServerJsonRpcMessage {
     let why = "too many long results wait to be read by this client\n\
                hint: read those that are there, and ask again";
     ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
 }
 
-/// Reads a line, if there is room for what it becomes.
+/// Reads a line, if there is room for its message.
 fn read(line: String, room: &Result<TakenRoom, NoRoom>) -> Incoming {
     match room {
         Ok(room) => {
@@ -67,21 +67,21 @@ fn read(line: String, room: &Result<TakenRoom, NoRoom>) -> Incoming {
     }
 }
 
-/// An agent's two streams, for as long as it is there.
+/// An agent's two streams, for the whole connection.
 pub(super) struct Link<R, W> {
     lines: tokio::sync::Mutex<LineReader<BufReader<R>>>,
     output: Output<Counted<W>>,
     /// Messages that were sent and are not written yet.
     backlog: Arc<Backlog>,
-    /// Memory of what was read and is not dealt with yet.
+    /// Memory of messages that were read and are not dealt with yet.
     message_room: MessageRoom,
-    /// The requests that have no answer yet.
+    /// Requests that have no answer yet.
     open: Open,
-    /// Set once it was said that there are too many of these.
+    /// Makes the warning about too many open requests come once.
     said_open: Once,
-    /// Requests that came together.
+    /// Requests that came together in batches.
     batches: Batches,
-    /// Places for answers to texts that are no messages, which wait to be written.
+    /// Places for answers to invalid texts that wait to be written.
     refusals: Arc<Semaphore>,
     /// Message that the next service begins with.
     next: Mutex<Option<Box<ClientJsonRpcMessage>>>,
@@ -139,7 +139,7 @@ impl<R, W> Link<R, W> {
         self.backlog.room().await
     }
 
-    /// Takes the message that another service has to begin with, when one has ended.
+    /// Takes the message that the next service has to begin with, when one has ended.
     pub(super) fn next(&self) -> Option<Box<ClientJsonRpcMessage>> {
         self.place().take()
     }
@@ -149,27 +149,27 @@ impl<R, W> Link<R, W> {
     }
 }
 
-/// A line that is read as soon as there is room for what it becomes.
+/// A line that is read as soon as there is room for its message.
 struct WaitingLine {
     text: String,
-    /// Bytes that it takes while it is on its way.
+    /// Bytes that the message takes while it is on its way.
     bytes: usize,
-    /// Until when it waits.
+    /// End of the wait for room.
     until: Instant,
 }
 
-/// Messages of one service. Another one goes on with what follows a handshake that comes late:
-/// rmcp's own cannot change from an era to the other.
+/// Messages of one service of rmcp. Another service goes on after a late handshake: rmcp's own
+/// cannot change from one era to the other.
 pub(super) struct Wire<R, W> {
     link: Arc<Link<R, W>>,
     stage: Stage,
     /// Messages that were read, and are still to be passed on.
     read: VecDeque<Box<ClientJsonRpcMessage>>,
-    /// The next message. Waiting may be given up at any time, and goes on later.
+    /// Next line. Waiting for its room may be given up at any time, and goes on later.
     waiting: Option<WaitingLine>,
     /// Whether the last message had no room, which was logged then.
     is_refusing: bool,
-    /// Cancelled when there is nothing more for this service.
+    /// Cancelled when no more messages come to this service.
     over: CancellationToken,
 }
 
@@ -178,7 +178,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// The messages of a service that begins with that one, if there is any.
+    /// Makes the transport of a service, which begins with `first` if that is there.
     pub(super) fn new(
         link: &Arc<Link<R, W>>,
         first: Option<Box<ClientJsonRpcMessage>>,
@@ -194,7 +194,7 @@ where
         }
     }
 
-    /// Returns the message that rmcp is to hear of a message that was read, if any.
+    /// Returns a message that was read, if it is for rmcp.
     fn passed(&mut self, message: Box<ClientJsonRpcMessage>) -> Option<ClientJsonRpcMessage> {
         match (&self.stage, &*message) {
             (Stage::Opening, JsonRpcMessage::Request(request)) => {
@@ -225,7 +225,7 @@ where
         Some(*message)
     }
 
-    /// Takes note of whether there is room for a line, and logs where there is none any more.
+    /// Notes whether there is room for a line, and logs once where there is none any more.
     fn say_room(&mut self, room: &Result<TakenRoom, NoRoom>) {
         match room {
             Ok(_) => self.is_refusing = false,
@@ -270,8 +270,7 @@ where
         }
     }
 
-    /// The next line, or what is answered to one that is no text; nothing when there are no more.
-    /// Cancel safe.
+    /// Returns the next line, or the error for one that is not text; none at the end. Cancel safe.
     async fn line(&self) -> Option<Result<WaitingLine, ErrorData>> {
         let link = &self.link;
         if link.room().await.is_err() {
@@ -298,14 +297,14 @@ where
         }))
     }
 
-    /// Answers what makes no sense.
+    /// Answers an invalid text.
     fn refuse(&self, error: ServerJsonRpcMessage) {
         if let Ok(line) = OutgoingLine::of(&error) {
             self.say(line.text());
         }
     }
 
-    /// Writes a line that rmcp knows nothing of.
+    /// Writes a line that does not come from rmcp.
     fn say(&self, line: Vec<u8>) {
         // Whoever sends nonsense and does not read is told of some of it.
         let Ok(place) = self.link.refusals.clone().try_acquire_owned() else {

@@ -1,9 +1,8 @@
-//! Resources that upstreams have for as long as they are connected.
+//! Resources that upstreams have only while they are connected.
 //!
-//! A resource that an upstream adds may be there for that connection alone, and for the client that
-//! it is made for: a file that a call has made, say. So it is listed as long as the connection
-//! lives, and is no part of what is kept of the upstream. What is there for all is in the first
-//! list of its next connection.
+//! A resource that an upstream adds may exist for that connection and its client alone, such as a
+//! file that a call has made. So it is listed as long as the connection lives, and is not recorded.
+//! Resources that exist for all are in the first list of its next connection.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,17 +12,17 @@ use serde_json::value::RawValue;
 
 use crate::store::KnownUpstream;
 
-/// Most that is kept of the resources of one upstream, in bytes.
+/// Most memory for the added resources of one upstream, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Resources that upstreams have for as long as they are connected.
+/// Resources that upstreams have only while they are connected.
 #[derive(Default)]
 pub(super) struct AddedResources(Mutex<BTreeMap<Fingerprint, OfUpstream>>);
 
 #[derive(Default)]
 struct OfUpstream {
     by_connection: BTreeMap<u64, Vec<Box<RawValue>>>,
-    /// Knowledge of the upstream as it is kept, and the same with these resources.
+    /// Knowledge of the upstream as it is recorded, and the same with these resources.
     extended: Option<(Arc<KnownUpstream>, Arc<KnownUpstream>)>,
 }
 
@@ -32,7 +31,7 @@ impl AddedResources {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets those of one connection. Where all of an upstream's would be too large, it is none.
+    /// Sets the resources of one connection, or none if all of its upstream would be too large.
     pub(super) fn set(
         &self,
         upstream: &Fingerprint,
@@ -56,7 +55,7 @@ impl AddedResources {
         }
     }
 
-    /// Forgets those of a connection. Returns whether there were any.
+    /// Forgets the resources of a connection. Returns whether there were any.
     pub(super) fn forget(&self, upstream: &Fingerprint, connection: u64) -> bool {
         let had = self
             .all()
@@ -68,7 +67,7 @@ impl AddedResources {
         had
     }
 
-    /// Knowledge of an upstream with these resources.
+    /// Returns the knowledge of an upstream with these resources.
     pub(super) fn extended(
         &self,
         upstream: &Fingerprint,

@@ -1,5 +1,4 @@
-//! Approving what a server offers that is not what its user has approved: by whoever has been shown
-//! it.
+//! Approval of a server's pending items, by a user who has been shown them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,16 +12,16 @@ use super::confirm::{Agreed, ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirme
 use super::{Context, Roster, bridge};
 use crate::store::{DecidedBy, Decision, Pending, Selection};
 
-/// Outcome of asking a user to approve what waits of a server.
+/// Outcome of asking a user to approve the pending items of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ApprovalOutcome {
-    /// There is nothing to ask about.
+    /// Nothing is pending.
     NothingWaits,
-    /// They have approved so many items.
+    /// They have approved this number of items.
     Approved(usize),
-    /// They have not.
+    /// They have not approved them.
     Waits {
-        /// Number of items that go on waiting.
+        /// Number of items that stay pending.
         count: usize,
         /// Reason, in words of Dormouse's own.
         why: String,
@@ -30,7 +29,7 @@ pub enum ApprovalOutcome {
 }
 
 impl Roster {
-    /// Asks the user of a call's client to approve all that waits of a server.
+    /// Asks the user of a call's client to approve all pending items of a server.
     ///
     /// # Errors
     /// There is no such server, it offers something else by now than what they were shown, or that
@@ -67,7 +66,7 @@ impl Roster {
         Ok(ApprovalOutcome::Approved(approved?.len()))
     }
 
-    /// Asks the user of a client whether they approve what waits of a server.
+    /// Asks the user of a client whether they approve the pending items of a server.
     ///
     /// # Errors
     /// They do not, or nobody can be asked whose answer is the user's.
@@ -85,7 +84,7 @@ impl Roster {
         self.confirm(asked, caller, message, what).await
     }
 
-    /// The folders, other than this one, in which something of a server waits for its user.
+    /// Returns the folders, other than this one, in which items of a server are pending.
     #[must_use]
     pub fn folders_that_wait(&self, server: &str) -> Vec<PathBuf> {
         let server = self.server(server).ok();
@@ -93,7 +92,7 @@ impl Roster {
         upstream.map_or_else(Vec::new, |of| self.store.folders_that_wait(&of.fingerprint))
     }
 
-    /// Takes note that a user was shown what of a server is gone.
+    /// Records that a user was shown the items of a server that are gone.
     ///
     /// # Errors
     /// There is no such server, or that cannot be kept.
@@ -106,12 +105,12 @@ impl Roster {
         Ok(())
     }
 
-    /// Allows what a server offers as its user was shown it: what has that digest. That is all
-    /// that waits, or the tools that are named. Says what they had not seen.
+    /// Approves the pending items of a server that its user was shown, which have the digest
+    /// `shown`: all, or the tools that are named. Returns those that they had not seen before.
     ///
     /// # Errors
-    /// There is no such server, it has no upstream, it offers something else by now, or that
-    /// cannot be kept.
+    /// There is no such server, it offers something else by now, or the approval cannot be
+    /// recorded.
     pub fn approve(
         &self,
         server: &str,
@@ -141,7 +140,7 @@ impl Roster {
     }
 }
 
-/// Returns the text of the form in which a user is asked to approve what waits of a server.
+/// Returns the text of the form in which a user is asked to approve the pending items of a server.
 fn shown(server: &str, pending: &Pending, gone: Option<&Gone>) -> String {
     let counts = counts(pending, gone);
     let mut message = format!("What `{server}` offers is not what you have approved ({counts}):\n");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
 
 impl Roster {
-    /// A prompt: an MCP `GetPromptResult`.
+    /// Returns a prompt: an MCP `GetPromptResult`.
     ///
     /// # Errors
     /// Its server is gone, or its plugin refuses.
@@ -29,7 +29,7 @@ impl Roster {
         self.ask(offer.server(), wanted, None, context).await
     }
 
-    /// A resource, read where it [belongs](Self::resource): an MCP `ReadResourceResult`.
+    /// Reads a resource where it [belongs](Self::resource): an MCP `ReadResourceResult`.
     ///
     /// # Errors
     /// Its server is gone, or its plugin has no such resource or refuses.
@@ -70,9 +70,9 @@ impl Roster {
             .await
     }
 
-    /// Has the changes of a resource told, by its upstream, too, if it has one, for as long
-    /// as what this returns is held. It wakes nobody: an upstream that sleeps is asked when it
-    /// is connected.
+    /// Sends notifications of a resource's changes, also those of its upstream, if it has one, for
+    /// as long as the returned value is held. A sleeping upstream is not woken up: it gets the
+    /// subscription when it is connected.
     #[must_use]
     pub fn follow(&self, uri: &str) -> FollowedResource {
         let subscription = || {
@@ -114,7 +114,7 @@ fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
     Ok((item, function))
 }
 
-/// A text in an MCP object.
+/// Returns a string member of an MCP object.
 fn member(item: &ListedItem, name: &str) -> Option<String> {
     let object: Map<String, Value> = serde_json::from_str(item.object.get()).ok()?;
     object.get(name)?.as_str().map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Listing of a bridged server, by what is known of its upstream.
+//! Listing of a bridged server, made of the record of its upstream.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use super::indented_json::indented;
 use super::line_diff::{self, Shown};
 use crate::store::{Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
 
-/// The one tool of a server of which nothing is known yet.
+/// Name of the only tool of a server of which nothing is known yet.
 pub(super) const DISCOVER: &str = "discover";
 
 /// Returns the listing that a bridged server shows.
@@ -59,9 +59,9 @@ fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
     Arc::new(shown)
 }
 
-/// Returns the listing that a plugin in front of an upstream shows: what the plugin declares, as
-/// careful as its upstream's tools are, and of those of them that are no longer what their user has
-/// approved, what the policy says.
+/// Returns the listing of a plugin in front of an upstream: its own declaration, with tools as
+/// cautious as those of its upstream, and without those that the policy withholds because their
+/// user has not approved them.
 pub(super) fn adapted(
     declared: &Arc<Listing>,
     changes: &ChangePolicy,
@@ -97,8 +97,9 @@ pub(super) fn adapted(
     Arc::new(shown)
 }
 
-/// Tools that a plugin in front of an upstream declares, and that are others by now, as their user
-/// has approved them: each by its name. A function of the plugin's own is what that declares.
+/// Returns the tools that a plugin in front of an upstream declares in another form than their user
+/// has approved: each as approved, by its name. Functions of the plugin's own are left out, because
+/// the plugin alone defines them.
 pub(super) fn outdated<'k>(
     declared: &Listing,
     known: &'k KnownUpstream,
@@ -113,7 +114,7 @@ pub(super) fn outdated<'k>(
     approved.map(|tool| (tool.name.as_str(), tool))
 }
 
-/// The tools that the user wants to be shown.
+/// Returns a listing of the tools that the user wants to be shown.
 fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
     let filter = filter.of_tools();
     // What is odd about a tool that nobody wants is nobody's concern either.
@@ -128,7 +129,7 @@ fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
     Arc::new(shown)
 }
 
-/// A listing of tools that are made here.
+/// Makes a listing of tools that are defined here.
 fn made(tools: Vec<(String, Value)>) -> Arc<Listing> {
     let tools = tools.into_iter().filter_map(|(name, tool)| {
         let tool = to_raw_value(&tool).ok()?;
@@ -173,14 +174,14 @@ fn stub(server: &str, name: &str) -> (String, Value) {
     (name.to_owned(), tool)
 }
 
-/// Most bytes of signatures that a model is told at once: clients refuse results that are very
-/// long, and all tools are in their lists then.
+/// Most bytes of signatures that a model is sent at once: clients refuse results that are very
+/// long, and all tools are in their lists by then.
 const MAX_SIGNATURES_BYTES: usize = 16 << 10;
 
 /// Most bytes of the names of tools whose signatures are left out.
 const MAX_NAMES_BYTES: usize = 4 << 10;
 
-/// Returns the text that tells a model of the tools that a server turned out to have.
+/// Returns the text for a model on the tools that a server turned out to have.
 pub(super) fn signatures(
     server: &str,
     listing: &Listing,
@@ -215,7 +216,8 @@ pub(super) fn signatures(
     text
 }
 
-/// The signature of a tool with the first line of its description. `tool` is an MCP `Tool` object.
+/// Returns the signature of a tool with the first line of its description. `tool` is an MCP `Tool`
+/// object.
 fn signature(name: &str, tool: &str) -> String {
     let object: Value = serde_json::from_str(tool).unwrap_or_default();
     let schema = |name: &str| object.get(name).filter(|schema| schema.is_object());
@@ -230,11 +232,11 @@ fn signature(name: &str, tool: &str) -> String {
     text
 }
 
-/// Most levels of a value that is shown with a line for each of its parts: each level indents
-/// all lines within it.
+/// Most levels of a value that is shown with a line for each of its parts: each level indents all
+/// lines within it.
 const MAX_INDENTED_LEVELS: usize = 16;
 
-/// Whether a value has more than so many levels.
+/// Checks whether a value has more than `levels` levels.
 fn is_deeper(value: &Value, levels: usize) -> bool {
     match (value, levels.checked_sub(1)) {
         (Value::Array(_) | Value::Object(_), None) => true,
@@ -246,7 +248,7 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// A member's value for whoever compares it with another: a text as it reads, and all else as it is
+/// Returns a member's value as a reader compares it: a string as its text, and all else as it is
 /// written, with a line for each of its parts.
 fn member_text(value: &RawValue) -> String {
     match serde_json::from_str(value.get()) {
@@ -257,9 +259,9 @@ fn member_text(value: &RawValue) -> String {
 }
 
 /// Returns the difference between an item that an upstream offers and the same item as it was
-/// approved, for the user who has to approve it: the members of the object that are not the same,
-/// as they were and as they are: all lines that are not, and of the others those beside them.
-/// Nothing in it moves a cursor or looks like something else.
+/// approved, for the user who has to approve it: the members that differ, as they were and as they
+/// are, with all changed lines and the unchanged ones next to them. Control characters and
+/// look-alikes are made visible.
 #[must_use]
 pub fn difference(item: &PendingItem) -> String {
     let members = |object: Option<&str>| -> BTreeMap<String, Box<RawValue>> {
@@ -334,7 +336,7 @@ mod tests {
     use super::*;
     use crate::store::{Selection, Store};
 
-    /// An item that can be shown: all in it that MCP does not have is shown as it is.
+    /// Makes an item that can be shown: members unknown to MCP are shown as they are.
     fn item(was: &Value, is: &Value) -> PendingItem {
         let shown = |object: &Value| {
             let mut object = object.clone();
@@ -408,7 +410,7 @@ mod tests {
         }
     }
 
-    /// Users who approve a number have seen it as it is written.
+    /// A user who approves a number has seen it as it is written.
     #[test]
     fn numbers_are_shown_as_they_are_written() {
         let tool = |most: &str, description: &str| {
@@ -461,8 +463,8 @@ mod tests {
         }
     }
 
-    /// Nothing is left out because an object that nobody was shown has said it, too, or a member
-    /// that nobody is told.
+    /// A text that is also in an object nobody was shown, or in a member nobody is shown, is not
+    /// left out.
     #[test]
     fn what_nobody_was_told_is_not_known() {
         let tool = |schema: &Value, hints: &Value| json!({ "description": "EVIL", "inputSchema": schema, "annotations": hints });
@@ -490,8 +492,8 @@ mod tests {
         assert!(shown.contains("  +   \"title\": \"WORSE\"\n"), "{shown}");
     }
 
-    /// A component that declares a tool as it was is as careful as the tool is now, whoever has
-    /// approved that, and says nothing that it does not declare.
+    /// A component that declares an older form of a tool is as cautious as the current form,
+    /// whoever has approved that, and repeats nothing that it does not declare.
     #[test]
     fn a_component_is_as_careful_as_what_is_approved_of_its_upstream() {
         let tool = |description: &str, reads: bool| {

@@ -1,4 +1,4 @@
-//! Calling tools.
+//! Calls of tools.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use super::bridge::{self, DISCOVER};
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
 
-/// Returns the text that a model gets beside the refusal of a tool that it sees as its user has
-/// approved it, and whose definition has changed since. The model may have called it as it was.
+/// Returns the text for a model beside the refusal of a tool that it is shown as its user has
+/// approved it, and whose definition has changed since. The model may have called it by the old
+/// definition.
 fn definition_has_changed(server: &str) -> String {
     format!(
         "[dormouse] The definition of this tool has changed since its user approved it: \
@@ -19,8 +20,8 @@ fn definition_has_changed(server: &str) -> String {
     )
 }
 
-/// Returns the text that a model gets beside the refusal of a tool that a component declares as it
-/// was.
+/// Returns the text for a model beside the refusal of a tool whose old definition a component
+/// declares.
 fn component_is_outdated(server: &str) -> String {
     format!(
         "[dormouse] The definition of this tool has changed since the component of this server was \
@@ -30,9 +31,8 @@ fn component_is_outdated(server: &str) -> String {
 }
 
 impl Roster {
-    /// Calls a tool by its server's and its own name. The answer is an MCP
-    /// `CallToolResult`; whatever goes wrong inside the tool is one too
-    /// (`isError`).
+    /// Calls a tool by the names of its server and of itself. The answer is an MCP
+    /// `CallToolResult`, also for errors inside the tool (`isError`).
     ///
     /// # Errors
     /// There is no such tool to call, or the upstream behind it answers with a
@@ -103,8 +103,8 @@ impl Roster {
         Ok(self.with_shown_uris(server, None, answer))
     }
 
-    /// A server as it is on disk now: what was replaced is noticed even where nobody
-    /// tells of it.
+    /// Returns a server as it is on disk now: a replaced file is noticed even without a
+    /// notification.
     pub(super) fn current(&self, server: &str) -> Result<Arc<Server>, Refusal> {
         let found = self.server(server)?;
         if found.is_current() {
@@ -114,7 +114,7 @@ impl Roster {
         Ok(self.server(server)?)
     }
 
-    /// Connects a server's upstream for the first time, and says what it has.
+    /// Connects a server's upstream for the first time, and returns a text on its tools.
     async fn discover(&self, server: &Arc<Server>, context: Context) -> Value {
         let name = &server.config().name;
         if let Err(why) = server.connect(self, context).await {

@@ -18,7 +18,7 @@ pub struct Gone {
 }
 
 impl Gone {
-    /// Finds what of a server is gone. None where nothing is.
+    /// Returns the items of a server that are gone. None where there are none.
     #[must_use]
     pub fn of(server: &Server) -> Option<Self> {
         let gone = server.gone();
@@ -29,7 +29,7 @@ impl Gone {
         })
     }
 
-    /// The names: tools by theirs alone, else with what they are.
+    /// Returns the names: tools by theirs alone, others with their kind.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let items = self.items.iter();
@@ -42,7 +42,7 @@ impl Gone {
             .collect()
     }
 
-    /// The items, a line for each of them.
+    /// Returns the items, a line for each of them.
     #[must_use]
     pub fn list(&self) -> String {
         let mut text = String::new();
@@ -65,7 +65,7 @@ impl fmt::Display for Gone {
     }
 }
 
-/// Returns the text that tells a server's user which of its items are gone.
+/// Returns the text for a server's user on its items that are gone.
 #[must_use]
 pub fn gone_told(server: &str, names: &[String]) -> String {
     format!(

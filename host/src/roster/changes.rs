@@ -1,4 +1,4 @@
-//! Changes that agents are to be told of, on their way to them.
+//! Changes on their way to agents.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dormouse_protocol::{Catalog, Notice};
 use tokio::sync::{broadcast, watch};
 
-/// Number of updates of resources that may wait for an agent. One that falls further behind misses
-/// some.
+/// Most updates of resources that may wait for an agent. One that falls further behind misses some.
 const WAITING: usize = 256;
 
-/// Tells of changes.
+/// Channels of changes.
 #[derive(Debug)]
 pub struct Changes {
     numbers: watch::Sender<Numbers>,
@@ -18,7 +17,7 @@ pub struct Changes {
     wanted: Arc<WantedResources>,
 }
 
-/// The resources that somebody wants to hear of, each with how many want that.
+/// Resources that clients follow, each with the number of its followers.
 #[derive(Debug, Default)]
 struct WantedResources(Mutex<HashMap<Arc<str>, usize>>);
 
@@ -28,7 +27,7 @@ impl WantedResources {
     }
 }
 
-/// A resource that somebody wants to hear of, until this is dropped.
+/// One client's interest in a resource, until this is dropped.
 #[derive(Debug)]
 pub(super) struct WantedResource {
     uri: Arc<str>,
@@ -67,13 +66,13 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// Sees new numbers whenever a list changes. Several changes that nobody has
-    /// looked at yet are one.
+    /// Returns the number of changes of each list, which can be waited for. Several changes before
+    /// the next look count as one.
     pub fn lists(&self) -> watch::Receiver<Numbers> {
         self.numbers.subscribe()
     }
 
-    /// Has somebody hear of a resource, until what this returns is dropped.
+    /// Counts a follower of a resource, until the returned value is dropped.
     pub(super) fn want(&self, uri: &str) -> WantedResource {
         let mut counts = self.wanted.counts();
         let uri = match counts.get_key_value(uri) {
@@ -87,17 +86,17 @@ impl Changes {
         }
     }
 
-    /// Whether anybody wants to hear of a resource.
+    /// Checks whether any client follows a resource.
     pub(super) fn is_wanted(&self, uri: &str) -> bool {
         self.wanted.counts().contains_key(uri)
     }
 
-    /// Hears the URI of every resource that changes and that is [wanted](Self::is_wanted).
+    /// Returns the URIs of resources that change and are [wanted](Self::is_wanted).
     pub fn resources(&self) -> broadcast::Receiver<Arc<str>> {
         self.updated.subscribe()
     }
 
-    /// Whether anybody wants to know of lists.
+    /// Checks whether any agent waits for changes of lists.
     pub(super) fn is_heard(&self) -> bool {
         self.numbers.receiver_count() > 0
     }

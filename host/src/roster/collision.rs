@@ -1,4 +1,4 @@
-//! Names that more than one thing has.
+//! Names that more than one item has.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -8,20 +8,20 @@ use dormouse_text::visible::short_name;
 
 use super::server_uri;
 
-/// Most things that a message names one by one: servers choose how many there are.
+/// Most items that a message names one by one: servers choose how many there are.
 const MAX_NAMED: usize = 20;
 
-/// Things that would be shown under one name, or under one that is another's, and so are not shown
-/// at all.
+/// Items that would be shown under one name, or under a name that is another's, and so are not
+/// shown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collision {
     /// Kind of the items: `tool`, say.
     pub what: &'static str,
-    /// The name that agents would see, or the URI.
+    /// Name that agents would see, or URI.
     pub name: String,
     /// Owners of the items, as (server, own name).
     pub owners: Vec<(String, String)>,
-    /// Whether it is a project's, and the name one of the user's own servers'.
+    /// Whether the item is a project's, and the name is that of the user's own server.
     pub is_of_project: bool,
 }
 
@@ -37,8 +37,8 @@ impl Collision {
         }
     }
 
-    /// Makes the collision of an item, as (server, own name), with the name of another item that
-    /// waits for its user.
+    /// Makes the collision of an item, as (server, own name), with the name of another, withheld
+    /// item.
     pub(super) fn with_waiting(what: &'static str, name: &str, owners: [(&str, &str); 2]) -> Self {
         let owned = |(server, own): (&str, &str)| (server.to_owned(), own.to_owned());
         Self {
@@ -50,7 +50,8 @@ impl Collision {
     }
 
     /// Makes the collision of an item of a project's server, as (server, own name), with one of the
-    /// user's own servers: it would have the name of one of their items, or stand among these.
+    /// user's own servers: it would have the name of one of their items, or look like one of
+    /// theirs.
     pub(super) fn with_user(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
         Self {
             is_of_project: true,
@@ -135,7 +136,7 @@ impl fmt::Display for Collision {
     }
 }
 
-/// The names that more than one has, of (name, server, own name).
+/// Returns the names that more than one item has, of (name, server, own name).
 pub(super) fn collisions<'a>(
     what: &'static str,
     all: impl Iterator<Item = (&'a str, &'a str, &'a str)>,
@@ -157,7 +158,7 @@ pub(super) fn collisions<'a>(
         .collect()
 }
 
-/// The names that collide.
+/// Returns the names that collide.
 pub(super) fn colliding(collisions: &[Collision]) -> HashSet<String> {
     let names = collisions.iter().map(|collision| collision.name.clone());
     names.collect()

@@ -1,4 +1,4 @@
-//! Asking a client's user to agree to something that is theirs to decide.
+//! Questions to a client's user about decisions that only they can make.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,14 @@ use tokio::sync::watch;
 
 use super::Roster;
 
-/// Most bytes of a question. Nobody reads a longer one in a form.
+/// Longest question, in bytes. A longer one is not read in a form.
 pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
 
 /// Time that a call waits for the outcome of another call's form before it opens a form of its own:
 /// the client of the other call may have given that form up, and may not be there any more.
 const MAX_WAIT_FOR_OTHER: Duration = Duration::from_secs(20);
 
-/// Reason for which nobody has agreed.
+/// Reason for which the user has not agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unconfirmed {
     #[error("nobody can be asked through this client")]
@@ -34,27 +34,27 @@ pub(super) enum Unconfirmed {
     Changed,
 }
 
-/// Things that are asked about.
+/// Subject of a question.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ConfirmationSubject {
     /// Trust in the project that the host works in.
     Trust,
-    /// Approval of what a server offers, by the server's name.
+    /// Approval of a server's pending items, by the server's name.
     Approval(String),
 }
 
 /// Outcome of a form, once it is closed.
 type FormOutcome = Result<(), Unconfirmed>;
 
-/// Questions that users are asked, and those that they have refused.
+/// Questions that users are being asked, and those that they have refused.
 #[derive(Default)]
 pub(super) struct Questions(Mutex<QuestionsState>);
 
 #[derive(Default)]
 struct QuestionsState {
-    /// Questions that nobody is asked again.
+    /// Subjects that are not asked about again.
     refused: BTreeSet<ConfirmationSubject>,
-    /// The one form that is open for each thing.
+    /// Open form of each subject, at most one.
     open: BTreeMap<ConfirmationSubject, OpenForm>,
 }
 
@@ -64,7 +64,7 @@ struct OpenForm {
     outcome: watch::Receiver<Option<FormOutcome>>,
 }
 
-/// A form of one's own. Nobody else is asked about the same thing until this is dropped.
+/// Form of this call. No other one about the same subject opens until this is dropped.
 pub(super) struct OwnForm<'q> {
     questions: &'q Questions,
     asked: ConfirmationSubject,
@@ -74,9 +74,9 @@ pub(super) struct OwnForm<'q> {
 
 /// Form in which a user has agreed.
 pub(super) enum Agreed<'q> {
-    /// The form that they were shown just now; what it asks about is to be done.
+    /// The form of this call, just now; its caller now does what was agreed to.
     Now(OwnForm<'q>),
-    /// The same in the form of another call, which has done it.
+    /// The form of another call, which has done what was agreed to.
     WithAnother,
 }
 
@@ -122,7 +122,7 @@ impl Questions {
         }))
     }
 
-    /// Has nobody else wait for a form, if it is the one that they would.
+    /// Lets no other call wait for a form, if it is still the open one.
     fn pass_over(&self, asked: &ConfirmationSubject, message: &Arc<str>) {
         let mut state = self.state();
         let open = state.open.get(asked);
@@ -133,7 +133,7 @@ impl Questions {
 }
 
 impl<'q> OwnForm<'q> {
-    /// Takes the answer. A refusal counts from here on, for all who wait for this form, too.
+    /// Takes the answer. A refusal counts from here on, for all calls that wait for this form, too.
     fn answered(self, outcome: FormOutcome) -> Result<Agreed<'q>, Unconfirmed> {
         let mut state = self.questions.state();
         let outcome = match outcome {
@@ -153,7 +153,7 @@ impl<'q> OwnForm<'q> {
         }
     }
 
-    /// Tells all who wait for this form whether what was agreed to could be done.
+    /// Tells all calls that wait for this form whether what was agreed to could be done.
     pub(super) fn done(self, is_done: bool) {
         let outcome = match is_done {
             true => Ok(()),
@@ -170,12 +170,12 @@ impl Drop for OwnForm<'_> {
 }
 
 impl Roster {
-    /// Asks the user to agree to something, unless they have been asked and have not: a model
-    /// could otherwise ask until they are tired of it. That holds for as long as the host
-    /// runs, which is one session: nobody is asked over HTTP.
+    /// Asks the user to agree to something, unless they have refused it before: a model could
+    /// otherwise ask until they are tired of it. A refusal holds for as long as the host runs,
+    /// which is one session: there are no such questions over HTTP.
     ///
-    /// One form about a thing is open at a time, whose outcome is that of all who ask meanwhile:
-    /// of many forms, one that is accepted by mistake would count more than all that are not.
+    /// One form about a subject is open at a time, whose outcome is that of all calls which ask
+    /// meanwhile: with many forms, one accepted by mistake would outweigh all refused ones.
     ///
     /// # Errors
     /// They do not agree, or nobody can be asked whose answer is the user's.
@@ -211,7 +211,7 @@ impl Roster {
     }
 }
 
-/// Sees that a user can be asked, and can read what they are asked.
+/// Checks that a user can be asked, and can read the question.
 fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> FormOutcome {
     if !caller.may_decide() || !caller.supports(Capability::ElicitationForm) {
         return Err(Unconfirmed::NobodyToAsk);
@@ -222,7 +222,7 @@ fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> FormOutcome {
     Ok(())
 }
 
-/// Asks the user to agree to something. The message is cleaned by whoever has made it.
+/// Asks the user to agree to something. The message has to be free of control characters already.
 ///
 /// # Errors
 /// They have not.
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(form.answered(Ok(())).err(), Some(Unconfirmed::AskedBefore));
     }
 
-    /// Otherwise a form that its client has given up would keep everybody from being asked.
+    /// Otherwise a form that its client has given up would block all others.
     #[test]
     fn a_form_that_nobody_waits_for_gives_way_to_another_one() {
         let questions = Questions::default();

@@ -8,13 +8,13 @@ use dormouse_runtime::{CallError, Cause};
 /// Reason for which a prompt, a resource or a completion has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is no such thing.
+    /// The requested item does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// Its arguments or parameters are wrong.
+    /// The arguments or parameters are wrong.
     #[error("{0}")]
     Invalid(String),
-    /// The upstream behind it answers with this error, which is passed on as it is.
+    /// The upstream has answered with this error, which is passed on unchanged.
     #[error("{message}")]
     Upstream {
         /// Its JSON-RPC code.
@@ -24,7 +24,7 @@ pub enum Refusal {
         /// Its data: JSON text, as it came.
         data: Option<String>,
     },
-    /// Everything else.
+    /// Any other failure.
     #[error("{0}")]
     Failed(String),
 }
@@ -55,7 +55,7 @@ impl From<CallError> for Refusal {
     }
 }
 
-/// There is no such tool, or it is not to be called.
+/// Reason for which a tool cannot be called.
 #[derive(Debug, thiserror::Error)]
 pub enum NoSuchTool {
     /// No server of that name.
@@ -65,41 +65,70 @@ pub enum NoSuchTool {
         not_trusted(.untrusted)
     )]
     Server {
-        /// The name asked for.
+        /// Requested name.
         server: String,
         /// Server or tool that was probably meant.
         meant: MeantServer,
-        /// Project that may have the server, and is not trusted, so its servers are not looked for.
+        /// Project that may have the server, and is not trusted, so its servers are not considered.
         untrusted: Option<UntrustedProject>,
+    },
+    /// The client that is served loads the server itself, and so is not shown it.
+    #[error(
+        "`{client}` loads the server `{server}` itself, so it is not shown to it here\n\
+         hint: `{client}` has its tools under their own names; all others can call it here"
+    )]
+    LoadedByClient {
+        /// The server.
+        server: String,
+        /// Name of the client.
+        client: &'static str,
     },
     /// The server has no such tool.
     #[error("server `{server}` has no tool `{tool}`{}", hint(.nearest))]
     Tool {
         /// The server.
         server: String,
-        /// The name asked for.
+        /// Requested name.
         tool: String,
         /// The nearest name that exists.
         nearest: Option<String>,
     },
-    /// Nobody has found out yet what the server has.
+    /// The server had the tool, and no longer has it.
+    #[error(
+        "server `{server}` no longer offers `{tool}`\nhint: `dormouse tools {server}` lists what it has"
+    )]
+    Gone {
+        /// The server.
+        server: String,
+        /// Requested name.
+        tool: String,
+    },
+    /// The server has the tool, and a filter leaves it out.
+    #[error("server `{server}` {why}")]
+    LeftOut {
+        /// The server.
+        server: String,
+        /// What the server has, and why that is not shown.
+        why: String,
+    },
+    /// The server's offers are not known yet.
     #[error(
         "nothing is known yet of what server `{server}` offers, so `{tool}` cannot be called\n{hint}"
     )]
     NotKnown {
         /// The server.
         server: String,
-        /// The name asked for.
+        /// Requested name.
         tool: String,
-        /// Hint at what to do.
+        /// Hint at a remedy.
         hint: String,
     },
-    /// The server is there, but not to be called.
+    /// The server exists, but cannot be called.
     #[error("server `{server}` is {state}")]
     Unavailable {
         /// The server.
         server: String,
-        /// Its state, and why it is in it.
+        /// Its state, with the reason.
         state: String,
     },
 }
@@ -107,9 +136,9 @@ pub enum NoSuchTool {
 /// Server or tool that was probably meant by a name that no server has.
 #[derive(Debug)]
 pub enum MeantServer {
-    /// The server of this name, which is reached in the same way as the one of that name.
+    /// Another server with the same launch, by its name.
     SameAs(String),
-    /// A tool, as agents call it: its server and its own name.
+    /// Tool under the name that agents call it by: its server and its own name.
     Tool([String; 2]),
     /// The nearest name that exists, if any is near.
     Nearest(Option<String>),

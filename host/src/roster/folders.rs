@@ -1,5 +1,5 @@
-//! The folders that servers are granted: where each was when it was granted, and those
-//! that two servers reach.
+//! Folders that servers are granted: where each was when it was granted, and folders that two
+//! servers reach.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,8 @@ use dormouse_runtime::{GrantError, GrantedFolders};
 use super::Places;
 use crate::store::RecordedFolders;
 
-/// Tells each server's grants where its folders were when they were granted, and takes
-/// note of those that were not known yet. What cannot be recorded is logged; no link is
-/// followed for it then.
+/// Fills in where each server's folders were when they were granted, and records those that were
+/// not known yet. If that cannot be recorded, it is logged, and no link is followed.
 pub(super) fn record(data: &Path, configured: &mut Configured) {
     // What nobody trusts is not among them.
     let servers = configured.servers.values_mut();
@@ -34,7 +33,7 @@ pub(super) fn record(data: &Path, configured: &mut Configured) {
     }
 }
 
-/// Tells each server's grants what is recorded of their folders; records nothing.
+/// Fills in where each server's folders were when they were granted, without recording anything.
 pub fn recall(data: &Path, configured: &mut Configured) {
     let known = RecordedFolders::new(data).known().unwrap_or_default();
     let servers = configured.servers.values_mut();
@@ -44,7 +43,7 @@ pub fn recall(data: &Path, configured: &mut Configured) {
     }
 }
 
-/// Opens the folders that a server is granted and judges them, as its start does.
+/// Opens and checks the folders that a server is granted, as its start does.
 ///
 /// # Errors
 /// One of them cannot be opened, or may not be granted.
@@ -52,8 +51,8 @@ pub fn check(places: &Places, server: &str, grants: &Grants) -> Result<(), Grant
     GrantedFolders::open(server, grants, &places.own()).map(drop)
 }
 
-/// Warnings about the grants of several servers together, as sentences with
-/// the names of the two servers that each is about.
+/// Returns warnings about the grants of several servers together, as sentences with the names of
+/// the two servers that each is about.
 #[must_use]
 pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
     let servers = configured.servers.values();
@@ -82,7 +81,7 @@ pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
     shared.chain(writable).collect()
 }
 
-/// The files that a server is run from, as far as its configuration names them.
+/// Returns the files that a server is run from, as far as its configuration names them.
 fn code(server: &ServerConfig) -> Vec<PathBuf> {
     let mut files: Vec<_> = server.component().map(Path::to_owned).into_iter().collect();
     if let Some(Launch::Stdio(launch)) = server.bridge().map(|bridge| &bridge.launch) {
@@ -124,8 +123,8 @@ const BEFORE_CODE: [&str; 16] = [
     "run",
 ];
 
-/// Whether a folder among a program's arguments has a program in it that is run, by the argument
-/// before it. Else it is a folder to work in, which many servers are given.
+/// Checks whether a folder among a program's arguments contains a program that is run, by the
+/// argument before it. Otherwise it is a folder to work in, which many servers are given.
 fn is_code_folder(program: &str, before: Option<&str>) -> bool {
     match before {
         Some(before) => BEFORE_CODE.contains(&before),

@@ -6,7 +6,7 @@ use futures::future::{self, BoxFuture};
 
 use super::changes::WantedResource;
 
-/// A resource of whose changes a client is told, until this is dropped.
+/// Resource whose changes a client is notified of, until this is dropped.
 pub struct FollowedResource {
     pub(super) _wanted: WantedResource,
     /// Subscription at its upstream, if it has one.
@@ -14,7 +14,8 @@ pub struct FollowedResource {
 }
 
 impl FollowedResource {
-    /// Whether its changes are told. They are not where too much is followed of its upstream.
+    /// Checks whether its changes are notified. They are not if too many resources of its upstream
+    /// are followed.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.subscription
@@ -22,7 +23,7 @@ impl FollowedResource {
             .is_none_or(Subscription::has_room)
     }
 
-    /// Waits, but not for long, until its upstream knows of it, if it is connected.
+    /// Waits, but not for long, until its upstream has the subscription, if it is connected.
     #[must_use]
     pub fn known(&self) -> BoxFuture<'static, ()> {
         match &self.subscription {

@@ -1,12 +1,12 @@
-//! Taking a server's tools out of the list until it is asked again.
+//! Hiding of a server's tools until its upstream is asked again.
 
 use anyhow::bail;
 
 use super::Roster;
 
 impl Roster {
-    /// Has a server show its one tool `discover` again, in place of what it offers. False where it
-    /// does so already.
+    /// Makes a server show its one tool `discover` again, in place of its offers. Returns false
+    /// where it does so already.
     ///
     /// # Errors
     /// There is no such server, its tools are in a file, or it cannot be written down.

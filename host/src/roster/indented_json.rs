@@ -1,7 +1,7 @@
 //! JSON with a line for each member and item, for people who compare two texts.
 
-/// Indents a JSON text. Its numbers and the letters of its strings stay as they are written: two
-/// that a parser takes for the same may not be the same to others.
+/// Indents a JSON text. Numbers and characters of strings are kept as they are written: two
+/// spellings that are the same to a parser may not be the same to other readers.
 pub(super) fn indented(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let mut letters = json.chars().peekable();

@@ -1,5 +1,5 @@
-//! Names by which an agent may know a tool that it is not shown now: it waits for approval, its
-//! server is off, has failed or is removed, or all of that was so before this host began.
+//! Names by which an agent may know a tool that is not shown now: the tool is pending, its server
+//! is off, has failed or is removed, or was so before this host began.
 
 use dormouse_config::name::SEPARATOR;
 
@@ -7,7 +7,8 @@ use super::{Roster, Server, Snapshot, names};
 use crate::store::Gated;
 
 impl Roster {
-    /// Whether a name may be that of a tool of another server than `owner`, as agents know it.
+    /// Checks whether a name may be that of a tool of another server than `owner`, as agents know
+    /// it.
     #[must_use]
     pub fn is_name_of_another(&self, owner: &str, name: &str, snapshot: &Snapshot) -> bool {
         // Servers that are removed are known by the form of their tools' names alone.

@@ -1,13 +1,13 @@
-//! The lines in which two texts differ, in time that grows with their length alone.
+//! Differences of two texts by lines, in time that grows with their length alone.
 
 use similar::{ChangeTag, TextDiff};
 
-/// Most lines that are compared each with each. To compare more would take time by their product;
-/// they are told as removed and added.
+/// Most lines that are compared each with each, which takes time by their product. Of longer texts
+/// the differing part is shown as removed and added.
 const MAX_COMPARED_LINES: usize = 2000;
 
-/// The lines of both texts in order, each without its end: those that only the first has
-/// are deleted, those that only the second has inserted.
+/// Returns the lines of both texts in order, each without its end: those only in `before` as
+/// deleted, those only in `after` as inserted.
 pub(super) fn lines<'a>(before: &'a str, after: &'a str) -> Vec<(ChangeTag, &'a str)> {
     let (before, after): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
     let alike = |(one, other): &(&&str, &&str)| one == other;
@@ -45,17 +45,17 @@ pub(super) fn lines<'a>(before: &'a str, after: &'a str) -> Vec<(ChangeTag, &'a 
 /// Number of unchanged lines that are shown before a change, and after it.
 const CONTEXT_LINES: usize = 3;
 
-/// Part of what is shown of a difference.
+/// Part of a difference as it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown<'a> {
-    /// A line, and whether it has changed.
+    /// A line, and whether it was added, removed or neither.
     Line(ChangeTag, &'a str),
-    /// So many lines that have not changed.
+    /// Number of unchanged lines that are left out.
     Unchanged(usize),
 }
 
-/// All lines that have changed, and of the others those beside them. Where none has changed, all
-/// are there: the texts differ in something else than lines.
+/// Returns all changed lines, with the unchanged ones next to them. Without any change of lines all
+/// lines are returned: the texts differ in something else.
 pub(super) fn with_context<'a>(lines: &[(ChangeTag, &'a str)]) -> Vec<Shown<'a>> {
     let has_changed = |(tag, _): &(ChangeTag, &str)| *tag != ChangeTag::Equal;
     let is_all = !lines.iter().any(has_changed);

@@ -1,8 +1,7 @@
 //! Memory use of child processes.
 
-/// The resident memory of all processes in these process groups, in bytes: of the
-/// children and of what they have started. None where there are none, and on systems
-/// that do not have `/proc`.
+/// Returns the resident memory of all processes in these process groups, in bytes: of the children
+/// and their descendants. None where there are none, and on systems without `/proc`.
 pub(super) fn of_groups(groups: &[u32]) -> Option<u64> {
     if groups.is_empty() {
         return None;
@@ -20,14 +19,14 @@ pub(super) fn of_groups(groups: &[u32]) -> Option<u64> {
     Some(sizes.sum())
 }
 
-/// The process group in the text of `/proc/PID/stat`, which has the program's name in
-/// parentheses, whatever is in that, before the numbers.
+/// Returns the process group in the text of `/proc/PID/stat`, where the program's name precedes the
+/// numbers, in parentheses and with any characters.
 fn group(stat: &str) -> Option<u32> {
     let (_, numbers) = stat.rsplit_once(')')?;
     numbers.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// The resident memory in the text of `/proc/PID/status`, in bytes.
+/// Returns the resident memory in the text of `/proc/PID/status`, in bytes.
 fn resident(status: &str) -> Option<u64> {
     let line = status
         .lines()

@@ -1,5 +1,5 @@
-//! The servers as they are right now: configuration, declarations and life, kept
-//! together and kept up to date while the files behind them change.
+//! Servers as they are now: their configuration, declarations and slots, kept together and kept up
+//! to date while the files behind them change.
 
 mod added_resources;
 mod approval;
@@ -21,6 +21,7 @@ mod memory;
 mod named_resources;
 pub mod names;
 mod offers;
+mod reading;
 mod resource;
 mod roster_policy;
 mod server;
@@ -70,6 +71,7 @@ pub use error::{NoSuchTool, Refusal};
 pub use followed::FollowedResource;
 use named_resources::NamedResources;
 pub use offers::{Kind, Offer, Offers};
+use reading::Reading;
 pub use resource::{ListedResource, ResourceSource, UnresolvedResource};
 use server::Read;
 pub use server::Server;
@@ -79,11 +81,10 @@ pub use snapshot::{Shown, Snapshot};
 pub use status::{PendingApprovals, ServerStatus, State, Status};
 pub use sync::Synced;
 
-use crate::compile_command::compile_command;
+use crate::child_commands::{compile_command, read_command};
 use crate::store::{Decisions, KnownUpstream, Store, Trust};
 
-/// Everything about one host's servers. Cheap to open: it reads the configuration
-/// and the catalog's index, and nothing else.
+/// All servers of one host. Cheap to open: only the configuration and the catalog's index are read.
 pub struct Roster {
     me: Weak<Self>,
     places: Places,
@@ -94,27 +95,29 @@ pub struct Roster {
     runtime: Runtime,
     hub: Arc<Connector>,
     current: RwLock<Arc<Snapshot>>,
-    /// The configuration that `current` was made from. Whoever holds it is the
-    /// one that changes `current`.
+    /// Configuration that `current` was made from. `current` is changed only by the holder of this
+    /// lock.
     config: Mutex<Configured>,
-    /// The user's own configuration file as it could last be read. Trust that is revoked, and what
-    /// becomes of a project's files, do not wait until it can be read again.
+    /// The user's own configuration file as it could last be read. Revoked trust and changes of a
+    /// project's files take effect even while it cannot be read.
     own: Mutex<Config>,
-    /// The servers that are on or off for as long as this host runs, whatever is
-    /// configured.
+    /// Servers that are on or off for as long as this host runs, whatever is configured.
     once: Mutex<BTreeMap<String, bool>>,
-    /// Reasons for which servers are asked nothing, because what they offer cannot be kept, by the
+    /// Reasons for which upstreams get no requests, because their offers cannot be recorded, by the
     /// names of the servers.
     unkept: Mutex<BTreeMap<String, String>>,
-    /// Questions that the user is asked, and has not agreed to.
+    /// Questions that the user is being asked or has refused.
     questions: Questions,
     changes: Changes,
     named: Mutex<NamedResources>,
-    /// Resources that upstreams have for as long as they are connected.
+    /// Resources that upstreams have only while they are connected.
     added_resources: AddedResources,
-    /// Number of times that somebody had the configuration read at once; held while it is read then.
+    /// Number of reloads of the configuration that did not wait for files to settle; locked during
+    /// one.
     reloads: Mutex<u64>,
     settled: Once,
+    /// How components are read that are new.
+    reading: Reading,
     started: SystemTime,
     sessions: Arc<Sessions>,
 }
@@ -126,38 +129,38 @@ pub struct Places {
     pub config: PathBuf,
     /// Dormouse's cache directory: the catalog's index and compiled components.
     pub cache: PathBuf,
-    /// Its data directory: what is known of upstreams, whom the user trusts.
+    /// Its data directory: records of upstreams, trusted projects.
     pub data: PathBuf,
-    /// File that the token of clients over HTTP is read from. None where there is none, or
-    /// the environment has it.
+    /// File with the token of clients over HTTP. None where there is none, or the environment has
+    /// it.
     pub token_file: Option<PathBuf>,
-    /// Folders and variables by which the files of the user's clients are found. None where they
-    /// are not looked for.
+    /// Folders and variables by which the files of the user's clients are found. None if these are
+    /// not to be read.
     pub around: Option<Surroundings>,
-    /// Dormouse itself, which is run once more to end the children of a host that is
+    /// Dormouse's own executable, which is run once more to end the children of a host that is
     /// killed; they outlive it where there is none.
     pub program: Option<PathBuf>,
-    /// The client that is served. What it loads itself is not shown a second time.
+    /// Client that is served. Servers that it loads itself are not shown a second time.
     pub client: Option<Client>,
     /// Files that servers take values from, as of the configuration that was read last.
     pub filled_in: dormouse_config::FilledInFiles,
 }
 
 impl Places {
-    /// The catalog's index.
+    /// Returns the path of the catalog's index.
     #[must_use]
     pub fn index(&self) -> PathBuf {
         self.cache.join("catalog.index")
     }
 
-    /// Takes note of the files that servers take values from, so that no server is granted them.
+    /// Notes the files that servers take values from, so that no server is granted them.
     pub fn note_filled_in(&self, configured: &Configured) {
         let around = self.around.as_ref();
         let project = around.and_then(|around| around.project.as_deref());
         self.filled_in.note(configured, project);
     }
 
-    /// All that is Dormouse's own, which no server is granted.
+    /// Returns all places of Dormouse's own, which no server is granted.
     fn own(&self) -> OwnPlaces {
         let places = self.clone();
         OwnPlaces::new(move || {
@@ -178,23 +181,36 @@ pub struct Context {
     pub session: Option<SessionId>,
     /// Ends the call when cancelled.
     pub cancel: tokio_util::sync::CancellationToken,
-    /// Hears what the tool says while it runs.
+    /// Gets the call's notifications and questions.
     pub listener: Arc<dyn Listener>,
 }
 
 impl Roster {
-    /// Reads the configuration and the catalog. A server whose file cannot be
-    /// read is in it, as failed; only an unreadable configuration is an error.
+    /// Reads the configuration and the catalog. A server whose file cannot be read is included, as
+    /// failed; only an unreadable configuration is an error.
     ///
     /// # Errors
     /// The configuration cannot be read.
     pub fn open(places: Places) -> anyhow::Result<Arc<Self>> {
+        Self::open_reading(places, Reading::AtOnce)
+    }
+
+    /// Does the same for a host, which others wait for: what is new and takes long to read is read
+    /// while it answers, once it is [settled](Self::settle), and its clients are told then.
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    pub fn open_for_clients(places: Places) -> anyhow::Result<Arc<Self>> {
+        Self::open_reading(places, Reading::while_answering())
+    }
+
+    fn open_reading(places: Places, reading: Reading) -> anyhow::Result<Arc<Self>> {
         let trust = Trust::new(&places.data);
         let own = dormouse_config::load(&places.config)?;
         let config = configured(own.clone(), &places, &trust);
         let roster = Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            catalog: Catalog::open(&places.index()),
+            catalog: Catalog::open(&places.index(), read_command),
             store: Store::of(&places.data),
             trust,
             decisions: Decisions::new(&places.data),
@@ -212,6 +228,7 @@ impl Roster {
             added_resources: AddedResources::default(),
             reloads: Mutex::default(),
             settled: Once::new(),
+            reading,
             started: SystemTime::now(),
             sessions: Arc::default(),
         });
@@ -227,9 +244,9 @@ impl Roster {
             .clone()
     }
 
-    /// Does what had to wait until the first answer was out: saves the catalog's
-    /// index, and begins to watch the configuration and the components. Only the
-    /// first time does anything. Has to be called inside of a tokio runtime.
+    /// Does the work that was put off until the first answer was out: saves the catalog's index,
+    /// and begins to watch the configuration and the components. Later calls do nothing. Has to be
+    /// called inside of a tokio runtime.
     pub fn settle(self: &Arc<Self>) {
         self.settled.call_once(|| {
             tokio::spawn(watch::run(Arc::downgrade(self)));
@@ -241,8 +258,8 @@ impl Roster {
         });
     }
 
-    /// Writes the catalog's index, if there is anything new in it. That it cannot
-    /// be written costs time at the next start, and nothing else.
+    /// Writes the catalog's index, if it has changed. If it cannot be written, the next start takes
+    /// longer; there is no other effect.
     pub fn save(&self) {
         if let Err(error) = self.catalog.save() {
             tracing::warn!(
@@ -257,7 +274,7 @@ impl Roster {
         &self.changes
     }
 
-    /// Has agents told what a server's plugin says has changed.
+    /// Notifies agents of a change that a server's plugin has announced.
     pub fn notify(&self, server: &str, notice: Notice) {
         let notice = match notice {
             Notice::Updated(uri) => Notice::Updated(self.shown_update(server, uri)),
@@ -282,9 +299,9 @@ impl Roster {
         self.changes.tell(notice);
     }
 
-    /// Reads the user's own configuration, the files of clients and projects, whom the user trusts,
-    /// and the files behind all that again, now. Where the user's own configuration cannot be
-    /// read, that stays as it was, and all else is as it is now.
+    /// Reads the user's own configuration, the files of clients and projects, the trusted projects,
+    /// and the files behind all that again, at once. If the user's own configuration cannot be
+    /// read, its last state stays in force with all else as it is now.
     ///
     /// # Errors
     /// The user's own configuration cannot be read.
@@ -294,7 +311,8 @@ impl Roster {
         self.apply(self.read_configuration())
     }
 
-    /// The same, of [files](Self::files) that somebody may be writing: once these are written.
+    /// Does the same as [`reload`](Self::reload) once these [files](Self::files) are no longer
+    /// being written.
     fn reload_settled(&self, files: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
         loop {
             let before = *self.reloads();
@@ -311,7 +329,8 @@ impl Roster {
         self.reloads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The user's own configuration, and with it, or else with what it last was, all the rest.
+    /// Reads the user's own configuration, and all else for it, or for its last state if it cannot
+    /// be read.
     fn read_configuration(&self) -> (anyhow::Result<Config>, Configured) {
         let own = dormouse_config::load(&self.places.config);
         let usable = match &own {
@@ -327,8 +346,8 @@ impl Roster {
         outcome
     }
 
-    /// Stops a server's instances and forgets its failures, so that the next call
-    /// starts afresh. False where there is no such server.
+    /// Stops a server's instances and forgets its failures, so that the next call starts afresh.
+    /// Returns false where there is no such server.
     pub fn restart(&self, server: &str) -> bool {
         let Ok(found) = self.server(server) else {
             return false;
@@ -349,16 +368,16 @@ impl Roster {
         }
     }
 
-    /// Stops all servers, and waits until their upstreams have ended: to be called
-    /// when the process is about to end.
+    /// Stops all servers, and waits until their upstreams have ended. Called when the process is
+    /// about to end.
     pub async fn close(&self) {
         self.stop();
         self.hub.close().await;
     }
 
-    /// Whether a server may ask a client of the stateless era something without saying whose
-    /// call it is about: it has an upstream that is not known to know that era, in which what
-    /// is asked is the answer to a request.
+    /// Checks whether a server may ask a client of the stateless era something without naming the
+    /// call that it is about: its upstream is not known to support that era, in which a question is
+    /// the answer to a request.
     pub fn asks_unattributed(&self, server: &str) -> bool {
         let snapshot = self.snapshot();
         let server = snapshot.servers().get(server);
@@ -373,12 +392,12 @@ impl Roster {
         status::of(self)
     }
 
-    /// The configuration file that this was opened from.
+    /// Returns the configuration file that this was opened from.
     pub fn config_path(&self) -> &Path {
         &self.places.config
     }
 
-    /// Everything that is configured, wherever that is written, as it is now.
+    /// Reads all configuration, from all files, as it is now.
     ///
     /// # Errors
     /// The user's own configuration cannot be read.
@@ -387,20 +406,21 @@ impl Roster {
         Ok(configured(own, &self.places, &self.trust))
     }
 
-    /// The same, with all filled in that is to be known of a project before it is trusted.
+    /// Reads all configuration as [`configured`](Self::configured) does, with the values filled in
+    /// that a user has to see of a project before they trust it.
     pub(super) fn configured_for_review(&self, project: &Path) -> anyhow::Result<Configured> {
         let own = dormouse_config::load(&self.places.config)?;
         let around = self.places.around.as_ref();
         Ok(Configured::for_review(own, around, &self.trust, project))
     }
 
-    /// Names that the user and a trusted project both have a server of, each with a sentence on
-    /// which of the two is shown.
+    /// Returns the names that both the user and a trusted project have a server of, each with a
+    /// sentence on the one that is shown.
     pub fn names_of_two(&self) -> Vec<(String, String)> {
         self.config().names_of_two().collect()
     }
 
-    /// Returns what is wrong in the files of the user's clients, and of projects that they trust.
+    /// Returns the problems in the files of the user's clients, and of projects that they trust.
     pub fn problems_of_files(&self) -> Vec<String> {
         let config = self.config();
         let sources = config.found.sources.iter();
@@ -416,13 +436,13 @@ impl Roster {
             .collect()
     }
 
-    /// Names of servers that are not shown, because another is reached in the same way, each with
-    /// that one's name.
+    /// Returns the names of servers that are not shown because another one has the same launch,
+    /// each with the other one's name.
     pub fn merged(&self) -> BTreeMap<String, String> {
         self.config().same_as.clone()
     }
 
-    /// Sentences on servers of clients' files, each with the server's name.
+    /// Returns sentences on servers of clients' files, each with the server's name.
     pub fn notes(&self) -> Vec<(String, String)> {
         self.config().notes.clone()
     }
@@ -443,8 +463,8 @@ impl Roster {
         self.config.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The files that, when they change, change what there is: the configuration, the
-    /// clients' files, the components, what is known and who is trusted.
+    /// Returns the files whose changes change the roster: the configuration, the clients' files,
+    /// the components, the records of upstreams and the trusted projects.
     fn files(&self) -> BTreeSet<PathBuf> {
         let mut files = BTreeSet::from([self.places.config.clone(), self.trust.file().to_owned()]);
         files.extend(self.config().files().cloned());
@@ -468,7 +488,7 @@ impl Roster {
         files
     }
 
-    /// Whether the client that is served loads a server itself.
+    /// Checks whether the client that is served loads a server itself.
     fn is_loaded_elsewhere(&self, server: &ServerConfig) -> bool {
         let client = self.places.client;
         client.is_some_and(|client| server.from.contains(&client))
@@ -476,15 +496,23 @@ impl Roster {
 
     fn server(&self, name: &str) -> Result<Arc<Server>, NoSuchTool> {
         let snapshot = self.snapshot();
-        snapshot
-            .servers()
-            .get(name)
-            .cloned()
-            .ok_or_else(|| NoSuchTool::Server {
-                server: name.to_owned(),
-                meant: self.meant(name, &snapshot),
-                untrusted: snapshot.untrusted().cloned(),
-            })
+        if let Some(server) = snapshot.servers().get(name) {
+            return Ok(server.clone());
+        }
+        let server = name.to_owned();
+        let config = self.config();
+        let left_out = config.servers.get(name);
+        let left_out = left_out.filter(|server| self.is_loaded_elsewhere(server));
+        if let (Some(_), Some(client)) = (left_out, self.places.client) {
+            let client = client.name();
+            return Err(NoSuchTool::LoadedByClient { server, client });
+        }
+        drop(config);
+        Err(NoSuchTool::Server {
+            server,
+            meant: self.meant(name, &snapshot),
+            untrusted: snapshot.untrusted().cloned(),
+        })
     }
 
     /// Returns the server or tool that was probably meant by a name that no server has.
@@ -499,8 +527,7 @@ impl Roster {
         MeantServer::Nearest(nearest(name, names).map(str::to_owned))
     }
 
-    /// Reads again whatever has changed on disk, with another configuration if
-    /// there is one.
+    /// Reads everything again that has changed on disk, with another configuration if there is one.
     fn refresh(&self, new: Option<Configured>) {
         let mut config = self.config();
         if let Some(new) = new {
@@ -531,7 +558,7 @@ impl Roster {
         let components: Vec<_> = components
             .filter_map(|server| Some(server.component()?.to_owned()))
             .collect();
-        let mut read = self.catalog.entries(&components).into_iter();
+        let mut read = self.read_components(&components).into_iter();
         let old = self.snapshot();
         let servers: BTreeMap<_, _> = shown
             .into_iter()
@@ -582,7 +609,7 @@ impl Roster {
     }
 }
 
-/// Puts together what the user's own file says and what is found around them.
+/// Combines the user's own configuration with the files found around it.
 fn configured(own: Config, places: &Places, trust: &Trust) -> Configured {
     let mut configured = Configured::new(own, places.around.as_ref(), trust);
     folders::record(&places.data, &mut configured);
@@ -590,15 +617,14 @@ fn configured(own: Config, places: &Places, trust: &Trust) -> Configured {
     configured
 }
 
-/// Stops what can no longer be called: that of servers which are gone, disabled, or
-/// to be run another way.
+/// Stops servers that are gone, disabled, or to be run in another way.
 fn stop_replaced(old: &Snapshot, new: &Snapshot) {
     for (name, server) in old.servers() {
         server.replaced_by(new.servers().get(name).map(AsRef::as_ref));
     }
 }
 
-/// Logs what is wrong now and was not before.
+/// Logs the problems that are new.
 fn say(old: &Snapshot, new: &Snapshot) {
     for (name, server) in new.servers() {
         let before = old.servers().get(name).and_then(|server| server.problem());
@@ -651,16 +677,16 @@ fn say(old: &Snapshot, new: &Snapshot) {
     }
 }
 
-/// Target of the log lines about servers, and what they offer, that are not as they should be.
+/// Target of the log lines about problems of servers and their offers.
 pub const PROBLEMS_OF_SERVERS: &str = "dormouse::servers";
 
-/// Number of problems of one kind that are logged at once; of more, their number.
+/// Most problems of one kind that are logged one by one at once; of the rest, their number is.
 const LOGGED_AT_ONCE: usize = 3;
 
-/// Budget of log lines about what servers offer, which they may change as often as they like.
+/// Budget of log lines about servers' offers, which they may change as often as they like.
 static OFFERS: LogBudget = LogBudget::new(Cow::Borrowed("items and names of servers"));
 
-/// The problems that were not there before.
+/// Returns the problems that were not there before.
 fn only_in<'a, T: Eq + Hash>(now: &'a [T], before: &[T]) -> Vec<&'a T> {
     let before: HashSet<&T> = before.iter().collect();
     now.iter().filter(|one| !before.contains(one)).collect()

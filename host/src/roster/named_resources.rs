@@ -1,4 +1,4 @@
-//! Resources that no list has: servers name them in what they answer and tell.
+//! Resources that no list has: servers name them in their answers and notifications.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
@@ -14,34 +14,34 @@ const MAX_URIS: usize = 4096;
 /// Most bytes of all URIs that are remembered of one server.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The longest URI that is remembered, in bytes.
+/// Longest URI that is remembered, in bytes.
 const MAX_URI_BYTES: usize = 2048;
 
-/// The URIs that each server has named. No server's make another's forgotten: whose they
-/// are would change by that.
+/// URIs that each server has named. The limit is one of each server: if one server's URIs displaced
+/// those of another, they would change their owners.
 #[derive(Debug, Default)]
 pub(super) struct NamedResources {
     servers: BTreeMap<String, NamedByServer>,
 }
 
-/// The URIs that one server has named, as many as are remembered.
+/// URIs that one server has named, as many as are remembered.
 #[derive(Debug, Default)]
 struct NamedByServer {
     uris: HashMap<Arc<str>, u64>,
-    /// The same URIs, by when they were last named.
+    /// The same URIs, by the time at which they were last named.
     order: BTreeMap<u64, Arc<str>>,
     bytes: usize,
     next: u64,
-    /// Time at which it has last begun to tell of resources that nobody wants to hear of, and
-    /// number of them that it has told of since.
+    /// Start of the current [`PERIOD`], and number of updates in it of resources that no client
+    /// follows.
     unwanted: Option<(Instant, usize)>,
 }
 
-/// Most resources that a server may tell of in one [`PERIOD`] that nobody wants to hear of:
-/// whose they are takes time to find out.
+/// Most updates in one [`PERIOD`] of resources that no client follows: finding their owners takes
+/// time.
 const MAX_UNWANTED: usize = 16;
 
-/// The time in which unwanted updates are counted.
+/// Time in which such updates are counted.
 const PERIOD: Duration = Duration::from_secs(1);
 
 impl NamedByServer {
@@ -91,8 +91,8 @@ impl NamedResources {
 }
 
 impl Roster {
-    /// Remembers the resources that the text of an upstream's answer names: an agent that is told
-    /// of one may read it.
+    /// Remembers the resources that the text of an upstream's answer names: an agent that gets one
+    /// may read it.
     pub(super) fn note(&self, server: &Server, text: &str) {
         if server.config().bridge().is_none() {
             return;
@@ -108,7 +108,7 @@ impl Roster {
         });
     }
 
-    /// Remembers a resource that an upstream says has changed. False if it is another
+    /// Remembers a resource that an upstream says has changed. Returns false if it is another
     /// server's, or contested.
     pub(super) fn note_updated(&self, server: &str, uri: &str) -> bool {
         let snapshot = self.snapshot();
@@ -122,12 +122,13 @@ impl Roster {
             .is_ok_and(|source| source.server == server)
     }
 
-    /// Whether a server that tells of a resource which nobody wants to hear of is listened to.
+    /// Checks whether an update of a resource that no client follows is still accepted from a
+    /// server.
     pub(super) fn may_name_another(&self, server: &str) -> bool {
         self.named().may_name_another(server, Instant::now())
     }
 
-    /// The servers that have named a URI in what they answered.
+    /// Returns the servers that have named a URI in their answers.
     pub(super) fn naming(&self, uri: &str) -> Vec<String> {
         let snapshot = self.snapshot();
         // What a server has said that is gone counts for nothing.
@@ -160,8 +161,8 @@ pub(super) enum ResultPart<'t> {
     Embedded(&'t str),
 }
 
-/// Gives the URIs of the resources that a result holds or links to to a function, each as it is
-/// written there. Text is read, for values would take many times its memory.
+/// Calls a function with the URIs of the resources that a result contains or links to, each as it
+/// is written there. Text is read, for values would take many times its memory.
 pub(super) fn each_uri(text: &str, mut each: impl FnMut(&str)) {
     // Most name none, and then they need not be read.
     if !text.contains("\"uri\"") && !text.contains("\\u00") {
@@ -177,7 +178,7 @@ pub(super) fn each_uri(text: &str, mut each: impl FnMut(&str)) {
     });
 }
 
-/// Gives the parts of a result that may name a resource to a function.
+/// Calls a function with the parts of a result that may name a resource.
 pub(super) fn each_part<'t>(result: &'t str, mut each: impl FnMut(ResultPart<'t>)) {
     if let Some(contents) = member(result, "contents") {
         each_of(contents, |contents| each(ResultPart::Contents(contents)));
@@ -205,7 +206,7 @@ fn parts_of_block<'t>(block: &'t str, each: &mut impl FnMut(ResultPart<'t>)) {
     }
 }
 
-/// Gives the items of an array to a function. Something else has none.
+/// Calls a function with the items of an array; other values have none.
 fn each_of<'t>(array: &'t str, each: impl FnMut(&'t str)) {
     let _ = each_item(array, each);
 }
@@ -220,7 +221,7 @@ fn uri_in(object: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// The text that a JSON value is, where it is one that may be remembered.
+/// Returns the text of a JSON string, if it is one that may be remembered.
 pub(super) fn text_of(value: &str) -> Option<String> {
     // A letter may be written with an escape of six.
     let is_short = value.len() <= 2 + 6 * MAX_URI_BYTES;

@@ -1,11 +1,11 @@
-//! The names under which agents see tools.
+//! Names under which agents see tools.
 //!
-//! Clients put a prefix of their own before a tool's name and stop at 64
-//! characters of `[A-Za-z0-9_-]`, so ours stop at 48 of them.
+//! Clients put a prefix of their own before a tool's name and stop at 64 characters of
+//! `[A-Za-z0-9_-]`, so ours stop at 48 of them.
 
 use dormouse_config::name::SEPARATOR;
 
-/// The longest name that is shown, in characters.
+/// Longest name that is shown, in characters.
 pub const MAX_NAME_CHARS: usize = 48;
 
 /// Number of characters of the hash in a name that was cut.
@@ -14,8 +14,8 @@ const HASH: usize = 8;
 /// Length to which a name that is too long is cut, in characters, without its hash.
 const CUT: usize = MAX_NAME_CHARS - HASH - 1;
 
-/// The name under which an agent sees a tool. The prefix is the server's name
-/// where the user has not set another; an empty one leaves the tool's name alone.
+/// Returns the name under which an agent sees a tool. The prefix is the server's name where the
+/// user has not set another; an empty one leaves the tool's name alone.
 ///
 /// Characters that clients refuse become `_`. A name that is too long is cut and
 /// ends in a hash of the whole, so that it stays the same from start to start and
@@ -38,7 +38,7 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     name
 }
 
-/// Returns the prefix that the names of all tools of a server begin with; none where that is empty.
+/// Returns the prefix of the names of all tools of a server; none if it is empty.
 pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
     let prefix = prefix.unwrap_or(server);
     let mut beginning: String = prefix.chars().map(accepted).collect();
@@ -48,7 +48,7 @@ pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
     (!prefix.is_empty()).then_some(beginning)
 }
 
-/// Whether a name looks like one that was cut, which says no more whose it is.
+/// Checks whether a name looks like one that was cut, which no longer tells its server.
 pub(super) fn is_cut(name: &str) -> bool {
     let hash = name.get(CUT..).and_then(|end| end.strip_prefix('_'));
     hash.is_some_and(|hash| hash.len() == HASH && hash.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -62,9 +62,8 @@ fn accepted(c: char) -> char {
     }
 }
 
-/// The tool that was probably meant by a name that does not exist. One whose end is
-/// all that was asked for (`now` for `time__now`) is meant more often than one that
-/// is spelt like it.
+/// Returns the tool that was probably meant by an unknown name. A tool whose name ends in it
+/// (`time__now` for `now`) is meant more often than one with a similar spelling.
 pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let tools: Vec<_> = tools.into_iter().collect();
     let end = format!("{SEPARATOR}{}", name.to_lowercase());
@@ -76,8 +75,8 @@ pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Opti
     })
 }
 
-/// Whether two names are alike on both sides of what stands between: those of one
-/// server all begin with the same, which makes none of them what was meant.
+/// Checks whether two names are alike both before and after the separator: all names of one server
+/// begin alike, which alone does not make them similar.
 fn is_alike(name: &str, tool: &str) -> bool {
     // Of few letters, two that have changed places are much.
     const SHORT: std::ops::RangeInclusive<usize> = 3..=8;

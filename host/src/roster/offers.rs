@@ -18,7 +18,7 @@ use super::withheld_template::WithheldTemplate;
 use super::{Server, names, resource, server_uri};
 use crate::store::Gated;
 
-/// The kinds of things that are offered beside tools.
+/// Kinds of offers beside tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// MCP `Prompt`.
@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The member of the MCP object that it is called by.
+    /// Returns the member of the MCP object that identifies it.
     #[must_use]
     pub fn member(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns the noun that people use for it.
+    /// Returns the noun for it.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -59,19 +59,19 @@ impl Kind {
     }
 }
 
-/// All of one kind that agents see.
+/// All offers of one kind that agents see.
 #[derive(Debug)]
 pub struct Offers {
     kind: Kind,
     all: Vec<Arc<Offer>>,
-    /// Offers that are not shown, because others are called the same; in order of their keys.
+    /// Offers that are not shown, because their names collide; in order of their keys.
     hidden: Vec<Arc<Offer>>,
-    /// Items of `all` that are shown with the names of their servers, because these call them the
-    /// same; in order of their own keys.
+    /// Items of `all` that are shown with the names of their servers, because several servers use
+    /// the same key; in order of their own keys.
     shared: Vec<Arc<Offer>>,
-    /// The same, by their servers.
+    /// The items of `shared`, by their servers.
     shared_by_server: BTreeMap<String, Vec<Arc<Offer>>>,
-    /// Templates that are not shown because they wait for their user.
+    /// Templates that are not shown because they are pending.
     withheld_templates: Vec<WithheldTemplate>,
     /// Index in `all` of each key; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
@@ -80,7 +80,7 @@ pub struct Offers {
 /// Prompt, resource or template that agents see.
 #[derive(Debug)]
 pub struct Offer {
-    /// Name or URI by which they see it.
+    /// Name or URI under which agents see it.
     pub key: String,
     kind: Kind,
     server: Arc<Server>,
@@ -90,13 +90,13 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The name of its server.
+    /// Returns the name of its server.
     #[must_use]
     pub fn server(&self) -> &str {
         &self.server.config().name
     }
 
-    /// Whether its server is one of a project's file.
+    /// Checks whether its server is from a project's file.
     pub(super) fn is_of_project(&self) -> bool {
         self.server.config().is_of_project()
     }
@@ -107,13 +107,14 @@ impl Offer {
         self.kind.declared(&self.listing).get(self.index)
     }
 
-    /// Whether its plugin completes arguments.
+    /// Checks whether its plugin completes arguments.
     #[must_use]
     pub fn completes(&self) -> bool {
         self.listing.completion
     }
 
-    /// Whether it has an argument of that name. What an upstream's has, it knows itself.
+    /// Checks whether it has an argument of that name. An upstream's is taken to have any, because
+    /// the upstream checks that itself.
     #[must_use]
     pub fn has(&self, argument: &str) -> bool {
         #[derive(Deserialize)]
@@ -140,7 +141,7 @@ impl Offer {
         }
     }
 
-    /// Its server's own name, URI or template for it.
+    /// Returns its server's own name, URI or template for it.
     pub(super) fn own_key(&self) -> &str {
         self.declared().map_or(&self.key, |declared| &declared.key)
     }
@@ -150,7 +151,7 @@ impl Offer {
         self.template.get_or_init(parse).as_ref()
     }
 
-    /// The values that an argument can have, where its type says so.
+    /// Returns the possible values of an argument, if its type lists them.
     #[must_use]
     pub fn cases(&self, argument: &str) -> Option<Vec<String>> {
         let function = self.declared()?.function().ok()??;
@@ -164,7 +165,7 @@ impl Offer {
         self.parsed().map_or(1, |template| template.steps(uri))
     }
 
-    /// The values of a template's variables, where a URI is one of its.
+    /// Returns the values of a template's variables, where a URI matches it.
     #[must_use]
     pub fn matched(&self, uri: &str) -> Option<Map<String, Value>> {
         let values = self.parsed()?.captures(uri)?.into_iter();
@@ -176,7 +177,7 @@ impl Offer {
     }
 }
 
-/// The values of a type, where it says which.
+/// Returns the possible values of a type, if it lists them.
 fn cases(mut ty: &Type) -> Option<Vec<String>> {
     while let Type::Option(inner) = ty {
         ty = inner;
@@ -188,14 +189,16 @@ fn cases(mut ty: &Type) -> Option<Vec<String>> {
     }
 }
 
-/// The keys that several servers have and that have to be told apart, each with the servers whose
-/// it is not alone, and all pages. Of one that the user and a project have, it is the user's alone.
+/// Returns the keys that several servers use and that must be told apart, each with the servers
+/// that get their name shown; and all pages. A key of one of the user's servers and of projects'
+/// stays that user's server's alone.
 fn shared_keys(all: &[Offer], withheld: &[WithheldTemplate]) -> HashSet<(String, String)> {
     #[derive(Default)]
     struct Owners<'a> {
         of_users: BTreeSet<&'a str>,
         of_projects: BTreeSet<&'a str>,
-        /// Whether a server of the user's has it as well, of which they do not know that.
+        /// Whether another of the user's servers has it as well, in a template that they do not
+        /// know yet.
         is_new: bool,
     }
     let mut owners: HashMap<&str, Owners<'_>> = HashMap::new();
@@ -234,7 +237,7 @@ fn shared_keys(all: &[Offer], withheld: &[WithheldTemplate]) -> HashSet<(String,
     shared
 }
 
-/// Items of that own key, among some that are in the order of their own keys.
+/// Returns the items with that own key, of some in the order of their own keys.
 fn called<'a>(all: &'a [Arc<Offer>], key: &str) -> impl Iterator<Item = &'a Arc<Offer>> + use<'a> {
     let start = all.partition_point(|offer| offer.own_key() < key);
     let end = all.partition_point(|offer| offer.own_key() <= key);
@@ -368,17 +371,19 @@ impl Offers {
         (offers, collisions)
     }
 
-    /// Servers by name, what each has in the order in which it declares it.
+    /// Returns the shown offers: servers by name, the offers of each in the order in which it
+    /// declares them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Offer>> {
         self.all.iter()
     }
 
-    /// The same, and those that are not shown because others are called the same.
+    /// Returns the shown offers, and those that are not shown because their names collide.
     pub(super) fn with_hidden(&self) -> impl Iterator<Item = &Arc<Offer>> {
         self.all.iter().chain(&self.hidden)
     }
 
-    /// All that their servers call exactly that name, URI or URI template, shown or not.
+    /// Returns all offers with exactly that name, URI or URI template of their servers' own, shown
+    /// or not.
     pub(super) fn owners(&self, key: &str) -> impl Iterator<Item = &Arc<Offer>> {
         let shown = self.find(key).filter(|offer| offer.own_key() == key);
         shown
@@ -387,28 +392,28 @@ impl Offers {
             .chain(called(&self.shared, key))
     }
 
-    /// Templates that are not shown because they wait for their user.
+    /// Returns the templates that are not shown because they are pending.
     pub(super) fn withheld_templates(&self) -> &[WithheldTemplate] {
         &self.withheld_templates
     }
 
-    /// Whether what a server calls that is shown with the server's name.
+    /// Checks whether a server's own key is shown with the server's name.
     pub(super) fn shares(&self, server: &str, key: &str) -> bool {
         called(&self.shared, key).any(|offer| offer.server() == server)
     }
 
-    /// Items of a server that are shown with its name.
+    /// Returns the items of a server that are shown with its name.
     pub(super) fn shared_of(&self, server: &str) -> &[Arc<Offer>] {
         self.shared_by_server.get(server).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether there are none.
+    /// Checks whether no offers are shown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The one of exactly that name, URI or URI template.
+    /// Returns the offer of exactly that name, URI or URI template.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<&Arc<Offer>> {
         let places = self.places.get_or_init(|| {
@@ -418,8 +423,8 @@ impl Offers {
         self.all.get(*places.get(key)?)
     }
 
-    /// Appends the JSON array of the MCP objects, each as it was declared but for
-    /// the name of a prompt.
+    /// Appends the JSON array of the MCP objects, each as it was declared but for the name of a
+    /// prompt.
     pub fn write_list(&self, text: &mut String) {
         text.push('[');
         for (i, (offer, declared)) in self.declared().enumerate() {
@@ -433,7 +438,7 @@ impl Offers {
         text.push(']');
     }
 
-    /// Whether agents see the same list.
+    /// Checks whether agents see the same list.
     #[must_use]
     pub fn lists_as(&self, other: &Self) -> bool {
         self.texts().eq(other.texts())

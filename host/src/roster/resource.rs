@@ -1,8 +1,8 @@
-//! The one server that a resource's URI belongs to.
+//! Resolution of a resource's URI to the one server that it belongs to.
 //!
-//! URIs have no prefix that would tell whose they are, and servers do not know of one
-//! another. So one that several servers claim is nobody's: an agent that reads a resource
-//! of one server must not get what another has put in its place.
+//! URIs have no prefix that tells their servers, and servers do not know of one another. So a URI
+//! that several servers claim leads to none: an agent that reads a resource of one server must not
+//! get one that another has put in its place.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use serde_json::{Map, Value};
 use super::server_uri::{is_page, split, with_server};
 use super::{Offer, Refusal, Roster, Snapshot};
 
-/// The scheme of Dormouse's own resources.
+/// Scheme of Dormouse's own resources.
 const OWN_SCHEME: &str = "dormouse";
 
-/// Most bytes that are compared when a URI is held against the templates of one server: a few
+/// Most bytes that are compared when a URI is matched against the templates of one server: a few
 /// milliseconds. Servers choose their templates, and some of them the URIs.
 pub(super) const MAX_STEPS: usize = 4 << 20;
 
-/// Most URIs that the refusal of one that several servers claim names: they may be long.
+/// Most URIs in the refusal of one that several servers claim: they may be long.
 const MAX_HINTS: usize = 8;
 
 static TOO_MANY_STEPS: Once = Once::new();
@@ -33,24 +33,24 @@ pub type ListedResource = (Arc<Offer>, Map<String, Value>);
 pub struct ResourceSource {
     /// The name of its server.
     pub server: String,
-    /// The URI as that server knows it.
+    /// URI as that server knows it.
     pub uri: String,
-    /// The listed resource, or the template with the values of its variables. None where
-    /// the server has only named the resource.
+    /// Listed resource, or template with the values of its variables. None where the server has
+    /// only named the resource.
     pub listed: Option<ListedResource>,
 }
 
 /// Reasons why a URI leads to no resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnresolvedResource {
-    /// No server has named it.
+    /// No server has named the URI.
     Unknown,
     /// Several servers claim it.
     Contested(Vec<String>),
 }
 
 impl UnresolvedResource {
-    /// Message for an agent that has asked for the resource.
+    /// Returns the refusal for an agent that has asked for the resource.
     #[must_use]
     pub fn refusal(&self, uri: &str) -> Refusal {
         let Self::Contested(servers) = self else {
@@ -72,21 +72,21 @@ impl UnresolvedResource {
     }
 }
 
-/// Whether a URI or a template is of the scheme that Dormouse keeps for itself.
+/// Checks whether a URI or a template is of the scheme that Dormouse keeps for itself.
 pub(super) fn is_own(uri: &str) -> bool {
     let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case(OWN_SCHEME))
 }
 
-/// Whether all that matches a template is of one scheme.
+/// Checks whether all URIs that match a template are of one scheme.
 fn names_scheme(template: &str) -> bool {
     let fixed = template.split('{').next();
     fixed.is_some_and(|fixed| fixed.contains(':'))
 }
 
 impl Snapshot {
-    /// The servers that claim a URI by what they list, each with where it is read.
-    /// Where it takes too long to tell whether a server has a template for it, it has none.
+    /// Returns the servers that claim a URI by their lists, each with the offer to read it by. A
+    /// server whose templates take too long to match does not claim it.
     fn claims(&self, uri: &str) -> BTreeMap<String, ListedResource> {
         let mut steps: HashMap<&str, usize> = HashMap::new();
         let mut claims: BTreeMap<String, ListedResource> = self
@@ -122,9 +122,9 @@ impl Snapshot {
         claims
     }
 
-    /// The servers that have a template for a URI which waits for its user, and so claim it beside
-    /// those that claim it: what nobody knows yet claims it from projects alone, and a project's from
-    /// projects alone.
+    /// Returns the servers with a withheld template for a URI, which claim it beside those in
+    /// `claiming`. If one of those is the user's own, only templates that the user knows, of their
+    /// own servers, count; otherwise all but a project's that the user does not know.
     fn withheld_claims(&self, uri: &str, claiming: &BTreeSet<String>) -> BTreeSet<String> {
         let mut steps: usize = 0;
         let is_users = claiming.iter().any(|server| !self.is_of_project(server));
@@ -145,7 +145,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// Whether a server is one of a project's file.
+    /// Checks whether a server is from a project's file.
     #[must_use]
     pub fn is_of_project(&self, server: &str) -> bool {
         let server = self.servers().get(server);
@@ -154,11 +154,10 @@ impl Snapshot {
 }
 
 impl Roster {
-    /// The server that a URI belongs to: the only one that lists it, has a template which
-    /// it matches, or has named it in a result. Where there is none of these, the only one
-    /// whose upstream has resources at all. In each of these the user's own come before those
-    /// of projects. Never are several asked, one after the other: a URI may be nobody else's
-    /// business.
+    /// Returns the server that a URI belongs to: the only one that lists it, has a template which
+    /// matches it, or has named it in a result. Otherwise, the only one whose upstream has
+    /// resources at all. In each case the user's own come before those of projects. Several servers
+    /// are never asked one after the other: a URI may be confidential to one of them.
     ///
     /// # Errors
     /// It is unknown, or more than one server claims it.
@@ -228,8 +227,8 @@ impl Roster {
         }
     }
 
-    /// Source of a URI that names its server: what that one lists, has a template for, has
-    /// named or has as the page of a tool.
+    /// Returns the source of a URI that names its server: what that server lists, has a template
+    /// for, has named or has as the page of a tool.
     fn resource_of(
         &self,
         snapshot: &Snapshot,
@@ -252,7 +251,7 @@ impl Roster {
         })
     }
 
-    /// Whether a server can be asked for what is in none of its lists.
+    /// Checks whether a server can be asked for resources that are in none of its lists.
     fn reads_unlisted(&self, snapshot: &Snapshot, server: &str) -> bool {
         snapshot.servers().get(server).is_some_and(|server| {
             let config = server.config();
@@ -260,8 +259,8 @@ impl Roster {
         })
     }
 
-    /// Whether another server lists a URI, so that naming it is no claim. That a project's lists
-    /// it makes it no less a user's own.
+    /// Checks whether another server lists a URI, so that naming it is no claim. A project's
+    /// listing does not count against a server of the user's own.
     pub(super) fn is_listed_by_another(&self, uri: &str, server: &str) -> bool {
         let snapshot = self.snapshot();
         let is_of_project = snapshot.is_of_project(server);

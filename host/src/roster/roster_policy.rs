@@ -1,4 +1,4 @@
-//! Checks of what passes between a bridged server and its upstream.
+//! Checks of messages between a bridged server and its upstream.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
 use dormouse_text::visible::{first_names, short_name, visible_line};
-use dormouse_upstream::{Offered, Reactions, UpstreamPolicy, without_blocking};
+use dormouse_upstream::{Lost, Offered, Reactions, UpstreamPolicy, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
@@ -20,24 +20,24 @@ use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 pub(super) struct RosterPolicy {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,
-    /// Fingerprint of the way in which the upstream is reached. Another server may get the name
-    /// while a connection lives: what comes over it is none of that one's.
+    /// Fingerprint of the upstream's launch. Another server may get the name while a connection
+    /// lives, and must not get messages of this one.
     pub(super) fingerprint: Fingerprint,
-    /// Tools that were looked for again, because they were called by a client that is
-    /// not shown them; none for all of another release.
+    /// Tools that were looked for again, because they were called by a client that is not shown
+    /// them; `None` stands for all tools after another release.
     pub(super) looked: Mutex<BTreeSet<Option<String>>>,
 }
 
 impl RosterPolicy {
-    /// The server, as long as it is reached as it was when the connection was made.
+    /// Returns the server, as long as its launch is that of the connection.
     fn server(&self) -> Option<(Arc<Roster>, Arc<Server>)> {
         let roster = self.roster.upgrade()?;
         let server = roster.reached_by(&self.server, &self.fingerprint)?;
         Some((roster, server))
     }
 
-    /// Asks what the upstream has as a client that can be asked everything: whether something is
-    /// gone only shows to such a one. Once is enough, whatever comes of it.
+    /// Asks for the upstream's offers as a client that can be asked everything: only such a client
+    /// can tell that something is gone. This is done once for each tool, whatever its outcome.
     fn look_again(&self, roster: &Arc<Roster>, tool: Option<&str>) {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if looked.insert(tool.map(str::to_owned)) {
@@ -87,9 +87,9 @@ impl UpstreamPolicy for RosterPolicy {
         }
     }
 
-    fn failed(&self, why: &str) {
+    fn failed(&self, lost: &Lost) {
         if let Some(roster) = self.roster.upgrade() {
-            roster.store.note_failed_start(&self.fingerprint, why);
+            roster.store.note_failed_start(&self.fingerprint, lost);
         }
     }
 
@@ -160,26 +160,26 @@ impl UpstreamPolicy for RosterPolicy {
     }
 }
 
-/// Said where a connection outlives what it was made for.
+/// Error of a connection that outlives the server it was made for.
 const CHANGED: &str = "its configuration has changed since it was connected\nhint: call it again";
 
 /// Most names of tools that an error lists.
 const MAX_NAMES_TOLD: usize = 20;
 
 impl Roster {
-    /// The server of a name, where it may be connected and its upstream is reached so.
+    /// Returns the server of a name, if it may be connected and its upstream has this fingerprint.
     fn reached_by(&self, server: &str, fingerprint: &Fingerprint) -> Option<Arc<Server>> {
         let found = self.server(server).ok()?;
         let bridge = found.reachable().ok()?;
         (bridge.fingerprint == *fingerprint).then(|| Arc::clone(&found))
     }
 
-    /// Takes note of what an upstream offers that was launched for a server, and has agents told
-    /// what is new.
+    /// Records the offers of an upstream that was launched for a server, and notifies agents of
+    /// changes.
     ///
     /// # Errors
-    /// The server is another one by now, or it cannot be kept. Nothing is asked of the upstream then before it can: what would
-    /// be shown of it is not what it is.
+    /// The server is another one by now, or the record cannot be written. Then the upstream gets no
+    /// requests until it can be, because agents would be shown an outdated state.
     pub(super) fn learn(
         &self,
         (server, fingerprint): (&str, &Fingerprint),
@@ -223,14 +223,15 @@ impl Roster {
         Ok(())
     }
 
-    /// Returns the reason for which a server's upstream is asked nothing, where what it offers
-    /// cannot be kept.
+    /// Returns the reason for which a server's upstream gets no requests, if its offers could not
+    /// be recorded.
     pub(super) fn not_kept(&self, server: &str) -> Option<String> {
         self.unkept().get(server).cloned()
     }
 
     /// Checks that a call of a tool, or a request for a prompt, may go to its server as it is now,
-    /// and asks the user of its client where the policy says so. The error is the reason why not.
+    /// and asks the user of its client where the policy says so. The error is the reason against
+    /// it.
     async fn admit(
         &self,
         server: &str,
@@ -288,8 +289,8 @@ impl Roster {
         Err(error)
     }
 
-    /// Lets what a call has found pending go through, where it may: a tool that is hidden is
-    /// asked for before anything is connected.
+    /// Checks that a call of a hidden tool may go to its server, and asks the user where the policy
+    /// says so, before anything is connected.
     pub(super) async fn admit_tool(
         &self,
         server: &str,

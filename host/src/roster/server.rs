@@ -31,11 +31,11 @@ use crate::store::{
     Gated, KnownUpstream, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
 
-/// For how long a look at a plugin's file holds: the calls of many agents at once need
-/// not look each. Nobody calls, replaces the file and calls again within it.
+/// Time for which the last look at a plugin's file is valid, so that simultaneous calls of many
+/// agents do not look each. Replacing the file between two calls takes longer.
 const LOOK: Duration = Duration::from_micros(250);
 
-/// Configured server, with what is known of it at that moment: a plugin at one content of its file,
+/// Configured server, with the knowledge of it at one moment: a plugin at one content of its file,
 /// or an upstream as it was when it was last seen.
 #[derive(Debug)]
 pub struct Server {
@@ -48,10 +48,10 @@ pub struct Server {
     /// Time at which the file was last seen to have this stamp.
     looked: Mutex<Option<Instant>>,
     problem: Option<String>,
-    /// Record of what is known of its upstream.
+    /// Record of its upstream.
     known: Option<Arc<KnownUpstream>>,
-    /// Made by the first call. The next one of this server shares it if all that
-    /// matters to it is still the same.
+    /// Slot, made by the first call. The server's next version shares it if everything that matters
+    /// to running instances is unchanged.
     slot: Arc<SlotCell>,
     /// Callables of the tools that have been called, by their index among all of them: parsed once.
     callable: Mutex<HashMap<usize, Arc<Callable>>>,
@@ -65,18 +65,17 @@ pub(super) struct Tally {
     pub(super) running: AtomicU64,
 }
 
-/// Data that was read of a server: nothing, if it is disabled.
+/// Data that was read for a server: empty, if it is disabled.
 #[derive(Default)]
 pub(super) struct Read {
     /// Its component, if it has one of its own.
     pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
-    /// Record of what is known of its upstream, if it has one.
+    /// Record of its upstream, if it has one.
     pub(super) known: Option<Arc<KnownUpstream>>,
 }
 
 impl Server {
-    /// The server as it is configured now, and as it was read now. Where nothing is
-    /// new, the old one.
+    /// Returns the server as it is configured and was read now: `old`, if nothing has changed.
     pub(super) fn next(old: Option<&Arc<Self>>, config: ServerConfig, read: Read) -> Arc<Self> {
         let Read { entry, known } = read;
         let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
@@ -160,7 +159,7 @@ impl Server {
         })
     }
 
-    /// Whether another configuration makes no difference to running instances.
+    /// Checks whether another configuration makes no difference to running instances.
     fn runs_like(&self, other: &ServerConfig) -> bool {
         let ServerConfig {
             adapter,
@@ -174,6 +173,7 @@ impl Server {
             prefix: _,
             from: _,
             denied: _,
+            off_in: _,
             origin: _,
         } = &self.config;
         (adapter, instance, grants, limits, settings)
@@ -205,8 +205,8 @@ impl Server {
         self.stamp.as_ref()
     }
 
-    /// Whether its plugin's file is still what it was when it was read, as far as one
-    /// look at its folder can tell.
+    /// Checks whether its plugin's file is unchanged since it was read, as far as one look at its
+    /// folder can tell.
     pub(super) fn is_current(&self) -> bool {
         let (true, Some(component)) = (self.config.enabled, self.config.component()) else {
             return true;
@@ -223,14 +223,14 @@ impl Server {
         current
     }
 
-    /// Returns the record of what is known of its upstream.
+    /// Returns the record of its upstream.
     #[must_use]
     pub fn known(&self) -> Option<&Arc<KnownUpstream>> {
         self.known.as_ref()
     }
 
     /// Returns the instructions of its upstream for a model, as far as its user has seen them and
-    /// they are to be shown. A component in front of the upstream says for itself what it is.
+    /// they are to be shown. None of them are shown if a component is in front of the upstream.
     #[must_use]
     pub fn instructions(&self) -> Option<&str> {
         self.listed()?;
@@ -259,7 +259,7 @@ impl Server {
         self.listing.as_ref().filter(|_| self.config.enabled)
     }
 
-    /// Returns those parts of its tools, prompts and resources that are not as MCP has it, where
+    /// Returns the parts of its tools, prompts and resources that do not conform to MCP, where
     /// these are to be listed.
     #[must_use]
     pub fn odd(&self) -> &[NonconformingItem] {
@@ -274,18 +274,28 @@ impl Server {
         &self.tally
     }
 
-    /// Returns the reason for which nothing of it may be started or connected, whoever wants that.
-    /// None where it may.
-    fn switched_off(&self) -> Option<String> {
+    /// Returns the state of a server that may not be started or connected by anyone, with the reason
+    /// or a hint. None where it may.
+    #[must_use]
+    pub fn switched_off(&self) -> Option<String> {
         if let Some(why) = &self.config.denied {
             return Some(format!("disabled: a policy denies it: {why}"));
         }
+        if self.config.enabled {
+            return None;
+        }
         let name = &self.config.name;
-        (!self.config.enabled)
-            .then(|| format!("disabled\nhint: `dormouse enable {name}` switches it on"))
+        Some(match self.config.off_in {
+            Some(client) => format!(
+                "disabled for the client `{client}`, and on for others\n                 hint: it is off in that client's own files, or in `clients` of `[servers.{name}]` \
+                 in dormouse.toml"
+            ),
+            None => format!("disabled\nhint: `dormouse enable {name}` switches it on"),
+        })
     }
 
-    /// Its upstream, if that may be started or connected: every command that does so asks here.
+    /// Returns its upstream, if that may be started or connected: every command that does so asks
+    /// here.
     ///
     /// # Errors
     /// It has none, is switched off, or something has to be set first: a sentence for the user.
@@ -320,7 +330,7 @@ impl Server {
         })
     }
 
-    /// Items that wait for its user, of those that concern what is shown of it.
+    /// Returns the pending items, of those that concern its shown ones.
     #[must_use]
     pub fn pending(&self) -> Cow<'_, Pending> {
         match (&self.known, self.config.component(), &self.declared) {
@@ -330,8 +340,8 @@ impl Server {
         }
     }
 
-    /// Items that its user has approved and that it no longer offers, each with its kind, without
-    /// tools that are not to be shown. A component has what it declares.
+    /// Returns the items that its user has approved and that it no longer offers, each with its
+    /// kind, without tools that are not to be shown. None of a component, which declares its own.
     pub fn gone(&self) -> impl Iterator<Item = (Gated, &str)> {
         let known = self.known.as_ref();
         let known = known.filter(|_| self.config.enabled && self.config.component().is_none());
@@ -344,7 +354,31 @@ impl Server {
             })
     }
 
-    /// The part of what its upstream offers that its user can approve.
+    /// Returns the tools that its upstream has and its user has approved, and that a filter leaves
+    /// out. None of a component, which declares its own.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let known = self.known.as_ref();
+        let known = known.filter(|_| self.config.enabled && self.config.component().is_none());
+        let tools = known.into_iter().flat_map(|known| &known.listing.tools);
+        let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
+        tools.map(|tool| tool.name.as_str()).filter(move |tool| {
+            let filter = filter.as_ref();
+            filter.is_some_and(|filter| !filter.shows(tool))
+        })
+    }
+
+    /// Returns a sentence on why a tool that a filter leaves out is not there, without the server's
+    /// name.
+    #[must_use]
+    pub fn why_left_out(&self, tool: &str) -> String {
+        let place = match self.config.origin.client {
+            Some(client) => format!("the files of `{client}`, or in dormouse.toml"),
+            None => "dormouse.toml".to_owned(),
+        };
+        format!("has `{tool}`, but a list of tools leaves it out: one in {place}")
+    }
+
+    /// Returns the part of its upstream's offers that its user can approve.
     pub(super) fn selection(&self) -> Selection<'_> {
         Selection {
             component: self.declared(),
@@ -359,7 +393,7 @@ impl Server {
         self.declared.as_ref().filter(|_| has_component)
     }
 
-    /// Returns the treatment of an item that waits for its user.
+    /// Returns the treatment of a pending item.
     pub(super) fn treatment(&self, item: &PendingItem) -> Treatment {
         let bridge = self.config.bridge();
         bridge.map_or(Treatment::Withheld, |bridge| {
@@ -367,8 +401,8 @@ impl Server {
         })
     }
 
-    /// Tools that the component in front of its upstream declares as they were before their user
-    /// has approved what they are now: by name, each as it is approved.
+    /// Returns the tools that their user has approved as they are now, and of which the component
+    /// in front of its upstream declares an older form: by name, each as it is approved.
     fn outdated(&self) -> HashMap<&str, &ListedTool> {
         let known = self.declared().zip(self.known.as_deref());
         let outdated = known.into_iter();
@@ -380,8 +414,8 @@ impl Server {
         outdated
     }
 
-    /// Returns the text that tells its user of the component in front of its upstream, where that
-    /// declares tools as they were before they have approved what these are now.
+    /// Returns the text for its user on the component in front of its upstream, where that declares
+    /// older forms of tools than they have approved.
     #[must_use]
     pub fn outdated_component(&self) -> Option<String> {
         let outdated = self.outdated();
@@ -401,8 +435,8 @@ impl Server {
         ))
     }
 
-    /// Whether the component in front of its upstream declares other arguments of a tool than its
-    /// user has approved.
+    /// Checks whether the component in front of its upstream declares other arguments of a tool
+    /// than its user has approved.
     pub(super) fn declares_other_arguments(&self, tool: &str) -> bool {
         let declared = self.declared().map(|declared| declared.tools.iter());
         let declared = declared.and_then(|mut tools| tools.find(|known| known.name == tool));
@@ -412,8 +446,8 @@ impl Server {
             .is_some_and(|(was, is)| takes_other_arguments(&was.tool, &is.tool))
     }
 
-    /// Whether a tool of it is shown as its user has approved it, and takes other arguments by
-    /// now.
+    /// Checks whether a tool of it is shown as its user has approved it, and takes other arguments
+    /// by now.
     pub(super) fn takes_other_arguments(&self, tool: &str) -> bool {
         let pending = self.known.as_ref().map(|known| &known.pending);
         let waiting = pending.and_then(|pending| pending.find(Gated::Tool, tool));
@@ -424,19 +458,19 @@ impl Server {
         })
     }
 
-    /// All that it is known to have, shown or not, each thing perhaps more than once.
+    /// Returns all known listings of it, shown or not; an item may be in several.
     fn listings(&self) -> impl Iterator<Item = &Arc<Listing>> {
         let of_upstream = self.known.as_ref().map(|known| &known.listing);
         self.listing.iter().chain(&self.declared).chain(of_upstream)
     }
 
-    /// Its tools that wait for its user as they are.
+    /// Returns its pending tools.
     fn waiting_tools(&self) -> impl Iterator<Item = &PendingItem> {
         let pending = self.known.iter().flat_map(|known| known.pending.iter());
         pending.filter(|item| item.kind == Gated::Tool)
     }
 
-    /// Its tools that are not shown because its user has not approved them as they are.
+    /// Returns its tools that are not shown because its user has not approved them as they are.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
         let declared: Option<HashSet<&str>> = self.declared().map(|declared| {
             let tools = declared.tools.iter();
@@ -452,8 +486,9 @@ impl Server {
         withheld.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
     }
 
-    /// Names of items of a kind that are withheld until its user has approved them, each with
-    /// whether they know it as something else. A component in front of the upstream has other ones.
+    /// Returns the names of items of a kind that are withheld until its user has approved them,
+    /// each with whether they know it as something else. None where a component, whose items are
+    /// its own, is in front of the upstream.
     pub(super) fn withheld(&self, kind: Gated) -> impl Iterator<Item = (&str, bool)> {
         let is_asked = self.config.enabled && self.config.component().is_none();
         let known = self.known.iter().filter(move |_| is_asked);
@@ -464,14 +499,14 @@ impl Server {
         withheld.map(|item| (item.name.as_str(), item.was.is_some()))
     }
 
-    /// Names of its tools, shown or not, as far as they are known, each perhaps more than once.
+    /// Returns the known names of its tools, shown or not; a name may come more than once.
     pub(super) fn known_tools(&self) -> impl Iterator<Item = &str> {
         let tools = self.listings().flat_map(|listing| &listing.tools);
         let waiting = self.waiting_tools().map(|item| item.name.as_str());
         tools.map(|tool| tool.name.as_str()).chain(waiting)
     }
 
-    /// Names of its prompts, in the same way.
+    /// Returns the known names of its prompts, shown or not; a name may come more than once.
     pub(super) fn known_prompts(&self) -> impl Iterator<Item = &str> {
         let prompts = self.listings().flat_map(|listing| &listing.prompts);
         let waiting = self.known.iter().flat_map(|known| known.pending.iter());
@@ -480,13 +515,13 @@ impl Server {
         prompts.map(|prompt| prompt.key.as_str()).chain(waiting)
     }
 
-    /// Whether it has a tool of that name of its own, shown or not, as far as that is known.
+    /// Checks whether it is known to have a tool of that name of its own, shown or not.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {
         self.known_tools().any(|tool| tool == name)
     }
 
-    /// Whether agents see a tool of it under that name when it is shown, as far as that is known.
+    /// Checks whether it is known to have a tool that agents see under that name when it is shown.
     #[must_use]
     pub fn has_tool_shown_as(&self, name: &str) -> bool {
         let prefix = self.config.prefix.as_deref();
@@ -494,7 +529,7 @@ impl Server {
         known.any(|tool| names::shown(&self.config.name, prefix, tool) == name)
     }
 
-    /// Whether it has pages that clients show for tools, shown or not, as far as that is known.
+    /// Checks whether it is known to have pages that clients show for tools, shown or not.
     #[must_use]
     pub fn has_pages(&self) -> bool {
         let is_with_pages = |listing: &Arc<Listing>| {
@@ -506,7 +541,7 @@ impl Server {
             || self.waiting_tools().any(|item| has_page(item.is.get()))
     }
 
-    /// Whether nothing is known of its upstream, not even by name.
+    /// Checks whether nothing is known of its upstream, not even by name.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         let upstream = self.config.bridge();
@@ -515,7 +550,7 @@ impl Server {
             && self.config.component().is_none()
     }
 
-    /// Whether its upstream says that it has resources, listed or not.
+    /// Checks whether its upstream declares resources, listed or not.
     pub(super) fn has_resources(&self) -> bool {
         let says = match self.config.component() {
             None => self.known.as_ref().is_some_and(|known| known.resources),
@@ -569,7 +604,7 @@ impl Server {
         }
     }
 
-    /// Asks for something else than a tool.
+    /// Answers a request for something else than a tool.
     pub(super) async fn ask(
         &self,
         roster: &Roster,
@@ -613,14 +648,22 @@ impl Server {
                 hint,
             };
         }
+        let (server, tool) = (self.config.name.clone(), tool.to_owned());
+        if self.gone().any(|gone| gone == (Gated::Tool, &tool)) {
+            return NoSuchTool::Gone { server, tool };
+        }
+        if self.left_out().any(|left_out| left_out == tool) {
+            let why = self.why_left_out(&tool);
+            return NoSuchTool::LeftOut { server, why };
+        }
         NoSuchTool::Tool {
-            server: self.config.name.clone(),
-            tool: tool.to_owned(),
+            server,
+            tool,
             nearest,
         }
     }
 
-    /// The connection to its upstream, which is made when it is first used.
+    /// Returns the connection to its upstream, which is made when it is first used.
     fn upstream(
         &self,
         roster: &Roster,
@@ -694,7 +737,7 @@ impl Server {
         connected
     }
 
-    /// Its place to live in, where it may be started; nothing is.
+    /// Returns its slot, made if need be, where it may be started. Starts nothing.
     pub(super) fn asleep(&self, roster: &Roster) -> Option<&Arc<Slot>> {
         let listing = self.available().ok()?;
         self.started(roster, listing).ok()
@@ -737,8 +780,8 @@ impl Server {
         }))
     }
 
-    /// Has nothing started in it any more, because another one stands in its place, or none.
-    /// Calls that run go on where that one runs in the same way.
+    /// Closes its slot, because the server is replaced by `next` or gone. Running calls go on if
+    /// `next` runs in the same way.
     pub(super) fn replaced_by(&self, next: Option<&Self>) {
         let next = next.filter(|next| next.config.enabled);
         if next.is_some_and(|next| Arc::ptr_eq(&next.slot, &self.slot)) {
@@ -773,20 +816,20 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Whether two listings are of one content. A file that has just been written is
-/// read again although it looks the same, because it may not be.
+/// Checks whether two listings have the same content. A file that has just been written is read
+/// again although it looks the same, because it may not be.
 fn same(old: &Arc<Listing>, new: &Arc<Listing>) -> bool {
     Arc::ptr_eq(old, new) || declared(old).eq(declared(new)) && old.odd == new.odd
 }
 
-/// The texts of all MCP objects that a listing has.
+/// Returns the texts of all MCP objects of a listing.
 fn declared(listing: &Listing) -> impl Iterator<Item = &str> {
     let items = listing.items().map(|item| &item.object);
     let all = listing.tools.iter().map(|tool| &tool.tool).chain(items);
     all.map(|object| object.get())
 }
 
-/// Returns the result of a tool that has failed, as MCP tells it to a model (`isError`).
+/// Returns the result of a tool that has failed, in MCP's form for a model (`isError`).
 pub(super) fn tool_error(text: String) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }

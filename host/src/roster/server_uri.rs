@@ -1,28 +1,30 @@
-//! URIs of resources that name their server as well, for those that several servers have.
+//! URIs of resources that include the name of their server, for those that several servers have.
 //!
-//! A server does not know of others, so two of one kind list the same URIs. Agents are shown each
-//! with the server's name behind it, and all that is a page; there, servers and clients that look
-//! at a scheme, an authority or a path see no difference. It is taken off before the server is asked.
+//! A server does not know of others, so two of one kind may list the same URIs. Agents are shown
+//! each of these, and each page, with the server's name at its end, where it makes no difference to
+//! servers and clients that look at a scheme, an authority or a path. The name is removed before
+//! the request goes to the server.
 
 /// Text before the name of the server.
 const MARK: &str = "dormouse-server=";
 
-/// A URI, or a template of URIs, with the name of its server.
+/// Returns a URI, or a URI template, with the name of its server.
 pub(super) fn with_server(uri: &str, server: &str) -> String {
     // A fragment begins once.
     let before = if uri.contains('#') { '&' } else { '#' };
     format!("{uri}{before}{MARK}{server}")
 }
 
-/// The URI as its server knows it, and the name of the server. None where it names none.
+/// Returns the URI as its server knows it, and the name of the server. None if it has no server
+/// name.
 pub(super) fn split(uri: &str) -> Option<(&str, &str)> {
     let (before, server) = uri.rsplit_once(MARK)?;
     let uri = before.strip_suffix(['#', '&'])?;
     Some((uri, server))
 }
 
-/// Whether a URI is that of a page which clients show for tools (MCP Apps). What it does counts as
-/// its server's, so its server is always named.
+/// Checks whether a URI is that of a page which clients show for tools (MCP Apps). The actions of a
+/// page count as its server's, so its server is always named.
 #[must_use]
 pub fn is_page(uri: &str) -> bool {
     let scheme = uri.split_once("://").map(|(scheme, _)| scheme);

@@ -1,4 +1,4 @@
-//! The connections of agents.
+//! Connections of agents.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,29 +12,29 @@ use serde_json::Value;
 
 use super::Roster;
 
-/// The sessions that there are.
+/// Open sessions.
 #[derive(Default)]
 pub(super) struct Sessions {
     /// Number of sessions that have begun.
     begun: AtomicU64,
     open: Mutex<HashMap<SessionId, Session>>,
-    /// Text that clients which have no session could not be told of servers, by the names of the
-    /// servers.
+    /// Texts about servers for clients without a session that they could not be told yet, by the
+    /// servers' names.
     untold: Mutex<BTreeMap<String, String>>,
 }
 
 #[derive(Default)]
 struct Session {
-    /// Its client, where that can be told and asked something between its requests.
+    /// Client of the session, if it can be sent notifications and questions between its requests.
     client: Option<Arc<dyn Listener>>,
-    /// Text that its client could not be told of servers, by the names of the servers.
+    /// Texts about servers that the client could not be told yet, by the servers' names.
     untold: BTreeMap<String, String>,
 }
 
-/// Name of the logger of what Dormouse itself tells clients.
+/// Logger name of Dormouse's own logs to clients.
 const LOGGER: &str = "dormouse";
 
-/// Level at which clients are told what has become of what a server has kept for them.
+/// Level of the logs on state that a server had kept for a client and that is gone.
 const LEVEL: &str = "notice";
 
 impl Sessions {
@@ -43,8 +43,8 @@ impl Sessions {
         self.open().len() as u64
     }
 
-    /// Takes the text that the client of a session, or clients that have none, could not be told of
-    /// a server.
+    /// Takes the text about a server that the client of a session, or clients without one, could
+    /// not be told yet.
     fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
         match session {
             Some(session) => self.open().get_mut(&session)?.untold.remove(server),
@@ -85,36 +85,36 @@ impl SessionClients for Sessions {
 }
 
 impl Roster {
-    /// A new agent's connection.
+    /// Begins a session for a new connection of an agent.
     pub fn begin_session(&self) -> SessionId {
         let session = SessionId(1 + self.sessions.begun.fetch_add(1, Ordering::Relaxed));
         self.sessions.open().insert(session, Session::default());
         session
     }
 
-    /// Has the upstreams of a session tell and ask its agent's client what belongs to no
-    /// call, until the session ends.
+    /// Sets the client that gets notifications and questions of a session's upstreams which belong
+    /// to no call, until the session ends.
     pub fn attend(&self, session: SessionId, client: Arc<dyn Listener>) {
         if let Some(session) = self.sessions.open().get_mut(&session) {
             session.client = Some(client);
         }
     }
 
-    /// Takes the text that the client of a session, or clients that have none, could not be told of
-    /// a server when it happened, because they hear no such logs. It is told once.
+    /// Takes the text about a server that the client of a session, or clients without one, could
+    /// not be told when it happened, because they get no such logs. It is told once.
     pub fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
         self.sessions.take_untold(session, server)
     }
 
-    /// Has the client of a session told something of a server beside the next result of a tool of
-    /// its, unless there is something already.
+    /// Leaves a text about a server for the next result of one of its tools in a session, unless
+    /// there is one already.
     pub fn leave_untold(&self, session: SessionId, server: &str, text: String) {
         if let Some(session) = self.sessions.open().get_mut(&session) {
             session.untold.entry(server.to_owned()).or_insert(text);
         }
     }
 
-    /// An agent's connection has ended: what was kept for it is let go of.
+    /// Ends the session of an agent's closed connection, and drops everything that was kept for it.
     pub fn end_session(&self, session: SessionId) {
         let ended = self.sessions.open().remove(&session);
         drop(ended);
@@ -125,33 +125,34 @@ impl Roster {
         }
     }
 
-    /// Whether a server is done with all that a session has asked of its upstream.
+    /// Checks whether a server has finished all work that a session has asked of its upstream.
     pub fn is_settled(&self, server: &str, session: SessionId) -> bool {
         let slot = self.slot(server);
         let upstream = slot.as_ref().and_then(|slot| slot.upstream());
         upstream.is_none_or(|upstream| upstream.is_settled(session))
     }
 
-    /// Whether a server keeps an instance or a connection for a session, be that one shared.
+    /// Checks whether a server keeps an instance or a connection for a session, even a shared one.
     pub fn keeps_for(&self, server: &str, session: SessionId) -> bool {
         let slot = self.slot(server);
         slot.is_some_and(|slot| slot.keeps_for(session))
     }
 
-    /// Whether an instance or a connection of a server would end with a session.
+    /// Checks whether an instance or a connection of a server would end with a session.
     pub fn ends_with(&self, server: &str, session: SessionId) -> bool {
         let slot = self.slot(server);
         slot.is_some_and(|slot| slot.ends_with(session))
     }
 
-    /// Whether processes run that a server has started for a session. Takes some milliseconds.
+    /// Checks whether processes run that a server has started for a session. Takes some
+    /// milliseconds.
     pub fn has_processes(&self, server: &str, session: SessionId) -> bool {
         let slot = self.slot(server);
         let upstream = slot.as_ref().and_then(|slot| slot.upstream());
         upstream.is_some_and(|upstream| upstream.has_new_processes(session))
     }
 
-    /// Limits of a server, if there is one of that name.
+    /// Returns the limits of a server, if there is one of that name.
     pub fn limits(&self, server: &str) -> Option<Limits> {
         let snapshot = self.snapshot();
         let server = snapshot.servers().get(server)?;
@@ -163,8 +164,8 @@ impl Roster {
         snapshot.servers().get(server)?.slot().cloned()
     }
 
-    /// Has the upstreams of a session know that its client wants to hear other logs,
-    /// and waits until they do.
+    /// Tells the upstreams of a session that its client wants another log level, and waits until
+    /// they have it.
     pub async fn level_changed(&self, session: SessionId) {
         let upstreams = self.upstreams();
         let told = upstreams
@@ -173,23 +174,23 @@ impl Roster {
         futures::future::join_all(told).await;
     }
 
-    /// Has the upstreams of a session know that its client has other roots. Has to be
-    /// called inside of a tokio runtime.
+    /// Tells the upstreams of a session that its client has other roots. Has to be called inside of
+    /// a tokio runtime.
     pub fn roots_changed(&self, session: SessionId) {
         for upstream in self.upstreams() {
             upstream.roots_changed(session);
         }
     }
 
-    /// Waits until changes of lists that upstreams have told of are known, for a
-    /// second at most: a client that lists what a call has made finds it there.
+    /// Waits until the lists whose changes upstreams have announced are read, for a second at most:
+    /// a client that lists items after a call has made some finds them there.
     pub async fn lists_settled(&self) {
         let upstreams = self.upstreams();
         let settled = upstreams.iter().map(|upstream| upstream.lists_settled());
         futures::future::join_all(settled).await;
     }
 
-    /// The upstreams that may be connected.
+    /// Returns the upstreams of all slots, connected or not.
     fn upstreams(&self) -> Vec<Arc<Upstream>> {
         let snapshot = self.snapshot();
         let slots = snapshot.servers().values().filter_map(|one| one.slot());

@@ -1,7 +1,7 @@
-//! Reading files that somebody may be writing.
+//! Reading of files that may be half written.
 //!
-//! Whoever writes a file in place empties it first. What is read then is no error, but has
-//! lost servers, or what they are denied.
+//! A program that writes a file in place empties it first. Reading it then gives no error, but
+//! servers or their restrictions are missing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,18 +9,17 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Time that a file has to be left alone before it is taken for written.
+/// Time for which a file has to be unchanged before it counts as written.
 pub(super) const QUIET: Duration = Duration::from_millis(75);
 
-/// Time that an empty file has to be left alone: it is hardly ever meant, and on a busy machine it
-/// takes a while until whoever has emptied it writes.
+/// Time for which an empty file has to be unchanged: few are meant to be empty, and on a busy
+/// machine a while may pass between emptying a file and writing it.
 const QUIET_IF_EMPTY: Duration = Duration::from_secs(2);
 
 /// Longest wait for files that are written to without a pause.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// Times at which files were written last, and their lengths. None for those that cannot be
-/// looked at.
+/// Times of the last writes to files, and their lengths. None for those that cannot be read.
 #[derive(PartialEq)]
 struct Stamps(Vec<Option<(SystemTime, u64)>>);
 
@@ -33,7 +32,8 @@ impl Stamps {
         Self(files.iter().map(stamp).collect())
     }
 
-    /// Whether all were left alone for long enough. A time to come says nothing of that.
+    /// Checks whether all files were unchanged for long enough. A time in the future does not count
+    /// as recent.
     fn are_quiet(&self) -> bool {
         let mut stamps = self.0.iter().flatten();
         !stamps.any(|(written, length)| {
@@ -43,8 +43,8 @@ impl Stamps {
     }
 }
 
-/// Reads these files by a function at a time at which nobody writes to them: it is called
-/// again if somebody has. Blocks for up to [`MAX_WAIT`], beside the reading.
+/// Reads these files by a function while they are not written to: it is called again if they have
+/// changed meanwhile. Blocks for up to [`MAX_WAIT`], beside the reading.
 pub(super) fn read_settled<T>(files: &BTreeSet<PathBuf>, read: impl Fn() -> T) -> T {
     let start = Instant::now();
     loop {
@@ -68,8 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that has been emptied to be written is waited for; also one that is emptied while it
-    /// is read.
+    /// A file that was emptied is waited for, also if that happened while it is read.
     #[test]
     fn half_a_file_is_not_what_is_read() {
         let folder = tempfile::tempdir().unwrap();
@@ -103,7 +102,7 @@ mod tests {
         assert_eq!((text.as_str(), reads.get()), ("newer", 3));
     }
 
-    /// As it is after that long, then.
+    /// It is read as it is after the longest wait.
     #[test]
     fn a_file_that_is_written_without_a_pause_is_read() {
         let folder = tempfile::tempdir().unwrap();
@@ -123,7 +122,7 @@ mod tests {
         assert!(reads.get() > 1);
     }
 
-    /// A clock that was set back makes nobody wait.
+    /// A clock that was set back causes no wait.
     #[test]
     fn a_time_to_come_is_no_reason_to_wait() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! URIs as agents are shown them, in what servers say.
+//! URIs in servers' messages, in the form that agents are shown.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,17 +13,17 @@ use super::named_resources::{ResultPart, each_part, each_uri, text_of};
 use super::server_uri::{is_page, split, with_server};
 use super::{Roster, Server, Shown, Snapshot, resource};
 
-/// Members of `_meta` that are URIs of resources: of pages that a client shows for a tool (MCP
-/// Apps, as it is and as it was, and the extension that it came from).
+/// Members of `_meta` with URIs of pages that a client shows for a tool (MCP Apps in its current
+/// and its earlier form, and the extension that it came from).
 const PAGES: [&str; 2] = ["ui/resourceUri", "openai/outputTemplate"];
 
-/// Most URIs of one result that are changed because others have the same: each becomes longer by
-/// that.
+/// Most URIs of one result that get their server's name because others have the same: each becomes
+/// longer by that.
 const MAX_SHARED: usize = 4096;
 
 impl Snapshot {
-    /// A URI of a server's as agents are shown it, where that is with the server's name.
-    /// `steps` is how much of it may be held against templates yet, in bytes.
+    /// Returns a server's URI in the form that agents are shown, if that includes the server's
+    /// name. `steps` is the number of bytes that may yet be compared with templates.
     fn shown_uri(&self, server: &str, uri: &str, steps: &Cell<usize>) -> Option<String> {
         let is_of_template = || {
             let mut templates = self.templates().shared_of(server).iter();
@@ -42,7 +42,7 @@ impl Snapshot {
         is_shared.then(|| with_server(uri, server))
     }
 
-    /// The servers of which shown tools name a page, whether these list it or not.
+    /// Returns the servers of which shown tools name a page, whether these list it or not.
     pub(super) fn servers_naming_page(&self, uri: &str) -> BTreeSet<&str> {
         let names = |tool: &&Shown| {
             let mut is_named = false;
@@ -60,17 +60,17 @@ impl Snapshot {
     }
 }
 
-/// The text of something that is listed with the URIs of its pages as agents are shown them: it has
-/// pages of its own server alone.
+/// Returns the text of a listed item with the URIs of its pages in the form that agents are shown:
+/// its pages are always of its own server.
 pub(super) fn with_shown_pages<'t>(server: &str, object: &'t str) -> Cow<'t, str> {
     let shown = |uri: &str| Some(with_server(uri, server));
     rewritten(object, |each| each_page(object, each), shown).map_or(object.into(), Cow::Owned)
 }
 
 impl Roster {
-    /// A server's answer with the URIs in it as agents are shown them: that of what was asked for,
-    /// as (its server's, the agent's), and those that it has in common with others. Remembers what
-    /// it names.
+    /// Returns a server's answer with its URIs in the form that agents are shown: that of the
+    /// request, as (its server's, the agent's), and those that other servers have, too. Remembers
+    /// the resources that it names.
     pub(super) fn with_shown_uris(
         &self,
         server: &Server,
@@ -111,8 +111,7 @@ impl Roster {
         }
     }
 
-    /// A URI of which a server tells that it has changed, as agents are shown it that want to
-    /// hear of it.
+    /// Returns the URI of a changed resource in the form that its followers are shown.
     pub(super) fn shown_update(&self, server: &str, uri: String) -> String {
         let with_server = with_server(&uri, server);
         // Comparing takes time, and its server says how often.
@@ -125,8 +124,8 @@ impl Roster {
     }
 }
 
-/// Whether a result may name resources or pages. Most of what plugins return does not, and need
-/// not be written down to be looked through.
+/// Checks whether a result may name resources or pages. Most results of plugins do not, and need
+/// not be serialized to be searched.
 fn may_name_resources(result: &Value) -> bool {
     let is_resource = |block: &Value| {
         let kind = block.get("type").and_then(Value::as_str);
@@ -138,14 +137,14 @@ fn may_name_resources(result: &Value) -> bool {
         || blocks.is_some_and(|blocks| blocks.iter().any(is_resource))
 }
 
-/// Whether a tool has a page in its `_meta`.
+/// Checks whether a tool has a page in its `_meta`.
 pub(super) fn has_page(tool: &str) -> bool {
     let mut has = false;
     each_page(tool, &mut |_| has = true);
     has
 }
 
-/// Whether pages may call a tool: those for which its server does not say that it is for others.
+/// Checks whether pages may call a tool: unless its server declares that it is for others.
 pub(super) fn is_for_pages(tool: &str) -> bool {
     let visibility = member(tool, "_meta")
         .and_then(|meta| member(meta, "ui"))
@@ -157,16 +156,16 @@ pub(super) fn is_for_pages(tool: &str) -> bool {
     visible.is_none_or(|visible| visible.iter().any(|to| to == "app"))
 }
 
-/// Whether a text may name a page: most do not, and then they need not be read. A letter may be
-/// written as an escape.
+/// Checks whether a text may name a page: most do not, and then they need not be read. A letter may
+/// be written as an escape.
 fn may_name_page(text: &str) -> bool {
     // Every tool is looked through for each client that lists it.
     let has = |part: &str| memmem::find(text.as_bytes(), part.as_bytes()).is_some();
     has("_meta") && (has("esourceUri") || has("outputTemplate")) || has("\\u00")
 }
 
-/// Gives the URIs of pages in a result's `_meta`, and in those of its parts, to a function, each as
-/// it is written.
+/// Calls a function with the URIs of pages in a result's `_meta`, and in those of its parts, each
+/// as it is written.
 fn each_page_of_result(result: &str, each: &mut dyn FnMut(&str)) {
     if !may_name_page(result) {
         return;
@@ -179,7 +178,7 @@ fn each_page_of_result(result: &str, each: &mut dyn FnMut(&str)) {
     });
 }
 
-/// Gives the URIs of pages in an object's `_meta` to a function, each as it is written.
+/// Calls a function with the URIs of pages in an object's `_meta`, each as it is written.
 fn each_page(object: &str, each: &mut dyn FnMut(&str)) {
     if !may_name_page(object) {
         return;
@@ -192,8 +191,8 @@ fn each_page(object: &str, each: &mut dyn FnMut(&str)) {
     pages.chain(page).for_each(each);
 }
 
-/// A text with other strings in place of some, which `each` gives: parts of the text. None where
-/// it stays as it is.
+/// Returns a text with some strings replaced, which `each` finds as parts of the text. None if
+/// nothing is replaced.
 fn rewritten(
     text: &str,
     each: impl FnOnce(&mut dyn FnMut(&str)),

@@ -1,4 +1,4 @@
-//! The place of a server's slot, which is made when the server is first called.
+//! Lazily made slot of a server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use dormouse_runtime::{RunningCalls, Slot};
 use dormouse_upstream::RETIRED;
 
-/// A slot that is made at most once, and never after the place was closed.
+/// Slot that is made at most once, and never after this was closed.
 #[derive(Debug, Default)]
 pub(super) struct SlotCell {
     slot: OnceLock<Arc<Slot>>,
@@ -14,12 +14,12 @@ pub(super) struct SlotCell {
 }
 
 impl SlotCell {
-    /// The slot, if it was made.
+    /// Returns the slot, if it was made.
     pub(super) fn get(&self) -> Option<&Arc<Slot>> {
         self.slot.get()
     }
 
-    /// The slot, made now if need be.
+    /// Returns the slot, made now if need be.
     ///
     /// # Errors
     /// It cannot be made, or none is to be made any more.
@@ -42,7 +42,7 @@ impl SlotCell {
         Ok(slot)
     }
 
-    /// Retires the slot, and has none made any more.
+    /// Retires the slot, and refuses to make one from now on.
     pub(super) fn close(&self, calls: RunningCalls) {
         self.is_closed.store(true, Ordering::SeqCst);
         if let Some(slot) = self.slot.get() {

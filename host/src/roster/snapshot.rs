@@ -1,4 +1,4 @@
-//! The servers and tools at one moment.
+//! Servers and tools at one moment.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use super::waiting_names::WaitingNames;
 use super::{Server, names};
 use crate::store::Gated;
 
-/// The servers and what they offer at one moment; never changes.
+/// Servers and their offers at one moment; never changes.
 #[derive(Debug)]
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
@@ -31,10 +31,10 @@ pub struct Snapshot {
     places: OnceLock<HashMap<String, usize>>,
 }
 
-/// A tool that agents see.
+/// Tool that agents see.
 #[derive(Debug)]
 pub struct Shown {
-    /// The name that they see it under.
+    /// Name under which agents see the tool.
     pub name: String,
     server: Arc<Server>,
     listing: Arc<Listing>,
@@ -48,13 +48,13 @@ impl Default for Snapshot {
 }
 
 impl Shown {
-    /// The name of its server.
+    /// Returns the name of the tool's server.
     #[must_use]
     pub fn server(&self) -> &str {
         &self.server.config().name
     }
 
-    /// Its own name.
+    /// Returns the server's name for the tool.
     #[must_use]
     pub fn tool(&self) -> &str {
         self.declared().map_or("", |declared| &declared.name)
@@ -66,7 +66,7 @@ impl Shown {
         self.listing.tools.get(self.index)
     }
 
-    /// Whether pages of its server may call it, as that one says.
+    /// Checks whether pages of its server may call it, by the server's own declaration.
     #[must_use]
     pub fn is_for_pages(&self) -> bool {
         self.declared()
@@ -146,34 +146,34 @@ impl Snapshot {
         }
     }
 
-    /// All configured servers, by name.
+    /// Returns all configured servers, by name.
     #[must_use]
     pub fn servers(&self) -> &BTreeMap<String, Arc<Server>> {
         &self.servers
     }
 
-    /// The instructions of servers that agents are shown, by the servers' names.
+    /// Returns the instructions of servers that agents are shown, by the servers' names.
     pub fn instructions(&self) -> impl Iterator<Item = (&str, &str)> {
         let servers = self.servers.iter();
         servers.filter_map(|(name, server)| Some((name.as_str(), server.instructions()?)))
     }
 
-    /// The project whose servers are not among these, because nobody trusts it.
+    /// Returns the project whose servers are left out, because the user has not trusted it.
     #[must_use]
     pub fn untrusted(&self) -> Option<&UntrustedProject> {
         self.untrusted.as_ref()
     }
 
-    /// All tools that agents see: servers by name, each one's tools in the order
-    /// in which it declares them.
+    /// Returns all tools that agents see: servers by name, the tools of each in the order in which
+    /// it declares them.
     #[must_use]
     pub fn tools(&self) -> &[Shown] {
         &self.tools
     }
 
-    /// The tool that an agent would see under this name, were it still what its user
-    /// knows: its server's name and its own. None where more than one would be seen under it: of a
-    /// call it could not be told which of them it is meant for.
+    /// Returns the tool that is hidden until its user approves it, and that agents would otherwise
+    /// see under this name: its server's name and its own. None where there are several of these: a
+    /// call could be meant for any of them.
     #[must_use]
     pub fn hidden(&self, name: &str) -> Option<(&str, &str)> {
         let mut collisions = self.collisions.iter();
@@ -200,25 +200,25 @@ impl Snapshot {
         })?
     }
 
-    /// All prompts that agents see.
+    /// Returns all prompts that agents see.
     #[must_use]
     pub fn prompts(&self) -> &Offers {
         &self.prompts
     }
 
-    /// All resources that agents see.
+    /// Returns all resources that agents see.
     #[must_use]
     pub fn resources(&self) -> &Offers {
         &self.resources
     }
 
-    /// All resource templates that agents see.
+    /// Returns all resource templates that agents see.
     #[must_use]
     pub fn templates(&self) -> &Offers {
         &self.templates
     }
 
-    /// All that agents see of one kind.
+    /// Returns all offers of one kind that agents see.
     #[must_use]
     pub fn offers(&self, kind: Kind) -> &Offers {
         match kind {
@@ -234,12 +234,12 @@ impl Snapshot {
         &self.collisions
     }
 
-    /// The names of all tools, in the order of the list.
+    /// Returns the names of all tools, in the order of the list.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name.as_str())
     }
 
-    /// The tool of exactly that name.
+    /// Returns the tool of exactly that name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Shown> {
         let places = self.places.get_or_init(|| {
@@ -249,10 +249,9 @@ impl Snapshot {
         self.tools.get(*places.get(name)?)
     }
 
-    /// Appends the JSON array of MCP `Tool` objects, for clients of the stateless era or
-    /// of the versions before: each as it was declared, with nothing but its name
-    /// replaced. It is made anew for each who asks, which takes less than sending it; an
-    /// agent asks once.
+    /// Appends the JSON array of MCP `Tool` objects, for clients of the stateless era or of the
+    /// versions before: each as it was declared, but for its name. The array is made anew for each
+    /// request, which takes less than sending it; an agent asks once.
     pub fn write_list(&self, stateless: bool, text: &mut String) {
         let declared = self.declared();
         let length: usize = declared.map(|(_, d)| d.tool.get().len() + 48).sum();
@@ -271,7 +270,7 @@ impl Snapshot {
         text.push(']');
     }
 
-    /// Whether agents see the same list of these.
+    /// Checks whether agents see the same list of a catalog.
     #[must_use]
     pub fn lists_as(&self, other: &Self, catalog: Catalog) -> bool {
         match catalog {
@@ -302,8 +301,7 @@ impl Snapshot {
     }
 }
 
-/// Appends an MCP object with another text in the member that it is called by, everything else
-/// byte for byte.
+/// Appends an MCP object with another value of its name member, everything else byte for byte.
 pub(super) fn renamed(object: &str, member: &str, own: &str, shown: &str, text: &mut String) {
     // Most have the name that they have.
     match (own != shown)
@@ -320,7 +318,7 @@ pub(super) fn renamed(object: &str, member: &str, own: &str, shown: &str, text: 
     }
 }
 
-/// Texts before and after the value of an object's member.
+/// Returns the texts before and after the value of an object's member.
 fn value_in<'a>(object: &'a str, member: &str, own: &str) -> Option<(&'a str, &'a str)> {
     const FIRST: &str = "{\"name\":";
     // What our own tools write begins with the name, and there is no need to

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
-use dormouse_config::UntrustedProject;
+use dormouse_config::{Adapter, UntrustedProject};
 use dormouse_runtime::Phase;
+use dormouse_text::visible::visible_path;
+use dormouse_wit::GrantRequest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,7 +16,7 @@ use super::changed_items::Gone;
 use super::{Roster, Server, Snapshot, memory};
 use crate::store::{Gated, Pending, PendingItem, Treatment};
 
-/// Most names that collide with others that the state of one server tells.
+/// Most colliding names that are shown in the state of one server.
 const MAX_COLLISIONS: usize = 3;
 
 /// Status of a host and its servers.
@@ -43,7 +45,7 @@ pub struct Status {
     /// Problems in the user's configuration, outside of servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// The project whose servers are not among these, because nobody trusts it.
+    /// Project whose servers are left out, because the user has not trusted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<UntrustedProject>,
 }
@@ -58,7 +60,7 @@ pub struct ServerStatus {
     /// The state as clients call it: connected, pending, failed, disabled,
     /// needs-auth or, where no host runs that could tell, unknown.
     pub client_state: String,
-    /// Since when it is in that state, in seconds since the Unix epoch.
+    /// Time since which it is in that state, in seconds since the Unix epoch.
     pub since: Option<u64>,
     /// The plugin's file, where it is a plugin.
     pub component: Option<PathBuf>,
@@ -66,7 +68,7 @@ pub struct ServerStatus {
     pub upstream: Option<String>,
     /// Number of its tools.
     pub tools: usize,
-    /// Whether nobody knows what it has: its one tool is what finds out.
+    /// Whether its offers are not known: it has only the tool that reads them.
     #[serde(default)]
     pub never_asked: bool,
     /// Calls since the host started.
@@ -77,14 +79,14 @@ pub struct ServerStatus {
     pub instances: u64,
     /// The processes of its upstream, where it has one that is a child.
     pub pids: Vec<u32>,
-    /// The memory of these processes and all that they have started, in bytes; none
-    /// where the system does not say.
+    /// Memory of these processes and all that they have started, in bytes; none where the system
+    /// does not tell.
     pub memory: Option<u64>,
     /// Open connections to its upstream.
     pub connections: usize,
-    /// Description that its upstream gives of itself (MCP `serverInfo`).
+    /// Its upstream's own description (MCP `serverInfo`).
     pub server_info: Option<Map<String, Value>>,
-    /// Time at which it was last asked what it offers, in seconds since the Unix epoch.
+    /// Time at which its offers were last read, in seconds since the Unix epoch.
     pub fetched: Option<u64>,
     /// Items that its user has not approved as they are, changed or new: tools by their names.
     pub changed: Vec<String>,
@@ -94,17 +96,16 @@ pub struct ServerStatus {
     /// Items that its user has approved and it no longer offers: tools by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// Items that it offers and that are not shown, as sentences.
+    /// Offered items that are not shown, as sentences.
     #[serde(default)]
     pub not_shown: Vec<String>,
-    /// The last thing that went wrong.
+    /// Last error.
     pub error: Option<String>,
-    /// Place in which it is configured: `file:line`, and the profile of the client if it is for
-    /// one.
+    /// Place of its configuration: `file:line`, and the profile of the client if it is for one.
     pub origin: String,
 }
 
-/// Number of a server's items that wait for its user, and the time since which they do.
+/// Number of a server's pending items, and the time since which they wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingApprovals {
     /// The server's name.
@@ -113,7 +114,7 @@ pub struct PendingApprovals {
     pub changed: usize,
     /// Number of items that they have never approved.
     pub new: usize,
-    /// Number of these items that are not shown as they were approved either.
+    /// Number of these items that are not shown, not even as they were approved.
     pub withheld: usize,
     /// Time at which the first of them came, in seconds since the Unix epoch; none where that is
     /// not known.
@@ -121,7 +122,7 @@ pub struct PendingApprovals {
 }
 
 impl PendingApprovals {
-    /// Counts what waits of a server. None where nothing does.
+    /// Counts the pending items of a server. None where there are none.
     #[must_use]
     pub fn of(server: &Server) -> Option<Self> {
         let pending = server.pending();
@@ -138,14 +139,14 @@ impl PendingApprovals {
         })
     }
 
-    /// For how long it has waited, in seconds.
+    /// Returns the time since the first item came, in seconds.
     #[must_use]
     pub fn seconds(&self) -> Option<u64> {
         Some(seconds(SystemTime::now()).saturating_sub(self.since?))
     }
 }
 
-/// Models read this: there is nothing of the server's words in it.
+/// Models read this text, so it contains no text of the server.
 impl fmt::Display for PendingApprovals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -187,7 +188,7 @@ impl fmt::Display for PendingApprovals {
     }
 }
 
-/// A span of time in its two largest units.
+/// Returns a duration in its two largest units.
 #[must_use]
 pub fn span(seconds: u64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
@@ -199,34 +200,34 @@ pub fn span(seconds: u64) -> String {
     }
 }
 
-/// The states of a server's life.
+/// States of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// Switched off in the configuration.
     Disabled,
-    /// It needs a value that is not set before it can be started.
+    /// A value that its start needs is not set.
     NeedsConfig,
-    /// Nothing is known yet of what its upstream offers.
+    /// Its upstream's offers are not known yet.
     Configured,
     /// Its declaration has been read; it has never been called.
     Known,
-    /// Its first call is on its way.
+    /// Its first call runs.
     Starting,
     /// Loaded.
     Ready,
     /// Stopped after use.
     Idle,
-    /// Its upstream wants to know its user first.
+    /// Its upstream requires authorization.
     NeedsAuth,
-    /// Some of its tools are no longer what their user has approved, and not shown.
+    /// Some of its tools are hidden, because they are no longer what their user has approved.
     Quarantined,
     /// Its file cannot be read, or it could not be started.
     Failed,
 }
 
 impl Status {
-    /// The same as far as files tell it, where no host runs that could tell the rest.
+    /// Returns the part of the status that files tell, where no host runs that could tell the rest.
     #[must_use]
     pub fn without_host(mut self) -> Self {
         self.pid = None;
@@ -269,6 +270,33 @@ pub(super) fn of(roster: &Roster) -> Status {
     }
 }
 
+/// Returns the error of a plugin in front of an MCP server that nobody lets it start.
+fn without_upstream(server: &Server) -> Option<String> {
+    let config = server.config();
+    let Adapter::Plugin(file) = &config.adapter else {
+        return None;
+    };
+    let mut requests = server.listing()?.grants.iter();
+    let asks = requests.any(|request| matches!(request, GrantRequest::Upstream { .. }));
+    let (name, file) = (&config.name, visible_path(file));
+    asks.then(|| {
+        format!(
+            "it stands in front of another MCP server, which it is not granted to start\n\
+             hint: `dormouse inspect '{file}'` shows that server; \
+             `dormouse add {name} '{file}' --grant-upstream --force` grants it"
+        )
+    })
+}
+
+/// Returns the error of a server whose upstream wants its user to log in.
+#[must_use]
+pub fn wants_login(server: &str) -> String {
+    format!(
+        "its upstream wants to know you first\n\
+         hint: call one of its tools, or run `dormouse login {server}`"
+    )
+}
+
 fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerStatus {
     let config = server.config();
     let slot = server.slot();
@@ -295,11 +323,11 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
         (State::NeedsConfig, None)
     } else if server.problem().is_some() {
         (State::Failed, None)
+    } else if let Some(lacking) = without_upstream(server) {
+        errors.push(lacking);
+        (State::NeedsConfig, None)
     } else if upstream.needs_auth.is_some() {
-        let name = &config.name;
-        errors.push(format!(
-            "its upstream wants to know you first\nhint: call one of its tools, or run `dormouse login {name}`"
-        ));
+        errors.push(wants_login(&config.name));
         (State::NeedsAuth, None)
     } else {
         let phase = slot.map_or(Phase::Known, |slot| slot.phase());
@@ -307,6 +335,10 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
         let bridge = config.bridge().filter(|_| matches!(phase, Phase::Known));
         let failed = bridge.and_then(|bridge| roster.store.failed_start(&bridge.fingerprint));
         match phase {
+            Phase::Known if failed.as_ref().is_some_and(|failed| failed.needs_login) => {
+                errors.push(wants_login(&config.name));
+                (State::NeedsAuth, None)
+            }
             Phase::Known if failed.is_some() => {
                 errors.extend(failed.map(|failed| failed.why));
                 (State::Failed, None)
@@ -396,13 +428,13 @@ fn not_shown(server: &Server, pending: &Pending) -> Vec<String> {
     odd.map(ToString::to_string).chain(new).collect()
 }
 
-/// Returns the text that is shown of a server that a policy denies.
+/// Returns the text about a server that a policy denies.
 fn denied(why: &str) -> String {
     format!("a policy denies it: {why}")
 }
 
-/// The phase of a server that stands in front of an upstream. What matters to its
-/// user is the upstream: the adapter in front of it always loads.
+/// Returns the phase of a server in front of an upstream: that of the upstream, which alone matters
+/// to its user. The adapter in front of it always loads.
 fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
     let since = upstream.connections.iter().map(|one| one.since).min();
     match (since, &upstream.error) {
@@ -414,7 +446,8 @@ fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
     }
 }
 
-/// Returns an upstream's description of itself: of the one that runs, or as it last ran.
+/// Returns an upstream's description of itself: that of the running one, or else the last known
+/// one.
 fn server_info(
     upstream: &dormouse_upstream::Status,
     server: &Server,
@@ -439,14 +472,14 @@ impl ServerStatus {
     #[must_use]
     pub fn runs(&self) -> String {
         match (&self.component, &self.upstream) {
-            (Some(file), _) => file.display().to_string(),
+            (Some(file), _) => visible_path(file),
             (None, upstream) => upstream.clone().unwrap_or_default(),
         }
     }
 }
 
 impl State {
-    /// Its name.
+    /// Returns the name of the state.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -463,7 +496,7 @@ impl State {
         }
     }
 
-    /// The state in words for a person.
+    /// Returns the state in words for a person.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -479,7 +512,7 @@ impl State {
         }
     }
 
-    /// The state in the six words that clients have for it.
+    /// Returns the state by one of the six words that clients have for it.
     #[must_use]
     pub fn as_clients_say(self) -> &'static str {
         match self {
@@ -492,7 +525,7 @@ impl State {
     }
 }
 
-/// A moment in seconds since the Unix epoch.
+/// Returns a time in seconds since the Unix epoch.
 fn seconds(at: SystemTime) -> u64 {
     at.duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())

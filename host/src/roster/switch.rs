@@ -1,13 +1,14 @@
 //! Switching servers on and off.
 
 use anyhow::bail;
+use dormouse_config::Configured;
 use dormouse_config::edit::Editor;
 
 use super::Roster;
 
 impl Roster {
-    /// Switches a server on or off for good, in the user's own configuration. True
-    /// where that changed anything.
+    /// Switches a server on or off for good, in the user's own configuration. Returns whether that
+    /// changed anything.
     ///
     /// # Errors
     /// There is no such server, or the configuration cannot be edited.
@@ -15,6 +16,14 @@ impl Roster {
         let found = self.server(server)?;
         if let (true, Some(why)) = (on, &found.config().denied) {
             bail!("server `{server}` cannot be switched on: a policy denies it: {why}");
+        }
+        // What is on needs no word of the user's, and with one it would stay on when its client's
+        // file says otherwise.
+        let is_on = |config: &Configured| config.servers.get(server).is_some_and(|it| it.enabled);
+        if on && is_on(&self.config()) {
+            let was_switched = self.once().remove(server).is_some();
+            self.refresh(None);
+            return Ok(was_switched);
         }
         let origin = &found.config().origin;
         let elsewhere = origin.file != self.places.config;
@@ -24,8 +33,8 @@ impl Roster {
         Ok(changed)
     }
 
-    /// Switches a server on or off for as long as this host runs. False where there
-    /// is no such server.
+    /// Switches a server on or off for as long as this host runs. Returns false where there is no
+    /// such server.
     pub fn switch_once(&self, server: &str, on: bool) -> bool {
         let known = self.server(server).is_ok();
         if known {

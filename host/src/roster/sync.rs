@@ -1,4 +1,4 @@
-//! Finding out what upstreams offer, ahead of any call.
+//! Reading of upstreams' offers, ahead of any call.
 
 use dormouse_upstream::{Lost, without_blocking};
 
@@ -12,20 +12,20 @@ pub struct Synced {
     pub tools: usize,
     pub prompts: usize,
     pub resources: usize,
-    /// Number of them that its user has not seen as they are.
+    /// Number of items that its user has not seen as they are.
     pub changed: usize,
 }
 
 impl Roster {
-    /// Whether what is known of a server is known in this host's folder alone, because that may
-    /// decide which program it is.
+    /// Checks whether the knowledge of a server is valid in this host's folder alone, because that
+    /// folder may decide which program it is.
     pub fn is_known_here_alone(&self, server: &str) -> bool {
         let found = self.server(server).ok();
         let bridge = found.as_ref().and_then(|found| found.config().bridge());
         bridge.is_some_and(|bridge| self.store.is_known_here_alone(&bridge.fingerprint))
     }
 
-    /// Connects a server's upstream, takes note of what it offers, and disconnects.
+    /// Connects a server's upstream, records its offers, and disconnects.
     ///
     /// # Errors
     /// The server is none that can be connected, or its upstream does not answer.
@@ -38,16 +38,11 @@ impl Roster {
         let limits = config.limits.upstream;
         let offered =
             dormouse_upstream::discover(&self.hub, server, &bridge.launch, limits, start).await;
-        let offered = offered.map_err(|lost| match lost {
-            Lost::Auth { .. } => {
-                format!("{lost}\nhint: `dormouse login {server}` does that")
-            }
-            // That is no failure of the server's.
-            lost @ Lost::HostEnds => lost.to_string(),
-            lost => {
-                let why = lost.to_string();
-                self.store.note_failed_start(&bridge.fingerprint, &why);
-                why
+        let offered = offered.map_err(|lost| {
+            self.store.note_failed_start(&bridge.fingerprint, &lost);
+            match lost {
+                Lost::Auth { .. } => format!("{lost}\nhint: `dormouse login {server}` does that"),
+                lost => lost.to_string(),
             }
         })?;
         let launched = (server, &bridge.fingerprint);
@@ -64,7 +59,7 @@ impl Roster {
         })
     }
 
-    /// The servers that have an upstream which can be connected, by name.
+    /// Returns the servers that have an upstream which can be connected, by name.
     #[must_use]
     pub fn bridged(&self) -> Vec<String> {
         let snapshot = self.snapshot();
@@ -78,7 +73,7 @@ impl Roster {
             .collect()
     }
 
-    /// Finds out, one by one, what the servers offer of which nothing is known.
+    /// Reads, one by one, the offers of the servers of which nothing is known.
     pub(super) async fn sync_unknown(&self) {
         for server in self.bridged() {
             let unknown = self

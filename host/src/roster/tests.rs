@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Context, Places, Refusal, Roster, State};
 
-/// Functions of a component, as the WAT of their core functions and of their
-/// exports: what there is to call is derived from the types.
+/// Functions of a component, as the WAT of their core functions and of their exports. Its tools are
+/// derived from the types.
 pub(crate) const ADD: (&str, &str) = (
     r#"(func (export "add") (param i32 i32) (result i32)
         local.get 0 local.get 1 i32.add)"#,
@@ -23,7 +23,7 @@ pub(crate) const ADD: (&str, &str) = (
         (canon lift (core func $i "add")))"#,
 );
 
-/// Looks like `ADD` to whoever only looks at its types.
+/// Has the same types as `ADD`.
 pub(crate) const SUBTRACT: (&str, &str) = (
     r#"(func (export "add") (param i32 i32) (result i32)
         local.get 0 local.get 1 i32.sub)"#,
@@ -126,7 +126,7 @@ fn state(roster: &Roster, server: &str) -> (State, Option<String>) {
     (found.state, found.error)
 }
 
-/// Waits until something is so; a test that waits in vain fails.
+/// Waits until `so` returns true; a test that waits in vain fails.
 pub(crate) async fn until(what: &str, so: impl Fn() -> bool) {
     for _ in 0..500 {
         if so() {

@@ -1,5 +1,5 @@
-//! Trusting the project that the host works in. Before that there is nothing of it in the
-//! roster that could be listed, called or started.
+//! Trust in the project that the host works in. Before it is trusted, the roster has no server of
+//! it that could be listed, called or started.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::{Context, Roster};
 use crate::store::{DecidedBy, Decision};
 
 impl Roster {
-    /// Returns the review of the project that nobody has said to trust, as it is now.
+    /// Returns the review of the project that is not trusted yet, as it is now.
     ///
     /// # Errors
     /// There is none, or the configuration cannot be read.
@@ -34,7 +34,7 @@ impl Roster {
         self.configured_for_review(project)?.review(project)
     }
 
-    /// Trusts a project with what its user was shown of it.
+    /// Trusts a project with the content that its user was shown.
     ///
     /// # Errors
     /// It is no longer what was shown, or that cannot be kept.

@@ -1,5 +1,5 @@
-//! Names that are the user's own servers', which nothing of a project's takes: its author chooses
-//! how its servers and their tools are called, and an agent goes by names.
+//! Names of the user's own servers, which no item of a project may take: its author chooses how its
+//! servers and their tools are called, and an agent goes by names.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use dormouse_config::{ReservedNames, ServerConfig};
 
 use super::{Server, names};
 
-/// The names and the beginnings of names that belong to the user's own servers, as they
-/// [look](alike). None where no project has a server, from which they would have to be kept.
+/// Names and beginnings of names that belong to the user's own servers, in the form in which they
+/// [look](alike). None where no project has a server, which is all that they are kept from.
 #[derive(Default)]
 pub(super) struct UsersNames<'r> {
     /// Names of all servers of the user's, also of those that are not among the shown ones: a
     /// client may have them itself.
     reserved: Option<&'r ReservedNames>,
-    /// Prefixes that the names of all that a server offers begin with.
+    /// Prefixes of the names of all items of a server.
     beginnings: BTreeSet<String>,
-    /// Names of what they have, shown or not.
+    /// Names of their items, shown or not.
     names: BTreeSet<String>,
 }
 
 impl<'r> UsersNames<'r> {
-    /// Collects the names of the user's own among all servers: names of what is shown of these, and
-    /// of what they are known to have. Also what is switched off keeps its beginning.
+    /// Collects the names of the user's own among all servers: those of their shown and of their
+    /// known items. A server that is switched off keeps its beginning.
     pub(super) fn of<'a, 'n>(
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
         shown: impl Iterator<Item = &'n str>,
@@ -55,7 +55,7 @@ impl<'r> UsersNames<'r> {
         all
     }
 
-    /// Adds what the names of all that a server offers begin with. False where that is nothing.
+    /// Adds the beginning of the names of all items of a server. Returns false if there is none.
     fn add_beginning(&mut self, server: &str, prefix: Option<&str>) -> bool {
         let Some(beginning) = names::beginning(server, prefix) else {
             return false;
@@ -75,8 +75,8 @@ impl<'r> UsersNames<'r> {
         self.names.extend(names.map(alike));
     }
 
-    /// Whether a name that something of a project's server is shown under is one of theirs, or
-    /// looks like one.
+    /// Checks whether a name under which an item of a project's server is shown is one of theirs,
+    /// or looks like one.
     pub(super) fn have(&self, of_project: &ServerConfig, shown: &str) -> bool {
         let users = self.reserved.and_then(|names| names.whose_beginning(shown));
         users.is_some_and(|users| !users.is_overridden_by(of_project)) || self.has(shown)

@@ -1,5 +1,6 @@
-//! Names of what is withheld because it is not what its user knows: until they have decided, nothing
-//! of another server is shown under them, which an agent would take for it.
+//! Names of withheld items that differ from those that the user has approved: until they have
+//! decided, no item of another server is shown under these names, because an agent would take it
+//! for the withheld one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,10 +8,10 @@ use std::sync::Arc;
 use super::{Server, names};
 use crate::store::Gated;
 
-/// Names of one kind, each with what would be shown under it.
+/// Names of one kind, each with the items that would be shown under it.
 pub(super) struct WaitingNames<'s>(HashMap<String, Vec<WaitingItem<'s>>>);
 
-/// Item of a server that is withheld, by its own name.
+/// Withheld item of a server, by its own name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct WaitingItem<'s> {
     server: &'s str,
@@ -19,7 +20,8 @@ struct WaitingItem<'s> {
 }
 
 impl<'s> WaitingNames<'s> {
-    /// Collects the items of tools or prompts of these servers that wait.
+    /// Collects the withheld tools or prompts of these servers that the user knows as something
+    /// else.
     pub(super) fn of(kind: Gated, servers: impl Iterator<Item = &'s Arc<Server>>) -> Self {
         let mut all = Self(HashMap::new());
         for server in servers {
@@ -49,9 +51,9 @@ impl<'s> WaitingNames<'s> {
         }
     }
 
-    /// Returns the item that waits under the name that an item of a server, by its own name, would
-    /// be shown under, as (server, own name). None where there is nothing but itself. A project's
-    /// names are kept from projects alone.
+    /// Returns the withheld item under the name that an item of a server, by its own name, would be
+    /// shown under, as (server, own name). None if there is only that item itself. Names of a
+    /// project's withheld items are kept from projects' items alone.
     pub(super) fn taken_by(
         &self,
         (server, own): (&Arc<Server>, &str),

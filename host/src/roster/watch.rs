@@ -1,4 +1,4 @@
-//! Notices when the configuration or a component changes on disk.
+//! Watcher of changes of the configuration and the components on disk.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -14,15 +14,15 @@ use tokio::time::Instant;
 use super::Roster;
 use super::settled::QUIET;
 
-/// Longest time that files that change without a pause put off that they are read.
+/// Longest time for which reading is put off while files change without a pause.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// Time for which nothing is watched yet. An agent asks for all lists right after the first answer,
-/// and what is done here would take the processor from making them. What changes meanwhile is read
-/// afterwards, with all else.
+/// Time before watching begins. An agent requests all lists right after the first answer, and
+/// setting up the watcher would delay them. Changes in that time are read afterwards, with all
+/// else.
 const START_DELAY: Duration = Duration::from_millis(100);
 
-/// The files that are watched, and a bell.
+/// Watched files, and a notification of changes.
 #[derive(Default)]
 struct Bell {
     files: Mutex<BTreeSet<PathBuf>>,
@@ -30,7 +30,7 @@ struct Bell {
 }
 
 impl Bell {
-    /// Rings if an event is about one of the files, or a folder above one.
+    /// Notifies if an event is about one of the files, or a folder above one.
     fn hear(&self, event: &Event) {
         // Reading is what we do ourselves when it has rung.
         let reading = matches!(event.kind, EventKind::Access(access)
@@ -47,8 +47,8 @@ impl Bell {
     }
 }
 
-/// Whether there is that file, or one in that folder. This is asked for whatever happens in a
-/// folder that has one of them, however often that is.
+/// Checks whether `path` is one of the files, or a folder above one. This is called for every event
+/// in a folder with one of them, however often they come.
 fn has(files: &BTreeSet<PathBuf>, path: &Path) -> bool {
     // In the order of paths, what is in a folder comes right behind it.
     let next = files
@@ -57,7 +57,7 @@ fn has(files: &BTreeSet<PathBuf>, path: &Path) -> bool {
     next.is_some_and(|file| file.starts_with(path))
 }
 
-/// Keeps a roster up to date as long as there is one.
+/// Keeps a roster up to date as long as it exists.
 pub(super) async fn run(roster: Weak<Roster>) {
     tokio::time::sleep(START_DELAY).await;
     let bell = Arc::new(Bell::default());
@@ -123,8 +123,9 @@ pub(super) async fn run(roster: Weak<Roster>) {
     }
 }
 
-/// Has the folders of these files watched, and waits for that, but not for long: the watcher
-/// has no time for it while files change there without a pause. False where it is not done yet.
+/// Makes the watcher watch the folders of these files, and waits for that, but not for long: the
+/// watcher is held up while files change there without a pause. Returns false where it is not done
+/// yet.
 async fn follow(watched: &Arc<Mutex<Watched>>, files: &BTreeSet<PathBuf>) -> bool {
     let (watched, files) = (Arc::clone(watched), files.clone());
     let following = tokio::task::spawn_blocking(move || {
@@ -143,8 +144,8 @@ struct Watched {
 }
 
 impl Watched {
-    /// Watches the folders of these files and no others. Files are replaced by
-    /// renaming as often as by writing, which only their folder hears of.
+    /// Watches the folders of these files and no others. Files are replaced by renaming as often as
+    /// by writing, and only a watch on their folder reports that.
     fn follow(&mut self, files: &BTreeSet<PathBuf>) {
         let wanted: BTreeSet<_> = files.iter().filter_map(|file| folder(file)).collect();
         for gone in self.folders.difference(&wanted) {
@@ -162,7 +163,7 @@ impl Watched {
     }
 }
 
-/// The folder of a file, or the nearest one above that exists.
+/// Returns the folder of a file, or the nearest one above that exists.
 fn folder(file: &Path) -> Option<PathBuf> {
     file.ancestors()
         .skip(1)

@@ -1,4 +1,4 @@
-//! Resource templates that wait for their user, and claim their resources all the same.
+//! Resource templates that are pending, and claim their resources all the same.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +19,7 @@ pub(super) struct WithheldTemplate {
 }
 
 impl WithheldTemplate {
-    /// All of a server.
+    /// Returns all withheld templates of a server.
     pub(super) fn all_of(server: &Arc<Server>) -> impl Iterator<Item = Self> + use<> {
         let withheld = server.withheld(Gated::Template);
         let all: Vec<_> = withheld
@@ -33,12 +33,12 @@ impl WithheldTemplate {
         all.into_iter()
     }
 
-    /// The name of its server.
+    /// Returns the name of its server.
     pub(super) fn server(&self) -> &str {
         &self.server.config().name
     }
 
-    /// Whether its server is one of a project's file.
+    /// Checks whether its server is from a project's file.
     pub(super) fn is_of_project(&self) -> bool {
         self.server.config().is_of_project()
     }
@@ -53,7 +53,7 @@ impl WithheldTemplate {
         self.parsed().map_or(1, |template| template.steps(uri))
     }
 
-    /// Whether a URI is one of its resources.
+    /// Checks whether a URI is that of one of its resources.
     pub(super) fn matches(&self, uri: &str) -> bool {
         self.parsed()
             .is_some_and(|template| template.captures(uri).is_some())

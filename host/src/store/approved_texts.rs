@@ -1,5 +1,5 @@
-//! Texts that a user has approved in one of the folders that decide a program, for all the others:
-//! they have read them.
+//! Texts that a user has approved in one of the folders that decide a program. They count as
+//! approved in all others, because the user has read them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,21 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
-use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
 use serde_json::value::RawValue;
 
 use super::by_folder::told_without_folder;
 use super::gated::Gated;
-use super::{Pending, PendingItem, Store};
+use super::{Pending, PendingItem, Store, counts};
 
 /// Most texts that are remembered of one upstream.
 const MAX_TEXTS: usize = 10_000;
 
-/// Largest file with the hashes of these, in bytes.
+/// Largest file with the hashes of these texts, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Hash of an object as a model is told it under the name of an item, but for the name of its
-/// folder. None where nobody is told.
+/// Returns the hash of an item's object as models are told it, without the name of its folder. None
+/// if models are not told it.
 fn hash(item: &PendingItem, object: &RawValue, folder: Option<&Path>) -> Option<String> {
     let key: (Gated, String) = (item.kind, item.name.clone());
     let told = told_without_folder(&key, object, folder)?;
@@ -35,16 +34,17 @@ fn hash(item: &PendingItem, object: &RawValue, folder: Option<&Path>) -> Option<
 }
 
 impl Store {
-    /// The file with the hashes of what was approved in any folder.
+    /// Returns the file with the hashes of the texts that were approved in any folder.
     pub(super) fn approved_file(&self, of: &Fingerprint) -> PathBuf {
         let stem = of.anywhere().file_stem();
         self.folder.join(format!("{stem}.approved.json"))
     }
 
-    /// Notes what a user has approved in a folder, and no longer what they have replaced by it.
+    /// Records the texts that a user has approved in a folder, and removes those that these
+    /// replace.
     pub(super) fn note_approved(&self, of: &Fingerprint, approved: &Pending) -> anyhow::Result<()> {
         let file = self.approved_file(of);
-        let _lock = paths::lock(&self.folder.join("lock"))?;
+        let _lock = self.lock_files()?;
         let mut hashes = read(&file);
         let hash_of = |item: &PendingItem, object: &RawValue| hash(item, object, of.folder());
         // What other kinds of clients are offered stands beside what it is compared with.
@@ -62,7 +62,7 @@ impl Store {
         replace(&file, text.as_bytes(), Access::Private).with_context(cannot)
     }
 
-    /// Items of these that a user has approved in whatever folder.
+    /// Returns the items of `pending` that a user has approved in any folder.
     pub(super) fn approved_of(&self, of: &Fingerprint, pending: &Pending) -> Vec<PendingItem> {
         let hashes: BTreeSet<String> = read(&self.approved_file(of)).into_iter().collect();
         let is_approved = |item: &&PendingItem| {
@@ -73,8 +73,11 @@ impl Store {
     }
 }
 
-/// The hashes in a file, the oldest first. What cannot be read has approved nothing.
+/// Reads the hashes in a file, the oldest first. A file that cannot be read has none.
 fn read(file: &Path) -> Vec<String> {
+    if !counts(file) {
+        return Vec::new();
+    }
     let bytes = read_regular_file(file, MAX_BYTES).ok().flatten();
     let hashes = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     hashes.unwrap_or_default()

@@ -1,9 +1,9 @@
 //! Records of upstreams whose program is decided by the folder that they are started in.
 //!
-//! The same words (`npx server`, `python -m tool`) start what a folder has there. So what one has
-//! said in a folder is known of that folder; elsewhere it is known of what was said in no project,
-//! and of what its user has approved. What it says first in another folder is approved as far as it
-//! was in one before; the rest waits.
+//! The same command (`npx server`, `python -m tool`) starts a program of its folder. So an
+//! upstream's offers in a folder are recorded for that folder; elsewhere the upstream is known by
+//! its offers outside of projects, and by what its user has approved. Its first offers in another
+//! folder are approved as far as they were in one before; the rest waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use serde_json::value::RawValue;
 use super::gated::Gated;
 use super::{Record, Store};
 
-/// Most records of other folders that one is compared with: the newest. With more of them, all that
-/// is in none of these may be known.
+/// Most records of other folders that one is compared with, the newest ones. With more of them,
+/// items in none of these may be known all the same.
 const MAX_RECORDS_COMPARED: usize = 32;
 
-/// Most folders that are looked at for something that waits in them: the newest.
+/// Most folders that are searched for pending items, the newest ones.
 const MAX_FOLDERS_LOOKED_AT: usize = 32;
 
 impl Store {
-    /// The record of an upstream as it counts in its folder: what waits there, and its user has
-    /// approved elsewhere, does not wait. Where it was never connected in that folder, what is
-    /// known of it anywhere.
+    /// Reads the record of an upstream as it is valid in its folder: items there that its user has
+    /// approved elsewhere are not pending. If it was never connected in that folder, its record for
+    /// all folders is returned.
     ///
     /// # Errors
     /// There is a file, and it is none that can be read.
@@ -54,7 +54,7 @@ impl Store {
         Ok(Some(record))
     }
 
-    /// The files that what is known of an upstream is in, whether they exist or not.
+    /// Returns the files with the knowledge of an upstream, whether they exist or not.
     #[must_use]
     pub fn files(&self, of: &Fingerprint) -> Vec<PathBuf> {
         let anywhere = of.folder().is_some().then(|| self.file(&of.anywhere()));
@@ -66,8 +66,9 @@ impl Store {
             .collect()
     }
 
-    /// The record that is kept of an upstream, and of which folder. Where a folder's tells nothing
-    /// else than what is known anywhere, it is that one: what becomes of it is so for this folder.
+    /// Returns the record to write for an upstream, and its fingerprint. If a folder's record is
+    /// the same as that for all folders, it is the latter, so that its later changes count for
+    /// this folder, too.
     pub(super) fn kept(&self, of: &Fingerprint, mut record: Record) -> (Fingerprint, Record) {
         let folder = of.folder();
         record.folder = folder.map(|folder| folder.to_string_lossy().into_owned());
@@ -83,14 +84,14 @@ impl Store {
         }
     }
 
-    /// Whether what is known of an upstream is known in the host's folder alone.
+    /// Checks whether an upstream is known in the host's folder alone.
     #[must_use]
     pub fn is_known_here_alone(&self, of: &Fingerprint) -> bool {
         of.folder().is_some() && self.file(of).exists() && !self.file(&of.anywhere()).exists()
     }
 
-    /// The folders, other than that of the host, in which something waits for its user; an empty
-    /// path stands for those that decide nothing. Of very many folders only the newest are looked at.
+    /// Returns the folders, other than that of the host, in which items are pending; an empty path
+    /// stands for those that decide nothing. Of very many folders only the newest are searched.
     #[must_use]
     pub fn folders_that_wait(&self, of: &Fingerprint) -> Vec<PathBuf> {
         let folders = self.folders_of(of).take(MAX_FOLDERS_LOOKED_AT);
@@ -106,15 +107,16 @@ impl Store {
             .collect()
     }
 
-    /// The folders of which something is known of an upstream that they decide, newest first. The
-    /// record of each is read when it is come to.
+    /// Returns the folders with a record of an upstream that they decide, newest first. The record
+    /// of each is read when the iterator gets there.
     pub(super) fn folders_of(&self, of: &Fingerprint) -> impl Iterator<Item = PathBuf> {
         let files = self.files_by_folder(of).into_iter();
         let records = files.filter_map(|file| Self::read_record(&file).ok().flatten());
         records.filter_map(|record| record.folder())
     }
 
-    /// The files with the records of an upstream in the folders that decide it, newest first.
+    /// Returns the files with the records of an upstream in the folders that decide it, newest
+    /// first.
     fn files_by_folder(&self, of: &Fingerprint) -> Vec<PathBuf> {
         let beginning = of.file_stem_of_folders();
         let files = std::fs::read_dir(&self.folder)
@@ -134,9 +136,9 @@ impl Store {
         files.into_iter().map(|(_, file)| file).collect()
     }
 
-    /// Knowledge of an upstream where it was started before, other than in the folder that it is
-    /// started in: what it says there is new where it has said something else. None where it is new
-    /// to its user.
+    /// Returns the knowledge of an upstream from other places where it was started than its folder:
+    /// an item that differs from those counts as new here. None where its user knows it from
+    /// nowhere.
     pub(super) fn known_elsewhere(&self, of: &Fingerprint) -> Option<KnownElsewhere> {
         let mut files: Vec<PathBuf> = match of.without_project() {
             // What an older version has known of a project's server.
@@ -170,12 +172,12 @@ impl Store {
 }
 
 impl Record {
-    /// The folder that it is of; none where it is of all.
+    /// Returns the record's folder; none for the record for all folders.
     fn folder(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(PathBuf::from)
     }
 
-    /// Has nothing wait that another record has approved as it is.
+    /// Removes pending items that another record has approved as they are.
     fn settle(&mut self, anywhere: &Self) {
         let pending = self.pending();
         if pending.is_empty() {
@@ -190,7 +192,8 @@ impl Record {
         }
     }
 
-    /// Items that its user has approved, as they have approved them, offered still or not.
+    /// Returns the items that its user has approved, as they have approved them, even if they are
+    /// no longer offered.
     fn approved_by_name(&self) -> BTreeMap<(Gated, String), Box<RawValue>> {
         let all = Gated::ALL.into_iter().flat_map(|kind| {
             let unseen = self.unseen.get(&kind);
@@ -211,21 +214,21 @@ impl Record {
 /// Items of an upstream that its user has approved in folders where it was started before.
 #[derive(Debug, Clone)]
 pub(super) struct KnownElsewhere {
-    /// The folder that it is started in; none where no folder decides it.
+    /// Folder that it is started in; none where no folder decides it.
     folder: Option<PathBuf>,
-    /// Texts as models are told them, with a sign in place of the folder that each was told in.
+    /// Texts as models are told them, with a placeholder for the folder of each.
     approved: BTreeMap<(Gated, String), BTreeSet<String>>,
-    /// Whether there is more than that: records that cannot be read, or too many.
+    /// Whether some are missing: of records that cannot be read, or are too many.
     is_partial: bool,
 }
 
 impl KnownElsewhere {
-    /// Whether its user knows something of that name in one of the folders, or may.
+    /// Checks whether its user knows, or may know, something of that name in one of the folders.
     pub(super) fn may_know(&self, kind: Gated, name: &str) -> bool {
         self.is_partial || self.approved.contains_key(&(kind, name.to_owned()))
     }
 
-    /// Whether something was approved like this in one of the folders, but for the folder's name.
+    /// Checks whether an object was approved in one of the folders, apart from the folder's name.
     pub(super) fn has(&self, kind: Gated, name: &str, object: &RawValue) -> bool {
         let key = (kind, name.to_owned());
         let told = told_without_folder(&key, object, self.folder.as_deref());
@@ -236,8 +239,8 @@ impl KnownElsewhere {
     }
 }
 
-/// An object as a model is told it, with a sign in place of the name of its folder: a server may
-/// say where it works.
+/// Returns an object as a model is told it, with a placeholder for the name of its folder: a server
+/// may name its folder.
 pub(super) fn told_without_folder(
     (kind, name): &(Gated, String),
     object: &RawValue,

@@ -1,16 +1,16 @@
-//! JSON in one way of writing it, so that two texts can be compared by what they say.
+//! Canonical form of JSON texts, by which their meanings are compared.
 
 use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 
-/// Most levels of a value: nobody is shown one that is deeper.
+/// Most levels of a value: deeper ones are not shown.
 const MAX_DEPTH: usize = 100;
 
-/// A value in canonical form: members sorted, no white space, texts with as few escapes as
-/// can be, numbers as they are written. None where two members of an object have one name,
-/// so that readers would not agree on what it says, or where it is too deep. Takes time in
-/// proportion to the length of the text, however deep it is.
+/// Returns a value in canonical form: members sorted, no white space, strings with as few escapes
+/// as can be, numbers as they are written. None where an object has two members of one name, so
+/// that readers would not agree on its meaning, or where it is too deep. Takes time in proportion
+/// to the length of the text, however deep the value is.
 pub(super) fn canonical(text: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
     let value = Scanner { text, at: 0 }.value(MAX_DEPTH)?;
@@ -19,9 +19,9 @@ pub(super) fn canonical(text: &str) -> Option<String> {
     Some(canonical)
 }
 
-/// A value by its parts.
+/// JSON value by its parts.
 enum Value<'t> {
-    /// A number, `true`, `false` or `null`, as it is written.
+    /// Number, `true`, `false` or `null`, as it is written.
     Word(&'t str),
     Text(String),
     List(Vec<Self>),
@@ -60,16 +60,15 @@ impl Value<'_> {
     }
 }
 
-/// A text that is known to be JSON, read once from its start to its end. Readers of
-/// `serde_json` tell either the text of a value, which is then read again for each level
-/// around it, or its numbers without their text.
+/// Reader of a text that is known to be JSON, in one pass. `serde_json` returns either the text of
+/// a value, which is then read again for each level around it, or its numbers without their text.
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
 }
 
 impl<'t> Scanner<'t> {
-    /// Reads a value that may have so many levels within it.
+    /// Reads a value that may have `depth` levels within it.
     fn value(&mut self, depth: usize) -> Option<Value<'t>> {
         Some(match self.next()? {
             b'{' => {
@@ -108,7 +107,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// The next byte that is no white space. The place is before it.
+    /// Returns the next byte that is not white space, and moves up to it.
     fn next(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;
         let blanks = rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -116,7 +115,7 @@ impl<'t> Scanner<'t> {
         rest.get(blanks).copied()
     }
 
-    /// Whether another item comes, behind a comma, or else the end.
+    /// Checks whether another item follows after a comma, or else the end.
     fn goes_on(&mut self, end: u8) -> Option<bool> {
         let mut next = self.next()?;
         if next == b',' {

@@ -2,13 +2,13 @@
 
 use anyhow::Context as _;
 use dormouse_config::Fingerprint;
-use dormouse_files::paths;
 
 use super::{Store, write};
 
 impl Store {
     /// Copies the record of an upstream for the same one under another spelling of its
-    /// configuration, unless that has a record which is as new. False where nothing is copied.
+    /// configuration, unless that has a record which is as new. Returns false where nothing is
+    /// copied.
     ///
     /// # Errors
     /// The record cannot be read, or the copy cannot be written.
@@ -29,7 +29,7 @@ impl Store {
         if from == to || written(from).is_none() {
             return Ok(false);
         }
-        let lock = paths::lock(&self.folder.join("lock"))?;
+        let lock = self.lock_files()?;
         if written(to) >= written(from) {
             return Ok(false);
         }

@@ -1,10 +1,10 @@
-//! Caution that tools need, as each kind of clients was last offered them.
+//! Caution that callers of tools need, by the tools as each kind of clients was last offered them.
 //!
-//! All clients are shown one tool, which is as careful as each kind of clients that is offered it
-//! needs it. What a kind was offered counts until that kind is asked again, whatever others are
-//! offered meanwhile, and whatever is approved of these. There are two exceptions, once its user has
-//! approved what is newer: where no agent is of that kind, because Dormouse alone has asked so, and
-//! where the server is known to be another release since.
+//! All clients are shown one form of a tool, with the caution that every kind of clients needs
+//! which is offered the tool. What a kind was offered counts until that kind is asked for again,
+//! whatever others are offered meanwhile, and whatever is approved of these. There are two
+//! exceptions, once its user has approved a newer form: a kind that has no agent, because Dormouse
+//! alone has asked for it, and a server that is known to be another release since.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use super::gated::Gated;
 use super::offered_to::OfferedTo;
 use super::record::Record;
 
-/// Most that is kept of tools as kinds of clients are offered them, in bytes. Beyond it, only their
-/// hints are.
+/// Most memory for the tools as kinds of clients are offered them, in bytes. Beyond it, only their
+/// hints are kept.
 const MAX_CAUTION_BYTES: usize = 8 << 20;
 
-/// Most tools of which it is kept how they were offered to a kind of clients before they were gone.
+/// Most tools of a kind of clients that are kept as they were offered to it before they were gone.
 const MAX_GONE: usize = 1_000;
 
-/// Tools by name, each as it is in a list.
+/// Tools by name, each as it is listed.
 pub(super) type Tools = BTreeMap<String, Box<RawValue>>;
 
 impl Record {
-    /// Notes what kinds of clients other than the one that is asked now are offered, where what is
-    /// recorded may become something else by that. `own` is what the one that is asked is offered.
+    /// Notes what kinds of clients other than `clients` are offered, before the recorded tools are
+    /// replaced. `own` are the tools that `clients` are offered.
     pub(super) fn keep_cautions(&mut self, clients: &str, own: &Tools) {
         let recorded = tools_by_name(&self.offered);
         let is_kept = |name: &str, tool: &RawValue| {
@@ -51,8 +51,8 @@ impl Record {
         }
     }
 
-    /// Notes what the kind of clients that was asked last is offered, and forgets of all kinds what
-    /// is as careful as what is recorded.
+    /// Notes the tools that the kind of clients asked for last is offered, and forgets, for all
+    /// kinds, tools that need the same caution as the recorded ones.
     pub(super) fn settle_cautions(&mut self, own: &Tools) {
         let recorded = tools_by_name(&self.offered);
         if let Some(last) = self.offered_to.last_mut() {
@@ -91,7 +91,7 @@ impl Record {
         }
     }
 
-    /// Keeps the caution of kinds of clients that are too many to be told from each other.
+    /// Keeps the caution of the kinds of clients that are no longer kept one by one.
     pub(super) fn keep_cautions_of_forgotten_kinds(&mut self, kinds: Vec<OfferedTo>) {
         let recorded = tools_by_name(&self.offered);
         let unseen = self.unseen.entry(Gated::Tool).or_default();
@@ -112,9 +112,9 @@ impl Record {
         }
     }
 
-    /// Forgets how a tool was offered to kinds of clients where its user has approved what is newer
-    /// and no agent has it as it was: where Dormouse alone has asked as a client of that kind, and
-    /// where the server is another release since.
+    /// Forgets how a tool was offered to kinds of clients, where its user has approved a newer form
+    /// and no agent has the older one: kinds that Dormouse alone has asked for, and kinds of an
+    /// older release of the server.
     pub(super) fn forget_older_cautions(&mut self, name: &str) {
         let unseen = self.unseen.get(&Gated::Tool);
         // Those are offered what is recorded, and so what is approved.
@@ -132,7 +132,7 @@ impl Record {
         }
     }
 
-    /// Takes over what an older Dormouse has kept of what kinds of clients are offered.
+    /// Takes over the offers to kinds of clients from a record of an older Dormouse.
     pub(super) fn take_over_cautions(&mut self) {
         let Some(unseen) = self.unseen.get_mut(&Gated::Tool) else {
             return;
@@ -160,8 +160,8 @@ impl Record {
         }
     }
 
-    /// Tools, each with what decides its caution alone, as kinds of clients are offered one of that
-    /// name.
+    /// Returns the forms of a tool as kinds of clients are offered it, each with only the parts
+    /// that decide its caution.
     pub(super) fn cautions<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r RawValue> {
         let of_kinds = self.offered_to.iter();
         let of_kinds = of_kinds.filter_map(move |of| of.cautions.get(name));
@@ -171,7 +171,7 @@ impl Record {
     }
 }
 
-/// The tools that an upstream offers: of several with one name, the first.
+/// Returns the tools that an upstream offers: of several with one name, the first.
 pub(super) fn tools_by_name(offered: &Offered) -> Tools {
     let mut tools = Tools::new();
     for (name, tool) in Gated::Tool.of(offered) {

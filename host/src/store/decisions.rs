@@ -1,6 +1,7 @@
-//! Log of all that was trusted, approved and granted, when, and by whose word. It only grows.
+//! Log of all decisions on trust, approvals and grants, with their times and who made them. It only
+//! grows.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -9,13 +10,13 @@ use anyhow::Context as _;
 use dormouse_files::paths;
 use serde::Serialize;
 
-/// By whose word something was decided.
+/// Who has made a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecidedBy {
-    /// Somebody at a terminal who was asked there.
+    /// A person at a terminal, who was asked there.
     Terminal,
-    /// The user who has run a command with `--yes`: nobody was asked.
+    /// The user who has run a command with `--yes`, without being asked.
     Flag,
     /// The user of a client, in a form that it has shown them.
     Client,
@@ -28,20 +29,20 @@ pub struct Decision<'a> {
     pub what: &'static str,
     /// The project's folder, or the server's name.
     pub subject: &'a str,
-    /// The hash of what was shown.
+    /// Hash of the content that was shown.
     pub shown: &'a str,
-    /// By whose word.
+    /// Who has made it.
     pub by: DecidedBy,
 }
 
-/// The log of decisions: JSON Lines.
+/// Log of decisions: JSON Lines.
 #[derive(Debug, Clone)]
 pub struct Decisions {
     file: PathBuf,
 }
 
 impl Decisions {
-    /// The log that is kept in a folder, which need not exist yet.
+    /// Opens the log in a folder, which need not exist yet.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         Self {
@@ -49,7 +50,7 @@ impl Decisions {
         }
     }
 
-    /// The file that it is kept in.
+    /// Returns the file of the log.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
@@ -77,11 +78,7 @@ impl Decisions {
             if let Some(folder) = self.file.parent() {
                 paths::make_private(folder)?;
             }
-            let mut options = OpenOptions::new();
-            options.append(true).create(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let mut file = options.open(&self.file)?;
+            let mut file = paths::open_own(&self.file, File::options().append(true))?;
             file.write_all(line.as_bytes())?;
             anyhow::Ok(())
         };

@@ -1,4 +1,4 @@
-//! The last start of an upstream that has failed, until one succeeds.
+//! Last start of an upstream that has failed, until one succeeds.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -7,23 +7,27 @@ use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
 use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_upstream::Lost;
 use serde::{Deserialize, Serialize};
 
-use super::Store;
+use super::{Store, counts};
 
-/// Most characters of a reason that are kept: an upstream may say as much as it likes.
+/// Longest reason that is kept, in characters: upstreams may send any length.
 const MAX_REASON_CHARACTERS: usize = 2000;
 
 /// Largest file with a reason that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// A start of an upstream that has failed.
+/// Failed start of an upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedStart {
     /// Time of the start, in seconds since the Unix epoch.
     pub at: u64,
     /// Reason, in words for its user.
     pub why: String,
+    /// Whether the upstream wants its user to log in, which is no failure of its own.
+    #[serde(default)]
+    pub needs_login: bool,
 }
 
 impl FailedStart {
@@ -35,12 +39,18 @@ impl FailedStart {
 }
 
 impl Store {
-    /// Notes that an upstream could not be started. That it cannot be noted costs nothing but the
-    /// note.
-    pub fn note_failed_start(&self, of: &Fingerprint, why: &str) {
+    /// Records that an upstream could not be started, or wants its user to log in first. If that
+    /// cannot be written, only the record is missing.
+    pub fn note_failed_start(&self, of: &Fingerprint, lost: &Lost) {
+        let why = match lost {
+            // That is no failure of the upstream's.
+            Lost::HostEnds => return,
+            lost => lost.to_string(),
+        };
         let failed = FailedStart {
             at: seconds_now(),
             why: why.chars().take(MAX_REASON_CHARACTERS).collect(),
+            needs_login: matches!(lost, Lost::Auth { .. }),
         };
         let file = self.failed_start_file(of);
         let folders = self.folder.parent().into_iter().chain([&*self.folder]);
@@ -57,16 +67,20 @@ impl Store {
         }
     }
 
-    /// The last start of an upstream, if it has failed.
+    /// Returns the last start of an upstream, if it has failed.
     #[must_use]
     pub fn failed_start(&self, of: &Fingerprint) -> Option<FailedStart> {
         let file = self.failed_start_file(of);
+        if !counts(&file) {
+            return None;
+        }
         let bytes = read_regular_file(&file, MAX_FILE_BYTES).ok()??;
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Notes that an upstream has been started.
-    pub(super) fn clear_failed_start(&self, of: &Fingerprint) {
+    /// Removes the record of a failed start, because the upstream has been started, or its user has
+    /// logged in.
+    pub fn clear_failed_start(&self, of: &Fingerprint) {
         // Where there is none, none has to go.
         let _ = std::fs::remove_file(self.failed_start_file(of));
     }

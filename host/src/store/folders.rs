@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_files::{ownership, paths};
 use dormouse_policy::real_path;
 
-/// The path without links of each folder that was ever granted, by the path that its
-/// user has written: what a link is made to lead to later, nobody has granted.
+/// Real path, without links, of each folder that was ever granted, by the path that its user has
+/// written: if a link is changed later, its new target was not granted.
 #[derive(Debug, Clone)]
 pub struct RecordedFolders {
     file: PathBuf,
@@ -18,11 +18,11 @@ pub struct RecordedFolders {
 /// Real paths by written ones.
 pub type RealPaths = BTreeMap<PathBuf, PathBuf>;
 
-/// The largest file of them that is read, in bytes.
+/// Largest file of real paths that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
 impl RecordedFolders {
-    /// The record in Dormouse's data folder, which need not exist yet.
+    /// Opens the record in Dormouse's data folder, which need not exist yet.
     #[must_use]
     pub fn new(data: &Path) -> Self {
         Self {
@@ -30,12 +30,16 @@ impl RecordedFolders {
         }
     }
 
-    /// Records by folder.
+    /// Returns the recorded real paths.
     ///
     /// # Errors
     /// There is a file, and it is none that can be read.
     pub fn known(&self) -> anyhow::Result<RealPaths> {
         let shown = self.file.display();
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        if !ownership::counts(&self.file, folder) {
+            return Ok(RealPaths::new());
+        }
         let bytes = dormouse_catalog::read_regular_file(&self.file, MAX_FILE_BYTES)
             .with_context(|| format!("`{shown}` cannot be read"))?;
         let Some(bytes) = bytes else {
@@ -49,8 +53,8 @@ impl RecordedFolders {
         })
     }
 
-    /// Records where folders are that were not recorded yet, and says what is recorded
-    /// then.
+    /// Records the real paths of folders that were not recorded yet, and returns all that are
+    /// recorded then.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -67,7 +71,7 @@ impl RecordedFolders {
         })
     }
 
-    /// Records where folders are now, wherever they were.
+    /// Records the current real paths of folders, replacing earlier ones.
     ///
     /// # Errors
     /// The record cannot be read or written.

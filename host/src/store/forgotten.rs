@@ -1,20 +1,17 @@
-//! Upstreams whose tools are not listed until they are asked again, though what their user has
-//! seen of them is still known.
+//! Upstreams whose tools are not listed until they are asked again, though their records are kept.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dormouse_config::Fingerprint;
-use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
 
 use super::Store;
 
 impl Store {
-    /// Has nothing of an upstream listed until it is asked what it offers the next time: in its
-    /// folder, or in all where that makes no difference. Its
-    /// record stays, for what its user has seen and approved of it is not to be approved again,
-    /// and what it has changed meanwhile is to be noticed. False where nothing is listed of it.
+    /// Hides all items of an upstream until it is next asked for its offers: in its folder, or in
+    /// all where that makes no difference. Its record stays, so that its user need not approve the
+    /// same again, and changes since then are noticed. Returns false where nothing is listed of it.
     ///
     /// # Errors
     /// It cannot be written down.
@@ -23,14 +20,14 @@ impl Store {
         if self.is_forgotten(of) || !is_known {
             return Ok(false);
         }
-        let _lock = paths::lock(&self.folder.join("lock"))?;
+        let _lock = self.lock_files()?;
         let file = self.mark(of);
         replace(&file, b"", Access::Private)
             .with_context(|| format!("`{}` cannot be written", file.display()))?;
         Ok(true)
     }
 
-    /// Whether nothing of an upstream is listed until it is asked again.
+    /// Checks whether all items of an upstream are hidden until it is asked again.
     #[must_use]
     pub fn is_forgotten(&self, of: &Fingerprint) -> bool {
         let written = |file: &Path| std::fs::metadata(file).ok()?.modified().ok();
@@ -44,7 +41,7 @@ impl Store {
         self.mark(of).exists() || is_forgotten_anywhere()
     }
 
-    /// Notes that an upstream has been asked again.
+    /// Removes the mark of an upstream that has been asked again.
     pub(super) fn remember(&self, of: &Fingerprint) {
         let mark = self.mark(of);
         if let Err(error) = std::fs::remove_file(&mark)

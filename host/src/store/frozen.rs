@@ -1,4 +1,4 @@
-//! Definitions that a model is told of an item that is no longer what its user has approved.
+//! Definitions that a model is told of an item that has changed since its user has approved it.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use super::same_schema::accepts_the_same;
 /// Treatment of an item that is not what its user has approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
-    /// It is shown as it is now, and counts as approved like that.
+    /// The item is shown as it is now, and counts as approved like that.
     Current,
-    /// It is shown as it was approved, and may be used.
+    /// The item is shown as it was approved, and may be used.
     Frozen,
-    /// It is neither shown nor used.
+    /// The item is neither shown nor used.
     Withheld,
 }
 
-/// Way in which something is not what its user has approved.
+/// Way in which an item is not what its user has approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Novelty {
     /// They have approved something else under its name.
     Changed,
     /// They have seen nothing of its name.
     New,
-    /// They have seen something else under its name in another folder, or may have: a change, of
-    /// which nothing is shown instead.
+    /// They have seen something else under its name in another folder, or may have: this counts as
+    /// a change, but there is no earlier form to show instead.
     NewHere,
 }
 
 impl Treatment {
-    /// Treatment by a policy of something of that kind and name, which is not what its user has
-    /// approved.
+    /// Returns the treatment by a policy of an item of that kind and name, which is not what its
+    /// user has approved.
     pub(super) fn of(
         changes: &ChangePolicy,
         (kind, name): (Gated, &str),
@@ -56,9 +56,9 @@ impl Treatment {
     }
 }
 
-/// A tool as its user has approved it, byte for byte, but for what would mislead a client about
-/// what the tool is now: its hints are the more cautious ones of both, and it has no output schema
-/// where that is another one.
+/// Returns a tool as its user has approved it, byte for byte, but for parts that would mislead a
+/// client about the current tool: its hints are the more cautious ones of both, and its output
+/// schema is left out where that is another one now.
 pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
     let Ok(mut shown) = Object::parse(approved.get(), members) else {
@@ -88,8 +88,8 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
     RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
 }
 
-/// Returns the parts of a tool's definition that decide how careful its callers have to be, as a
-/// tool that has nothing else: its hints and its output schema.
+/// Returns the parts of a tool's definition that decide the caution of its callers, as a tool with
+/// these parts only: its hints and its output schema.
 pub(super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
     let tool = Object::parse(tool.get(), members).unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     RawValue::from_string(caution.into_text().into_owned()).unwrap_or_default()
 }
 
-/// Whether whoever calls one of two tools has to be as careful as with the other.
+/// Checks whether two tools need the same caution of their callers.
 pub(super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
     let members = MessageLimits::default().members;
     let [one, other] =
@@ -114,7 +114,8 @@ pub(super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
     is_same_output && Hints::of(&one) == Hints::of(&other)
 }
 
-/// The more cautious hints of all of these tools, as a tool that has nothing else; none of none.
+/// Returns the most cautious hints of all of these tools, as a tool with these hints only; none if
+/// there are no tools.
 pub(super) fn most_cautious<'t>(
     tools: impl IntoIterator<Item = &'t RawValue>,
 ) -> Option<Box<RawValue>> {
@@ -130,7 +131,7 @@ pub(super) fn most_cautious<'t>(
     to_raw_value(&json!({ "annotations": hints })).ok()
 }
 
-/// Whether a tool takes other arguments than its user has approved.
+/// Checks whether a tool takes other arguments than its user has approved.
 pub(crate) fn takes_other_arguments(approved: &RawValue, current: &RawValue) -> bool {
     let schema = |tool: &RawValue| member(tool.get(), "inputSchema").map(str::to_owned);
     match (schema(approved), schema(current)) {
@@ -140,7 +141,7 @@ pub(crate) fn takes_other_arguments(approved: &RawValue, current: &RawValue) -> 
     }
 }
 
-/// Whether two output schemas say the same in whichever era of MCP each is written for.
+/// Checks whether two output schemas are equivalent in whichever era of MCP each is written for.
 fn is_same_output(one: &str, other: &str) -> bool {
     let written = |schema: &str| {
         let read: Value = serde_json::from_str(schema).ok()?;
@@ -154,7 +155,7 @@ fn is_same_output(one: &str, other: &str) -> bool {
         )
 }
 
-/// Hints in MCP `ToolAnnotations` on what a tool does, with the defaults that MCP has.
+/// Hints of MCP `ToolAnnotations` on a tool's effects, with the defaults of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hints {
     read_only: bool,
@@ -250,7 +251,8 @@ mod tests {
         RawValue::from_string(text.to_owned()).unwrap()
     }
 
-    /// Returns the definition that is shown of a tool with these annotations that has those now.
+    /// Returns the definition that is shown of a tool with the annotations `approved`, which has
+    /// the annotations `now`.
     fn frozen(approved: &Value, now: &Value) -> Value {
         let tool = |annotations: &Value| {
             let mut tool = json!({ "name": "a", "inputSchema": { "type": "object" } });

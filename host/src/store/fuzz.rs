@@ -1,4 +1,4 @@
-//! The fuzz target of records.
+//! Fuzz target of records.
 
 #![allow(
     clippy::expect_used,
@@ -9,8 +9,8 @@ use super::canonical::canonical;
 use super::{Gated, Record, Selection};
 use crate::fuzz::text;
 
-/// Records: what waits for its user is not shown, what was approved waits no more, and what
-/// is written again says the same. Canonical texts are so already.
+/// Checks records: pending items are not shown, approved ones are no longer pending, and a record
+/// that is written again is the same. Canonical texts stay the same when made canonical.
 pub fn records(data: &[u8]) {
     let text = text(data);
     if let Some(written) = canonical(&text) {

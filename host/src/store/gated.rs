@@ -1,4 +1,4 @@
-//! Kinds of what an upstream says of itself that models are told only as its user knows it.
+//! Kinds of an upstream's texts that models are told only as its user knows them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,8 +12,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::canonical::canonical;
 
-/// Kind of what an upstream says of itself to a model, and a model is told only as the user knows
-/// it. What is in a resource is data, and passes.
+/// Kind of a text by an upstream that models are told only as the user knows it. The content of a
+/// resource is data, and not of any kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
@@ -23,7 +23,7 @@ pub enum Gated {
     Prompt,
     /// MCP `ResourceTemplate`.
     Template,
-    /// MCP `instructions`: a text, of no name.
+    /// MCP `instructions`: a text without a name.
     Instructions,
 }
 
@@ -31,7 +31,7 @@ impl Gated {
     pub(super) const ALL: [Self; 4] =
         [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
 
-    /// An object as a model is told it, in canonical form; none where nobody is shown it.
+    /// Returns an object as models are told it, in canonical form; none if it cannot be shown.
     pub(super) fn told(self, name: &str, object: &RawValue) -> Option<String> {
         let what = match self {
             Self::Tool => What::Tool,
@@ -42,8 +42,8 @@ impl Gated {
         canonical(shown(what, name, object)?.get())
     }
 
-    /// Whether two objects tell a model the same. What MCP has no room for is not shown:
-    /// it may come and go, or be mended in another way by another Dormouse.
+    /// Checks whether two objects tell a model the same. Members that MCP does not define are not
+    /// shown: they may come and go, or be repaired in another way by another Dormouse.
     pub(crate) fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
         if one.get() == other.get() {
             return true;
@@ -60,8 +60,8 @@ impl Gated {
         one == other || self == Self::Tool && in_newest_era(&one, &other)
     }
 
-    /// The objects of this kind that an upstream offers, and the member that they are called by;
-    /// none of instructions, which are a text.
+    /// Returns the objects of this kind that an upstream offers, and the member with their names;
+    /// none for instructions, which are a text.
     fn list(self, offered: &Offered) -> Option<(&[Box<RawValue>], &'static str)> {
         Some(match self {
             Self::Tool => (&offered.tools, "name"),
@@ -71,7 +71,7 @@ impl Gated {
         })
     }
 
-    /// The same, to be changed.
+    /// Does the same as [`list`](Self::list), with the objects mutable.
     fn list_mut(self, offered: &mut Offered) -> Option<(&mut Vec<Box<RawValue>>, &'static str)> {
         Some(match self {
             Self::Tool => (&mut offered.tools, "name"),
@@ -81,7 +81,7 @@ impl Gated {
         })
     }
 
-    /// Objects that an upstream offers, by name: of several with one name, the first.
+    /// Returns the objects that an upstream offers, by name: of several with one name, the first.
     pub(super) fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
         let Some((objects, member)) = self.list(offered) else {
             let text = offered.instructions.as_ref();
@@ -93,8 +93,7 @@ impl Gated {
             .collect()
     }
 
-    /// Puts other objects in place of those that an upstream offers, where there is another one
-    /// for the name and the object.
+    /// Replaces the objects of an upstream's offer for which `other` returns one.
     pub(super) fn replace(
         self,
         offered: &mut Offered,
@@ -116,7 +115,7 @@ impl Gated {
         }
     }
 
-    /// Puts objects in place of all of this kind that an upstream offers.
+    /// Replaces all objects of this kind in an upstream's offer.
     pub(super) fn set(self, offered: &mut Offered, objects: Vec<Box<RawValue>>) {
         match self.list_mut(offered) {
             Some((listed, _)) => *listed = objects,
@@ -128,7 +127,7 @@ impl Gated {
         }
     }
 
-    /// Adds an object to those that an upstream offers.
+    /// Adds an object to an upstream's offer.
     pub(super) fn add(self, offered: &mut Offered, object: Box<RawValue>) {
         match self.list_mut(offered) {
             Some((objects, _)) => objects.push(object),
@@ -151,8 +150,8 @@ impl fmt::Display for Gated {
     }
 }
 
-/// Objects by the member that they are called by; those without it are left out, as
-/// is the second of one name, because nobody could ask for it.
+/// Returns objects by the member with their names, without those that have none, and without the
+/// second of one name, which no client could ask for.
 pub(super) fn keyed<'a>(
     objects: &'a [Box<RawValue>],
     member: &str,
@@ -164,16 +163,16 @@ pub(super) fn keyed<'a>(
     })
 }
 
-/// The member that an object is called by.
+/// Returns the member with an object's name.
 pub(super) fn key(object: &RawValue, member: &str) -> Option<String> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
     serde_json::from_str(members.get(member)?.get()).ok()
 }
 
-/// A tool as a client of the newest era is told it. Before that a result has to be an object, so
-/// that some SDKs put any other into one, `{"result": …}`, and say so in the output schema. It is
-/// no change that anybody has to see which era a server was spoken to in.
-/// Gives its text without the output schema, and that.
+/// Returns a tool in the form of the newest era: its text without the output schema, and that
+/// schema. In earlier eras a result has to be an object, so some SDKs wrap any other result in one,
+/// `{"result": …}`, and declare that in the output schema. The user need not approve a tool again
+/// because its server was asked in another era.
 fn in_newest_era(tool: &str) -> Option<(String, String)> {
     let mut tool = Object::parse(tool, MessageLimits::default().members).ok()?;
     let schema = tool.get("outputSchema")?.to_owned();
@@ -183,14 +182,14 @@ fn in_newest_era(tool: &str) -> Option<(String, String)> {
     Some((tool.into_text().into_owned(), bare.unwrap_or(schema)))
 }
 
-/// The schema that an output schema puts into an object, as its text has it; none where it puts
-/// none there. `read` is what the text says.
+/// Returns the text of the schema that an output schema wraps in an object; none if it wraps none.
+/// `read` is the value of the text.
 pub(super) fn bare_output_schema<'t>(schema: &'t str, read: &Value) -> Option<&'t str> {
     put_into_object(read)?;
     member(member(schema, "properties")?, "result")
 }
 
-/// The schema of a result that another schema, which says nothing else, puts into an object.
+/// Returns the schema of a result that another schema wraps in an object, if it does nothing else.
 fn put_into_object(schema: &Value) -> Option<Value> {
     let members = schema.as_object()?;
     let properties = members.get("properties")?.as_object()?;

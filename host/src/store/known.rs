@@ -17,9 +17,9 @@ use super::record::Record;
 /// Knowledge of an upstream, ready to be shown.
 #[derive(Debug, Clone)]
 pub struct KnownUpstream {
-    /// Time at which it was asked, in seconds since the Unix epoch.
+    /// Time at which its offers were read, in seconds since the Unix epoch.
     pub fetched: u64,
-    /// The protocol version that it spoke then.
+    /// Protocol version of that connection.
     pub protocol: String,
     /// Its reactions to the first requests of MCP's eras.
     pub reactions: Reactions,
@@ -34,19 +34,19 @@ pub struct KnownUpstream {
     /// Items that its user has approved and that have gone since they last approved something, each
     /// with its kind.
     pub gone: Vec<(Gated, String)>,
-    /// Whether it says that it has resources, listed or not.
+    /// Whether it declares resources, listed or not.
     pub resources: bool,
-    /// Whether it says that it tells of changes of its resources.
+    /// Whether it declares notifications of changes of its resources.
     subscribes: bool,
-    /// The tools that a client was not shown which can be asked less than the one that
-    /// this is from: they may be gone, or only there for clients that can be asked more.
+    /// Tools that a client which can be asked less was not offered: they may be gone, or only be
+    /// there for clients that can be asked more.
     pub doubtful: BTreeSet<String>,
-    /// Whether there are other things of which that is so.
+    /// Whether there are items of other kinds to which that applies.
     pub has_other_doubtful: bool,
 }
 
 impl KnownUpstream {
-    /// The same with resources that it has for the time being, but for those that it lists already.
+    /// Returns the same knowledge with resources added that it does not list already.
     #[must_use]
     pub fn with_resources<'r>(&self, added: impl Iterator<Item = &'r RawValue>) -> Self {
         let added: Vec<Box<RawValue>> = added.map(ToOwned::to_owned).collect();
@@ -81,13 +81,13 @@ impl KnownUpstream {
 }
 
 impl Record {
-    /// Whether its user has approved something of that kind and name, as it is or as it was.
+    /// Checks whether its user has approved something of that kind and name, as it is or as it was.
     fn is_approved(&self, kind: Gated, name: &str) -> bool {
         let unseen = self.unseen.get(&kind);
         unseen.is_none_or(|unseen| !unseen.added.contains(name))
     }
 
-    /// An object that the upstream has, as its user has approved it; none where they have not.
+    /// Returns an object of the upstream, as its user has approved it; none where they have not.
     fn approved(&self, kind: Gated, name: &str, current: &RawValue) -> Option<Box<RawValue>> {
         let Some(unseen) = self.unseen.get(&kind) else {
             return Some(current.to_owned());
@@ -107,7 +107,7 @@ impl Record {
         Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
     }
 
-    /// Offered items that its user has approved, as they have approved them.
+    /// Returns the offered items that its user has approved, as they have approved them.
     #[must_use]
     pub fn declaration(&self) -> Declaration {
         let can = |name: &str| self.offered.capabilities.get(name);
@@ -164,7 +164,7 @@ impl Record {
         }
     }
 
-    /// Whether the upstream says that it tells of changes of its resources.
+    /// Checks whether the upstream declares notifications of changes of its resources.
     fn has_subscriptions(&self) -> bool {
         let resources = self.offered.capabilities.get("resources");
         let subscribe = resources.and_then(|resources| resources.get("subscribe"));
@@ -196,7 +196,7 @@ impl Record {
         })
     }
 
-    /// Whether there is something other than tools that the client which it was asked for last is
+    /// Checks whether there are items other than tools that the client which was asked for last is
     /// not offered.
     fn has_other_doubtful(&self) -> bool {
         let last = self.offered_to.last();
@@ -208,9 +208,8 @@ impl Record {
         })
     }
 
-    /// Items that are left out because there is one of the same name before them: once for each
-    /// name that a
-    /// user has approved.
+    /// Returns the items that are left out because one of the same name precedes them: once for
+    /// each name that a user has approved.
     fn repeated(&self) -> Vec<NonconformingItem> {
         let offered = &self.offered;
         let lists = [
@@ -245,7 +244,7 @@ impl Record {
         odd
     }
 
-    /// Its tools by name: of several with one name, the first.
+    /// Returns its tools by name: of several with one name, the first.
     fn tools(&self) -> impl Iterator<Item = (String, &RawValue)> {
         keyed(&self.offered.tools, "name")
     }

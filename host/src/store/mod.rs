@@ -1,5 +1,5 @@
-//! Records of what is known of upstreams, kept from one run to the next: one file for each, named
-//! by the fingerprint of its configuration.
+//! Records of upstreams, kept from one run to the next: one file for each, named by the fingerprint
+//! of its configuration.
 
 mod approved_texts;
 mod by_folder;
@@ -23,14 +23,15 @@ mod trust;
 mod unseen;
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::{Listing, Stamp, read_regular_file};
 use dormouse_config::{ChangePolicy, Fingerprint};
-use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_files::{ownership, paths};
 use dormouse_upstream::Offered;
 
 pub use decisions::{DecidedBy, Decision, Decisions};
@@ -45,23 +46,23 @@ pub(crate) use record::is_other_version;
 pub use record::{Asker, Changed, Damaged, OfferedChanges, Record};
 pub use trust::Trust;
 
-/// The largest record that is read or written, in bytes.
+/// Largest record that is read or written, in bytes.
 const MAX_RECORD_BYTES: u64 = 256 << 20;
 
-/// The records of all upstreams. Several processes may use one store at a time.
+/// Records of all upstreams. Several processes may use one store at a time.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Records that were read, each at one content of its file. The text of the objects is in here
-    /// once, shared with all who list them.
+    /// Records that were read, each at one content of its file. Each object's text is kept once,
+    /// shared with all listings.
     known: Mutex<HashMap<Fingerprint, (Stamps, Arc<KnownUpstream>)>>,
 }
 
-/// The stamps of the [files](Store::files) that something was read from.
+/// Stamps of the [files](Store::files) that a record was read from.
 type Stamps = Vec<Option<Stamp>>;
 
 impl Store {
-    /// The store in a folder, which need not exist yet.
+    /// Opens the store in a folder, which need not exist yet.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self {
@@ -70,20 +71,20 @@ impl Store {
         }
     }
 
-    /// The store in Dormouse's data folder.
+    /// Opens the store in Dormouse's data folder.
     #[must_use]
     pub fn of(data: &Path) -> Self {
         Self::new(data.join("servers"))
     }
 
-    /// The folder that it keeps its files in.
+    /// Returns the folder of its files.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Knowledge of an upstream; looks at its files each time, and reads them when
-    /// they are others than before. Of a damaged file nothing is known.
+    /// Returns the knowledge of an upstream; checks its files each time, and reads them when they
+    /// have changed. Nothing is known from a damaged file.
     #[must_use]
     pub fn known(&self, of: &Fingerprint) -> Option<Arc<KnownUpstream>> {
         let stamp = |file| Some(Stamp::of(&std::fs::metadata(file).ok()?));
@@ -109,7 +110,7 @@ impl Store {
         Some(known)
     }
 
-    /// Does for an agent what [`learn_as`](Self::learn_as) does.
+    /// Does the same as [`learn_as`](Self::learn_as) for an agent.
     #[cfg(test)]
     pub(crate) fn learn(
         &self,
@@ -120,9 +121,9 @@ impl Store {
         self.learn_as(of, (Asker::Agent, offered), rules)
     }
 
-    /// Takes note of what an upstream offers now to an agent, or to Dormouse itself, and says what
-    /// is new about that: beside what is recorded or, where nothing is, beside what its user has
-    /// seen elsewhere: in the component that stands before it.
+    /// Records what an upstream offers now to an agent, or to Dormouse itself, and returns the
+    /// changes: against the record or, where there is none, against what its user has seen
+    /// elsewhere, in the component in front of it.
     ///
     /// # Errors
     /// There is something new, and the record cannot be written.
@@ -168,8 +169,8 @@ impl Store {
         Ok(OfferedChanges::default())
     }
 
-    /// Takes what an upstream offers as it is now, if that is what its user was shown: what
-    /// has that [digest](Pending::digest). Says what was not known like that.
+    /// Approves what an upstream offers now, if its [digest](Pending::digest) is that of what its
+    /// user was shown. Returns the items that were not known like that.
     ///
     /// # Errors
     /// It is something else by now, or the record cannot be written.
@@ -194,10 +195,10 @@ impl Store {
         Ok(approved)
     }
 
-    /// Takes note that its user was shown what of an upstream is gone.
+    /// Records that its user was shown which items of an upstream are gone.
     ///
     /// # Errors
-    /// The record cannot be written.
+    /// There is no record that can be read, or it cannot be written.
     pub fn take_note_of_gone(&self, of: &Fingerprint) -> anyhow::Result<()> {
         self.edit(of, |record| {
             let Recorded::Readable(mut record) = record else {
@@ -214,7 +215,7 @@ impl Store {
         self.clear_failed_start(of);
     }
 
-    /// The record of an upstream as it is on disk, for its folder alone.
+    /// Reads the record of an upstream for its folder alone.
     ///
     /// # Errors
     /// There is a file, and it is none that can be read.
@@ -223,6 +224,9 @@ impl Store {
     }
 
     fn read_record(file: &Path) -> anyhow::Result<Option<Record>> {
+        if !counts(file) {
+            return Ok(None);
+        }
         let shown = file.display();
         let cannot = || format!("`{shown}` cannot be read");
         let Some(bytes) = read_regular_file(file, MAX_RECORD_BYTES).with_context(cannot)? else {
@@ -237,24 +241,14 @@ impl Store {
         })
     }
 
-    /// Changes a record under a lock that holds for all processes. Nothing is written where
-    /// the change fails. A copy of a damaged file is kept beside the record that replaces it.
+    /// Changes a record under a lock that holds for all processes. Nothing is written where the
+    /// change fails. A copy of a damaged file is kept beside the record that replaces it.
     fn edit<T>(
         &self,
         of: &Fingerprint,
         change: impl FnOnce(Recorded) -> anyhow::Result<(Record, T)>,
     ) -> anyhow::Result<T> {
-        let shown = self.folder.display();
-        // Dormouse's data folder first: nobody else has any business in there.
-        let folders = self
-            .folder
-            .parent()
-            .into_iter()
-            .chain([self.folder.as_path()]);
-        for folder in folders {
-            paths::make_private(folder).with_context(|| format!("`{shown}` cannot be made"))?;
-        }
-        let _lock = paths::lock(&self.folder.join("lock"))?;
+        let _lock = self.lock_files()?;
         let file = self.file(of);
         let recorded = match self.read(of) {
             Ok(Some(record)) => Recorded::Readable(Box::new(record)),
@@ -282,7 +276,22 @@ impl Store {
         Ok(outcome)
     }
 
-    /// The file that the record of an upstream is kept in.
+    /// Takes the lock that excludes all other processes from changing files of the store.
+    fn lock_files(&self) -> anyhow::Result<File> {
+        let shown = self.folder.display();
+        // Dormouse's data folder first: nobody else has any business in there.
+        let folders = self
+            .folder
+            .parent()
+            .into_iter()
+            .chain([self.folder.as_path()]);
+        for folder in folders {
+            paths::make_private(folder).with_context(|| format!("`{shown}` cannot be made"))?;
+        }
+        paths::lock(&self.folder.join("lock"))
+    }
+
+    /// Returns the file of an upstream's record.
     #[must_use]
     pub fn file(&self, of: &Fingerprint) -> PathBuf {
         self.folder.join(format!("{}.json", of.file_stem()))
@@ -293,18 +302,24 @@ impl Store {
     }
 }
 
-/// The record of an upstream on disk, before a change.
+/// Checks that nobody but its user can have written a file of the store.
+fn counts(file: &Path) -> bool {
+    let data = file.ancestors().nth(2).unwrap_or(file);
+    ownership::counts(file, data)
+}
+
+/// Record of an upstream on disk, before a change.
 enum Recorded {
-    /// There is none: the upstream is new.
+    /// No record: the upstream is new.
     Missing,
-    /// There is one that cannot be read: the upstream is known, and what its user has seen of
-    /// it is not.
+    /// A record that cannot be read: the upstream is known, but what its user has seen of it is
+    /// not.
     Damaged,
-    /// There is one.
+    /// A record that can be read.
     Readable(Box<Record>),
 }
 
-/// Writes a record, if it can be read back: one that cannot would lose what its user has seen.
+/// Writes a record, if it can be read back: otherwise what its user has seen would be lost.
 fn write(file: &Path, record: &Record) -> anyhow::Result<()> {
     let text = serde_json::to_string(record)?;
     if text.len() as u64 > MAX_RECORD_BYTES {

@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use super::gated::Gated;
 
-/// Most kinds of clients of which it is kept.
+/// Most kinds of clients that are kept one by one.
 const MAX_KINDS_OF_CLIENTS: usize = 16;
 
-/// Most that is kept of the names of prompts, and of those of resource templates, in bytes.
+/// Most bytes of the names of prompts, and of those of resource templates.
 const MAX_NAMES_BYTES: usize = 1 << 20;
 
 /// Placeholder for a revision of MCP with a handshake that is not known.
@@ -22,25 +22,27 @@ const SOME_HANDSHAKE: &str = "handshake";
 /// Items that clients of one kind were last offered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct OfferedTo {
-    /// The kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has asked for.
+    /// Kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has
+    /// asked for.
     pub(super) clients: String,
-    /// Capabilities: what they can be asked.
+    /// Capabilities of the clients.
     able: DeclaredCapabilities,
-    /// The tools by name.
+    /// Tools by name.
     tools: BTreeSet<String>,
-    /// All else by name; nothing where an older Dormouse has not kept it.
+    /// Other items by name; empty where an older Dormouse has not kept them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<Gated, BTreeSet<String>>,
-    /// Tools that need another caution as these clients are offered them than as they are recorded,
-    /// each with what decides that alone (see [`caution`](super::caution)). Those that were taken
-    /// from the list by what other clients are offered are in here, too.
+    /// Tools that need another caution in the form that these clients are offered than in the
+    /// recorded form, each with only the parts that decide its caution (see
+    /// [`caution`](super::caution)). This includes tools that are no longer listed because of other
+    /// clients' offers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) cautions: BTreeMap<String, Box<RawValue>>,
-    /// Whether no agent was ever of this kind: Dormouse alone has asked so, to find out what there
-    /// is.
+    /// Whether this kind has never had an agent: only Dormouse has asked for it, to read the
+    /// upstream's offers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_of_dormouse_alone: bool,
-    /// The hash of the version that the server has said it is.
+    /// Hash of the version in the server's description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     /// Whether a kind of clients that was offered this version has been offered another one since.
@@ -81,14 +83,15 @@ impl OfferedTo {
         }
     }
 
-    /// Adds what an older Dormouse has kept of tools alone, from what it has recorded last.
+    /// Adds the names of items other than tools, which an older Dormouse has not kept, from what it
+    /// has recorded last.
     pub(super) fn complete_others(&mut self, recorded: &Offered) {
         if self.others.is_empty() {
             self.add_others(recorded);
         }
     }
 
-    /// The names of all of one kind; none where it is not known.
+    /// Returns the names of the items of one kind; none where they are not known.
     pub(super) fn names(&self, kind: Gated) -> Option<&BTreeSet<String>> {
         match kind {
             Gated::Tool => Some(&self.tools),
@@ -96,7 +99,7 @@ impl OfferedTo {
         }
     }
 
-    /// Whether these clients are offered a tool of that name.
+    /// Checks whether these clients are offered a tool of that name.
     pub(super) fn has_tool(&self, name: &str) -> bool {
         self.tools.contains(name)
     }
@@ -108,16 +111,17 @@ impl OfferedTo {
         }
     }
 
-    /// The names of all of one kind that any clients are offered.
+    /// Returns the names of the items of one kind that any clients are offered.
     pub(super) fn anywhere(all: &[Self], kind: Gated) -> BTreeSet<String> {
         let names = all.iter().filter_map(|of| of.names(kind));
         names.flatten().cloned().collect()
     }
 
-    /// Puts it in place of what these clients were offered before. What these clients had, and
-    /// have no longer, nobody has: it has gone, but for those that are asked later and are offered
-    /// it again. So has what is not offered to those who can be asked all that others can.
-    /// `withdrawn` has the tools that are gone in any case. Gives those that are too many.
+    /// Replaces the earlier offer to these clients. Items that are no longer offered to them count
+    /// as gone for all kinds of clients, until a kind that is asked for later is offered them
+    /// again. So do items that are not offered to these clients, though they can be asked all that
+    /// the others can. `withdrawn` has the tools that are gone in any case. Returns the kinds of
+    /// clients that are too many.
     pub(super) fn replace_in(mut self, all: &mut Vec<Self>, withdrawn: &[String]) -> Vec<Self> {
         let before = all.iter().position(|of| of.clients == self.clients);
         let before = before.map(|index| all.remove(index));
@@ -161,7 +165,7 @@ impl OfferedTo {
     }
 }
 
-/// The kind of clients that something was offered to (see [`Clients`](super::unseen::Clients)).
+/// Returns the kind of clients that an offer was made to (see [`Clients`](super::unseen::Clients)).
 pub(super) fn kind_of_clients(offered: &Offered) -> String {
     // A server may name whatever revision it likes, and must not make a kind of each.
     let is_known = |revision: &ProtocolVersion| revision.as_str() == offered.protocol;

@@ -1,4 +1,4 @@
-//! Items that wait for a user to see them.
+//! Items that wait for a user's approval.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,37 +12,37 @@ use serde_json::value::RawValue;
 use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
 
-/// Items that wait for a user to see them.
+/// Items that wait for a user's approval.
 #[derive(Debug, Clone, Default)]
 pub struct Pending(pub(super) Vec<PendingItem>);
 
-/// Item that waits for a user to see it.
+/// Item that waits for a user's approval.
 #[derive(Debug, Clone)]
 pub struct PendingItem {
     /// Its kind.
     pub kind: Gated,
     /// Its name.
     pub name: String,
-    /// The MCP object as its user knows it; none where they have never seen it.
+    /// MCP object as its user knows it; none where they have never seen it.
     pub was: Option<Box<RawValue>>,
     /// Whether they know something else under that name in another folder.
     pub known_elsewhere: bool,
-    /// As it is now.
+    /// MCP object as it is now.
     pub is: Box<RawValue>,
-    /// Since when it waits, in seconds since the Unix epoch, as far as that is known.
+    /// Time since which it waits, in seconds since the Unix epoch, as far as that is known.
     pub since: Option<u64>,
-    /// The kinds of clients that are offered it, where the one that the server was last connected
-    /// for is offered something else.
+    /// Kinds of clients that are offered it, where the kind that the server was last connected for
+    /// is offered something else.
     pub of_others: BTreeSet<String>,
-    /// Whether `was` is what these were offered before, and is not beside it: whoever approves the
-    /// one takes back that they have approved the other.
+    /// Whether `was` is what these kinds of clients were offered before, rather than something that
+    /// other kinds are offered: approving `is` takes back the approval of `was`.
     pub replaces: bool,
 }
 
 impl PendingItem {
-    /// Returns the texts that a model was told of it before, as its user knows it, and that it is
-    /// told once they have approved it, each in one way of writing it. None of what nobody was
-    /// told.
+    /// Returns the texts that a model was told of it before, as its user knows it, and that it will
+    /// be told once they have approved it, both in canonical form. None for an object that cannot
+    /// be shown.
     #[must_use]
     pub fn told(&self) -> [Option<String>; 2] {
         let told = |object: &RawValue| self.kind.told(&self.name, object);
@@ -61,13 +61,13 @@ impl PendingItem {
     }
 }
 
-/// The part of what waits that a user approves.
+/// Part of the pending items that a user approves.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection<'a> {
-    /// The component that stands before the upstream: only what [concerns](Pending::of_component)
-    /// it. All, where there is none.
+    /// Component in front of the upstream, to which the part is limited (see
+    /// [`Pending::of_component`]); all items, where there is none.
     pub component: Option<&'a Arc<Listing>>,
-    /// The tools; all that waits, where none are named.
+    /// Tools by name; all items, where none are given.
     pub tools: Option<&'a BTreeSet<String>>,
 }
 
@@ -81,31 +81,31 @@ impl fmt::Display for PendingItem {
 }
 
 impl Pending {
-    /// All of it: tools first, each kind in the order in which it is listed.
+    /// Returns all items: tools first, each kind in the order in which it is listed.
     pub fn iter(&self) -> impl Iterator<Item = &PendingItem> {
         self.0.iter()
     }
 
-    /// Number of items.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is nothing.
+    /// Checks whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The item of that kind and name.
+    /// Returns the item of that kind and name.
     #[must_use]
     pub fn find(&self, kind: Gated, name: &str) -> Option<&PendingItem> {
         let mut items = self.iter();
         items.find(|item| item.kind == kind && item.name == name)
     }
 
-    /// A part of it.
+    /// Returns a part of the items.
     #[must_use]
     pub fn selected(&self, selection: Selection<'_>) -> Self {
         let Self(items) = match selection.component {
@@ -119,8 +119,8 @@ impl Pending {
         Self(items.into_iter().filter(is_selected).collect())
     }
 
-    /// Items that concern a component that stands before the upstream: the tools that it
-    /// declares. All else that is shown of it is its own.
+    /// Returns the items that concern a component in front of the upstream: the tools that it
+    /// declares. Everything else that is shown of it is its own.
     #[must_use]
     pub fn of_component(&self, declared: &Listing) -> Self {
         let tools = declared.tools.iter();
@@ -130,13 +130,14 @@ impl Pending {
         Self(self.iter().filter(is_declared).cloned().collect())
     }
 
-    /// The names of the tools that wait.
+    /// Returns the names of the tools among the items.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         let tools = self.iter().filter(|item| item.kind == Gated::Tool);
         tools.map(|item| item.name.as_str())
     }
 
-    /// The hash of all that a user is shown of it, byte for byte: what they approve.
+    /// Returns the hash of everything that a user is shown of the items, byte for byte, and which
+    /// they approve.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();

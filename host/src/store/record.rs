@@ -1,4 +1,4 @@
-//! Record of what is known of one upstream, and of what its user has seen of it.
+//! Record of one upstream's offers, and of what its user has seen of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,91 +20,90 @@ use super::offered_to::{OfferedTo, kind_of_clients};
 use super::pending::{Pending, PendingItem, Selection};
 use super::unseen::{Change, Clients, Unseen};
 
-/// The version of the record's form that this writes, and the newest that it reads. Up to
-/// 1, only what changed of tools was kept from being shown.
+/// Version of the record's format that is written, and the newest that is read. Up to 1, only
+/// changes of tools were kept from being shown.
 const FORMAT: u32 = 2;
 
-/// Most bytes of one kind of items that a client is not shown which are kept for one that can be
-/// asked more.
+/// Most bytes of the items of one kind that are kept for clients which can be asked more, while a
+/// client is not offered them.
 const MAX_WITHHELD_BYTES: usize = 8 << 20;
 
-/// Record of what an upstream has said that it offers, and of what its user knows of that.
+/// Record of an upstream's offers, and of what its user knows of these.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     format: u32,
-    /// Time at which it was asked, in seconds since the Unix epoch.
+    /// Time at which the offers were read, in seconds since the Unix epoch.
     pub(super) fetched: u64,
     /// Items that it offers.
     pub(super) offered: Offered,
     /// Items of these that its user has not seen as they are.
     #[serde(default)]
     pub(super) unseen: BTreeMap<Gated, Unseen>,
-    /// In the form 1: the tools that have changed, as they were.
+    /// In version 1: the tools that have changed, as they were.
     #[serde(default, skip_serializing)]
     seen: BTreeMap<String, Box<RawValue>>,
-    /// Tools that a client was not shown which can be asked less than the one that
-    /// this is recorded from, and whether that one was shown them since.
+    /// Tools that were not offered to a client which can be asked less than the one of this record,
+    /// and whether that one was offered them since.
     #[serde(default)]
     pub(super) withheld: BTreeMap<String, bool>,
-    /// Items that each kind of clients was last offered: the last one is the last that it was asked
-    /// for.
+    /// Items that each kind of clients was last offered; the last entry is the kind that was asked
+    /// for last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) offered_to: Vec<OfferedTo>,
-    /// The kind of clients that it was first asked for (see [`Clients`]).
+    /// Kind of clients that the upstream was first asked for (see [`Clients`]).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     clients: String,
-    /// Whether it says for each kind of clients what caution tools need; an older Dormouse has not
-    /// kept that.
+    /// Whether the caution of tools is kept for each kind of clients; older versions have not kept
+    /// that.
     #[serde(default)]
     has_cautions: bool,
-    /// The folder that it is of, where what is known of the upstream in one folder is not what is
-    /// known of it in another.
+    /// Folder of the record, where the upstream is known in one folder by something else than in
+    /// another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) folder: Option<String>,
-    /// Whether nothing was known before, so that what comes first is taken as it is.
+    /// Whether the upstream is new, so that its first offers are taken as they are.
     #[serde(skip)]
     first: bool,
 }
 
-/// Changes of what an upstream offers.
+/// Changes of an upstream's offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfferedChanges {
-    /// Tools that it had not, by name.
+    /// New tools, by name.
     pub added: Vec<String>,
-    /// Tools that it has no longer.
+    /// Tools that are gone, by name.
     pub gone: Vec<String>,
-    /// Items that its user has not approved as they are: tools by their names, others with what
-    /// they are.
+    /// Items that its user has not approved as they are: tools by their names, others with their
+    /// kind.
     pub pending: Vec<String>,
-    /// Items of `pending` of which the log has not told yet.
+    /// Items of `pending` that were not logged yet.
     pub untold: Vec<String>,
 }
 
-/// Client for which an upstream was asked what it offers.
+/// Client for which an upstream was asked for its offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asker {
-    /// An agent, as the client that it is.
+    /// An agent, with its client's capabilities.
     Agent,
-    /// Dormouse, to find out what there is: as a client that can be asked everything, which is no
-    /// agent's.
+    /// Dormouse itself, as a client that can be asked everything, which need not be any agent's.
     Dormouse,
 }
 
-/// Rules on what becomes of items that are new.
+/// Rules on the treatment of new items.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules<'a> {
-    /// Policy of its user on changes.
+    /// Its user's policy on changes.
     pub(super) changes: &'a ChangePolicy,
-    /// Whether a component stands before it, and shows what that declares. What is new has
-    /// been seen by nobody then either: another server may have the same upstream.
+    /// Whether a component is in front of it, and shows its own declaration. New items were not
+    /// seen by anyone then: another server may have the same upstream.
     pub(super) fronted: bool,
     /// Client for which it was asked.
     pub(super) asker: Asker,
 }
 
 impl Record {
-    /// The record of an upstream that has not said anything yet. Its user may have
-    /// seen its tools in a component.
+    /// Makes the record of an upstream that was never asked. Its user may have seen its tools in a
+    /// component.
     pub(super) fn of_seen(seen: Option<&Arc<Listing>>) -> Self {
         let tools = seen.iter().flat_map(|listing| &listing.tools);
         Self {
@@ -125,8 +124,8 @@ impl Record {
         }
     }
 
-    /// The record of an upstream that has one which cannot be read. Nothing that it says
-    /// now has been seen, other than in a component.
+    /// Makes the record of an upstream whose record cannot be read. None of its offers count as
+    /// seen, except those in a component.
     pub(super) fn after_damage(seen: Option<&Arc<Listing>>) -> Self {
         Self {
             first: false,
@@ -163,8 +162,8 @@ impl Record {
         Ok(record)
     }
 
-    /// Takes note of what the upstream offers now. `known_elsewhere` has what is known of it where
-    /// it was started before; only that is taken as it is, the first time.
+    /// Records the upstream's current offers. `known_elsewhere` has what the user knows from other
+    /// places where it was started; at first only that is taken as it is.
     pub(super) fn update(
         &mut self,
         mut offered: Offered,
@@ -205,8 +204,8 @@ impl Record {
         news
     }
 
-    /// Forgets how tools were offered before to kinds of clients that are no agent's, where their
-    /// user takes what is newer as it comes.
+    /// Forgets the older forms of tools for kinds of clients without agents, where their user
+    /// accepts newer ones as they come.
     fn forget_older_cautions_of_accepted(&mut self, rules: Rules<'_>, before: &Offered) {
         let before = tools_by_name(before);
         for (name, tool) in Gated::Tool.of(&self.offered) {
@@ -219,7 +218,7 @@ impl Record {
         }
     }
 
-    /// Whether something is offered of which its user has seen nothing by this.
+    /// Checks whether an item is offered that its user has not seen by this record.
     pub(super) fn has_unknown(&self, offered: &Offered) -> bool {
         Gated::ALL.into_iter().any(|kind| {
             let unseen = self.unseen.get(&kind);
@@ -237,12 +236,13 @@ impl Record {
         })
     }
 
-    /// Whether it says the same as another one, whenever that was.
+    /// Checks whether another record is the same, apart from its time.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         self.text_without_time() == other.text_without_time()
     }
 
-    /// Whether it says the same as another one, for whomever they were asked.
+    /// Checks whether another record is the same, apart from the kinds of clients that were asked
+    /// for.
     pub(super) fn tells_the_same(&self, other: &Self) -> bool {
         let told = |record: &Self| {
             let record = Self {
@@ -263,8 +263,9 @@ impl Record {
         serde_json::to_string(&record).ok()
     }
 
-    /// Adds what other kinds of clients were offered and may still have. Otherwise two clients that
-    /// can be asked differently would take a tool from each other, and bring it back, for ever.
+    /// Adds the items that other kinds of clients were offered and may still have. Otherwise two
+    /// clients with different capabilities would remove a tool for each other, and add it again,
+    /// for ever.
     fn complete(&mut self, offered: &mut Offered, (clients, asker): (&str, Asker)) {
         match self.offered_to.last_mut() {
             Some(last) => last.complete_others(&self.offered),
@@ -294,7 +295,8 @@ impl Record {
         }
     }
 
-    /// The same of one kind of things. Gives the names that the upstream has itself.
+    /// Does the same as [`complete`](Self::complete) for one kind of items. Returns the names that
+    /// the upstream has itself.
     fn complete_kind(
         &mut self,
         kind: Gated,
@@ -332,7 +334,8 @@ impl Record {
         now
     }
 
-    /// Takes what is selected as it is now, and says what was not known like that.
+    /// Approves the selected items as they are now, and returns those that were not known like
+    /// that.
     ///
     /// # Errors
     /// It is no longer what its user was shown, whose [digest](Pending::digest) that is.
@@ -359,14 +362,14 @@ impl Record {
         Ok(pending)
     }
 
-    /// Has nothing that is gone be told of any more: its user was shown that it is.
+    /// Forgets which items are gone, because its user was shown that.
     pub(super) fn take_note_of_gone(&mut self) {
         for unseen in self.unseen.values_mut() {
             unseen.gone.clear();
         }
     }
 
-    /// Items that its user has approved and that have gone since, each with its kind.
+    /// Returns the items that its user has approved and that have gone since, each with its kind.
     pub(super) fn gone(&self) -> Vec<(Gated, String)> {
         let all = self.unseen.iter();
         let all =
@@ -374,7 +377,7 @@ impl Record {
         all.collect()
     }
 
-    /// Has something no longer wait.
+    /// Removes an item from those that are pending.
     pub(super) fn accept(&mut self, item: &PendingItem) {
         let Some(unseen) = self.unseen.get_mut(&item.kind) else {
             return;
@@ -400,8 +403,8 @@ impl Record {
         }
     }
 
-    /// Has what other kinds of clients are offered, and their user has approved, not be taken for
-    /// a change.
+    /// Keeps items that other kinds of clients are offered, and their user has approved, from
+    /// counting as changes.
     fn separate_clients(&mut self, offered: &mut Offered, now: &str) {
         // An older Dormouse has not kept whom it has asked for.
         if self.clients.is_empty() {
@@ -493,8 +496,8 @@ impl Record {
     }
 }
 
-/// Whether two things that a server has said of itself (MCP `serverInfo`) name different versions
-/// of it. It need not say the same in both eras.
+/// Checks whether two descriptions of a server (MCP `serverInfo`) have different versions. The
+/// description need not be the same in both eras.
 pub(crate) fn is_other_version(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     match (one.get("version"), other.get("version")) {
         (Some(one), Some(other)) => one != other,
@@ -502,8 +505,8 @@ pub(crate) fn is_other_version(one: &Map<String, Value>, other: &Map<String, Val
     }
 }
 
-/// Returns what is known of a server's reactions to first requests, by the protocol version that it
-/// spoke last: earlier Dormouses have kept nothing else of them.
+/// Returns a server's known reactions to first requests, by the protocol version that it used last:
+/// records of earlier versions have nothing else on them.
 fn reactions_of(protocol: &str) -> Reactions {
     let mut reactions = Reactions::default();
     match protocol {
@@ -514,8 +517,7 @@ fn reactions_of(protocol: &str) -> Reactions {
     reactions
 }
 
-/// Leaves out what two readers would not read the same way, because a member is in it
-/// twice.
+/// Removes objects that two readers could read differently, because they have a member twice.
 fn drop_ambiguous(offered: &mut Offered) {
     let lists = [
         &mut offered.tools,
@@ -528,7 +530,7 @@ fn drop_ambiguous(offered: &mut Offered) {
     }
 }
 
-/// Error: an item is no longer what its user was shown.
+/// Error of an item that is no longer what its user was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it has changed while you were reading, and nothing is allowed\nhint: look again")]
 pub struct Changed;
@@ -536,10 +538,10 @@ pub struct Changed;
 /// Reason for which a record cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Damaged {
-    /// It is none.
+    /// The file is no valid record.
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
-    /// A later Dormouse knows what is in it.
+    /// The file is from a later version of Dormouse.
     #[error("it was written by a newer Dormouse (format `{0}`)")]
     Newer(u32),
 }

@@ -1,10 +1,10 @@
-//! Schemas that accept the same values, whatever else they say.
+//! Comparison of schemas by the values that they accept.
 
 use serde_json::Value;
 
 use super::canonical::canonical;
 
-/// Keywords that only tell people something, or in which dialect the others are written.
+/// Keywords that are only for readers, or that name the dialect of the others.
 const ANNOTATIONS: [&str; 7] = [
     "$schema",
     "$comment",
@@ -27,7 +27,8 @@ const NAMED_SCHEMAS: [&str; 5] = [
 /// Keywords whose values are no schemas.
 const DATA: [&str; 3] = ["const", "enum", "required"];
 
-/// Whether two JSON Schemas differ at most in what says nothing of the values that they accept.
+/// Checks whether two JSON Schemas differ at most in parts that do not decide the values they
+/// accept.
 pub(super) fn accepts_the_same(one: &str, other: &str) -> bool {
     let read = |text: &str| {
         // Readers do not agree on what has a member twice.
@@ -39,7 +40,7 @@ pub(super) fn accepts_the_same(one: &str, other: &str) -> bool {
     one == other || matches!((read(one), read(other)), (Some(one), Some(other)) if one == other)
 }
 
-/// Takes the annotations out of a schema, and of those in it.
+/// Removes the annotations from a schema, and from those in it.
 fn strip(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

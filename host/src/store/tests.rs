@@ -63,20 +63,20 @@ fn what_was_learnt_is_known_to_the_next_process() {
     );
 }
 
-/// Returns the items that wait for their user, each as it is told.
+/// Returns the pending items, each as it is told.
 fn pending(store: &Store, of: &Fingerprint) -> Vec<String> {
     let known = store.known(of).unwrap();
     known.pending.iter().map(ToString::to_string).collect()
 }
 
-/// Approves all that waits, as somebody who has just seen it.
+/// Approves all pending items, as a user who has just seen them.
 fn approve(store: &Store, of: &Fingerprint) -> Vec<String> {
     let shown = store.known(of).unwrap().pending.digest();
     let approved = store.approve(of, &shown, Selection::default()).unwrap();
     approved.iter().map(|item| item.name.clone()).collect()
 }
 
-/// The descriptions of the tools that are shown.
+/// Returns the descriptions of the tools that are shown.
 fn descriptions(store: &Store, of: &Fingerprint) -> Vec<String> {
     let known = store.known(of).unwrap();
     let tools = known.listing.tools.iter();
@@ -220,7 +220,7 @@ fn a_part_of_what_waits_can_be_approved() {
     assert_eq!(known.instructions.as_deref(), Some("Be good."));
 }
 
-/// It waits from the moment at which it was first another, also where it is another each time.
+/// It waits from its first change on, even if it changes each time.
 #[test]
 fn what_waits_says_since_when() {
     let (_folder, store, of) = fixture();
@@ -434,7 +434,7 @@ fn what_has_changed_since_it_was_shown_is_not_approved() {
     );
 }
 
-/// If nothing can be written, nothing new is taken for known; items that have not changed are.
+/// If nothing can be written, nothing new counts as known; items that have not changed do.
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_kept_is_an_error() {
@@ -600,8 +600,8 @@ fn digits_that_nobody_has_seen_are_a_change() {
     }
 }
 
-/// A record from before that was mended in no way, and a component that has the mended
-/// object in it, are of the same tool.
+/// A record from before that was repaired in no way, and a component with the repaired object in
+/// it, are of the same tool.
 #[test]
 fn what_is_mended_is_no_change_and_what_was_never_shown_is_new() {
     let (_folder, store, of) = fixture();
@@ -640,7 +640,7 @@ fn what_is_mended_is_no_change_and_what_was_never_shown_is_new() {
     assert_eq!(learn(&[odd, other]).pending, ["b"]);
 }
 
-/// An upstream that could damage its record must not be met for the first time again.
+/// An upstream that could damage its record must not count as new after that.
 #[test]
 fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     let (_folder, store, of) = fixture();
@@ -750,7 +750,7 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
     assert_eq!(learn(able, &[("a", "A")], &[]).gone, ["b", "d"]);
 }
 
-/// All that is gated but tools, as it is shown: prompts, templates, whether there are instructions.
+/// Returns the shown prompts and templates, and whether there are instructions.
 fn others(store: &Store, of: &Fingerprint) -> (Vec<String>, Vec<String>, bool) {
     let known = store.known(of).unwrap();
     let keys = |items: &[dormouse_catalog::ListedItem]| {
@@ -765,7 +765,7 @@ fn others(store: &Store, of: &Fingerprint) -> (Vec<String>, Vec<String>, bool) {
     )
 }
 
-/// An upstream that offers these prompts and templates, and perhaps instructions.
+/// Makes an upstream's offer of these prompts and templates, with or without instructions.
 fn offering(able: Value, prompts: &[&str], templates: &[&str], instructs: bool) -> Offered {
     let objects = |names: &[&str], member: &str| {
         let object = |name: &&str| {
@@ -845,7 +845,8 @@ fn what_is_kept_for_other_kinds_of_clients_is_bounded() {
     assert!(most > 16 << 20, "{most}");
 }
 
-/// An earlier version has kept of kinds of clients what tools they are offered, and nothing of pages.
+/// Earlier versions have kept, of kinds of clients, the tools that they are offered, and nothing of
+/// pages.
 #[test]
 fn what_earlier_versions_have_kept_of_kinds_of_clients_is_read() {
     let (_folder, store, of) = fixture();
@@ -878,7 +879,7 @@ fn what_earlier_versions_have_kept_of_kinds_of_clients_is_read() {
     }
 }
 
-/// If new tools are shown, one that was pushed out of what is remembered is none.
+/// If new tools are shown, one that was displaced from the remembered ones does not count as new.
 #[test]
 fn what_is_gone_and_forgotten_does_not_come_back_as_new() {
     let (_folder, store, of) = fixture();
@@ -903,7 +904,7 @@ fn what_is_gone_and_forgotten_does_not_come_back_as_new() {
     assert_eq!(descriptions(&store, &of), Vec::<String>::new());
 }
 
-/// Nothing that may be known is taken as it comes.
+/// Nothing that may be known counts as new.
 #[test]
 fn what_cannot_be_compared_is_not_new() {
     let (_folder, store, of) = fixture();
@@ -1273,7 +1274,7 @@ fn what_another_release_offers_is_a_change_for_all_clients() {
     assert_eq!(descriptions(&store, &of), ["B"]);
 }
 
-/// A tool `a` with that description, which only reads, or else destroys.
+/// Makes a tool `a` with that description, which only reads, or else destroys.
 fn hinted(description: &str, reads: bool) -> Box<RawValue> {
     let tool = json!({
         "name": "a", "description": description, "inputSchema": { "type": "object" },
@@ -1282,7 +1283,7 @@ fn hinted(description: &str, reads: bool) -> Box<RawValue> {
     to_raw_value(&tool).unwrap()
 }
 
-/// The description of the one tool that is shown, and whether it only reads.
+/// Returns the description of the one tool that is shown, and whether it only reads.
 fn hint_shown(store: &Store, of: &Fingerprint) -> (String, bool) {
     let known = store.known(of).unwrap();
     let tool: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
@@ -1322,8 +1323,8 @@ fn what_waits_of_one_kind_of_clients_outlives_another_version() {
     assert_eq!(pending(&store, &of), [""; 0]);
 }
 
-/// A tool is as careful as what waits of it has it, for all kinds of clients at once: none of that
-/// is forgotten because another kind is offered something else meanwhile.
+/// A tool is as cautious as its pending forms for all kinds of clients together: none of them is
+/// forgotten because another kind is offered something else meanwhile.
 #[test]
 fn what_waits_of_one_kind_of_clients_is_not_forgotten_when_another_ones_changes() {
     let (_folder, store, of) = fixture();

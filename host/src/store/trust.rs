@@ -1,17 +1,19 @@
-//! Which projects the user trusts, and with what in their files.
+//! Projects that the user trusts, each with the hash of its files' content at that time.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dormouse_catalog::read_regular_file;
 use dormouse_config::TrustedFolders;
-use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_files::{ownership, paths};
 
-/// The folders whose servers may be started, each with the hash of everything that
-/// its files said about servers when its user looked at it: if that is another one,
-/// the user is asked again.
+/// Largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Folders whose servers may be started, each with the hash of the content of its files about
+/// servers when its user looked at it: if that changes, the user is asked again.
 #[derive(Debug, Clone)]
 pub struct Trust {
     file: PathBuf,
@@ -20,7 +22,7 @@ pub struct Trust {
 type Folders = BTreeMap<PathBuf, String>;
 
 impl Trust {
-    /// The trust that is kept in a folder, which need not exist yet.
+    /// Opens the record of trust in a folder, which need not exist yet.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         Self {
@@ -28,13 +30,13 @@ impl Trust {
         }
     }
 
-    /// The file that it is kept in.
+    /// Returns the file of the record.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Trusts a folder with that content. False where it was trusted already.
+    /// Trusts a folder with that content. Returns false where it was trusted already.
     ///
     /// # Errors
     /// It cannot be written down.
@@ -45,7 +47,7 @@ impl Trust {
         })
     }
 
-    /// Trusts a folder no longer. False where it was not trusted.
+    /// Trusts a folder no longer. Returns false where it was not trusted.
     ///
     /// # Errors
     /// It cannot be written down.
@@ -70,12 +72,16 @@ impl Trust {
 impl TrustedFolders for Trust {
     fn folders(&self) -> anyhow::Result<Folders> {
         let shown = self.file.display();
-        let text = match std::fs::read_to_string(&self.file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folders::new()),
-            Err(error) => return Err(error).with_context(|| format!("`{shown}` cannot be read")),
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        if !ownership::counts(&self.file, folder) {
+            return Ok(Folders::new());
+        }
+        let bytes = read_regular_file(&self.file, MAX_FILE_BYTES)
+            .with_context(|| format!("`{shown}` cannot be read"))?;
+        let Some(bytes) = bytes else {
+            return Ok(Folders::new());
         };
-        serde_json::from_str(&text).with_context(|| {
+        serde_json::from_slice(&bytes).with_context(|| {
             format!("`{shown}` is damaged, and no project is trusted\nhint: delete it, and run `dormouse trust` in those that you trust")
         })
     }
@@ -97,6 +103,55 @@ mod tests {
         assert_eq!(trust.folders().unwrap()[project], "2");
         assert!(trust.revoke(project).unwrap());
         assert!(!trust.revoke(project).unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_can_have_written_trusts_nobody() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let trust = Trust::new(&data);
+        let (project, granted) = (Path::new("/work/project"), || trust.folders().unwrap());
+        trust.grant(project, "1").unwrap();
+        let mode = |mode| std::fs::set_permissions(&data, PermissionsExt::from_mode(mode)).unwrap();
+        mode(0o777);
+        assert!(granted().is_empty());
+        mode(0o755);
+        assert_eq!(granted().len(), 1);
+        // Who can put another folder in the place of this one.
+        let shared = folder.path();
+        std::fs::set_permissions(shared, PermissionsExt::from_mode(0o777)).unwrap();
+        assert!(granted().is_empty());
+        std::fs::set_permissions(shared, PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(granted().len(), 1);
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        for theirs in [trust.file(), &data] {
+            std::os::unix::fs::chown(theirs, Some(54_321), None).unwrap();
+            assert!(granted().is_empty());
+        }
+        let error = format!("{:#}", trust.grant(project, "2").unwrap_err());
+        assert!(error.contains("is another user's"), "{error}");
+        // With a folder of its own again, what another user has left there is replaced.
+        std::os::unix::fs::chown(&data, Some(0), None).unwrap();
+        assert!(trust.grant(project, "2").unwrap());
+        assert_eq!(granted()[project], "2");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_the_record_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let trust = Trust::new(folder.path());
+        let made = std::process::Command::new("mkfifo")
+            .arg(trust.file())
+            .status();
+        assert!(made.unwrap().success());
+        assert!(trust.folders().is_err());
+        assert!(trust.grant(Path::new("/a"), "1").is_err());
     }
 
     #[test]

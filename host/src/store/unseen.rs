@@ -10,86 +10,85 @@ use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
 use super::record::{OfferedChanges, Rules, seconds_now};
 
-/// Most that is remembered of items of one kind that are gone, in bytes.
+/// Most memory for the remembered items of one kind that are gone, in bytes.
 const MAX_GONE_BYTES: usize = 8 << 20;
 
-/// Most things of one kind that are gone and remembered.
+/// Most remembered items of one kind that are gone.
 const MAX_GONE: usize = 10_000;
 
-/// Most kinds of clients of which it is kept what they are offered under one name.
+/// Most kinds of clients whose offers under one name are kept.
 const MAX_OTHERS: usize = 16;
 
-/// Most that is kept of what other kinds of clients are offered, of one kind of things, in bytes.
+/// Most memory for the offers of one kind of items to other kinds of clients, in bytes.
 const MAX_OTHERS_BYTES: usize = 8 << 20;
 
 /// Items of one kind that a user has not seen as they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Unseen {
-    /// Items that are no longer what they were when the user last saw them, as they were then. One
-    /// that is gone is in here too: it cannot come back as something else unseen.
+    /// Items that have changed since the user last saw them, as they were then. Items that are gone
+    /// are included, so that they cannot come back as something else unseen.
     #[serde(default)]
     pub(super) changed: BTreeMap<String, Box<RawValue>>,
     /// Items that they have never seen.
     #[serde(default)]
     pub(super) added: BTreeSet<String>,
-    /// Items of `changed` that have gone since their user has last approved what there is, or was
-    /// shown that they have.
+    /// Items of `changed` that have gone since their user last approved something, or was shown
+    /// that they have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) gone: BTreeSet<String>,
-    /// Whether so much has gone that not all of it is remembered: what is new then may be something
-    /// else than they have seen.
+    /// Whether so many items have gone that not all of them are remembered: new items then may be
+    /// changes of something that the user has seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_forgotten: bool,
-    /// Items of these of which they may know something else.
+    /// Items of these whose names the user may know for something else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) known_elsewhere: BTreeSet<String>,
-    /// Times at which those that are there began to wait, in seconds since the Unix epoch.
+    /// Times since which the offered ones wait, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) since: BTreeMap<String, u64>,
-    /// Items of which the log has told: one that changes at every start is told once.
+    /// Items that were logged: one that changes at every start is logged once.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) told: BTreeSet<String>,
-    /// The kind of clients that something was last offered to as it is recorded, where that is
+    /// Kind of clients that was last offered the recorded object under a name, where that is
     /// another than the record's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) origin: BTreeMap<String, String>,
-    /// Objects that their user has approved of what other kinds of clients are offered under these
-    /// names, by that kind.
+    /// Objects that are offered to other kinds of clients under these names and that the user has
+    /// approved, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
-    /// Objects that other kinds of clients are offered under these names and their user has not
-    /// approved, by that kind.
+    /// Objects that are offered to other kinds of clients under these names and that the user has
+    /// not approved, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) waits_for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
-    /// The caution that tools need as they were offered to kinds of clients that are too many to be
-    /// told from each other (see [`caution`](super::caution)).
+    /// Caution that tools need as they were offered to kinds of clients which are no longer kept
+    /// one by one (see [`caution`](super::caution)).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) forgotten_hints: BTreeMap<String, Box<RawValue>>,
 }
 
-/// The kinds of clients that an upstream may offer different things to, because of what they can
-/// be asked or of the revision of MCP that they speak. What one kind is offered is no change of what
-/// another one is offered.
+/// Kinds of clients that an upstream may make different offers to, because of their capabilities or
+/// their revision of MCP. A difference between the offers to two kinds is not a change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clients<'a> {
-    /// The kind that is asked for now.
+    /// Kind that is asked for now.
     pub(super) now: &'a str,
-    /// The kind that the record was first asked for.
+    /// Kind that was first asked for.
     pub(super) first: &'a str,
-    /// Whether the upstream says that it is another version than the one that is recorded: then
-    /// what differs is a change for all.
+    /// Whether the upstream names another version of itself than the recorded one: then a
+    /// difference is a change for all kinds.
     pub(super) is_other_release: bool,
 }
 
-/// Change of one kind of what an upstream offers.
+/// Change of an upstream's offers of one kind.
 pub(super) struct Change<'r> {
     pub(super) kind: Gated,
     pub(super) before: Vec<(String, Box<RawValue>)>,
     pub(super) now: Vec<(String, Box<RawValue>)>,
     pub(super) first: bool,
-    /// The kind of clients that the record was first asked for.
+    /// Kind of clients that was first asked for.
     pub(super) first_clients: &'r str,
-    /// Record of what is known of the upstream in other folders.
+    /// Record of the upstream in other folders.
     pub(super) known_elsewhere: Option<&'r KnownElsewhere>,
     pub(super) rules: Rules<'r>,
 }
@@ -197,8 +196,9 @@ impl Unseen {
         self.forget(&now);
     }
 
-    /// Takes what other kinds of clients are offered as it is, where that is what becomes of
-    /// whatever they are offered: what is taken of one kind says nothing of what waits of another.
+    /// Accepts the offers to other kinds of clients under a name, where the policy accepts all such
+    /// offers: the acceptance of one kind's offer says nothing about the pending ones of other
+    /// kinds.
     fn accept_others(&mut self, (kind, name): (Gated, &str), rules: Rules<'_>) {
         let mut all = [Novelty::Changed, Novelty::NewHere, Novelty::New].into_iter();
         let is_taken = all.all(|novelty| {
@@ -210,8 +210,8 @@ impl Unseen {
         }
     }
 
-    /// Forgets what was approved of the kind of clients that is offered what is recorded, once that
-    /// is approved: it was replaced. `first_clients` is the kind that the record was first asked for.
+    /// Forgets the approved object of the kind of clients that is offered the recorded one, once
+    /// that is approved: it was replaced. `first_clients` is the kind that was first asked for.
     pub(super) fn forget_replaced(&mut self, name: &str, first_clients: &str) {
         let origin = self.origin.get(name);
         let origin = origin.map_or(first_clients, String::as_str);
@@ -220,8 +220,8 @@ impl Unseen {
         }
     }
 
-    /// Notes that what is recorded of a name goes on waiting, of the kind of clients that is
-    /// offered it, when something else is recorded.
+    /// Keeps the recorded object of a name pending, for the kind of clients that is offered it,
+    /// when another object is recorded.
     fn wait_for_others(&mut self, name: &str, current: &RawValue, clients: Clients<'_>) {
         let now = clients.now.to_owned();
         let origin = self.origin.insert(name.to_owned(), now);
@@ -233,7 +233,7 @@ impl Unseen {
         }
     }
 
-    /// Takes what a kind of clients is offered as seen, where it is what was approved of that kind.
+    /// Counts the offer to a kind of clients as seen, where it was approved for that kind.
     fn take_own_again(
         &mut self,
         kind: Gated,
@@ -249,8 +249,8 @@ impl Unseen {
         }
     }
 
-    /// Returns the object that is taken in place of one that clients of some kind are offered; none
-    /// where that is taken itself. `current` is what is recorded of that name.
+    /// Returns the object to record in place of one that clients of some kind are offered; none
+    /// where that is recorded itself. `current` is the recorded object of that name.
     pub(super) fn separated(
         &mut self,
         (kind, name): (Gated, &str),
@@ -322,8 +322,8 @@ impl Unseen {
         }
     }
 
-    /// Forgets what other kinds of clients are offered that is gone, or too much: that waits for
-    /// its user again.
+    /// Forgets offers to other kinds of clients that are gone or beyond the limits: they become
+    /// pending again.
     pub(super) fn bound_others(&mut self, known: &BTreeMap<String, Box<RawValue>>) {
         self.origin.retain(|name, _| known.contains_key(name));
         self.forgotten_hints
@@ -340,8 +340,8 @@ impl Unseen {
         }
     }
 
-    /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
-    /// something else each time. What comes back then is new.
+    /// Forgets items that are gone, beyond the limits: an upstream could offer something else each
+    /// time. If they come back, they count as possibly known.
     fn forget(&mut self, now: &BTreeSet<String>) {
         let (mut bytes, mut count) = (0, 0);
         let mut has_forgotten = false;

@@ -1,7 +1,7 @@
 //! Texts that strangers have written: made safe to show to a person, and compared with what they
 //! may mean.
 //!
-//! Nothing here reads a file or knows whose a text is.
+//! The crate reads no files and does not know whose a text is.
 
 #![forbid(unsafe_code)]
 

@@ -3,7 +3,7 @@
 /// The longest name of a logger that is passed on, in bytes.
 const MAX_LOGGER_BYTES: usize = 64;
 
-/// The name of a logger, short and without what would steer a terminal: it stands before
+/// Shortens the name of a logger and escapes what would steer a terminal: the name stands before
 /// each line, in the host's log and at the agent.
 #[must_use]
 pub fn logger_name(logger: &str) -> String {
@@ -13,8 +13,7 @@ pub fn logger_name(logger: &str) -> String {
     name
 }
 
-/// A line without what would steer a terminal. Quotes stay as they are: this is read
-/// by people.
+/// Escapes what would steer a terminal. Quotes stay as they are: people read the line.
 #[must_use]
 pub fn escaped(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());

@@ -1,7 +1,7 @@
-//! What was probably meant by a name that does not exist.
+//! Suggestions for names that do not exist.
 
-/// The candidate that is most like a name, if any is like it enough to be what was
-/// meant. Upper and lower case are alike.
+/// Returns the candidate that is most like a name, if any is like it enough to be what was meant.
+/// Upper and lower case are alike.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Comparing takes time by the product of the lengths, and nobody mistypes a
     // name into one that is many times as long.

@@ -1,27 +1,27 @@
 //! The URL of a server, as it is written and as it is connected to.
 //!
-//! People are shown the text, where variables may stand in it. The connection is made to what
-//! the parser of URLs makes of it. A URL whose text could be taken for
-//! one that leads to another host is refused.
+//! People are shown the text, in which variables may stand; the connection is made to the URL that
+//! the parser makes of it. A URL whose text could be taken for one of another host is refused.
 
 use url::Url;
 
-/// Why a URL cannot be one of a server.
+/// Reason why a URL cannot be one of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongUrl {
-    /// It is none, or of another protocol.
+    /// No URL, or one of another protocol.
     #[error("is no URL of a server")]
     NoUrl,
-    /// It has a character in it that readers of URLs do not agree on.
+    /// Character that readers of URLs do not agree on.
     #[error("has {} in it, which no URL has", named(*.0))]
     Character(char),
-    /// A value that is filled in changes which part of it the host is.
+    /// Host other than the text shows, because a filled-in value changes which part of it is the
+    /// host.
     #[error("leads to another host than it says, with its variables filled in")]
     OtherHost,
 }
 
 impl WrongUrl {
-    /// Advice for the user.
+    /// Returns advice for the user.
     #[must_use]
     pub fn hint(self) -> &'static str {
         match self {
@@ -42,8 +42,8 @@ fn named(c: char) -> String {
     }
 }
 
-/// A URL that is none, or not one of a server, as an error shows it: without all that stands
-/// before its last `@`. Readers of such a text do not agree on where its user name ends.
+/// Returns the text of a wrong URL for an error: without all that stands before its last `@`,
+/// because readers of such a text do not agree on where its user name ends.
 #[must_use]
 pub fn shown_wrong(shown: &str) -> String {
     let Some((before, rest)) = shown.rsplit_once('@') else {
@@ -57,7 +57,7 @@ pub fn shown_wrong(shown: &str) -> String {
     }
 }
 
-/// Reads a URL of the web in which it is seen what the host is.
+/// Reads an HTTP URL whose text shows what its host is.
 pub fn parse(url: &str) -> Result<Url, WrongUrl> {
     let odd = |c: &char| *c == '\\' || c.is_whitespace() || c.is_control();
     if let Some(odd) = url.chars().find(odd) {
@@ -79,8 +79,8 @@ pub fn parse(url: &str) -> Result<Url, WrongUrl> {
     }
 }
 
-/// A URL of the web with its host as it is connected to, where it is written in other letters than
-/// those of ASCII: some of them look like these.
+/// Returns an HTTP URL with its host in ASCII, as it is connected to, where it is written
+/// otherwise: some letters look like those of ASCII.
 pub fn with_host_in_ascii(url: &str) -> Option<String> {
     let host = UrlParts::of(url).host();
     let is_plain = host.is_ascii() && !host.contains('%');
@@ -89,7 +89,7 @@ pub fn with_host_in_ascii(url: &str) -> Option<String> {
         .flatten()
 }
 
-/// Checks the URL of a server. `written` is the same before variables were filled in.
+/// Checks the URL of a server. `written` is the URL before its variables were filled in.
 pub fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
     let parsed = parse(url)?;
     let written = UrlParts::of(written);
@@ -106,7 +106,7 @@ pub fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
     }
 }
 
-/// The host of a URL that is connected to, and its port where that is named.
+/// Returns the host that a URL connects to, with its port where that is named.
 pub fn host(url: &str) -> Option<String> {
     shown(&Url::parse(url).ok()?)
 }
@@ -119,7 +119,7 @@ fn shown(url: &Url) -> Option<String> {
     })
 }
 
-/// A URL as it is written, in parts. It need not be one: variables may stand in it.
+/// Parts of a URL as it is written, or of a text that is one once its variables are filled in.
 pub struct UrlParts<'a> {
     /// The scheme with `://`.
     scheme: &'a str,
@@ -132,7 +132,7 @@ pub struct UrlParts<'a> {
 }
 
 impl<'a> UrlParts<'a> {
-    /// Takes a text apart.
+    /// Splits a text into its parts.
     #[must_use]
     pub fn of(url: &'a str) -> Self {
         let url = url.split_once('#').map_or(url, |(url, _)| url);
@@ -158,7 +158,7 @@ impl<'a> UrlParts<'a> {
         }
     }
 
-    /// Whether it is of the web, or of no kind that is named.
+    /// Whether the scheme is `http` or `https`, or none is named.
     pub fn is_web(&self) -> bool {
         let schemes = ["", "http://", "https://"];
         schemes
@@ -166,13 +166,13 @@ impl<'a> UrlParts<'a> {
             .any(|scheme| self.scheme.eq_ignore_ascii_case(scheme))
     }
 
-    /// The host, and its port where there is one.
+    /// Returns the host, and its port where there is one.
     fn host(&self) -> &'a str {
         authority(self.scheme, self.rest)
     }
 }
 
-/// Part before the path. In a URL of the web, `\` is another way to write `/`.
+/// Returns the part before the path. In an HTTP URL, `\` is another way to write `/`.
 fn authority<'a>(scheme: &str, rest: &'a str) -> &'a str {
     let is_web = scheme.eq_ignore_ascii_case("http://") || scheme.eq_ignore_ascii_case("https://");
     let end = rest.find(|c| c == '/' || (is_web && c == '\\'));

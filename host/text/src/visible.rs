@@ -10,6 +10,7 @@ mod prose;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub use prose::{hides_something, visible_prose};
 
@@ -19,15 +20,35 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c))
 }
 
-/// Makes a text safe to show within one line: of line breaks and tabs, too, the escapes
-/// are shown.
+/// Makes a text safe to show within one line: line breaks and tabs are escaped, too.
 #[must_use]
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
-/// Makes a JSON text safe to show: what is hidden in its strings is replaced by the escapes
-/// of JSON, so that it says the same.
+/// Makes a path safe to show within one line. Bytes that are no text are shown as `\xff`, so that no
+/// two paths look alike.
+#[must_use]
+pub fn visible_path(path: &Path) -> String {
+    shown_path(path, |text| visible_line(text).into_owned())
+}
+
+/// Returns a path as a text, of which `shown` makes the parts that are text safe to show.
+#[must_use]
+pub fn shown_path(path: &Path, shown: impl Fn(&str) -> String) -> String {
+    let mut text = String::new();
+    for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(&shown(part.valid()));
+        for byte in part.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+/// Makes a JSON text safe to show: hidden characters in its strings are replaced by the escapes of
+/// JSON, so that its value stays the same.
 #[must_use]
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     // Of ASCII, JSON itself has nothing hidden in strings but this, and spaces between them.
@@ -49,13 +70,13 @@ pub fn visible_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Most names that a message says one by one.
+/// Most names that a message lists one by one.
 const MAX_NAMES: usize = 3;
 
-/// Longest name that a message says whole, in characters.
+/// Longest name that a message shows whole, in characters.
 const MAX_NAME_CHARACTERS: usize = 64;
 
-/// The first of some names, and how many more there are: strangers choose how many there are
+/// Lists the first of some names, and how many more there are: strangers choose how many there are
 /// and how long each is.
 #[must_use]
 pub fn first_names(names: &[impl AsRef<str>]) -> String {
@@ -70,13 +91,13 @@ pub fn first_names(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// A name within one line, cut where it is long.
+/// Returns a name on one line, cut where it is long.
 #[must_use]
 pub fn short_name(name: &str) -> String {
     line_beginning(name, MAX_NAME_CHARACTERS)
 }
 
-/// The first so many characters of a text, within one line.
+/// Returns the first so many characters of a text, on one line.
 #[must_use]
 pub fn line_beginning(text: &str, characters: usize) -> String {
     let mut ends = text.char_indices().map(|(at, _)| at);
@@ -86,8 +107,8 @@ pub fn line_beginning(text: &str, characters: usize) -> String {
     }
 }
 
-/// A text without all that shows nothing by itself: two texts of which this is the same may
-/// look alike.
+/// Removes the characters that show nothing by themselves: texts that are equal then may look
+/// alike.
 #[must_use]
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
     match text.contains(is_hidden) {
@@ -235,6 +256,21 @@ mod tests {
         let cut = format!("`{}…`", "ü".repeat(64));
         let said = format!("{cut}, {cut}, {cut} and 8997 more");
         assert_eq!(first_names(&many), said);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_path_is_one_line_and_no_two_look_alike() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt as _;
+        for (path, shown) in [
+            (&b"/p/\xc3\xa4 b"[..], "/p/ä b"),
+            (b"/p\xff/x", "/p\\xff/x"),
+            (b"/p\xef\xbf\xbd/x", "/p\u{fffd}/x"),
+            (b"/a\n\x1b[31m", "/a\\n\\u{1b}[31m"),
+        ] {
+            assert_eq!(visible_path(Path::new(OsStr::from_bytes(path))), shown);
+        }
     }
 
     #[test]

@@ -1,30 +1,30 @@
-//! What has gone wrong with an upstream, and when it may be tried again.
+//! Failures of an upstream, and the time from which on it may be tried again.
 
 use std::time::{Duration, Instant};
 
 use super::channel::Lost;
 
-/// How long a failed start is not repeated: doubled each time, up to the second.
+/// Time for which a failed start is not repeated, first and longest. It doubles each time.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// A connection that ends by itself sooner than this has crashed.
 const SHORT: Duration = Duration::from_secs(30);
 
-/// How many crashes in a row are met with a new connection at once.
+/// Most crashes in a row after which a new connection is made at once.
 const CRASHES: u32 = 2;
 
-/// What has gone wrong lately.
+/// Failures of late.
 #[derive(Default)]
 pub(super) struct Trouble {
     failures: u32,
     crashes: u32,
-    /// Until when nothing is tried.
+    /// Time before which nothing is tried.
     until: Option<Instant>,
     last: Option<Lost>,
 }
 
 impl Trouble {
-    /// A connection could not be made.
+    /// Notes that a connection could not be made.
     pub(super) fn failed(&mut self, why: Lost) {
         // Logging in mends that, not waiting.
         if !matches!(why, Lost::Auth { .. }) {
@@ -34,7 +34,7 @@ impl Trouble {
         self.last = Some(why);
     }
 
-    /// A connection has ended by itself, after that long.
+    /// Notes that a connection has ended by itself, after that long.
     pub(super) fn ended(&mut self, why: String, after: Duration) {
         if after < SHORT {
             self.crashes += 1;
@@ -47,19 +47,19 @@ impl Trouble {
         self.last = Some(Lost::Broken(why));
     }
 
-    /// It is connected. That does not mean that it will not crash again.
+    /// Notes that a connection was made. It may crash again all the same.
     pub(super) fn connected(&mut self) {
         self.failures = 0;
         self.until = None;
         self.last = None;
     }
 
-    /// A connection is of no use before its user logs in.
+    /// Notes that a connection is of no use before its user logs in.
     pub(super) fn shut_out(&mut self, challenge: Option<String>) {
         self.last = Some(Lost::Auth { challenge });
     }
 
-    /// Nothing stands in the way of another attempt, unless a login does.
+    /// Forgets all that stands in the way of another attempt, except a login that is wanted.
     pub(super) fn forget(&mut self) {
         let last = self.last.take();
         *self = Self {
@@ -68,7 +68,7 @@ impl Trouble {
         };
     }
 
-    /// Whether a connection may be tried now.
+    /// Checks whether a connection may be tried now.
     pub(super) fn may_try(&self) -> Result<(), Lost> {
         let now = Instant::now();
         let Some(until) = self.until.filter(|until| *until > now) else {

@@ -16,7 +16,7 @@ use super::known_roots::KnownRoots;
 #[derive(Default)]
 pub(super) struct Callers {
     inner: Mutex<Inner>,
-    /// The roots that they have named.
+    /// Roots that the callers have named.
     pub(super) roots: Arc<KnownRoots>,
 }
 
@@ -24,28 +24,28 @@ pub(super) struct Callers {
 struct Inner {
     next: u64,
     listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
-    /// Until they end.
+    /// Sessions that have called, until they end.
     sessions: BTreeSet<SessionId>,
-    /// Whether somebody has called who has no session.
+    /// Whether a client without a session has called.
     is_of_sessionless: bool,
     given_up: GivenUpRequests,
-    /// When a call has ended last.
+    /// End of the last call that has ended.
     last_left: Option<Instant>,
 }
 
-/// Among the callers until dropped.
+/// Caller, until this is dropped.
 pub(super) struct Calling {
     callers: Arc<Callers>,
     number: u64,
 }
 
-/// Why what an upstream asks or says is for nobody.
+/// Reason for which a question or a notification of an upstream goes to nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Nobody {
-    /// Nobody calls whose client is able to.
+    /// No caller's client is able to take it.
     #[error("there is no client here that is able to")]
     Unable,
-    /// Nothing says whose call it is about.
+    /// The agent whose call it is about is not clear.
     #[error(
         "calls of several agents are running, or were given up and not answered yet, and nothing \
          says which of them this is about\n\
@@ -77,10 +77,10 @@ impl Callers {
         }
     }
 
-    /// The one who has called last, of those who are wanted.
+    /// Returns the wanted listener that has called last.
     ///
     /// # Errors
-    /// There is none, or it could be about another agent's call.
+    /// There is none, or the message could be about another agent's call.
     pub(super) fn latest(
         &self,
         wanted: impl Fn(&dyn Listener) -> bool,
@@ -101,13 +101,13 @@ impl Callers {
         }
     }
 
-    /// The sessions whose connection it is.
+    /// Returns the sessions that the connection belongs to.
     pub(super) fn sessions(&self) -> Vec<SessionId> {
         self.inner().sessions.iter().copied().collect()
     }
 
-    /// Those who lose something when the connection ends: its sessions, and none in the place of
-    /// one for clients that have none.
+    /// Returns the users who lose something when the connection ends: its sessions, and `None` for
+    /// clients without a session.
     pub(super) fn users(&self) -> Vec<Option<SessionId>> {
         let inner = self.inner();
         let sessions = inner.sessions.iter().copied().map(Some);
@@ -116,15 +116,15 @@ impl Callers {
     }
 
     /// Whether somebody may go on with what calls have begun: a session until it ends, and a client
-    /// that has none for so long after the last call, because nothing tells that it has gone.
+    /// without one for `patience` after the last call, because nothing tells that it has gone.
     pub(super) fn may_go_on(&self, patience: Duration) -> bool {
         let inner = self.inner();
         let is_patient = inner.last_left.is_none_or(|left| left.elapsed() < patience);
         !inner.sessions.is_empty() || inner.is_of_sessionless && is_patient
     }
 
-    /// The one session that the connection is for, if it is for one: what is said and
-    /// asked over it cannot be about another agent's doing then.
+    /// Returns the session that the connection is for, if it is for only one: messages over it
+    /// cannot be about another agent's calls then.
     pub(super) fn only_session(&self) -> Option<SessionId> {
         let inner = self.inner();
         let mut sessions = inner.sessions.iter();
@@ -138,8 +138,8 @@ impl Callers {
         is_clear.then_some(only)?
     }
 
-    /// Remembers a request of a caller's that nobody waits for any more, until it is answered.
-    /// `listener` is that of the call, which still is among the callers.
+    /// Remembers a request that nobody waits for any more, until it is answered. `listener` is that
+    /// of its call, which still is among the callers; none for a request of Dormouse.
     pub(super) fn give_up(&self, id: u64, listener: Option<&Arc<dyn Listener>>) {
         let mut inner = self.inner();
         let requester = listener.map_or(Requester::Dormouse, |listener| {
@@ -150,7 +150,7 @@ impl Callers {
         inner.given_up.add(id, requester, Instant::now());
     }
 
-    /// Whether an answer to that id may be one to a request that was given up. That is over then.
+    /// Whether an answer with this id may be to a request that was given up. Forgets that request.
     pub(super) fn take_given_up(&self, id: u64) -> bool {
         self.inner().given_up.take(id)
     }
@@ -166,19 +166,19 @@ impl Callers {
         inner.listeners.is_empty() && inner.given_up.are_all_of(None, Instant::now())
     }
 
-    /// When a call has ended last; none where none has.
+    /// Returns the end of the last call that has ended; none where none has.
     pub(super) fn last_left(&self) -> Option<Instant> {
         self.inner().last_left
     }
 
-    /// Whether somebody who listens is one of those whose calls run.
+    /// Whether a listener is that of a caller.
     pub(super) fn has(&self, listener: &Arc<dyn Listener>) -> bool {
         let inner = self.inner();
         let mut callers = inner.listeners.values();
         callers.any(|(_, its)| is_same(its, listener))
     }
 
-    /// A session has ended.
+    /// Removes a session that has ended.
     pub(super) fn leave(&self, session: SessionId) {
         self.inner().sessions.remove(&session);
         self.roots.end_session(session);
@@ -197,7 +197,7 @@ impl Drop for Calling {
         inner.last_left = Some(Instant::now());
     }
 }
-/// Whether two listeners are one.
+/// Whether two listeners are the same.
 pub(super) fn is_same(one: &Arc<dyn Listener>, other: &Arc<dyn Listener>) -> bool {
     std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
 }

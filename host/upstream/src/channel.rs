@@ -1,4 +1,4 @@
-//! What carries messages to and from an upstream.
+//! Channels that carry messages to and from an upstream.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,29 +7,29 @@ use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// A connection to one upstream that carries JSON-RPC messages as they are, whole
-/// and in order. What is said over it (handshake, ids, eras) is the peer's.
+/// Connection to one upstream that carries JSON-RPC messages as they are, whole and in order.
+/// Handshake, ids and eras are the peer's.
 pub(super) struct Channel {
-    /// Takes messages to the upstream.
+    /// Sender of messages to the upstream.
     pub(super) outlet: Arc<dyn MessageSender>,
-    /// What the upstream says. It ends when the upstream can say nothing more;
-    /// [`MessageSender::epitaph`] then says why.
+    /// Messages of the upstream. They end when no more can come; [`MessageSender::epitaph`] then
+    /// says why.
     pub(super) inlet: mpsc::Receiver<ReceivedMessage>,
 }
 
-/// A message of an upstream's.
+/// Message of an upstream.
 #[derive(Debug)]
 pub(super) struct ReceivedMessage {
     text: Box<RawValue>,
-    /// The request of ours that it is about, where the transport tells: over HTTP,
-    /// what comes on the stream of a request's answer. A pipe has no such thing.
+    /// Request of ours that it is about, where the transport tells: over HTTP, that on whose stream
+    /// it has come. A pipe does not tell.
     pub(super) about: Option<u64>,
-    /// Its place among those that were not heard yet.
+    /// Its room among the messages that were not handled yet.
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl ReceivedMessage {
-    /// A message that may be about anything.
+    /// Creates a message that may be about anything.
     pub(super) fn new(text: Box<RawValue>) -> Self {
         Self {
             text,
@@ -38,7 +38,7 @@ impl ReceivedMessage {
         }
     }
 
-    /// A message about a request.
+    /// Creates a message about a request.
     pub(super) fn about(request: u64, text: Box<RawValue>) -> Self {
         Self {
             about: Some(request),
@@ -55,36 +55,36 @@ impl Deref for ReceivedMessage {
     }
 }
 
-/// Takes messages to an upstream.
+/// Sender of messages to an upstream.
 pub(super) trait MessageSender: Send + Sync {
     /// Sends one message. Over HTTP the answer to a request may have come in before
     /// this returns; no message waits for another's answer.
     ///
     /// # Errors
-    /// It has not reached the upstream, or the upstream has refused to take it.
+    /// The message has not reached the upstream, or the upstream has refused to take it.
     fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>>;
 
-    /// Ends the connection in an orderly way, and what is behind it.
+    /// Ends the connection in an orderly way, and the process or session behind it.
     fn close(&self) -> BoxFuture<'static, ()>;
 
-    /// Why the upstream says nothing any more, with its last words (the last lines
-    /// of a child's stderr, its exit status).
+    /// Returns the reason for which the upstream says nothing any more, with its last words (the
+    /// last lines of a child's stderr, its exit status).
     fn epitaph(&self) -> String;
 
-    /// Whether it has ended before it took all that it was sent: then it cannot have
+    /// Whether the upstream has ended before it took all that it was sent: then it cannot have
     /// ended because of that.
     fn unheard(&self) -> bool {
         false
     }
 
-    /// The process behind it, where it is a child.
+    /// Returns the id of the upstream's process, where it is a child.
     fn pid(&self) -> Option<u32> {
         None
     }
 }
 
-/// A message to an upstream, with what a transport may have to repeat of it
-/// outside (HTTP's `Mcp-Method`, `Mcp-Name` and `MCP-Protocol-Version` headers).
+/// Message to an upstream, with the parts that a transport may have to repeat outside of it (HTTP's
+/// `Mcp-Method`, `Mcp-Name` and `MCP-Protocol-Version` headers).
 #[derive(Debug, Clone)]
 pub(super) struct Outgoing {
     /// The message's text, on one line.
@@ -100,10 +100,10 @@ pub(super) struct Outgoing {
     pub(super) version: Option<String>,
 }
 
-/// Why a connection could not be made, or does not carry a message.
+/// Reason for which a connection could not be made, or does not carry a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    /// It could not be made, or has broken.
+    /// The connection could not be made, or has broken.
     #[error("{0}")]
     Broken(String),
     /// The upstream has forgotten the session; a new connection can be made.
@@ -115,13 +115,12 @@ pub enum Lost {
     /// The upstream wants to know its user first (HTTP 401).
     #[error("the upstream wants you to log in")]
     Auth {
-        /// Its `WWW-Authenticate` header, which says where.
+        /// Its `WWW-Authenticate` header, which says where to log in.
         challenge: Option<String>,
     },
 }
 
-/// Room for messages that were read and not heard yet, in bytes. Whoever reads waits for
-/// room.
+/// Room for messages that were read and not handled yet, in bytes. Readers wait for room.
 #[derive(Debug, Clone)]
 pub(super) struct QueueRoom {
     bytes: Arc<Semaphore>,
@@ -129,7 +128,7 @@ pub(super) struct QueueRoom {
 }
 
 impl QueueRoom {
-    /// Room for as much as one message may be.
+    /// Creates room for one message of the largest size.
     pub(super) fn new(message_bytes: usize) -> Self {
         let most = u32::try_from(message_bytes).unwrap_or(u32::MAX);
         Self {
@@ -138,7 +137,7 @@ impl QueueRoom {
         }
     }
 
-    /// The message in its place.
+    /// Waits for room for a message, and returns the message with it.
     pub(super) async fn take(&self, mut said: ReceivedMessage) -> ReceivedMessage {
         let bytes = u32::try_from(said.text.get().len()).unwrap_or(self.most);
         let room = Arc::clone(&self.bytes).acquire_many_owned(bytes.min(self.most));

@@ -2,6 +2,7 @@
 //! streams.
 
 use std::io;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,6 +11,7 @@ use std::time::Duration;
 use dormouse_jsonrpc::{Line, LineReader};
 use dormouse_launch::{Stdio, environment};
 use dormouse_policy::LogBudget;
+use dormouse_text::visible::visible_path;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
@@ -27,34 +29,34 @@ use super::reaper::{LOOK, Reaper, TERMINATION_TIMEOUT, Watched};
 use super::server_secrets::ServerSecrets;
 use super::stderr_tail::Words;
 
-/// How many messages may wait to be written, and to be heard.
+/// Most messages that may wait to be written, and most that may wait to be handled.
 const QUEUE: usize = 64;
 
-/// How long a child may take to end after its input has.
+/// Time that a child may take to end after its input has ended.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// How long is waited for what a child says with its last breath.
+/// Time to wait for the last output of a child.
 pub(super) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What is known of a child.
+/// State of a child.
 pub(super) struct ChildStatus {
     pub(super) words: Words,
-    /// Why it was given up, where it did not end by itself.
+    /// Reason for which it was given up, where it did not end by itself.
     pub(super) given_up: OnceLock<String>,
     pub(super) status: OnceLock<String>,
-    /// Whether it has left something of its input unread.
+    /// Whether the child has left a part of its input unread.
     pub(super) unheard: AtomicBool,
-    /// Whether what it has started has said something since it has ended itself.
+    /// Whether a process that the child has started has said something after the child's end.
     pub(super) has_heir: AtomicBool,
-    /// Cancelled when it is to end.
+    /// Cancelled when the child is to end.
     pub(super) closing: CancellationToken,
-    /// Cancelled when it has ended.
+    /// Cancelled when the child has ended.
     pub(super) exited: CancellationToken,
-    /// Cancelled when all that it has started has ended too.
+    /// Cancelled when all that the child has started has ended, too.
     pub(super) gone: CancellationToken,
 }
 
-/// Something to write, and where it is told that it is written.
+/// Message to write, and sender for the result of writing it.
 pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 
 struct Pipe {
@@ -68,7 +70,7 @@ struct Pipe {
 /// Starts a child.
 ///
 /// # Errors
-/// It cannot be started.
+/// The child cannot be started.
 pub(super) fn open(
     reaper: &Arc<Reaper>,
     (server, log): (&str, Arc<LogBudget>),
@@ -153,7 +155,7 @@ fn command(stdio: &Stdio) -> Result<Command, Lost> {
         .envs(own);
     if let Some(cwd) = &stdio.cwd {
         if !cwd.is_dir() {
-            let why = format!("its `cwd` `{}` is no folder", cwd.display());
+            let why = format!("its `cwd` `{}` is no folder", visible_path(cwd));
             return Err(Lost::Broken(why));
         }
         command.current_dir(cwd);
@@ -161,8 +163,7 @@ fn command(stdio: &Stdio) -> Result<Command, Lost> {
     Ok(command)
 }
 
-/// Where the program is. Windows looks for `NAME.exe` only, and what npm installs
-/// is `NAME.cmd`.
+/// Returns the path of a program. Windows looks for `NAME.exe` only, and npm installs `NAME.cmd`.
 #[cfg(windows)]
 fn program(name: &str) -> std::path::PathBuf {
     let found = || {
@@ -192,7 +193,16 @@ fn unstarted(stdio: &Stdio, error: &io::Error) -> String {
     let command = stdio.shown();
     match error.kind() {
         io::ErrorKind::NotFound if stdio.command.contains(['/', '\\']) => {
-            format!("there is no program `{command}`")
+            let is_relative = Path::new(&stdio.command).is_relative();
+            let folder = stdio.cwd.clone().or_else(|| std::env::current_dir().ok());
+            match folder.filter(|_| is_relative && stdio.filled_in.is_empty()) {
+                Some(folder) => format!(
+                    "there is no program `{command}` in `{}`\n\
+                     hint: a relative path is taken from there; give the whole path",
+                    visible_path(&folder)
+                ),
+                None => format!("there is no program `{command}`"),
+            }
         }
         io::ErrorKind::NotFound => format!(
             "there is no program `{command}` in `PATH`\nhint: install it, or give its full path"
@@ -294,8 +304,8 @@ async fn read(
     }
 }
 
-/// The message on a line, or the line where there is none. Some programs write text in the
-/// encoding of their system, and a letter or two is no reason to leave a call unanswered.
+/// Returns the message on a line, or the line where it has none. Some programs write text in the
+/// encoding of their system, and a letter or two of that is no reason to leave a call unanswered.
 fn message(line: Vec<u8>) -> Result<Box<RawValue>, String> {
     let line = String::from_utf8(line)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
@@ -307,7 +317,7 @@ fn message(line: Vec<u8>) -> Result<Box<RawValue>, String> {
     read.map(ToOwned::to_owned).ok_or(line)
 }
 
-/// Sees a child to its end, and what it has started.
+/// Waits for the end of a child, or ends it, and then all that it has started.
 async fn attend(mut process: Process, watched: Watched, fate: Arc<ChildStatus>) {
     let status = tokio::select! {
         status = process.wait() => Some(status),

@@ -1,4 +1,4 @@
-//! One connection to an upstream, from its first word to its last.
+//! Connection to an upstream, from its first request to its last.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
 use super::{Connector, Failure, Offered, UpstreamPolicy, lists};
 
-/// How often one request may be answered with questions.
+/// Most times that one request may be answered with questions.
 const ROUNDS: usize = 32;
 
 /// Most names of tools that an error lists.
@@ -44,37 +44,37 @@ pub(crate) struct Connection {
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
-    /// Processes that were there when it was opened.
+    /// Place of the last process that was started before it was opened.
     opened_after: Option<StartOrder>,
     /// Kept until what is behind the connection is gone.
     permit: Option<Arc<ConnectionPermit>>,
 }
 
-/// What is needed to make one.
+/// Parameters of a new connection.
 pub(super) struct Opening<'a> {
     pub(super) hub: &'a Arc<Connector>,
     pub(super) server: &'a str,
     pub(super) launch: &'a Launch,
-    /// How long it may take.
+    /// Longest time that opening may take.
     pub(super) patience: Duration,
     pub(super) callers: Arc<Callers>,
     pub(super) questions: QuestionLimit,
     pub(super) gate: Option<Arc<dyn UpstreamPolicy>>,
-    /// How the upstream hears of the client that the connection is made for.
+    /// Introduction of the client that the connection is made for.
     pub(super) introduction: Introduction,
-    /// What it has done with the first requests before, as far as that is known.
+    /// Reactions of the upstream to first requests before, as far as they are known.
     pub(super) known: Reactions,
-    /// How much it may say.
+    /// Limits of what the upstream may send.
     pub(super) limits: UpstreamLimits,
-    /// Its place among the connections of its server; none where it is made to look only.
+    /// Place among the connections of its server; none where it is made to look only.
     pub(super) permit: Option<Arc<ConnectionPermit>>,
 }
 
-/// Why a connection could not be made.
+/// Reason for which a connection could not be made.
 struct Unopened {
     lost: Lost,
-    /// The first requests that the upstream had before it when it was lost: it may have been
-    /// lost because of them.
+    /// First requests that the upstream had taken when it was lost: it may have been lost because
+    /// of them.
     sent: Vec<FirstRequest>,
 }
 
@@ -88,12 +88,12 @@ impl From<Lost> for Unopened {
 }
 
 impl Opening<'_> {
-    /// Connects, greets, and asks for all that there is.
+    /// Connects, sends the first request, and asks for all lists.
     ///
-    /// A server may die of the first request of an era that it does not know, and is then
-    /// started once more and greeted in the other way. Nobody wants to see a start that fails
-    /// for another reason twice, with all that it does before, so that is done only where it
-    /// has taken the request before it died. It is not sent that one again by those who know.
+    /// A server may end at the first request of an era that it does not know, and is then started
+    /// once more with that of the other era. Nobody wants to see a start that fails for another
+    /// reason twice, with all that it does before, so this is done only where the server has taken
+    /// the request before it ended. Later connections do not send it that request again.
     pub(super) async fn open(self) -> Result<(Connection, Offered), Lost> {
         let end = Instant::now() + self.patience;
         let may_end = matches!(self.launch, Launch::Stdio(_));
@@ -222,7 +222,7 @@ impl Opening<'_> {
 }
 
 impl Connection {
-    /// Hears from now on what has changed, for the gate.
+    /// Follows changes from now on, for the upstream policy.
     pub(super) fn follow(&self, follower: Follower, turns: FetchTurns) {
         if let Some(gate) = self.peer.gate.clone() {
             let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
@@ -230,7 +230,7 @@ impl Connection {
         }
     }
 
-    /// Waits until what it has said of changes of its lists is known.
+    /// Waits until the changes of lists that the upstream has announced are known.
     pub(super) async fn lists_settled(&self) {
         tokio::select! {
             () = self.peer.list_changes.settled() => {}
@@ -238,14 +238,14 @@ impl Connection {
         }
     }
 
-    /// Has the upstream know which logs the sessions want whose connection it is, if it
-    /// has not been told yet.
+    /// Tells the upstream which logs the sessions of the connection want, if it has not been told
+    /// yet.
     pub(super) async fn set_level(&self) {
         self.level.tell(&self.peer, &self.hello).await;
     }
 
-    /// Has the upstream know that a session has other roots now. In the stateless era it
-    /// asks for them each time that it wants to know.
+    /// Tells the upstream that a session has other roots now. In the stateless era it asks for them
+    /// each time that it needs them.
     pub(super) async fn roots_changed(&self) {
         if self.peer.is_modern() {
             return;
@@ -259,8 +259,8 @@ impl Connection {
         }
     }
 
-    /// Sends a request and waits for its result. What the upstream wants to know
-    /// first, the caller's client is asked.
+    /// Sends a request and waits for its result. The caller's client is asked the questions that
+    /// the upstream has first.
     pub(super) async fn request(
         &self,
         (session, listener): (Option<SessionId>, &Arc<dyn Listener>),
@@ -288,13 +288,13 @@ impl Connection {
         Err(Lost::Broken(why).into())
     }
 
-    /// Asks again for all that there is.
+    /// Asks for all lists again.
     pub(super) async fn list(&self) -> Result<Offered, Failure> {
         let listed = lists::all(&self.peer, &self.hello).await;
         listed.map_err(|failure| self.shown(failure))
     }
 
-    /// A failure as it may be shown: what is wrong with an answer may be told with a part of it.
+    /// Returns a failure as it may be shown: its text may quote a part of an answer.
     fn shown(&self, failure: Failure) -> Failure {
         match failure {
             Failure::Lost(Lost::Broken(why)) => Lost::Broken(self.peer.secrets.redact(&why)).into(),
@@ -303,9 +303,8 @@ impl Connection {
         }
     }
 
-    /// Why a tool that its server is known to have cannot be called over this
-    /// connection, if so. Of what it has instead only that is named which its user has seen: a
-    /// model reads this.
+    /// Returns the reason for which a tool that the server is known to have cannot be called over
+    /// this connection, if so. It names only tools that the user has seen: a model reads this.
     pub(super) fn withholds(&self, tool: &str) -> Option<String> {
         let tools = lock(&self.peer.tools);
         let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
@@ -328,7 +327,7 @@ impl Connection {
         ))
     }
 
-    /// How the upstream has heard of the client that the connection was made for.
+    /// Returns the introduction of the client that the connection was made for.
     pub(super) fn introduction(&self) -> &Introduction {
         &self.peer.introduction
     }
@@ -338,24 +337,24 @@ impl Connection {
         self.peer.is_modern()
     }
 
-    /// Why it can no longer be used, if so.
+    /// Returns the reason for which the connection can no longer be used, if so.
     pub(super) fn ended(&self) -> Option<String> {
         self.peer.ended()
     }
 
-    /// The process behind it.
+    /// Returns the id of the process behind the connection, where there is one.
     pub(super) fn pid(&self) -> Option<u32> {
         self.outlet.pid()
     }
 
-    /// Whether its process has started others since it was opened that still run: a browser, a
-    /// shell. Takes some milliseconds.
+    /// Whether its process has started others since the connection was opened that still run: a
+    /// browser, a shell. Takes some milliseconds.
     pub(super) fn has_new_processes(&self) -> bool {
         let started = self.pid().zip(self.opened_after);
         started.is_some_and(|(pid, since)| descendants::has_started_since(pid, since))
     }
 
-    /// Ends it, and waits until it has ended.
+    /// Ends the connection, and waits until it has ended.
     pub(super) async fn close(self) {
         self.outlet.close().await;
     }
@@ -371,7 +370,7 @@ impl Drop for Connection {
     }
 }
 
-/// A result that asks for something first (MCP 2026-07-28).
+/// A result that wants answers first (MCP 2026-07-28).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InputRequired<'a> {
@@ -392,7 +391,7 @@ impl<'a> InputRequired<'a> {
         (wanted.result_type == Self::TYPE).then_some(wanted)
     }
 
-    /// Has everything asked. Gives the parameters of the request with the answers in them.
+    /// Asks all questions. Returns the parameters of the request with the answers in them.
     async fn answer(
         self,
         peer: &Peer,

@@ -1,4 +1,4 @@
-//! Room for connections: how many a server and a host may have, with those that are being ended.
+//! Room for connections of a server and of a host, with those that are being ended.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,8 @@ use super::peer::lock;
 #[derive(Debug, Clone, Default)]
 pub(super) struct ConnectionCount(Arc<AtomicUsize>);
 
-/// A connection counts until this is dropped: when what is behind it is gone.
+/// Place of a connection, which counts until this is dropped: when what is behind the connection is
+/// gone.
 #[derive(Debug)]
 pub(super) struct ConnectionPermit([ConnectionCount; 2]);
 
@@ -18,12 +19,12 @@ pub(super) struct ConnectionPermit([ConnectionCount; 2]);
 pub(super) enum Full {
     /// The server has as many connections as it may have.
     Server(usize),
-    /// All servers together have as many as the host may have.
+    /// The servers together have as many as the host may have.
     Host(usize),
 }
 
 impl Full {
-    /// What is said to who gets none, of which server.
+    /// Returns the message for a caller that gets no connection to `server`.
     pub(super) fn message(self, server: &str) -> String {
         let (whose, most, table) = match self {
             Self::Server(most) => ("it", most, format!("[servers.{server}.limits]")),
@@ -62,7 +63,7 @@ pub(super) struct RoomQueue {
 pub(super) struct WaitingForRoom<'q>(&'q RoomQueue);
 
 impl RoomQueue {
-    /// The turn of a caller: nobody else has one until what this gives is dropped.
+    /// Waits for the turn of a caller: nobody else has one until the guard is dropped.
     pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }
@@ -97,7 +98,7 @@ pub(super) struct ConnectionRoom {
 }
 
 impl ConnectionRoom {
-    /// Room for that many.
+    /// Creates room for that many connections.
     pub(super) fn new(most: usize) -> Self {
         Self {
             most: AtomicUsize::new(most),
@@ -112,7 +113,7 @@ impl ConnectionRoom {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Changes how many there may be. Those that are there stay.
+    /// Changes the most connections that there may be. Those that are there stay.
     pub(super) fn set_most(&self, most: usize) {
         self.most.store(most, Ordering::Relaxed);
     }

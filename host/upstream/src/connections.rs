@@ -29,14 +29,14 @@ use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
 use super::{Connector, Failure, UpstreamPolicy};
 
-/// Said where something is to be started that is not configured so any more.
+/// Error of a connection that is to be made and is not configured so any more.
 pub const RETIRED: &str = "its configuration has changed since the call began\nhint: call it again";
 
-/// How often a caller looks whether there is room for its connection.
+/// Interval at which a caller checks for room for its connection.
 const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a connection that was ended may take to be gone, before another one is ended for
-/// the same caller.
+/// Time that a connection that was ended may take to be gone, before another one is ended for the
+/// same caller.
 const MAX_ENDING: Duration = Duration::from_secs(10);
 
 /// A server's upstream, as it is configured.
@@ -44,27 +44,27 @@ const MAX_ENDING: Duration = Duration::from_secs(10);
 pub struct Setup {
     /// The server's name.
     pub server: String,
-    /// How the upstream is reached.
+    /// Launch of the upstream.
     pub launch: Launch,
     /// Whether all sessions share a connection, as far as their clients introduce themselves in
     /// the same way. Requests of no session always do.
     pub share: bool,
-    /// Whether it is not to be stopped for being idle.
+    /// Whether the upstream is not to be stopped for being idle.
     pub is_to_stay: bool,
-    /// How long clients without a session are waited for, after their last call, that have
-    /// processes running in it.
+    /// Time after their last call for which clients without a session keep connections that have
+    /// processes running.
     pub sessionless_patience: Duration,
-    /// How long it may take to connect and to say what it offers.
+    /// Time that the upstream may take to connect and to say what it offers.
     pub start_timeout: Duration,
-    /// How much it may say.
+    /// Limits of what the upstream may send.
     pub limits: UpstreamLimits,
-    /// How many of its questions may wait for an answer.
+    /// Limit of its questions that may wait for an answer.
     pub questions: QuestionLimit,
-    /// What stands between it and its callers.
+    /// Policy between the upstream and its callers.
     pub gate: Arc<dyn UpstreamPolicy>,
 }
 
-/// One server's upstream.
+/// Upstream of one server.
 pub struct Upstream {
     me: Weak<Self>,
     hub: Arc<Connector>,
@@ -87,7 +87,7 @@ struct State {
 }
 
 impl State {
-    /// Whether something may be connected now.
+    /// Checks whether something may be connected now.
     ///
     /// # Errors
     /// It may not, or not yet.
@@ -99,12 +99,11 @@ impl State {
     }
 }
 
-/// What has become of connections that were to be ended because nobody called.
+/// Outcome of ending connections because nobody called.
 pub struct StoppedIdle {
-    /// Whether none is left.
+    /// Whether no connection is left.
     pub is_all: bool,
-    /// Sessions whose connections were ended, and none in the place of one where that of clients
-    /// was that have none.
+    /// Sessions whose connections were ended, and `None` for clients without a session.
     pub users: Vec<Option<SessionId>>,
 }
 
@@ -125,7 +124,7 @@ impl ConnectionHandle {
 }
 
 impl Upstream {
-    /// An upstream that nothing is done with until something is asked of it.
+    /// Creates an upstream that nothing is done with until something is asked of it.
     #[must_use]
     pub fn new(hub: Arc<Connector>, setup: Setup) -> Arc<Self> {
         let upstream = Arc::new_cyclic(|me| Self {
@@ -142,7 +141,7 @@ impl Upstream {
         upstream
     }
 
-    /// Connections that no call uses.
+    /// Returns the connections that no call uses.
     pub(super) fn idle(&self) -> Vec<IdleConnection> {
         let Some(upstream) = self.me.upgrade() else {
             return Vec::new();
@@ -190,7 +189,7 @@ impl Upstream {
         }
     }
 
-    /// Waits until all changes of its lists that it has told of are known.
+    /// Waits until all changes of lists that the upstream has announced are known.
     pub async fn lists_settled(&self) {
         let open = lock(&self.state).links.open();
         let settled = open
@@ -199,7 +198,7 @@ impl Upstream {
         futures::future::join_all(settled).await;
     }
 
-    /// The connection of a caller, if there is one.
+    /// Returns the connection of a caller, if there is one.
     pub fn open(
         &self,
         session: Option<SessionId>,
@@ -218,10 +217,10 @@ impl Upstream {
         }
     }
 
-    /// The connection of a session, made now if need be. All who wait share one
-    /// attempt, which goes on whoever of them gives up. When it is there, the gate
-    /// knows what the upstream offers. Where the upstream wants to know its user
-    /// first, they are asked to log in.
+    /// Returns the connection of a session, made now if need be. All who wait share one attempt,
+    /// which goes on if some of them give up. When it is there, the upstream policy knows what the
+    /// upstream offers. Where the upstream wants to know its user first, the user is asked to log
+    /// in.
     ///
     /// # Errors
     /// It cannot be made, or is not tried again yet, or nobody has logged in.
@@ -242,7 +241,7 @@ impl Upstream {
         connected.map_err(|lost| hinted(lost.into(), hint))
     }
 
-    /// Has the user log in to the upstream.
+    /// Asks the user to log in to the upstream.
     async fn authorize(
         &self,
         listener: &Arc<dyn Listener>,
@@ -311,8 +310,8 @@ impl Upstream {
         state.links.find(key, introduction).is_none()
     }
 
-    /// Has a caller be among those of its connection, which is begun if there is none: that
-    /// takes the permit. None where there is neither.
+    /// Adds a caller to those of its connection, which is begun if there is none: that takes the
+    /// permit. None where there is neither connection nor permit.
     fn join(
         &self,
         state: &mut State,
@@ -344,8 +343,8 @@ impl Upstream {
         Ok(Some((stage, calling)))
     }
 
-    /// Room for another connection: each may be a process of its own. Where there are as many
-    /// as there may be, the one that has been idle for longest is ended, and its end waited for.
+    /// Waits for room for another connection: each may be a process of its own. Where there are as
+    /// many as there may be, an idle one is ended ([`end_one`]), and its end waited for.
     ///
     /// # Errors
     /// None has ended in the time that a start may take.
@@ -469,7 +468,7 @@ impl Upstream {
             .shared()
     }
 
-    /// Takes note of how an attempt has ended, unless it was stopped meanwhile.
+    /// Notes the outcome of an attempt, unless it was stopped meanwhile.
     fn settle(&self, number: u64, result: &Result<Arc<Connection>, Lost>) {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
@@ -488,18 +487,19 @@ impl Upstream {
             }
         }
         drop(guard);
-        if let Err(lost @ (Lost::Broken(_) | Lost::Session)) = result
+        if let Err(lost) = result
+            && *lost != Lost::HostEnds
             && !self.hub.is_closing()
         {
-            self.setup.gate.failed(&lost.to_string());
+            self.setup.gate.failed(lost);
         }
     }
 
-    /// Asks the upstream for something, over a connection of its. `params` is the
-    /// text of a JSON object.
+    /// Sends the upstream a request, over one of its connections. `params` is the text of a JSON
+    /// object.
     ///
     /// # Errors
-    /// The gate does not let it through, the upstream refuses, or it is lost.
+    /// The upstream policy does not let it through, the upstream refuses, or it is lost.
     pub async fn request(
         &self,
         (session, line): (Option<SessionId>, ConnectionHandle),
@@ -560,7 +560,7 @@ impl Upstream {
         answer.map(|result| String::from(Box::<str>::from(result)))
     }
 
-    /// Whether a request may go out over a connection.
+    /// Checks whether a request may go out over a connection.
     async fn admit(
         &self,
         connection: &Connection,
@@ -578,15 +578,15 @@ impl Upstream {
         Err(Failure::Barred(why))
     }
 
-    /// Has the gate told when a resource is no longer what it was, while the upstream
-    /// is connected. Nothing is started for that.
+    /// Makes the upstream policy hear of changes of a resource, while the upstream is connected.
+    /// Nothing is started for that.
     #[must_use]
     pub fn subscribe(&self, uri: &str) -> Subscription {
         self.subscriptions.add(uri)
     }
 
-    /// Has a session's connections know that the session wants to hear other logs. One
-    /// that is being made is told when it is there.
+    /// Tells a session's connections that the session wants to hear other logs. One that is being
+    /// made is told when it is there.
     pub async fn level_changed(&self, session: SessionId) {
         let stages = lock(&self.state).links.of(self.key(Some(session)), session);
         for stage in stages {
@@ -596,8 +596,8 @@ impl Upstream {
         }
     }
 
-    /// Has a session's connections know that the session has other roots. Has to be
-    /// called inside of a tokio runtime.
+    /// Tells a session's connections that the session has other roots. Has to be called inside of a
+    /// tokio runtime.
     pub fn roots_changed(&self, session: SessionId) {
         let key = self.key(Some(session));
         let stages = {
@@ -618,7 +618,7 @@ impl Upstream {
         }
     }
 
-    /// Takes note that a connection is of no use before its user logs in.
+    /// Notes that a connection is of no use before its user logs in.
     fn shut_out(&self, connection: &Arc<Connection>, challenge: &Option<String>) {
         lock(&self.state).trouble.shut_out(challenge.clone());
         self.forget(connection);
@@ -711,7 +711,7 @@ impl Upstream {
         }
     }
 
-    /// How it is now.
+    /// Returns the status of the upstream.
     #[must_use]
     pub fn status(&self) -> Status {
         let state = lock(&self.state);
@@ -754,7 +754,7 @@ fn is_there(stage: &Stage) -> bool {
     }
 }
 
-/// Words for whose state a server has kept: a session's, or that of clients without one.
+/// Returns words for those whose state a server has kept: a session, or clients without one.
 pub fn whose_state(user: Option<SessionId>) -> &'static str {
     match user {
         Some(_) => "this client",
@@ -762,7 +762,7 @@ pub fn whose_state(user: Option<SessionId>) -> &'static str {
     }
 }
 
-/// A loss with what to do about it, where it does not say that already.
+/// Adds a hint to a failure that has lost the connection, where it has none yet.
 fn hinted(failure: Failure, hint: impl FnOnce() -> String) -> Failure {
     match failure {
         Failure::Lost(lost @ (Lost::Broken(_) | Lost::Session)) => {

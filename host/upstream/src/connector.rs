@@ -1,4 +1,4 @@
-//! What all upstreams of a process share.
+//! Connector, which all upstreams of a process share.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ use super::reaper::Reaper;
 use super::server_secrets::ServerSecrets;
 use super::{child, http};
 
-/// How long connections may take to be closed when the process ends. The reaper
-/// sees to what is left then.
+/// Time that connections may take to be closed when the process ends. The reaper ends what is left
+/// then.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Makes connections. One per process.
@@ -32,22 +32,22 @@ pub struct Connector {
     logins: Logins,
     closing: TaskTracker,
     is_closing: AtomicBool,
-    /// All connections, among them some that are gone.
+    /// Connections, some of which are gone.
     open: Mutex<Vec<Weak<dyn MessageSender>>>,
-    /// What each server may have logged, over all of its connections.
+    /// Log budget of each server, over all of its connections.
     logs: Mutex<HashMap<String, Arc<LogBudget>>>,
-    /// What is read of each server, over all of its connections.
+    /// Room for unfinished messages of each server, over all of its connections.
     read_rooms: Mutex<HashMap<String, ReadRoom>>,
-    /// All upstreams, among them some that are gone.
+    /// Upstreams, some of which are gone.
     upstreams: Mutex<Vec<Weak<Upstream>>>,
     pub(super) connection_room: ConnectionRoom,
 }
 
 impl Connector {
-    /// A hub that has done nothing yet. `reaper` is the program whose subcommand
-    /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without
-    /// one, child processes outlive a host that is killed. `data` is Dormouse's data
-    /// folder, where logins are kept.
+    /// Creates a connector that has done nothing yet. `reaper` is the program whose subcommand
+    /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without one, child
+    /// processes outlive a host that is killed. `data` is Dormouse's data folder, where logins are
+    /// kept.
     #[must_use]
     pub fn new(reaper: Option<PathBuf>, data: &Path) -> Arc<Self> {
         Arc::new(Self {
@@ -75,7 +75,7 @@ impl Connector {
         upstreams.push(upstream);
     }
 
-    /// Connections of all upstreams that no call uses.
+    /// Returns the connections of all upstreams that no call uses.
     pub(super) fn idle(&self) -> Vec<IdleConnection> {
         let upstreams: Vec<_> = {
             let upstreams = lock(&self.upstreams);
@@ -112,7 +112,7 @@ impl Connector {
         Ok(channel)
     }
 
-    /// The secrets of a server. Those of a login are the same for all of its connections.
+    /// Returns the secrets of a server. Those of a login are the same for all of its connections.
     pub(super) fn secrets(&self, server: &str, launch: &Launch) -> Arc<ServerSecrets> {
         match launch {
             Launch::Stdio(_) => ServerSecrets::new(server, launch),
@@ -120,7 +120,7 @@ impl Connector {
         }
     }
 
-    /// What a server may have logged.
+    /// Returns the log budget of a server.
     pub(super) fn log_budget(&self, server: &str, limits: &UpstreamLimits) -> Arc<LogBudget> {
         let mut logs = lock(&self.logs);
         let budget = logs
@@ -131,7 +131,7 @@ impl Connector {
         Arc::clone(budget)
     }
 
-    /// The room for what is read of a server.
+    /// Returns the room for unfinished messages of a server.
     fn read_room(&self, server: &str, limits: &UpstreamLimits) -> ReadRoom {
         let mut rooms = lock(&self.read_rooms);
         let room = rooms
@@ -144,12 +144,12 @@ impl Connector {
         room.clone().with_batches_of(limits.batch_messages)
     }
 
-    /// The user's login at a server's upstream.
+    /// Returns the user's login at a server's upstream.
     pub(super) fn login(&self, server: &str, http: &Http) -> Auth {
         self.logins.of(server, http)
     }
 
-    /// Does what a connection has to have done when nobody uses it any more.
+    /// Runs work that ends a connection, which [`Connector::close`] waits for.
     pub(super) fn closing(&self, work: impl Future<Output = ()> + Send + 'static) {
         // Outside of a runtime there is nothing left that could be closed.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -157,8 +157,8 @@ impl Connector {
         }
     }
 
-    /// Whether all connections end because the process does: whatever fails then says nothing of
-    /// an upstream.
+    /// Whether all connections end because the process does: a failure then says nothing of an
+    /// upstream.
     pub(super) fn is_closing(&self) -> bool {
         self.is_closing.load(Ordering::Acquire)
     }

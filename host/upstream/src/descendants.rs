@@ -1,10 +1,9 @@
 //! Processes that a host's children have started, and that have left their group.
 //!
-//! A process can make itself a session of its own (`setsid`), and outlive its parent: then
-//! its group tells nobody whose it is. Two things still do. Each child of a host has a
-//! variable in its environment that names the host, which all that it starts inherit; and
-//! those whose parents live are found through them. Only a process that has done away with
-//! both is not found.
+//! A process can make itself a session of its own (`setsid`), and outlive its parent: then its
+//! group does not tell which host it belongs to. Two things still do. Each child of a host has a
+//! variable in its environment that names the host, which its descendants inherit; and a process
+//! whose parent lives is found through its parent. Only a process that has neither is not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,15 +14,15 @@ pub(super) const HOST_VARIABLE: &str = "DORMOUSE_HOST";
 /// A process as Linux tells of it.
 struct Process {
     parent: u32,
-    /// When it was started, in hundredths of a second since the machine was.
+    /// Start, in hundredths of a second since the machine was started.
     started: u64,
-    /// Whether it is of the host.
+    /// Whether its environment names the host.
     is_named: bool,
 }
 
-/// The processes that belong to a host: those that have its name in their environment,
-/// the members of these groups, and all that these have started. Not the one that asks.
-/// None where the system does not say.
+/// Returns the processes that belong to a host: those that have its name in their environment, the
+/// leaders of these groups, and the descendants of both. Leaves out the process that asks. None
+/// where the system does not say.
 pub(super) fn of_host(host: &str, groups: &BTreeSet<u32>) -> BTreeSet<u32> {
     let all = processes(host);
     let mut found = with_descendants(&all, |pid, process| {
@@ -33,8 +32,8 @@ pub(super) fn of_host(host: &str, groups: &BTreeSet<u32>) -> BTreeSet<u32> {
     found
 }
 
-/// A place in the order in which processes are started: two that are started in the same
-/// hundredth of a second have numbers in that order, save where the numbers start anew.
+/// Place in the order in which processes are started: two that are started in the same hundredth of
+/// a second have ids in that order, save where the ids start anew.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StartOrder {
     /// Time since the machine was started, in hundredths of a second.
@@ -43,7 +42,7 @@ pub(super) struct StartOrder {
 }
 
 impl StartOrder {
-    /// Place of the process that was started last. None where the system does not say.
+    /// Returns the place of the process that was started last. None where the system does not say.
     pub(super) fn now() -> Option<Self> {
         // Before the number: one that is started in between counts as started before.
         let text = fs::read_to_string("/proc/uptime").ok()?;
@@ -56,7 +55,7 @@ impl StartOrder {
     }
 }
 
-/// Whether a process has descendants that were started after that.
+/// Whether a process has descendants that were started after `since`.
 pub(super) fn has_started_since(pid: u32, since: StartOrder) -> bool {
     let all = processes("");
     let family = with_descendants(&all, |other, _| other == pid);
@@ -69,7 +68,7 @@ pub(super) fn has_started_since(pid: u32, since: StartOrder) -> bool {
     })
 }
 
-/// Those of the processes that are wanted, and all that they have started.
+/// Returns the processes that are wanted, and their descendants.
 fn with_descendants(
     all: &BTreeMap<u32, Process>,
     wanted: impl Fn(u32, &Process) -> bool,
@@ -92,7 +91,7 @@ fn with_descendants(
     }
 }
 
-/// The processes of this user that can be looked at, by their numbers.
+/// Returns the processes of this user that can be read, by id.
 fn processes(host: &str) -> BTreeMap<u32, Process> {
     let variable = format!("{HOST_VARIABLE}={host}");
     let Ok(entries) = fs::read_dir("/proc") else {
@@ -116,9 +115,9 @@ fn processes(host: &str) -> BTreeMap<u32, Process> {
     processes.collect()
 }
 
-/// The parent of a process that has not ended and when it was started, in its `stat`: the second
-/// and the twentieth field after its name, which may have anything in it. The unit is what Linux
-/// calls `USER_HZ`, a hundredth of a second on all machines that Rust is made for.
+/// Reads the parent and the start of a process that has not ended from its `stat`: the second and
+/// the twentieth field after its name, which may have anything in it. The unit is what Linux calls
+/// `USER_HZ`, a hundredth of a second on all machines that Rust is made for.
 fn living(stat: &str) -> Option<(u32, u64)> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
@@ -141,7 +140,7 @@ mod tests {
         assert_eq!(living("12 (a"), None);
     }
 
-    /// Both are started within the same hundredth of a second, more often than not.
+    /// Both processes are started within the same hundredth of a second, more often than not.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_is_started_at_once_counts_and_what_was_there_does_not() {

@@ -12,11 +12,11 @@ use super::connection::Opening;
 use super::introduction::Introduction;
 use super::{Connector, Offered, Reactions};
 
-/// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
-/// how long that may take, `known` what it has done with the first requests before.
+/// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` limits that,
+/// `known` are its reactions to first requests before.
 ///
 /// # Errors
-/// Why it cannot be asked.
+/// The upstream cannot be asked.
 pub async fn discover(
     hub: &Arc<Connector>,
     server: &str,

@@ -1,5 +1,5 @@
-//! Questions that an upstream asks before the first call goes out to it: what it answers to calls
-//! may depend on them, as on the roots of its client.
+//! Questions that an upstream asks before the first call goes out to it. Its results may depend on
+//! the answers, such as the roots of its client.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long the first calls wait for the answers. A client that has no answer yet may have to ask
-/// its user. The tests do not wait that long.
+/// Longest time that the first calls wait for the answers. A client that has no answer yet may have
+/// to ask its user. The tests do not wait that long.
 const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 5 });
 
-/// How often it is looked whether the wait is over. No more than that counts between two looks: a
+/// Interval at which the end of the wait is checked. No more than this counts between two checks: a
 /// call of a stateless client does nothing while its client is asked.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -23,20 +23,20 @@ const READING_TIME: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub(super) struct EarlyQuestions {
     state: Mutex<State>,
-    /// Told when one is done.
+    /// Notified when a question is done.
     done: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
     open: usize,
-    /// When the last one was answered.
+    /// Time of the last answer.
     answered: Option<Instant>,
     /// Whether calls have gone out, so that no question is early any more.
     is_over: bool,
 }
 
-/// One that is open until this is dropped.
+/// Early question, which is open until this is dropped.
 #[derive(Debug)]
 pub(super) struct EarlyQuestion {
     questions: Arc<EarlyQuestions>,
@@ -75,7 +75,7 @@ impl EarlyQuestions {
         self.state().is_over = true;
     }
 
-    /// How long there is something to wait for, until it is looked again.
+    /// Returns the time to wait before the next check; none where the wait is over.
     fn rest(&self) -> Option<Duration> {
         let state = self.state();
         if state.is_over {
@@ -95,7 +95,7 @@ impl EarlyQuestions {
 }
 
 impl EarlyQuestion {
-    /// Takes note that the upstream has its answer.
+    /// Notes that the upstream has its answer.
     pub(super) fn answered(&mut self) {
         self.is_answered = true;
     }

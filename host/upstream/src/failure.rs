@@ -1,24 +1,25 @@
-//! Why an upstream has not given a result.
+//! Failures of requests to an upstream.
 
 use super::channel::Lost;
 use super::message::Refusal;
 
-/// Why a request has no result.
+/// Reason for which a request has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// The upstream answered with an error.
     #[error("{}", .0.message)]
     Refused(Refusal),
-    /// The gate did not let it through.
+    /// The request was not let through: by the upstream policy, for want of a login, or because the
+    /// connection does not offer the tool.
     #[error("{0}")]
     Barred(String),
-    /// It did not get there, or no answer came back.
+    /// The request did not get there, or no answer came back.
     #[error(transparent)]
     Lost(#[from] Lost),
 }
 
 impl Failure {
-    /// As the end of a connection that is being made.
+    /// Converts it into the error of a connection that is being made.
     pub(super) fn into_lost(self) -> Lost {
         match self {
             Self::Lost(lost) => lost,

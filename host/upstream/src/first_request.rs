@@ -1,4 +1,4 @@
-//! Which request a connection begins with.
+//! First request of a connection.
 //!
 //! Servers of both of MCP's eras behave differently in each, above all in what they ask of a
 //! client and when. So a connection begins as its client would have begun it, and goes over
@@ -9,13 +9,13 @@ use std::time::Duration;
 use dormouse_protocol::ClientEra;
 use serde::{Deserialize, Serialize};
 
-/// How long a server may leave its first request unanswered before it is sent that of the other
-/// era as well, where nothing else says how long. Both answers count: it may only be slow to
-/// start.
+/// Time for which a server may leave its first request unanswered before it is sent that of the
+/// other era as well, where nothing else sets that time. Both answers count: the server may only be
+/// slow to start.
 const MAX_SILENCE: Duration = Duration::from_secs(5);
 
-/// The same, where it has left that request unanswered before while it answered the other one: it
-/// may have been slow then, or may ignore the request always.
+/// Time as [`MAX_SILENCE`], for a server that has left that request unanswered before while it
+/// answered the other one: it may have been slow then, or may always ignore the request.
 const SILENCE_ONCE_OVERTAKEN: Duration = Duration::from_secs(1);
 
 /// The request that a connection of an era begins with.
@@ -41,27 +41,27 @@ impl FirstRequest {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reaction {
-    /// It has not been sent that request.
+    /// The server has not been sent that request.
     #[default]
     Unknown,
     /// A result.
     Answers,
     /// An error.
     Refuses,
-    /// It ends.
+    /// The server ends.
     Fails,
 }
 
 /// Reactions of a server to the first requests of both eras, as far as they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reactions {
-    /// The one to `initialize`.
+    /// Reaction to `initialize`.
     #[serde(default)]
     pub initialize: Reaction,
-    /// The one to `server/discover`.
+    /// Reaction to `server/discover`.
     #[serde(default)]
     pub discover: Reaction,
-    /// The one that was not answered yet when the other one was, which was sent later.
+    /// Request that had no answer yet when the other one, which was sent later, was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overtaken: Option<FirstRequest>,
 }
@@ -73,7 +73,7 @@ impl Reactions {
         *self == Self::default()
     }
 
-    /// The same, with what was known before of what has not been tried since.
+    /// Returns these reactions, with those known before for requests that were not tried since.
     #[must_use]
     pub fn or(self, before: Self) -> Self {
         let known = |now: Reaction, before: Reaction| match now {
@@ -108,16 +108,16 @@ impl Reactions {
 /// request of the other era.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Beginning {
-    /// What the server is sent first.
+    /// Request that the server is sent first.
     pub(super) first: FirstRequest,
-    /// After how much silence it is sent the other one as well; never, if none.
+    /// Silence after which it is sent the other one as well; never, if none.
     pub(super) silence: Option<Duration>,
 }
 
 impl Beginning {
-    /// The way for a client of that era with a server of those reactions, which may take that
-    /// long to start. `may_end` is whether the server can end because of a request: a process
-    /// of ours can, and is not sent again what it has ended at.
+    /// Returns the way for a client of this era with a server of these reactions, which may take
+    /// `start_timeout` to start. `may_end` is whether the server can end because of a request: a
+    /// process of ours can, and is not sent a request again that it has ended at.
     pub(super) fn new(
         era: &ClientEra,
         known: Reactions,
@@ -145,8 +145,8 @@ impl Beginning {
         }
     }
 
-    /// Another way to begin with a server that has ended after it was sent these requests, if
-    /// there is one: it may have ended because of them.
+    /// Returns another way to begin with a server that has ended after it was sent these requests,
+    /// if there is one: it may have ended because of them.
     pub(super) fn after_end(self, sent: &[FirstRequest], known: Reactions) -> Option<Self> {
         match sent {
             [FirstRequest::Initialize] => {
@@ -288,7 +288,7 @@ mod tests {
         assert!(Reactions::default().is_unknown() && !before.is_unknown());
     }
 
-    /// Whoever was slow once may answer the next time, and is not waited for as long.
+    /// A server that was slow once may answer the next time, and is not waited for as long.
     #[test]
     fn a_request_that_was_overtaken_is_sent_again() {
         let handshake = ClientEra::default();

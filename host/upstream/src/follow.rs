@@ -1,4 +1,4 @@
-//! Following what an upstream says has changed, for as long as it is connected.
+//! Following the changes that an upstream announces, for as long as it is connected.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::peer::Peer;
 use super::subscriptions::Follower;
 use super::{UpstreamPolicy, lists};
 
-/// How long changes of lists are gathered before they are fetched: twice as long each
-/// time, up to the second, for as long as there are more within the third.
+/// Time for which changes of lists are gathered before they are fetched, first and longest: it
+/// doubles with each change that comes within `CALM` after the last fetch.
 const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 const CALM: Duration = Duration::from_secs(10);
 
-/// How many connections of a server fetch their lists again at once: each keeps all that it has
+/// Most connections of one server that fetch their lists again at once: each keeps all that it has
 /// fetched until that has been compared with what is known.
 pub(super) const MAX_FETCHING: usize = 2;
 
@@ -27,11 +27,11 @@ pub(super) const MAX_FETCHING: usize = 2;
 #[derive(Clone)]
 pub(super) struct FetchTurns {
     pub(super) places: Arc<Semaphore>,
-    /// How long one may take.
+    /// Longest time of one turn.
     pub(super) patience: Duration,
 }
 
-/// Follows until the connection has ended.
+/// Follows the changes until the connection has ended.
 pub(super) async fn follow(
     peer: Arc<Peer>,
     hello: ServerIntroduction,
@@ -94,7 +94,7 @@ pub(super) fn declares(hello: &ServerIntroduction, list: &str, what: &str) -> bo
     declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
 }
 
-/// Before 2026-07-28: lists are told of anyway, and each resource is a request.
+/// Subscribes to resources, one by one: before 2026-07-28, lists are announced anyway.
 async fn subscribe(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
     if !declares(hello, "resources", "subscribe") {
         return;

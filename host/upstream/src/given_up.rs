@@ -6,37 +6,37 @@ use std::time::Duration;
 use dormouse_protocol::SessionId;
 use tokio::time::Instant;
 
-/// Most requests of one connection that are remembered: what a late answer belongs to, and
-/// whose call the upstream may still be busy with.
+/// Most requests of one connection that are remembered: late answers may be to them, and the
+/// upstream may still be busy with them.
 const MAX_REQUESTS: usize = 1024;
 
-/// How long an upstream may still be busy with a request that was given up, unless it answers.
-/// Servers that hear of a cancellation are not supposed to answer (MCP, "Cancellation"), so that
-/// most of these requests never end otherwise.
+/// Time for which an upstream may still be busy with a request that was given up, unless it
+/// answers. Servers that hear of a cancellation are not supposed to answer (MCP, "Cancellation"),
+/// so that most of these requests never end otherwise.
 const MAX_BUSY: Duration = Duration::from_secs(600);
 
 /// Requester of a request that was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Requester {
-    /// Dormouse itself, which wanted to know what there is.
+    /// Dormouse itself, for what the upstream offers.
     Dormouse,
     /// A client of that session, or of none.
     Client(Option<SessionId>),
 }
 
-/// The requests of one connection that were given up. A cancellation is a wish: until its answer
-/// comes, an upstream may ask and say things that are about such a request.
+/// Requests of one connection that were given up. A cancellation is a wish: until its answer comes,
+/// an upstream may ask and say things that are about such a request.
 #[derive(Debug, Default)]
 pub(super) struct GivenUpRequests {
     requests: HashMap<u64, GivenUpRequest>,
-    /// Until when there may be some that are not remembered.
+    /// Time until which there may be some that are not remembered.
     incomplete_until: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct GivenUpRequest {
     requester: Requester,
-    /// When it counts no longer.
+    /// Time from which on it counts no longer.
     end: Instant,
 }
 
@@ -51,7 +51,7 @@ impl GivenUpRequests {
         }
     }
 
-    /// Whether an answer to that id may belong to one of them. It is over then.
+    /// Whether an answer with this id may belong to one of the requests. Forgets that request.
     pub(super) fn take(&mut self, id: u64) -> bool {
         self.requests.remove(&id).is_some() || self.incomplete_until.is_some()
     }

@@ -1,9 +1,8 @@
-//! The first words with an upstream, in the eras that MCP has had.
+//! First requests to an upstream, in the eras that MCP has had.
 //!
-//! Since 2026-07-28 there is no handshake: a client asks what there is
-//! (`server/discover`) and says in each request who it is. Before, it had to
-//! `initialize`. Servers refuse the first request of an era that they do not know, ignore it
-//! or die of it.
+//! Since 2026-07-28 there is no handshake: a client asks what there is (`server/discover`) and
+//! names itself in each request. Before, it had to `initialize`. Servers refuse the first request
+//! of an era that they do not know, ignore it or end at it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,33 +27,33 @@ use super::self_description::{bounded_instructions, read_bounded_object};
 /// The version without a handshake.
 pub const MODERN: &str = "2026-07-28";
 
-/// Most bytes of what a server says of the versions that it speaks.
+/// Most bytes of the list of versions that a server speaks.
 const MAX_VERSIONS_BYTES: usize = 4096;
 
-/// Why a server has not introduced itself.
+/// Reason for which a server has not introduced itself.
 pub(super) struct Unmet {
     pub(super) failure: Failure,
-    /// The first requests that it had before it when it was lost: it may have died of them.
+    /// First requests that it had been sent when it was lost: it may have ended because of them.
     pub(super) sent: Vec<FirstRequest>,
 }
 
-/// What a server says of itself.
+/// Introduction of a server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServerIntroduction {
     pub(super) protocol: String,
     pub(super) server_info: Map<String, Value>,
     pub(super) capabilities: Map<String, Value>,
     pub(super) instructions: Option<String>,
-    /// What it has done with the first requests.
+    /// Reactions to the first requests.
     pub(super) reactions: Reactions,
 }
 
-/// Who asks (MCP `Implementation`).
+/// Returns Dormouse's name and version (MCP `Implementation`).
 pub(super) fn us() -> Value {
     json!({ "name": "dormouse", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Greets a server in the name of a client.
+/// Sends a server its first requests in the name of a client.
 pub(super) async fn greet(
     peer: &Arc<Peer>,
     beginning: Beginning,
@@ -122,7 +121,7 @@ pub(super) async fn greet(
 }
 
 impl ServerIntroduction {
-    /// The same, after these reactions of its server.
+    /// Returns the same introduction with these reactions of its server.
     fn after(
         mut self,
         answered: (FirstRequest, Reaction),
@@ -134,13 +133,13 @@ impl ServerIntroduction {
         self
     }
 
-    /// Has its version be spoken, where another first request has been sent since.
+    /// Sets its version as the spoken one, where another first request has been sent since.
     fn speaks(&self, peer: &Peer) {
         peer.speak(Some(&self.protocol));
     }
 }
 
-/// Ends after that much silence; never, if there is none.
+/// Returns after that much silence; never, if there is none.
 async fn silent_for(silence: Option<Duration>) {
     match silence {
         Some(silence) => tokio::time::sleep(silence).await,
@@ -148,7 +147,7 @@ async fn silent_for(silence: Option<Duration>) {
     }
 }
 
-/// A first request and what is answered, once it is polled.
+/// Returns the future of a first request and its answer, which is sent once polled.
 fn send<'a>(
     peer: &'a Arc<Peer>,
     request: FirstRequest,
@@ -160,7 +159,7 @@ fn send<'a>(
     }
 }
 
-/// It knows neither way.
+/// Returns the error of a server that refuses both first requests.
 fn neither(first: FirstRequest, refusal: &super::Refusal, other: &super::Refusal) -> Failure {
     let (discover, initialize) = match first {
         FirstRequest::Discover => (refusal, other),
@@ -224,7 +223,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<ServerIntroduction, Failure> {
     })
 }
 
-/// Shakes hands in the revision that the client speaks, or in the newest one where that is
+/// Sends `initialize` in the revision that the client speaks, or in the newest one where that is
 /// refused: a server should offer another one itself, and not all do.
 async fn initialize(
     peer: &Arc<Peer>,

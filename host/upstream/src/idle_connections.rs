@@ -1,4 +1,4 @@
-//! Connections that no call uses, and which of them ends where there are as many as there may be.
+//! Connections that no call uses, and the choice of one to end where there is no room.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,18 @@ pub(super) struct IdleConnection {
     pub upstream: Arc<Upstream>,
     pub number: u64,
     pub connection: Arc<Connection>,
-    /// When its last call ended, or it was made.
+    /// Time at which its last call ended, or at which it was made.
     pub since: Instant,
-    /// Those who have called over it.
+    /// Clients that have called over it.
     pub callers: Arc<Callers>,
-    /// How long clients without a session are waited for that have something going on in it.
+    /// Time after their last call for which processes of clients without a session may be wanted.
     pub sessionless_patience: Duration,
     /// Whether its user has said that it is not to be stopped for being idle.
     pub is_to_stay: bool,
 }
 
 impl IdleConnection {
-    /// Whether somebody loses what can be seen when it ends.
+    /// Whether somebody loses state that can be seen when the connection ends.
     fn has_state(&self) -> bool {
         match self.is_to_stay {
             true => self.callers.may_go_on(Duration::MAX),
@@ -37,8 +37,8 @@ impl IdleConnection {
     }
 }
 
-/// Ends one of them: of those without state that can be seen, or else of all, the one that has
-/// been idle for longest. False where none is idle.
+/// Ends one of the connections: of those without state that can be seen, or else of all, the one
+/// that has been idle for longest. False where none is idle.
 pub(super) async fn end_one(idle: Vec<IdleConnection>) -> bool {
     // What processes there are is read from the system.
     let chosen = tokio::task::spawn_blocking(move || {

@@ -1,4 +1,4 @@
-//! What an upstream says and asks by itself.
+//! Requests and notifications of an upstream.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use dormouse_jsonrpc::{
     INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, TextPart, member, text_parts,
 };
+use dormouse_protocol::attribution::SHOWN_PARAMETERS;
 use dormouse_protocol::{
     Answer, AskError, Capability, ClientEra, LEVELS, LONG_TEXT_BYTES, Listener, Question,
     VALUE_BYTES, attribution, check_size,
@@ -24,26 +25,14 @@ use super::message;
 use super::peer::{Oddity, OpenQuestion, Peer, lock};
 use super::server_secrets::ServerSecrets;
 
-/// Parameters of questions that a person or a model is shown, or that lead somewhere.
-const SHOWN: [&str; 8] = [
-    "elicitationId",
-    "includeContext",
-    "message",
-    "messages",
-    "mode",
-    "requestedSchema",
-    "systemPrompt",
-    "url",
-];
-
-/// How long a question waits for an answer of one call before another one is asked.
+/// Time that a question waits for an answer of one call before another call is asked as well.
 const UNANSWERED: Duration = Duration::from_secs(2);
 
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
 
 impl Peer {
-    /// A request of the upstream's.
+    /// Handles a request of the upstream.
     pub(super) fn asked(
         self: &Arc<Self>,
         (method, params): (&str, Option<&str>),
@@ -101,8 +90,8 @@ impl Peer {
         asked.insert(key, OpenQuestion { method, asking });
     }
 
-    /// The client of the one session whose connection this is, if it can be asked that
-    /// between its calls.
+    /// Returns the client of the one session of the connection, if it can be asked that between its
+    /// calls.
     fn between(&self, question: &Question) -> Option<Arc<dyn Listener>> {
         let client = self.client(self.callers.only_session()?)?;
         lacked(client.as_ref(), question)
@@ -110,9 +99,9 @@ impl Peer {
             .then_some(client)
     }
 
-    /// What the upstream is told that asks what nobody can be asked. A client that takes
-    /// such questions, but not this one, has no other code for it than for parameters
-    /// that are wrong (MCP 2025-11-25, "Error Handling" of elicitation).
+    /// Returns the error for a question that nobody can be asked. For a client that takes such
+    /// questions, but not this one, there is no other code than for parameters that are wrong (MCP
+    /// 2025-11-25, "Error Handling" of elicitation).
     fn unanswered(&self, question: &Question, about: Option<u64>, nobody: Nobody) -> (i64, String) {
         const KINDS: [Capability; 4] = [
             Capability::ElicitationForm,
@@ -136,7 +125,7 @@ impl Peer {
         }
     }
 
-    /// Has a caller's client asked, or answers with the roots that it has named before.
+    /// Asks a caller's client, or answers with the roots that it has named before.
     async fn ask(
         self: &Arc<Self>,
         question: Question,
@@ -153,7 +142,7 @@ impl Peer {
         }
     }
 
-    /// Whose roots a client names, where they are known for some time.
+    /// Returns the owner of the roots that a client names, where they are known for some time.
     fn roots_owner(&self, listener: &Arc<dyn Listener>) -> Option<RootsOwner> {
         let declared = listener.declared();
         let roots = declared.get("roots");
@@ -184,9 +173,9 @@ impl Peer {
         answer.into_iter().next().ok_or_else(none)
     }
 
-    /// Has a caller's client asked. A client of the stateless era is asked by the answer to its
-    /// call and need not come back, and nothing tells whether it will: where another call of the
-    /// same client waits, that one is asked as well after a while.
+    /// Asks a caller's client. A client of the stateless era is asked by the answer to its call and
+    /// need not come back, and nothing tells whether it will: where another call of the same client
+    /// waits, that one is asked as well after a while.
     async fn put_to_callers(
         &self,
         question: &Question,
@@ -222,7 +211,7 @@ impl Peer {
         }
     }
 
-    /// A notification of the upstream's.
+    /// Handles a notification of the upstream.
     pub(super) fn told(&self, (method, params): (&str, Option<&str>), about: Option<u64>) {
         let params = params.unwrap_or("{}");
         match method {
@@ -273,7 +262,8 @@ impl Peer {
         if let Some(listener) = token.and_then(|token| self.listener(token)) {
             let message = told
                 .message
-                .map(|text| self.secrets.texts().redact_beginning(&text, TEXT));
+                .map(|text| self.secrets.texts().redact_beginning(&text, TEXT))
+                .map(|text| attribution::progress_message(&text));
             listener.progress(told.progress, told.total, message);
         }
     }
@@ -324,7 +314,7 @@ impl Peer {
     }
 }
 
-/// An error that an upstream is told: its code and message.
+/// Returns the code and message of an error that an upstream is told.
 fn told(error: AskError) -> (i64, String) {
     match error {
         AskError::Unsupported(why) => (METHOD_NOT_FOUND, why),
@@ -333,15 +323,15 @@ fn told(error: AskError) -> (i64, String) {
     }
 }
 
-/// What of all that a question needs a client lacks.
+/// Returns a capability that a question needs and a client lacks, if any.
 fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
     let mut needed = question.needs();
     needed.find(|needed| !listener.supports(*needed))
 }
 
-/// What the upstream wants to have asked, marked as its question, with all other parameters
-/// as they are: what a form of its may be is between it and the client, and what comes with
-/// a later version of MCP passes too.
+/// Reads a question of the upstream, and marks it as the upstream's. All parameters stay but those
+/// that differ from known ones in letter case only: the content of a form is between the upstream
+/// and the client, and parameters of later versions of MCP pass, too.
 pub(super) fn question(
     (server, secrets): (&str, &ServerSecrets),
     id: &str,
@@ -362,7 +352,7 @@ pub(super) fn question(
     let mut params = Map::new();
     for member in object.iter() {
         // All else passes, as the text that it is.
-        if !SHOWN.contains(&&*member.name) {
+        if !SHOWN_PARAMETERS.contains(&&*member.name) {
             continue;
         }
         // What a person is shown has to be looked at, and clients read more than values can
@@ -397,8 +387,8 @@ pub(super) fn question(
     question.attributed(server).map_err(told)
 }
 
-/// Bytes of a question that count as its size: of each value within it as many as that takes in
-/// memory. Of a sampling, long texts do not count: images are such, and as values they are no
+/// Returns the bytes of a question that count as its size: its text, and the memory of each value
+/// within it. Of a sampling, long texts do not count: images are such, and as values they are no
 /// larger.
 pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
     let may_be_long = method == "sampling/createMessage";
@@ -416,14 +406,14 @@ pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
     counted
 }
 
-/// Whether a name is that of a parameter that is looked at, in other letters.
+/// Whether a name is that of a parameter in `SHOWN`, in other letters.
 fn is_variant(name: &str) -> bool {
     // There are letters beyond ASCII that are `s` and `k` in upper or lower case.
     let same = |shown: &&str| shown.to_lowercase() == name.to_uppercase().to_lowercase();
-    !SHOWN.contains(&name) && SHOWN.iter().any(same)
+    !SHOWN_PARAMETERS.contains(&name) && SHOWN_PARAMETERS.iter().any(same)
 }
 
-/// A text of at most that many bytes.
+/// Cuts a text to at most that many bytes.
 fn cut(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text

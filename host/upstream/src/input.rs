@@ -1,4 +1,4 @@
-//! What a child is told: messages into its standard input, and whether it reads them.
+//! Standard input of a child: writing messages to it, and finding out whether the child reads them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::child::{ChildStatus, LAST_OUTPUT_TIMEOUT, Queued};
 
-/// Writes whole messages, whoever of those who want them written gives up.
+/// Writes whole messages, also those whose senders have given up.
 pub(super) async fn write(
     mut stdin: ChildStdin,
     mut queue: mpsc::Receiver<Queued>,
@@ -44,9 +44,8 @@ pub(super) async fn write(
     fate.unheard.fetch_or(unread.any(), Ordering::Release);
 }
 
-/// Waits until a child has ended that has left its streams to somebody who does not
-/// read. What a child has started may well go on in its place, but then it says or
-/// reads something.
+/// Waits until a child has ended and nobody reads its input. A process that the child has started
+/// may go on in its place, but then that process writes or reads something.
 async fn deserted(unread: &Unread, fate: &ChildStatus) {
     fate.exited.cancelled().await;
     let mut before = false;
@@ -60,7 +59,7 @@ async fn deserted(unread: &Unread, fate: &ChildStatus) {
     }
 }
 
-/// What of a child's input it has not read yet, as far as the system tells.
+/// Part of a child's input that has not been read yet, as far as the system tells.
 struct Unread {
     #[cfg(target_os = "linux")]
     pipe: Option<std::os::fd::OwnedFd>,

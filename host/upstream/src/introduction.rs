@@ -1,9 +1,9 @@
-//! How a server hears of the client behind a connection.
+//! Introductions of clients to servers.
 
 use dormouse_protocol::{ClientEra, DeclaredCapabilities, Listener};
 use serde_json::{Map, Value};
 
-/// What decides how a server behaves towards a client, and is said once for a connection in the
+/// Properties of a client by which a server behaves towards it, told once for a connection in the
 /// era with a handshake: two clients for which this is the same may share a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Introduction {
@@ -13,7 +13,7 @@ pub(super) struct Introduction {
 }
 
 impl Introduction {
-    /// That of a caller's client.
+    /// Returns the introduction of a caller's client.
     pub(super) fn of(caller: &dyn Listener) -> Self {
         Self {
             era: caller.era(),
@@ -21,7 +21,7 @@ impl Introduction {
         }
     }
 
-    /// That of nobody, who finds out what there is for all who may come.
+    /// Returns the introduction of nobody, to find out what there is for all who may come.
     pub(super) fn of_nobody() -> Self {
         Self {
             era: ClientEra::default(),

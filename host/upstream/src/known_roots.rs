@@ -10,10 +10,10 @@ use futures::future::{BoxFuture, Shared, WeakShared};
 /// An answer, or the code and message of an error.
 type Outcome = Result<Answer, (i64, String)>;
 
-/// A question for roots that is open, for all who want to know.
+/// Open question for roots, which all waiting callers share.
 type Asking = Shared<BoxFuture<'static, Outcome>>;
 
-/// Whose roots they are, and so how long they are known.
+/// Owner of roots, which decides how long they are known.
 #[derive(Clone)]
 pub(super) enum RootsOwner {
     /// A session whose client tells when its roots change.
@@ -23,7 +23,7 @@ pub(super) enum RootsOwner {
 }
 
 impl RootsOwner {
-    /// That of a call.
+    /// Returns the owner for a call.
     pub(super) fn call(listener: &Arc<dyn Listener>) -> Self {
         Self::Call(Arc::downgrade(listener))
     }
@@ -46,20 +46,20 @@ enum Stage {
     Known(Answer),
 }
 
-/// What is known of the roots of those who use a connection.
+/// Known roots of the clients that use a connection.
 #[derive(Default)]
 pub(super) struct KnownRoots(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// How often roots have changed. What was asked before that is not kept.
+    /// Number of changes of roots. Answers to questions from before the last one are not kept.
     changes: u64,
     known: Vec<(RootsOwner, Stage)>,
 }
 
 impl KnownRoots {
-    /// The answer to a question for roots: the one that is there, that of a question which is
-    /// open already, or what `asking` gives. An error is told to all who wait, and not kept.
+    /// Returns the answer to a question for roots: the known one, that of a question which is open
+    /// already, or that of `asking`. An error is told to all who wait, and not kept.
     pub(super) async fn ask(
         self: &Arc<Self>,
         owner: RootsOwner,
@@ -110,14 +110,14 @@ impl KnownRoots {
         }
     }
 
-    /// Forgets all: some of them are others now.
+    /// Forgets all roots: some of them are others now.
     pub(super) fn changed(&self) {
         let mut inner = self.inner();
         inner.changes += 1;
         inner.known.clear();
     }
 
-    /// Forgets those of a session that has ended.
+    /// Forgets the roots of a session that has ended.
     pub(super) fn end_session(&self, session: SessionId) {
         let ended = RootsOwner::Session(session);
         self.inner().known.retain(|(owner, _)| !owner.is(&ended));

@@ -1,5 +1,4 @@
-//! The log level of an upstream of the era with sessions, which is told it for all
-//! that it will say.
+//! Log level of an upstream of the era with sessions, which is set once for all of its later logs.
 
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use super::handshake::ServerIntroduction;
 use super::message;
 use super::peer::{Peer, SEND_TIMEOUT};
 
-/// What an agent that has not said what it wants may hear, where another has: all that the
-/// upstream would tell one that has not.
+/// Level of an agent that has named none, where another one has: the lowest, because an agent that
+/// names none is sent all that the upstream has.
 const UNSAID: &str = "debug";
 
 /// The level that an upstream was told last.
@@ -20,9 +19,8 @@ const UNSAID: &str = "debug";
 pub(super) struct Level(Mutex<Option<&'static str>>);
 
 impl Level {
-    /// Tells the upstream the level that the sessions want whose connection it is, if it
-    /// is another than before. An upstream that nobody has named a level for keeps its
-    /// own.
+    /// Sends the upstream the level that the sessions of the connection want, if it differs from
+    /// the last one. Where no session has named a level, the upstream keeps its own.
     pub(super) async fn tell(&self, peer: &Arc<Peer>, hello: &ServerIntroduction) {
         // Since 2026-07-28 each request says which logs it wants.
         if peer.is_modern() || !hello.capabilities.contains_key("logging") {
@@ -47,7 +45,7 @@ impl Level {
     }
 }
 
-/// The level of whoever wants to hear most.
+/// Returns the most verbose level of the sessions; none where none of them has named one.
 fn wanted(peer: &Peer) -> Option<&'static str> {
     let clients = peer.clients();
     let said: Vec<_> = clients.iter().map(|client| client.level()).collect();

@@ -1,7 +1,7 @@
 //! Connections to the real MCP servers behind bridges.
 //!
-//! JSON stays JSON here: what an upstream says reaches the agent with every field
-//! that nobody here has heard of.
+//! JSON stays JSON here: the messages of an upstream reach the agent with every field, known here
+//! or not.
 
 #![forbid(unsafe_code)]
 

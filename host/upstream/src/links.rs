@@ -12,10 +12,10 @@ use super::channel::Lost;
 use super::connection::Connection;
 use super::introduction::Introduction;
 
-/// An attempt to connect, whose outcome all get who wait for it.
+/// Attempt to connect, whose outcome all who wait for it get.
 pub(super) type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
 
-/// One connection.
+/// Connection, or an attempt to make one.
 pub(super) struct Link {
     /// The session that it is for; none where it is shared.
     pub(super) session: Option<SessionId>,
@@ -25,13 +25,13 @@ pub(super) struct Link {
 
 #[derive(Clone)]
 pub(super) enum Stage {
-    /// It is being made, for a client that introduces itself so.
+    /// Attempt for a client that introduces itself so.
     Connecting(Introduction, Connecting),
     Open(Arc<Connection>),
 }
 
 impl Link {
-    /// Whether it is a connection as a client that introduces itself so would have it.
+    /// Whether a client that introduces itself so can use the connection.
     fn suits(&self, introduction: &Introduction) -> bool {
         match &self.stage {
             Stage::Connecting(other, _) => other == introduction,
@@ -46,16 +46,16 @@ impl Link {
     }
 }
 
-/// All of them, the oldest first.
+/// Connections of one server, the oldest first.
 #[derive(Default)]
 pub(super) struct Links {
-    /// Grows with each of them, so that none is taken for one that was ended.
+    /// Number of the newest link. It grows, so that none is taken for one that was ended.
     next: u64,
     all: BTreeMap<u64, Link>,
 }
 
 impl Links {
-    /// A number that no other one has had.
+    /// Returns a number that no other link has had.
     pub(super) fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
@@ -69,17 +69,18 @@ impl Links {
         self.all.get_mut(&number)
     }
 
-    /// Ends one, once no call uses it any more. False where there is none of that number.
+    /// Ends a connection, once no call uses it any more. False where there is none of that number.
     pub(super) fn remove(&mut self, number: u64) -> bool {
         self.all.remove(&number).is_some()
     }
 
-    /// Takes out all of them.
+    /// Takes out all connections.
     pub(super) fn take_all(&mut self) -> BTreeMap<u64, Link> {
         std::mem::take(&mut self.all)
     }
 
-    /// The one of a session, or a shared one, for a client that introduces itself so.
+    /// Returns the connection of a session, or a shared one, for a client that introduces itself
+    /// so.
     pub(super) fn find(
         &self,
         session: Option<SessionId>,
@@ -89,7 +90,8 @@ impl Links {
         links.find(|link| link.session == session && link.suits(introduction))
     }
 
-    /// Takes out the one of a session, or the shared one, for such a client, if no call uses it.
+    /// Takes out the connection of a session, or the shared one, for such a client, if no call uses
+    /// it.
     pub(super) fn take_idle_of(
         &mut self,
         session: Option<SessionId>,
@@ -105,7 +107,7 @@ impl Links {
         taken.map(|(_, link)| link).collect()
     }
 
-    /// An attempt for another client that may turn out to be a connection for this one as
+    /// Returns an attempt for another client that may turn out to be a connection for this one as
     /// well: clients of the stateless era can share one where their server knows that era.
     pub(super) fn undecided(
         &self,
@@ -126,7 +128,7 @@ impl Links {
         })
     }
 
-    /// Those that a session has a part in, which are under that key.
+    /// Returns the connections under `key` that a session has a part in.
     pub(super) fn of(&self, key: Option<SessionId>, session: SessionId) -> Vec<Stage> {
         let links = self.all.values().filter(|link| link.session == key);
         links
@@ -135,7 +137,7 @@ impl Links {
             .collect()
     }
 
-    /// Has all connections that a session has a part in forget its roots.
+    /// Makes all connections that a session has a part in forget its roots.
     pub(super) fn roots_changed(&self, key: Option<SessionId>, session: SessionId) {
         let links = self.all.values().filter(|link| link.session == key);
         for link in links.filter(|link| link.callers.sessions().contains(&session)) {
@@ -143,7 +145,7 @@ impl Links {
         }
     }
 
-    /// Takes out those that are a session's own, and has it leave the others.
+    /// Takes out a session's own connections, and removes it from the others.
     pub(super) fn end_session(&mut self, session: SessionId) -> Vec<Link> {
         for link in self.all.values().filter(|link| link.session.is_none()) {
             link.callers.leave(session);
@@ -154,7 +156,7 @@ impl Links {
         own.map(|(_, link)| link).collect()
     }
 
-    /// Takes out those of these numbers that no call uses.
+    /// Takes out the connections of these numbers that no call uses.
     pub(super) fn take_idle(&mut self, numbers: &BTreeSet<u64>) -> Vec<Link> {
         let idle = self.all.extract_if(.., |number, link| {
             numbers.contains(number) && link.callers.is_idle()
@@ -162,7 +164,7 @@ impl Links {
         idle.map(|(_, link)| link).collect()
     }
 
-    /// Those that are there, by their numbers.
+    /// Returns the open connections, by their numbers.
     pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Arc<Callers>)> {
         let open = self.all.iter().filter_map(|(number, link)| {
             let Stage::Open(connection) = &link.stage else {
@@ -177,7 +179,7 @@ impl Links {
         self.all.retain(|_, link| keep(link));
     }
 
-    /// Those that no call uses, each with its number, and since when that is so.
+    /// Returns the open connections that no call uses, each with its number and since when.
     pub(super) fn idle(&self) -> impl Iterator<Item = (u64, &Link, &Arc<Connection>, Instant)> {
         let links = self.all.iter();
         links.filter_map(|(number, link)| match &link.stage {

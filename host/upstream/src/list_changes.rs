@@ -12,16 +12,16 @@ const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Changes of lists that an upstream has told of over one connection.
 #[derive(Debug, Default)]
 pub(super) struct ListChanges {
-    /// Number of changes that it has told of.
+    /// Number of changes that the upstream has told of.
     told: watch::Sender<u64>,
-    /// Number of those after which its lists were fetched, or could not be.
+    /// Number of changes after which its lists were fetched, or could not be.
     fetched: watch::Sender<u64>,
-    /// Whether somebody has waited in vain since they were fetched last.
+    /// Whether a wait was in vain since the lists were fetched last.
     is_slow: AtomicBool,
 }
 
 impl ListChanges {
-    /// Notes that it says that a list has changed.
+    /// Notes that the upstream says that a list has changed.
     pub(super) fn note(&self) {
         self.told.send_modify(|told| *told += 1);
     }
@@ -47,7 +47,7 @@ impl ListChanges {
     }
 
     /// Waits until the lists were fetched after all changes that were told until now, for a second
-    /// at most. One that takes longer is not waited for again until they were: else an upstream
+    /// at most. An upstream that takes longer is not waited for again until they were: else it
     /// could delay each list of all servers.
     pub(super) async fn settled(&self) {
         let told = self.told();

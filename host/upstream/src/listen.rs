@@ -1,5 +1,4 @@
-//! Following a server of the stateless era: one request that lasts says all that is
-//! wanted.
+//! Following a server of the stateless era: one long request names all that is wanted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +15,14 @@ use super::message;
 use super::peer::{Peer, SEND_TIMEOUT};
 use super::subscriptions::{Follower, WantedResources};
 
-/// How long is waited before a request is made again that was ended, which servers and
-/// what is between do now and then: twice as long each time, up to the second.
+/// Time before a request that was ended is made again, first and longest: servers and proxies end
+/// them now and then. It doubles each time.
 const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// A request that lasts. One that was never made does not end.
+/// Long request. One that was never made does not end.
 type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
 
-/// Has the server tell of what is wanted, whenever that is something else.
+/// Asks the server to announce changes of all that is wanted, and again when that differs.
 pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
     let mut standing = Fuse::terminated();
     let mut pause = PAUSE.0;
@@ -63,8 +62,8 @@ pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut fol
     }
 }
 
-/// Makes a request, and returns it when it is acknowledged. Where it is not, it may
-/// still be heeded.
+/// Makes a request, and returns it when it is acknowledged, or after a while: it may be heeded
+/// without being acknowledged.
 async fn ask<'a>(
     peer: &'a Arc<Peer>,
     filter: Map<String, Value>,
@@ -90,7 +89,7 @@ async fn ask<'a>(
     }
 }
 
-/// How a request has ended, in words of ours: an upstream may have written anything.
+/// Returns how a request has ended, in words of ours: an upstream may have written anything.
 fn told(ended: &Result<Box<RawValue>, Failure>) -> String {
     match ended {
         Ok(_) => "it has answered".to_owned(),

@@ -1,4 +1,4 @@
-//! All that an upstream lists, page by page.
+//! Lists of an upstream, read page by page.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -22,15 +22,15 @@ use super::{Failure, Offered};
 /// The longest `nextCursor` that is kept and sent back, in bytes.
 const MAX_CURSOR_BYTES: usize = 64 << 10;
 
-/// How many items of one page that are odd are logged one by one.
+/// Most odd items of one page that are logged one by one.
 const TOLD: usize = 3;
 
 /// A list that MCP has.
 struct List {
     method: &'static str,
-    /// The member of the result that it is.
+    /// Member of the result that holds the list.
     member: &'static str,
-    /// The member of each object that it is called by.
+    /// Member of each item that names the item.
     key: &'static str,
 }
 
@@ -55,7 +55,7 @@ const TEMPLATES: List = List {
     key: "uriTemplate",
 };
 
-/// Everything that an upstream offers now.
+/// Asks for everything that an upstream offers now.
 ///
 /// # Errors
 /// The connection is lost, or its tools cannot be listed.
@@ -100,12 +100,12 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
     })
 }
 
-/// Name or URI that an item of a list is called by.
+/// Returns the name or URI of an item.
 fn key(item: &RawValue, list: &List) -> Option<String> {
     message::object(item.get()).ok()?.string(list.key)
 }
 
-/// What has been read of a list.
+/// Part of a list that has been read.
 #[derive(Default)]
 struct Read {
     items: Vec<Box<RawValue>>,
@@ -113,7 +113,7 @@ struct Read {
     cursors: HashSet<String>,
 }
 
-/// Why the rest of a list is left out.
+/// Reason for which the rest of a list is left out.
 enum Enough {
     Items(usize),
     Bytes(usize),
@@ -137,11 +137,11 @@ impl fmt::Display for Enough {
 }
 
 impl Read {
-    /// Takes over a page. Gives the cursor of the next one, if there is one, or why no
-    /// more is taken.
+    /// Adds the items of a page. Returns the cursor of the next page, if there is one, or the
+    /// reason for which no more pages are read.
     ///
     /// # Errors
-    /// It is none; what of it is wrong.
+    /// The text is no page of this list; says why.
     fn page(
         &mut self,
         list: &List,
@@ -209,7 +209,7 @@ impl Read {
     }
 }
 
-/// One list. What is declared and then not known is empty.
+/// Asks for a whole list. One that the server declares and then does not know is empty.
 async fn list(
     peer: &Arc<Peer>,
     list: &List,
@@ -271,7 +271,7 @@ async fn list(
     }
 }
 
-/// Whether it is an object that can be called by something.
+/// Checks that an item is an object with a name or URI.
 fn judge(item: &str, key: &str, secrets: &ServerSecrets) -> Result<(), String> {
     let shown = || excerpt(&secrets.texts().redact_beginning(item, 400));
     let object = message::object(item).map_err(|_| format!("`{}` is no object", shown()))?;

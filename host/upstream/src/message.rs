@@ -16,12 +16,12 @@ pub struct Refusal {
     pub code: i64,
     /// Its message.
     pub message: String,
-    /// What else it says: JSON text, as it came.
+    /// Its data: JSON text, as it came.
     pub data: Option<String>,
 }
 
 impl Refusal {
-    /// What does not look like an error is told as it is.
+    /// Reads a JSON-RPC error. Where it has no message, its whole text is the message.
     pub(super) fn read(error: &str) -> Self {
         #[derive(Deserialize)]
         struct Parts<'a> {
@@ -52,8 +52,9 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// The same without secrets, should the upstream have repeated one of them. Of pages that a
-    /// user is to open only those of logins are hidden, or they would lead elsewhere.
+    /// Returns the same error without secrets, should the upstream have repeated one of them. In
+    /// URLs of pages that a user is to open, only those of logins are hidden: else the URLs would
+    /// lead elsewhere.
     pub(super) fn without(mut self, secrets: &ServerSecrets) -> Self {
         self.message = secrets.redact(&self.message);
         self.data = self.data.map(|data| match self.code {
@@ -64,23 +65,22 @@ impl Refusal {
     }
 }
 
-/// MCP's code for a request whose headers do not say what it says itself.
+/// MCP's error code for a request whose headers contradict its body.
 pub(super) const HEADER_MISMATCH: i64 = -32020;
 
-/// The object that a text is, if it has no more members than are read.
+/// Parses a text as an object that has no more members than are read.
 ///
 /// # Errors
-/// It is none, or has too many.
+/// The text is none, or has too many members.
 pub(super) fn object(text: &str) -> Result<Object<'_>, ObjectError> {
     Object::parse(text, MessageLimits::default().members)
 }
 
-/// The `name` in parameters, which every reader reads as the same.
+/// Returns the `name` in parameters, if every JSON reader finds the same one.
 ///
 /// # Errors
-/// It is missing or no text, or readers differ on which of the members it is or what it says: of
-/// several some take the first, some take names in any letter case, and some leave out what is no
-/// Unicode.
+/// It is missing or no text, or readers differ on it: of several members some take the first, some
+/// ignore the letter case of names, and some leave out what is no Unicode.
 pub(super) fn name(params: &Object<'_>) -> Result<String, String> {
     let looks_like = |name: &str| {
         let letters = name.chars().filter(char::is_ascii_alphabetic);
@@ -105,7 +105,7 @@ pub(super) fn name(params: &Object<'_>) -> Result<String, String> {
     name.ok_or_else(|| "the `name` in the parameters is missing or no text".to_owned())
 }
 
-/// The text of an object of these members.
+/// Returns the text of an object with these members.
 pub(super) fn params<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> String {
     let mut object = Object::new();
     for (name, value) in members {

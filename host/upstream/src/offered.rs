@@ -1,4 +1,4 @@
-//! What an upstream says that it offers.
+//! Offers of an upstream, as it describes itself.
 
 use dormouse_protocol::DeclaredCapabilities;
 use serde::{Deserialize, Serialize};
@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 use super::Reactions;
 use super::self_description::{bounded_instructions, bounded_object};
 
-/// All that an upstream says of itself when it is connected: the answers to the
-/// handshake and to its lists, each object byte for byte as it came.
+/// Self-description of an upstream that is connected: the answers to the handshake and to its
+/// lists, each object of a list as it came, but for secrets of logins.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Offered {
     /// MCP `serverInfo`: name, version and what else there is.
     pub server_info: Map<String, Value>,
     /// The protocol version that was agreed on.
     pub protocol: String,
-    /// What it says it can do (MCP `ServerCapabilities`).
+    /// Capabilities that it has declared (MCP `ServerCapabilities`).
     pub capabilities: Map<String, Value>,
-    /// What the client could be asked that it has said this to.
+    /// Capabilities of the client that it has told this.
     #[serde(default)]
     pub able: DeclaredCapabilities,
-    /// What it has done with the first requests of MCP's eras, as far as that is known.
+    /// Reactions to the first requests of MCP's eras, as far as they are known.
     #[serde(default, skip_serializing_if = "Reactions::is_unknown")]
     pub reactions: Reactions,
-    /// What it wants a model to know of it.
+    /// MCP `instructions`, which it wants a model to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Its MCP `Tool` objects.
@@ -42,18 +42,18 @@ pub struct Offered {
     /// they may be there for that connection alone.
     #[serde(skip)]
     pub added_resources: Vec<Box<RawValue>>,
-    /// The number of the connection that it has said this over.
+    /// Number of the connection that this came over.
     #[serde(skip)]
     pub connection: u64,
-    /// Tools that it had over this very connection and has no longer: these are gone,
-    /// whoever asks.
+    /// Tools that it had over this very connection and has no longer: these are gone for every
+    /// client.
     #[serde(skip)]
     pub withdrawn: Vec<String>,
 }
 
 impl Offered {
-    /// Leaves out what is too much of what the upstream says of itself: in a record, it may
-    /// be from when there were no caps.
+    /// Leaves out the parts of `serverInfo`, `capabilities` and `instructions` that are too large:
+    /// a record may be from before there were caps.
     pub fn bound_self_description(&mut self) {
         for (called, object) in [
             ("serverInfo", &mut self.server_info),
@@ -64,7 +64,7 @@ impl Offered {
         self.instructions = bounded_instructions(self.instructions.take());
     }
 
-    /// The size of all objects together, in bytes.
+    /// Returns the size of all objects together, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let lists = [&self.tools, &self.prompts, &self.resources, &self.templates];

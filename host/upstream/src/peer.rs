@@ -1,4 +1,4 @@
-//! JSON-RPC with one upstream: who waits for which answer.
+//! JSON-RPC with one upstream: requests that wait for their answers, and incoming messages.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -29,48 +29,48 @@ use super::message::{self, Refusal};
 use super::server_secrets::ServerSecrets;
 use super::{Failure, UpstreamPolicy};
 
-/// How many answers of ours to an upstream's requests may be on their way.
+/// Most requests of an upstream that may wait for our answer.
 const REPLIES: usize = 64;
 
-/// How long is waited for why a child takes no more input.
+/// Time to wait for the reason for which a child takes no more input.
 const EXIT_REASON_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a message that nobody waits for may take to get into the upstream.
+/// Time that a message that nobody waits for may take to be sent.
 pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One connection's other side.
+/// Other side of one connection.
 pub(super) struct Peer {
     pub(super) server: String,
     /// Number of the connection, which no other one of this process has had.
     pub(super) connection: u64,
     outlet: Arc<dyn MessageSender>,
     pub(super) callers: Arc<Callers>,
-    /// How it has heard of the client that the connection was made for.
+    /// Introduction of the client that the connection was made for.
     pub(super) introduction: Introduction,
-    /// None where an upstream is only asked what it offers.
+    /// Upstream policy; none where an upstream is only asked what it offers.
     pub(super) gate: Option<Arc<dyn UpstreamPolicy>>,
     pending: Mutex<Pending>,
     /// The protocol version that is spoken.
     version: Mutex<Option<String>>,
-    /// The tools that it has listed last, by name; none before that.
+    /// Names of the tools that it has listed last; none before that.
     pub(super) tools: Mutex<Option<BTreeSet<String>>>,
     /// URIs of the resources that it has listed first over this connection; none before that.
     pub(super) first_resources: Mutex<Option<BTreeSet<String>>>,
-    /// Changes of its lists that it has told of.
+    /// Changes of its lists that it has announced.
     pub(super) list_changes: ListChanges,
-    /// Told when it acknowledges that it will say what changes.
+    /// Notified when it acknowledges a request for announcements.
     pub(super) acknowledged: Notify,
-    /// What it has asked and has no answer to yet, by the text of its id.
+    /// Requests of it that have no answer yet, by the text of their ids.
     pub(super) asked: Mutex<HashMap<String, OpenQuestion>>,
-    /// Those of them that it has asked before the first call.
+    /// Questions that it has asked before the first call.
     pub(super) early: Arc<EarlyQuestions>,
     pub(super) replies: Arc<Semaphore>,
-    /// Room for what it asks, in bytes.
+    /// Room for its requests, in bytes.
     pub(super) room: Arc<Semaphore>,
     pub(super) limits: UpstreamLimits,
     /// Secrets that it knows, and may repeat.
     pub(super) secrets: Arc<ServerSecrets>,
-    /// What it may have logged.
+    /// Budget of what is logged about it.
     pub(super) log: Arc<LogBudget>,
     pub(super) questions: QuestionLimit,
     oddities: AtomicU32,
@@ -82,13 +82,13 @@ pub(super) struct Peer {
 struct Pending {
     next: u64,
     waiting: HashMap<u64, PendingRequest>,
-    /// Why there will be no answer any more.
+    /// Reason for which there will be no answer any more.
     ended: Option<String>,
 }
 
-/// A question that somebody is asked.
+/// Question that a client is asked.
 pub(super) struct OpenQuestion {
-    /// MCP's name for it; none where nobody can be asked.
+    /// Its method; none where nobody can be asked.
     pub(super) method: Option<&'static str>,
     pub(super) asking: AbortHandle,
 }
@@ -98,7 +98,7 @@ struct PendingRequest {
     listener: Option<Arc<dyn Listener>>,
 }
 
-/// What an upstream may do and should not: each is logged once for a connection.
+/// Behaviour that is allowed and odd: each kind is logged once for a connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Oddity {
     NoMessage,
@@ -110,7 +110,7 @@ pub(super) enum Oddity {
     Unreadable,
 }
 
-/// Bounds of a connection, and the gate through which what it says goes.
+/// Limits of a connection, and the policy for what passes over it.
 pub(super) struct PeerPolicy {
     pub(super) gate: Option<Arc<dyn UpstreamPolicy>>,
     pub(super) limits: UpstreamLimits,
@@ -147,7 +147,7 @@ impl Oddity {
 }
 
 impl Peer {
-    /// A peer that hears what comes in, until nothing more does.
+    /// Creates a peer that handles incoming messages until no more come.
     pub(super) fn new(
         server: &str,
         (outlet, mut inlet): (Arc<dyn MessageSender>, mpsc::Receiver<ReceivedMessage>),
@@ -192,8 +192,8 @@ impl Peer {
         peer
     }
 
-    /// Asks the upstream. Dropped before the answer is there, it tells the upstream
-    /// that nobody waits any more.
+    /// Sends a request and waits for the answer. Dropped before that, it tells the upstream that
+    /// nobody waits any more.
     pub(super) async fn request(
         self: &Arc<Self>,
         method: &str,
@@ -261,8 +261,8 @@ impl Peer {
         }
     }
 
-    /// The parameters of a request with what has to be added to them, and what the request
-    /// is about.
+    /// Returns the parameters of a request with the `_meta` that has to be added to them, and the
+    /// name or URI that the request is about.
     fn params(
         &self,
         id: u64,
@@ -293,8 +293,8 @@ impl Peer {
         Ok((params.into_text().into_owned(), name))
     }
 
-    /// What a request says of itself and, since versions are no longer agreed on
-    /// beforehand, of us.
+    /// Returns the `_meta` of a request: its progress token and, since versions are no longer
+    /// agreed on beforehand, the version and the client.
     fn meta(&self, id: u64, listener: Option<&Arc<dyn Listener>>) -> Vec<(&'static str, Value)> {
         let mut meta = Vec::new();
         if listener.is_some() {
@@ -319,13 +319,13 @@ impl Peer {
         meta
     }
 
-    /// The client of a session, where it can be told and asked something between its
+    /// Returns the client of a session, where it can be told and asked something between its
     /// requests.
     pub(super) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
         self.gate.as_ref()?.client(session)
     }
 
-    /// Those of all sessions whose connection this is.
+    /// Returns the clients of all sessions that the connection belongs to.
     pub(super) fn clients(&self) -> Vec<Arc<dyn Listener>> {
         let sessions = self.callers.sessions().into_iter();
         sessions
@@ -333,7 +333,7 @@ impl Peer {
             .collect()
     }
 
-    /// Tells the upstream something.
+    /// Sends the upstream a notification.
     pub(super) fn tell(&self, method: &str, params: &str) -> BoxFuture<'static, Result<(), Lost>> {
         self.outlet.send(Outgoing {
             text: dormouse_jsonrpc::notification(method, Some(params)),
@@ -344,7 +344,7 @@ impl Peer {
         })
     }
 
-    /// Answers a request of the upstream's.
+    /// Answers a request of the upstream.
     pub(super) async fn reply(&self, id: &RequestId<'_>, outcome: Result<Answer, (i64, String)>) {
         let text = match outcome {
             // What is text was read as JSON before.
@@ -363,7 +363,7 @@ impl Peer {
         }
     }
 
-    /// Notes an answer, and hands on everything else.
+    /// Handles a message, or each one of a batch.
     fn hear(self: &Arc<Self>, text: &str, about: Option<u64>) {
         let whole = without_half_characters(text);
         let text = whole.as_deref().unwrap_or(text);
@@ -397,7 +397,7 @@ impl Peer {
         }
     }
 
-    /// Has nobody wait for a message that cannot be read.
+    /// Ends the wait for a message that cannot be read, on either side.
     fn unreadable(self: &Arc<Self>, message: Unreadable<'_>) {
         let why = message.error;
         self.odd(Oddity::Unreadable);
@@ -453,13 +453,13 @@ impl Peer {
         let _ = waiting.answer.send(answer);
     }
 
-    /// Whoever listens to the request of that progress token.
+    /// Returns the listener of the request with this progress token.
     pub(super) fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
         lock(&self.pending).waiting.get(&token)?.listener.clone()
     }
 
-    /// Whoever can be asked or told something: the caller of the request that it is
-    /// about, or who called last where nothing says what it is about.
+    /// Returns the listener that can be asked or told something: that of the request that it is
+    /// about, or the last caller's where nothing says what it is about.
     pub(super) fn whom(
         &self,
         about: Option<u64>,
@@ -496,12 +496,12 @@ impl Peer {
         self.over.cancel();
     }
 
-    /// Why there will be no more answers, if so.
+    /// Returns the reason for which there will be no more answers, if so.
     pub(super) fn ended(&self) -> Option<String> {
         lock(&self.pending).ended.clone()
     }
 
-    /// Logs what is odd, once.
+    /// Logs odd behaviour, once.
     pub(super) fn odd(&self, oddity: Oddity) {
         let bit = 1 << oddity as u32;
         if self.oddities.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
@@ -509,8 +509,8 @@ impl Peer {
         }
     }
 
-    /// Logs something about the server that it can bring about again and again, unless that
-    /// has happened too often of late.
+    /// Logs something about the server that it can bring about again and again, unless that has
+    /// happened too often of late.
     pub(super) fn warn(&self, what: &str) {
         if tracing::enabled!(Level::WARN)
             && let Some(what) = self.log.take(&self.secrets.redact(what))
@@ -519,7 +519,7 @@ impl Peer {
         }
     }
 
-    /// Says from now on which protocol version is spoken.
+    /// Sets the protocol version that is spoken from now on.
     pub(super) fn speak(&self, version: Option<&str>) {
         *lock(&self.version) = version.map(str::to_owned);
     }
@@ -528,19 +528,19 @@ impl Peer {
         lock(&self.version).clone()
     }
 
-    /// Whether every request has to say who asks.
+    /// Whether every request has to name its client.
     pub(super) fn is_modern(&self) -> bool {
         lock(&self.version).as_deref() == Some(MODERN)
     }
 
-    /// A question of the upstream's that its client has not answered yet, by MCP's name.
+    /// Returns the method of a question that the client has not answered yet.
     pub(super) fn open_question(&self) -> Option<&'static str> {
         lock(&self.asked)
             .values()
             .find_map(|question| question.method)
     }
 
-    /// How the connection is, in words, for whoever gives up on it.
+    /// Returns the state of the connection in words, for a caller that gives up on it.
     pub(super) fn epitaph(&self) -> String {
         self.outlet.epitaph()
     }
@@ -577,7 +577,7 @@ impl Drop for Unanswered<'_> {
     }
 }
 
-/// Locks what no panic can have left half done.
+/// Locks a value that no panic can have left half done.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

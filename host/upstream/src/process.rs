@@ -14,7 +14,7 @@ pub(super) struct Process {
     id: u32,
 }
 
-/// Its standard streams.
+/// Standard input, output and error of a child.
 pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
 
 impl Process {
@@ -53,23 +53,23 @@ impl Process {
         }
     }
 
-    /// Its id, which is that of its group too where there are groups.
+    /// Returns the id of the child, which is that of its group, too, where there are groups.
     pub(super) fn id(&self) -> u32 {
         self.id
     }
 
-    /// Waits until it has ended. What it has started may live on.
+    /// Waits until the child has ended. Processes that it has started may live on.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Asks it and all that it has started to end, where that can be asked.
+    /// Asks the child and its group to end, where there are groups.
     pub(super) fn terminate(&self) {
         #[cfg(unix)]
         group::signal(self.id, rustix::process::Signal::TERM);
     }
 
-    /// Ends it and all that it has started.
+    /// Kills the child and its group or job.
     pub(super) fn kill(&mut self) {
         #[cfg(unix)]
         group::signal(self.id, rustix::process::Signal::KILL);
@@ -77,7 +77,7 @@ impl Process {
         let _ = self.child.start_kill();
     }
 
-    /// Whether anything of it is left.
+    /// Whether anything of its group is left; false where there are no groups.
     pub(super) fn lives(&self) -> bool {
         #[cfg(unix)]
         return group::lives(self.id);
@@ -97,14 +97,14 @@ pub(super) mod group {
         Pid::from_raw(group)
     }
 
-    /// Sends a signal to all of a group. One that has gone needs none.
+    /// Sends a signal to all of a group. A group that has gone needs none.
     pub(in super::super) fn signal(group: u32, signal: Signal) {
         if let Some(pid) = pid(group) {
             let _ = kill_process_group(pid, signal);
         }
     }
 
-    /// Whether there is anybody in a group.
+    /// Whether a group has any process.
     pub(in super::super) fn lives(group: u32) -> bool {
         pid(group).is_some_and(|pid| test_kill_process_group(pid).is_ok())
     }

@@ -1,18 +1,18 @@
-//! Room for what has been read of lines, answers and events that are not whole yet: all
-//! connections of one server share it, for it may begin as many as there are calls.
+//! Room for the parts of lines, answers and events that are not whole yet. All connections of one
+//! server share it, because a server may begin as many messages as there are calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_policy::UpstreamLimits;
 
-/// Bytes of one message that need no room: there are only so many calls at once.
+/// Bytes of one message that take no room: there are only so many calls at once.
 const FREE_BYTES: usize = 64 << 10;
 
-/// How many messages of the largest size there is room for.
+/// Most messages of the largest size that there is room for.
 const MAX_LARGE_MESSAGES: usize = 2;
 
-/// Room for what has been read of messages that are not whole yet.
+/// Room for the parts of messages that are not whole yet.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadRoom {
     message_bytes: usize,
@@ -26,7 +26,7 @@ pub(super) enum NoRoom {
     /// The message is larger than one may be, in bytes.
     #[error("more than {} MiB", .0 >> 20)]
     Message(usize),
-    /// All messages that are not whole yet are larger than all may be, in bytes.
+    /// The messages that are not whole yet are larger than all may be together, in bytes.
     #[error("more than {} MiB together with the others that are not whole yet", .0 >> 20)]
     Shared(usize),
 }
@@ -50,7 +50,7 @@ impl ReadRoom {
         }
     }
 
-    /// The same room, where that many messages are taken of those that come as one.
+    /// Returns the same room, where `batch_messages` are taken of a batch at most.
     pub(super) fn with_batches_of(self, batch_messages: usize) -> Self {
         Self {
             batch_messages,
@@ -58,7 +58,7 @@ impl ReadRoom {
         }
     }
 
-    /// Most messages that are taken of those that come as one.
+    /// Returns the most messages that are taken of one batch.
     pub(super) fn batch_messages(&self) -> usize {
         self.batch_messages
     }
@@ -68,7 +68,7 @@ impl ReadRoom {
         self.message_bytes
     }
 
-    /// A place for a message of which nothing has been read.
+    /// Returns a place for a message of which nothing has been read.
     pub(super) fn place(&self) -> ReadPlace {
         ReadPlace {
             room: self.clone(),
@@ -82,7 +82,7 @@ impl ReadPlace {
     /// Takes room for a message of which that many bytes have been read, or will have been.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such room.
     pub(super) fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
         if bytes > self.max_bytes {
             return Err(NoRoom::Message(self.max_bytes));

@@ -1,11 +1,11 @@
-//! Ending what a host leaves behind, however it was ended itself.
+//! Ending the processes that a host leaves behind, however the host has ended.
 //!
-//! One small process for each host, started with its first child, knows which
-//! process groups live: it reads them from a pipe. The system closes that pipe with
-//! the host, be it by `kill -9`, and then the groups are ended. A child that was
-//! started in the moment in which its host was killed, and of which the reaper has
-//! not heard, still sees its input end. What has left its group is found as one of the
-//! host's [`descendants`](super::descendants), where the system tells of these.
+//! One small process for each host, the reaper, is started with the host's first child and reads
+//! from a pipe which process groups live. The system closes that pipe with the host, be it by
+//! `kill -9`, and then the groups are ended. A child that was started in the moment in which its
+//! host was killed, and of which the reaper has not heard, still sees its input end. A process that
+//! has left its group is found as one of the host's [`descendants`](super::descendants), where the
+//! system tells of these.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write as _};
@@ -16,24 +16,24 @@ use std::time::Duration;
 
 use super::peer::lock;
 
-/// How long what is asked to end may take to do so.
+/// Time that processes which are asked to end may take to do so.
 pub(super) const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether it has.
+/// Interval at which it is checked whether they have ended.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// How often it is looked whether the reaper has ended when there is nothing left to end.
+/// Most checks whether the reaper has ended when there is nothing left to end.
 const REAPER_LOOKS: usize = 15;
 
-/// How often what is left is looked for and ended for good: it may start more meanwhile.
+/// Most rounds of killing what is left: it may start more meanwhile.
 #[cfg(unix)]
 const KILL_ROUNDS: usize = 10;
 
-/// The host's side of it.
+/// Reaper, as its host sees it.
 pub(super) struct Reaper {
     /// The program that has the subcommand `reaper`.
     program: Option<PathBuf>,
-    /// What the children of this host have in their environment.
+    /// Value of the variable that the children of this host have in their environment.
     host: String,
     state: Mutex<State>,
 }
@@ -44,8 +44,8 @@ struct State {
     groups: BTreeSet<u32>,
 }
 
-/// A process group that the reaper knows of, until it is told to forget it. What is
-/// merely dropped, with a host that ends, is still for the reaper to end.
+/// Process group that the reaper knows of, until [`Watched::forget`]. The group of one that is
+/// merely dropped, with a host that ends, is still ended by the reaper.
 pub(super) struct Watched {
     reaper: Arc<Reaper>,
     group: u32,
@@ -61,14 +61,14 @@ impl Reaper {
         }
     }
 
-    /// What a child has in its environment, so that all that it starts can be found.
+    /// Returns the variable of a child by which all that it starts can be found.
     #[cfg(unix)]
     pub(super) fn variable(&self) -> (&'static str, &str) {
         (super::descendants::HOST_VARIABLE, &self.host)
     }
 
-    /// Has it running: before a child is started, so that nothing but the telling
-    /// is left to be done afterwards.
+    /// Starts the reaper, unless it runs: before a child is started, so that nothing but the
+    /// telling is left to be done afterwards.
     pub(super) fn ready(&self) {
         let mut state = lock(&self.state);
         if state.process.is_none() {
@@ -76,7 +76,7 @@ impl Reaper {
         }
     }
 
-    /// Tells it of a process group.
+    /// Tells the reaper of a process group.
     pub(super) fn watch(self: &Arc<Self>, group: u32) -> Watched {
         let mut state = lock(&self.state);
         state.groups.insert(group);
@@ -88,8 +88,8 @@ impl Reaper {
         }
     }
 
-    /// Writes a line to it. If somebody has ended it, another takes over and hears
-    /// of everything.
+    /// Writes a line to the reaper. If somebody has ended it, another one is started and told of
+    /// all groups.
     fn tell(&self, state: &mut State, line: &str) {
         let told = match state.process.as_mut().and_then(|one| one.stdin.as_mut()) {
             Some(pipe) => pipe.write_all(line.as_bytes()),
@@ -141,7 +141,7 @@ impl Reaper {
 }
 
 impl Watched {
-    /// There is nothing left of the group.
+    /// Tells the reaper that nothing is left of the group.
     pub(super) fn forget(self) {
         let mut state = lock(&self.reaper.state);
         state.groups.remove(&self.group);
@@ -166,11 +166,10 @@ impl Drop for State {
     }
 }
 
-/// What `dormouse reaper` does: reads which groups live until its input ends, and
-/// ends them.
+/// Runs `dormouse reaper`: reads which groups live until stdin ends, and then ends them.
 ///
 /// # Errors
-/// Signals cannot be left unheeded.
+/// The runtime, or the handlers of signals, cannot be set up.
 pub fn run() -> io::Result<()> {
     // Whoever ends all processes of a name means the host; this one ends after it.
     #[cfg(unix)]
@@ -205,8 +204,8 @@ pub fn run() -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the groups, and whatever their members have started. What is found is looked for
-/// again before it is ended for good: in between it may have started more.
+/// Ends the groups, and all processes of the host. These are looked for again before they are
+/// killed: in between they may have started more.
 #[cfg(unix)]
 fn end(host: &str, groups: &BTreeSet<u32>) {
     use super::descendants::of_host;
@@ -241,7 +240,7 @@ fn end(host: &str, groups: &BTreeSet<u32>) {
 #[cfg(not(unix))]
 fn end(_: &str, _: &BTreeSet<u32>) {}
 
-/// A name for this host that no other one has.
+/// Returns a name for this host that no other one has.
 fn host_name() -> String {
     let mut random = [0; 16];
     // Without random numbers there is no name, and groups alone are ended.

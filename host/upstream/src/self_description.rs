@@ -1,5 +1,5 @@
-//! Caps on what a server says of itself in its first words: who it is, what it can do, and
-//! what it wants a model to know. All of it is kept, and read again at each start.
+//! Caps on `serverInfo`, `capabilities` and `instructions` of a server. All of them are kept, and
+//! read again at each start.
 
 use dormouse_catalog::ItemLimits;
 use dormouse_text::log_text::escaped;
@@ -9,19 +9,19 @@ use serde_json::{Map, Value};
 use super::message;
 use super::server_secrets::ServerSecrets;
 
-/// How deep a member of it may be. MCP's own are shallower, and what is kept or passed on in
-/// other objects can be read there.
+/// Deepest nesting of a member. MCP's own are shallower, and a member that is kept or passed on in
+/// other objects can still be read there.
 const MAX_DEPTH: usize = 16;
 
 /// Most members that are left out and logged one by one: servers choose how many there are.
 const MAX_LOGGED: usize = 3;
 
-/// How much of the name of one is logged, in bytes.
+/// Most bytes that are logged of the name of such a member.
 const MAX_LOGGED_NAME_BYTES: usize = 64;
 
-/// Reads an object without the members that are too deep, and without those that make it
-/// larger than an item of a list may be. `called` is what MCP calls it. Nothing of a text is
-/// read that is too long: values take many times the memory of their text.
+/// Reads an object without the members that are too deep, and without those that make it larger
+/// than an item of a list may be. `called` is what MCP calls it. A member whose text is too long is
+/// not read: values take many times the memory of their text.
 pub(super) fn read_bounded_object(
     called: &str,
     text: Option<&RawValue>,
@@ -44,7 +44,7 @@ pub(super) fn read_bounded_object(
     bounded.finish()
 }
 
-/// The same of an object that has been read, whose secrets are not known here.
+/// Does the same with an object that has been read, whose secrets are not known here.
 pub(crate) fn bounded_object(called: &str, object: Map<String, Value>) -> Map<String, Value> {
     let mut bounded = BoundedObject::new(called, None);
     for (name, value) in object {
@@ -56,7 +56,7 @@ pub(crate) fn bounded_object(called: &str, object: Map<String, Value>) -> Map<St
 /// An object that grows no larger than an item of a list may be.
 struct BoundedObject<'c> {
     called: &'c str,
-    /// What is not logged of it; nothing of it is where that is not known.
+    /// Secrets that are not logged; no name of a member is where they are not known.
     secrets: Option<&'c ServerSecrets>,
     limits: ItemLimits,
     members: Map<String, Value>,
@@ -130,7 +130,7 @@ impl<'c> BoundedObject<'c> {
     }
 }
 
-/// The `instructions` of a server, if they are not longer than an item of a list may be.
+/// Returns the `instructions` of a server, if they are not longer than an item of a list may be.
 pub(crate) fn bounded_instructions(instructions: Option<String>) -> Option<String> {
     let limit = ItemLimits::default().bytes;
     let length = instructions.as_ref().map_or(0, String::len);
@@ -143,7 +143,7 @@ pub(crate) fn bounded_instructions(instructions: Option<String>) -> Option<Strin
     instructions
 }
 
-/// About how much text a value is.
+/// Approximate size of a value's text.
 #[derive(Default, Clone, Copy)]
 struct Size {
     bytes: usize,

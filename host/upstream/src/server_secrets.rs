@@ -1,4 +1,4 @@
-//! What must not be seen of one server, as it is now.
+//! Secrets of one server, as far as they are known now.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -9,12 +9,12 @@ use dormouse_launch::redaction::{HiddenTexts, HiddenTextsBuilder};
 
 use super::peer::lock;
 
-/// Most bytes of the secrets of logins that are kept: tokens, their predecessors, which a server
-/// may still repeat, and what logins that go on have been given.
+/// Most bytes of the secrets of logins that are kept: tokens, earlier tokens, which a server may
+/// still repeat, and secrets of logins that have begun.
 const MAX_LEARNT_BYTES: usize = 64 << 10;
 
-/// Secrets of one server: what it is configured with, and what logins have brought since.
-/// Nothing is looked for, and nothing prepared for that, before the server has said something.
+/// Secrets of one server: those of its configuration, and those that logins have brought since. The
+/// search for them is prepared only once the server has said something.
 pub(crate) struct ServerSecrets {
     server: String,
     launch: Launch,
@@ -23,17 +23,17 @@ pub(crate) struct ServerSecrets {
 
 #[derive(Default)]
 struct State {
-    /// The one that was given last is the last one.
+    /// Secrets of logins; the one that was given last comes last.
     learnt: VecDeque<String>,
     texts: Option<Arc<HiddenTexts>>,
-    /// Those of logins alone.
+    /// Secrets of logins alone.
     learnt_texts: Option<Arc<HiddenTexts>>,
     /// Whether it has been logged that nothing can be shown.
     is_told: bool,
 }
 
 impl ServerSecrets {
-    /// The secrets that a server is configured with.
+    /// Takes the secrets that a server is configured with.
     pub(crate) fn new(server: &str, launch: &Launch) -> Arc<Self> {
         Arc::new(Self {
             server: server.to_owned(),
@@ -42,7 +42,12 @@ impl ServerSecrets {
         })
     }
 
-    /// Hides something from now on that a login has brought.
+    /// Returns the name of the server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Hides secrets that a login has brought, from now on.
     pub(crate) fn learn<'s>(&self, secrets: impl IntoIterator<Item = &'s str>) {
         let mut state = lock(&self.state);
         for secret in secrets {
@@ -66,7 +71,7 @@ impl ServerSecrets {
         }
     }
 
-    /// All of them, as they are looked for.
+    /// Returns all secrets, prepared for the search.
     pub(crate) fn texts(&self) -> Arc<HiddenTexts> {
         let mut state = lock(&self.state);
         if let Some(texts) = &state.texts {
@@ -88,9 +93,9 @@ impl ServerSecrets {
         texts
     }
 
-    /// JSON without the secrets of logins: of what people and models are shown as the server
-    /// has written it, such as questions and tools, only these are taken out. What a server is
-    /// configured with may well be what that is about.
+    /// Returns the JSON without the secrets of logins. Of texts that people and models are shown as
+    /// the server has written them, such as questions and tools, only these are taken out: such a
+    /// text may well be about what the server is configured with.
     #[must_use]
     pub(crate) fn redact_learnt_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
         match self.learnt_texts() {
@@ -99,7 +104,7 @@ impl ServerSecrets {
         }
     }
 
-    /// Secrets of logins, as they are looked for; none where there are none.
+    /// Returns the secrets of logins, prepared for the search; none where there are none.
     fn learnt_texts(&self) -> Option<Arc<HiddenTexts>> {
         let mut state = lock(&self.state);
         if state.learnt.is_empty() {
@@ -115,7 +120,7 @@ impl ServerSecrets {
         state.learnt_texts.clone()
     }
 
-    /// A text without any of them.
+    /// Returns the text without any of the secrets.
     #[must_use]
     pub(crate) fn redact(&self, text: &str) -> String {
         self.texts().redact(text)

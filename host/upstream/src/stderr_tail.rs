@@ -1,5 +1,4 @@
-//! What a child prints to stderr: into the log, bounded and escaped, and its end
-//! kept for the error of whoever waits for it.
+//! Stderr of a child: logged, bounded and escaped, with its end kept for the errors of callers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -16,17 +15,17 @@ use tracing::Level;
 use super::peer::lock;
 use super::server_secrets::ServerSecrets;
 
-/// How many lines are kept, and how long each may be, in bytes.
+/// Most lines that are kept, and most bytes of each.
 const MAX_LINES: usize = 20;
 const MAX_LINE_BYTES: usize = 1 << 10;
 
 /// The last words of a child.
 pub(super) struct Words {
     server: String,
-    /// What is taken out of all that it says.
+    /// Secrets that are taken out of each line.
     secrets: Arc<ServerSecrets>,
     log: Arc<LogBudget>,
-    /// The variables that it gets, beside those that all get.
+    /// Variables that are passed to the child, beside those that all get.
     pass_env: Vec<String>,
     last: Mutex<VecDeque<String>>,
 }
@@ -47,7 +46,7 @@ impl Words {
         }
     }
 
-    /// Hears all that is said, until the end.
+    /// Reads stderr to its end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
         let mut lines = LineReader::new(
             BufReader::new(stderr),
@@ -80,14 +79,14 @@ impl Words {
         }
     }
 
-    /// The first `bytes` of something that the child has said, without secrets.
+    /// Returns the first `bytes` of a text of the child, without secrets.
     pub(super) fn without_secrets(&self, text: &str, bytes: usize) -> String {
         let end = text.floor_char_boundary(bytes + MAX_WRITTEN_PIECE_BYTES);
         let hidden = self.secrets.texts();
         hidden.redact_beginning(text.get(..end).unwrap_or(text), bytes)
     }
 
-    /// The last lines, below what is said of the child.
+    /// Returns the last lines below `what`, which is said of the child.
     pub(super) fn below(&self, what: &str) -> String {
         let last = lock(&self.last);
         if last.is_empty() {
@@ -102,8 +101,8 @@ impl Words {
         )
     }
 
-    /// What to do where the child names variables that are set here and that it does not get, or
-    /// lacks what such variables have.
+    /// Returns a hint where the lines name variables that are set here and not passed to the child,
+    /// or complain of the lack of what such variables hold.
     fn hint_at_variables(&self, lines: &str) -> String {
         let names = environment::withheld(lines, &self.pass_env);
         if names.is_empty() {

@@ -1,4 +1,4 @@
-//! Which resources of an upstream somebody wants to hear of, and whether it knows.
+//! Subscriptions to resources of an upstream, and whether the upstream knows of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,53 +10,52 @@ use tokio::sync::watch;
 
 use super::peer::lock;
 
-/// How long somebody who wants to hear of a resource waits for the upstream to know.
+/// Time that a subscriber waits for the upstream to know.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Most resources of one upstream that somebody may want to hear of at a time. Of more, nothing is
-/// heard.
+/// Most resources of one upstream that are subscribed to at a time. Others are not followed.
 const MAX_URIS: usize = 1 << 14;
 
-/// How many bytes their URIs may have together. Of more, nothing is heard, either.
+/// Most bytes of their URIs together. Resources beyond that are not followed, either.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The resources of one upstream that are wanted, and by how many.
+/// Resources of one upstream that are subscribed to, and how often.
 #[derive(Default)]
 pub(super) struct Subscriptions {
     counts: Mutex<Counts>,
-    /// How often something else was wanted before. What that is, its followers look up when they
-    /// come to it: it may change a thousand times before.
+    /// Number of changes of the wanted resources. Followers look these up when they come to it:
+    /// they may change a thousand times before.
     changes: watch::Sender<u64>,
-    /// The wish that each connection has told its upstream last.
+    /// Number of changes that each connection has told its upstream of last.
     told: watch::Sender<BTreeMap<u64, Option<u64>>>,
 }
 
 #[derive(Default)]
 struct Counts {
-    /// Connections have the same texts, each in a set of its own.
+    /// Subscriptions by URI. Connections have the same texts, each in a set of its own.
     by_uri: BTreeMap<Arc<str>, usize>,
-    /// How many bytes all URIs have together.
+    /// Bytes of all URIs together.
     bytes: usize,
-    /// How often something else was wanted before.
+    /// Number of changes of the wanted resources.
     number: u64,
 }
 
-/// The resources that somebody wants to hear of.
+/// Resources that are subscribed to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WantedResources {
     pub(super) uris: BTreeSet<Arc<str>>,
-    /// How often something else was wanted before.
+    /// Number of changes of the wanted resources.
     pub(super) number: u64,
 }
 
-/// Somebody wants to hear of a resource, until this is dropped.
+/// Subscription to a resource, until this is dropped.
 pub struct Subscription {
     all: Arc<Subscriptions>,
-    /// None where too much is wanted already.
+    /// None where there are too many already.
     uri: Option<Arc<str>>,
 }
 
-/// A connection that tells its upstream what is wanted.
+/// Connection that tells its upstream which resources are subscribed to.
 pub(super) struct Follower {
     all: Arc<Subscriptions>,
     key: u64,
@@ -87,7 +86,7 @@ impl Subscriptions {
         }
     }
 
-    /// A connection that tells its upstream from now on.
+    /// Returns a follower for a connection that tells its upstream from now on.
     pub(super) fn follower(self: &Arc<Self>) -> Follower {
         let mut key = 0;
         self.told.send_modify(|told| {
@@ -102,8 +101,8 @@ impl Subscriptions {
         }
     }
 
-    /// Waits, but not for long, until every upstream that is connected knows what is
-    /// wanted now: what it does next, it does knowing that.
+    /// Waits, but not for long, until every upstream that is connected knows the current
+    /// subscriptions: they count for all that it does next.
     pub(super) fn known(self: &Arc<Self>) -> BoxFuture<'static, ()> {
         let number = *self.changes.borrow();
         let mut told = self.told.subscribe();
@@ -123,13 +122,13 @@ impl Subscriptions {
 }
 
 impl Subscription {
-    /// Whether the upstream is told of it. It is not where too much is wanted already.
+    /// Whether the upstream is told of the subscription: false where there are too many already.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.uri.is_some()
     }
 
-    /// Waits, but not for long, until the upstream knows of it, if it is connected.
+    /// Waits, but not for long, until the upstream knows of the subscription, if it is connected.
     #[must_use]
     pub fn known(&self) -> BoxFuture<'static, ()> {
         self.all.known()
@@ -155,7 +154,7 @@ impl Drop for Subscription {
 }
 
 impl Follower {
-    /// What is wanted now.
+    /// Returns the resources that are subscribed to now.
     pub(super) fn wanted(&mut self) -> WantedResources {
         self.changes.borrow_and_update();
         let counts = lock(&self.all.counts);
@@ -165,7 +164,7 @@ impl Follower {
         }
     }
 
-    /// Takes note that the upstream knows what was wanted.
+    /// Notes that the upstream knows of these subscriptions.
     pub(super) fn told(&self, wanted: &WantedResources) {
         self.all.told.send_modify(|told| {
             told.insert(self.key, Some(wanted.number));

@@ -35,18 +35,18 @@ const CAPS: UpstreamLimits = UpstreamLimits {
     connections: 128,
 };
 
-/// Hears everything and answers every question.
+/// Listener that hears everything and answers every question.
 #[derive(Default)]
 pub(crate) struct Ear {
     heard: Mutex<Vec<Value>>,
     able: Vec<Capability>,
     era: ClientEra,
-    /// What it wants to hear, and what its request says of itself.
+    /// Lowest level of logs that it wants to hear.
     level: Mutex<Option<&'static str>>,
     meta: Map<String, Value>,
-    /// How long it takes to answer.
+    /// Time that it takes to answer.
     pub(crate) thinks: Duration,
-    /// How many questions it was asked.
+    /// Number of questions that it was asked.
     asks: Mutex<usize>,
 }
 
@@ -68,6 +68,11 @@ impl Ear {
 
     pub(crate) fn heard(&self) -> Vec<Value> {
         self.heard.lock().unwrap().clone()
+    }
+
+    /// Returns the number of questions that it was asked.
+    pub(crate) fn asked(&self) -> usize {
+        *self.asks.lock().unwrap()
     }
 }
 
@@ -124,11 +129,11 @@ impl Listener for Ear {
     }
 }
 
-/// Lets everything through but one tool, and notes what it is told.
+/// Policy that lets everything through but one tool, and notes what it is told.
 #[derive(Default)]
 pub(crate) struct OneToolWithheld {
     told: Mutex<Vec<String>>,
-    /// Who can be told and asked something between calls.
+    /// Clients that can be told and asked something between calls.
     clients: Mutex<HashMap<SessionId, Arc<Ear>>>,
     reactions: Mutex<Reactions>,
 }
@@ -150,8 +155,8 @@ impl OneToolWithheld {
 impl UpstreamPolicy for OneToolWithheld {
     fn closed(&self, _connection: u64) {}
 
-    fn failed(&self, why: &str) {
-        self.told.lock().unwrap().push(format!("failed {why}"));
+    fn failed(&self, lost: &Lost) {
+        self.told.lock().unwrap().push(format!("failed {lost}"));
     }
 
     fn missed(&self, tool: &str) {
@@ -413,7 +418,7 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
     }
 }
 
-/// Whoever can be asked something cannot be asked all of it.
+/// A client that can be asked something need not know all ways of asking.
 #[tokio::test(flavor = "multi_thread")]
 async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
     use Capability::{ElicitationForm, Sampling, SamplingContext, SamplingTools};
@@ -511,7 +516,7 @@ async fn oddities_are_put_up_with() {
     }
 }
 
-/// Answers that come after all are no fault of theirs, and nothing that a user is to read.
+/// An answer that comes late is no fault of the server's, and nothing that a user is to read.
 #[tokio::test]
 async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_other_way() {
     let (logged, _guard) = dormouse_tests::logged::logged();
@@ -692,7 +697,8 @@ async fn there_are_only_so_many_connections() {
     assert!(four != one && four != three);
 }
 
-/// What a session has going on in its server is the last to make room, and its client is told.
+/// A connection with processes of a session is the last to make room, and the session's client is
+/// told.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_with_processes_are_the_last_to_end_and_that_is_told() {
@@ -764,7 +770,7 @@ async fn sessions_that_want_the_same_connection_take_turns() {
     tokio::join!(busy, others);
 }
 
-/// One that does not end at once is there until it has ended.
+/// A connection that does not end at once counts until it has ended.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_being_ended_count() {
@@ -1049,7 +1055,7 @@ async fn it_can_be_asked_what_it_offers_and_nothing_else() {
     }
 }
 
-/// How the host that is to be killed learns which reaper to start.
+/// Variable that names the reaper for the host that is to be killed.
 const REAPER: &str = "DORMOUSE_TEST_REAPER";
 
 #[cfg(unix)]

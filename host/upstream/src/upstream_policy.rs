@@ -1,4 +1,4 @@
-//! What stands between an upstream and those who call it.
+//! Policy between an upstream and its callers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,39 +6,38 @@ use std::sync::Arc;
 use dormouse_protocol::{Listener, SessionId};
 use futures::future::BoxFuture;
 
-use super::{Offered, Reactions};
+use super::{Lost, Offered, Reactions};
 
-/// Knows what an upstream is supposed to offer, and decides what reaches it.
+/// Policy that knows what an upstream is supposed to offer, and decides what reaches it.
 pub trait UpstreamPolicy: Send + Sync {
-    /// The upstream says what it offers: after each connection, before anything is
-    /// asked of it, and whenever it has said that a list of its has changed.
+    /// Takes what the upstream offers: after each connection, before anything is asked of it, and
+    /// whenever it has announced that a list of its has changed.
     fn opened(&self, offered: Offered);
 
-    /// The connection of that number has ended.
+    /// Notes that the connection of that number has ended.
     fn closed(&self, connection: u64);
 
-    /// The upstream could not be started, for that reason.
-    fn failed(&self, why: &str);
+    /// Notes that the upstream could not be started, or wants its user to log in first.
+    fn failed(&self, lost: &Lost);
 
-    /// A caller wanted a tool that may be called, but that the upstream does not have for
-    /// this caller's client.
+    /// Notes that a caller wanted a tool that may be called, but that the upstream does not have
+    /// for this caller's client.
     fn missed(&self, tool: &str);
 
-    /// The names of the tools that the upstream's user has seen as they are: the only ones
+    /// Returns the names of the tools that the upstream's user has seen as they are: the only ones
     /// that a caller may be told of.
     fn seen_tools(&self) -> BTreeSet<String>;
 
-    /// What the upstream has done with the first requests of MCP's eras, as far as that is
+    /// Returns the upstream's reactions to the first requests of MCP's eras, as far as they are
     /// known.
     fn reactions(&self) -> Reactions;
 
-    /// Whether a request may go to the upstream as it is now: for the tool, prompt or whatever
-    /// else `name` names in it. A tool that has
-    /// changed since its user last saw it may not; where the caller can ask the
-    /// user, this asks.
+    /// Checks whether a request may go to the upstream as it is now, for the tool, prompt or other
+    /// item that `name` names. A tool that has changed since its user last saw it may not; where
+    /// the caller can ask the user, this asks.
     ///
     /// # Errors
-    /// Why it may not, for the caller.
+    /// The request may not; says why, for the caller.
     fn admit<'a>(
         &'a self,
         method: &'a str,
@@ -46,14 +45,14 @@ pub trait UpstreamPolicy: Send + Sync {
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>>;
 
-    /// The upstream says that the resource of this URI is no longer what it was.
+    /// Notes that the upstream says that the resource of this URI has changed.
     fn updated(&self, uri: &str);
 
-    /// The client of a session, as it can be told and asked something while none of
-    /// its requests is being answered: in the stateless era, it cannot.
+    /// Returns the client of a session, as it can be told and asked something between its requests;
+    /// none in the stateless era.
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
 
-    /// Tells the client of a session what has become of what the upstream has kept for it: at
-    /// once, or later where it hears no logs.
+    /// Tells the client of a session what has become of the state that the upstream has kept for
+    /// it: at once, or later where it hears no logs.
     fn tell(&self, session: Option<SessionId>, text: String);
 }

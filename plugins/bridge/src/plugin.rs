@@ -68,8 +68,8 @@ impl completion::Guest for Bridge {
     }
 }
 
-/// The parameters of what is asked for by name. Arguments stay the text that they
-/// are: a number may have more digits than any type here.
+/// Returns the parameters of a request by name. Arguments stay the text that they are: a number may
+/// have more digits than any type here.
 fn named(name: &str, arguments: &str) -> String {
     format!(
         "{{\"name\":{},\"arguments\":{arguments}}}",
@@ -91,7 +91,7 @@ fn completions(answer: &str) -> Option<Completions> {
     })
 }
 
-/// The host knows an error by its text, and passes on what else there is to it.
+/// Returns the text of an error, by which the host knows the error and passes on its other members.
 fn text(error: UpstreamError) -> String {
     match error {
         UpstreamError::Refused(refusal) => refusal.message,

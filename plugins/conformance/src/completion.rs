@@ -1,4 +1,4 @@
-//! What a user may go on with in an argument.
+//! Completions of arguments.
 
 use dormouse_sdk::{Completion, Completions, Reference};
 

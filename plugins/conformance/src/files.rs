@@ -1,6 +1,6 @@
 //! The smallest files of their kinds.
 
-/// One red pixel.
+/// Red pixel.
 pub(crate) const PNG: &[u8] = include_bytes!("../assets/red.png");
 
 /// Eight thousandths of a second of a tone.

@@ -1,5 +1,5 @@
-//! What the official conformance suite of MCP asks a server for, as a plugin: its
-//! checks then go through the whole host and a real component.
+//! Plugin with all that the official conformance suite of MCP asks a server for: its checks then go
+//! through the whole host and a real component.
 //!
 //! Names, texts and the ids of questions are those of the suite
 //! (npm `@modelcontextprotocol/conformance`, 0.2 line).

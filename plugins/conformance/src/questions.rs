@@ -179,7 +179,7 @@ fn confirmed() -> Result<String, String> {
     Ok(told(&reply))
 }
 
-/// What the user did.
+/// Returns the user's reaction as a text.
 fn told(reply: &Reply<Value>) -> String {
     match reply {
         Reply::Accept(content) => format!("action=accept, content={content}"),

@@ -9,7 +9,7 @@ use crate::Fixtures;
 use crate::exports::dormouse_plugins::conformance::tools::Guest;
 use crate::files::{PNG, WAV};
 
-/// Between two messages, so that a client can tell them apart in time.
+/// Time between two messages, so that a client can tell them apart.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Guest for Fixtures {

@@ -4,12 +4,12 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Everything in ASCII that sorts before the digits, in its order.
+/// ASCII characters that sort before the digits, in their order.
 const MARKS: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
-/// What to sort a name by: its letters first, then their accents, then their
-/// case. It is exact for ASCII, right for what can be decomposed into that, and
-/// the order of code points for other scripts.
+/// Returns the key by which a name is sorted: its letters first, then their accents, then their
+/// case. It is exact for ASCII, right for letters that can be decomposed into that, and the order
+/// of code points for other scripts.
 pub fn key(name: &str) -> (Vec<u32>, Vec<(usize, u32)>, Vec<bool>) {
     let (mut letters, mut accents, mut upper) = (Vec::new(), Vec::new(), Vec::new());
     for c in name.nfd() {

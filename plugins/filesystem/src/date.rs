@@ -8,7 +8,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Like `Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)`.
+/// Writes a time like `Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)`.
 pub fn format(time: SystemTime) -> String {
     let seconds = match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
@@ -37,8 +37,8 @@ pub fn format(time: SystemTime) -> String {
     )
 }
 
-/// Year, month from 0 and day of a day counted from 1970-01-01. Years are taken
-/// to start in March, so that the leap day is a year's last.
+/// Returns year, month from 0 and day of a day counted from 1970-01-01. Years are taken to start in
+/// March, so that the leap day is a year's last.
 fn civil(days: i64) -> (i64, i64, i64) {
     const DAYS_OF_400_YEARS: i64 = 146_097;
     // 1970-01-01 is that many days after 0000-03-01.

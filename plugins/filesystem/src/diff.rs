@@ -1,17 +1,16 @@
 //! The unified diff of two texts, line by line.
 //!
-//! Where a change can be told in several ways (a line that is doubled, a block
-//! that is moved), it depends on the algorithm which one is shown. This is
-//! Myers's greedy one with the same choices as the JavaScript package `diff`,
-//! because the reference server shows what that makes of a change.
+//! A change that can be told in several ways (a line that is doubled, a block that is moved) is
+//! shown as the algorithm finds it. This is Myers's greedy one with the same choices as the
+//! JavaScript package `diff`, because the reference server shows its result.
 
 use std::collections::HashMap;
 
-/// How many lines around a change are shown.
+/// Number of lines around a change that are shown.
 const CONTEXT: usize = 4;
 
-/// How many lines may differ before the search for the smallest difference is
-/// given up, whose cost grows with the square of this: 1000 take some 50 MB.
+/// Most lines that may differ before the search for the smallest difference is given up, whose cost
+/// grows with the square of this: 1000 take some 50 MB.
 const MAX_DIFFERENCE: i64 = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +25,14 @@ enum Kind {
 struct Run {
     kind: Kind,
     count: usize,
-    /// The run before it, as an index of [`Search::runs`].
+    /// Run before it, as an index of [`Search::runs`].
     before: Option<usize>,
 }
 
-/// How far one diagonal of the edit graph is explored.
+/// Explored part of one diagonal of the edit graph.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
-    /// How many old lines are used up.
+    /// Number of old lines that are used up.
     old: i64,
     last: Option<usize>,
 }
@@ -44,7 +43,7 @@ struct Search<'a> {
     runs: Vec<Run>,
 }
 
-/// The diff from `old` to `new`, with the header that the reference gives it.
+/// Returns the diff from `old` to `new`, with the header that the reference gives it.
 pub fn unified(path: &str, old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
@@ -64,8 +63,8 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
 }
 
 impl Search<'_> {
-    /// The last run of the smallest difference. The outer none: it is too large;
-    /// the inner none: there are no lines at all.
+    /// Returns the last run of the smallest difference. The outer none: it is too large; the inner
+    /// none: there are no lines at all.
     fn smallest(&mut self) -> Option<Option<usize>> {
         let (old_len, new_len) = (length(self.old), length(self.new));
         let mut start = Reach { old: 0, last: None };
@@ -122,8 +121,7 @@ impl Search<'_> {
         None
     }
 
-    /// Takes all lines that are the same from here on; says whether that is the
-    /// end of the new ones.
+    /// Takes all lines that are the same from here on. Returns whether the new ones end there.
     fn slide(&mut self, reach: &mut Reach, diagonal: i64) -> bool {
         let at = |lines: &[&str], index: i64| {
             usize::try_from(index).map_or(0, |index| index.min(lines.len()))
@@ -150,7 +148,7 @@ impl Search<'_> {
         reach.old - diagonal >= length(self.new)
     }
 
-    /// One more line of `kind` after the run `last`.
+    /// Adds a line of `kind` after the run `last`.
     fn run(&mut self, kind: Kind, last: Option<usize>) -> Option<usize> {
         let run = match last.and_then(|last| self.runs.get(last)) {
             Some(run) if run.kind == kind => Run {
@@ -181,7 +179,7 @@ fn length(lines: &[&str]) -> i64 {
     i64::try_from(lines.len()).unwrap_or(i64::MAX)
 }
 
-/// Everything between the common start and the common end, as one change.
+/// Returns one change of all lines between the common start and the common end.
 fn coarse(old: &[&str], new: &[&str]) -> Vec<(Kind, usize)> {
     let start = old
         .iter()
@@ -205,7 +203,7 @@ fn coarse(old: &[&str], new: &[&str]) -> Vec<(Kind, usize)> {
     runs.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-/// A part of the diff: changes that are near each other, with the lines around.
+/// Part of the diff: changes that are near each other, with the lines around.
 #[derive(Default)]
 struct Hunk {
     lines: Vec<(char, usize)>,

@@ -9,24 +9,23 @@ use crate::read;
 use crate::text;
 use crate::write;
 
-/// How large a file may be that is edited, in bytes. The diff keeps eight bytes
-/// for each line twice, so this one is smaller than what can be read.
+/// Largest file that is edited, in bytes. The diff keeps eight bytes for each line twice, so this
+/// limit is smaller than that for reading.
 const MAX_EDITED: u64 = 8 << 20;
 
-/// One replacement.
+/// Replacement of a text.
 #[derive(Debug, Clone)]
 pub struct Edit {
-    /// What to look for.
+    /// Text to look for.
     pub old_text: String,
-    /// What to put there.
+    /// Text to put there.
     pub new_text: String,
 }
 
 /// `edit_file`: applies the edits one after the other, and answers with the diff.
 ///
-/// Line endings do not matter for what matches. A file whose lines all end in
-/// `\r\n` keeps that; the reference turns such a file into `\n` without showing
-/// it in the diff.
+/// Line endings make no difference for a match. A file whose lines all end in `\r\n` keeps these;
+/// the reference turns such a file into `\n` without showing it in the diff.
 pub fn file(folders: &Folders, path: &str, edits: &[Edit], dry_run: bool) -> Result<String, Error> {
     let real = folders.resolve(path)?;
     if !dry_run {
@@ -53,7 +52,7 @@ pub fn file(folders: &Folders, path: &str, edits: &[Edit], dry_run: bool) -> Res
     Ok(fenced(&diff::unified(&real, &before, &after)))
 }
 
-/// The diff between more backticks than it has itself.
+/// Returns the diff between more backticks than it has itself.
 fn fenced(diff: &str) -> String {
     let mut fence = String::from("```");
     while diff.contains(&fence) {

@@ -1,14 +1,14 @@
-//! What can go wrong, in the words of the reference server, so that an agent
-//! that knows those reads the same here.
+//! Errors, in the words of the reference server, so that an agent that knows those reads the same
+//! here.
 
 use std::io;
 
-/// How much text or data one call may read or answer with, in bytes. Well under
-/// the 256 MiB of memory that an instance has by default, because a text exists
-/// in several forms while it is worked on: what is not UTF-8 grows threefold.
+/// Most text or data that one call may read or answer with, in bytes. Well under the 256 MiB of
+/// memory that an instance has by default, because a text exists in several forms while it is
+/// worked on: bytes that are not UTF-8 grow threefold.
 pub const MAX_BYTES: u64 = 32 << 20;
 
-/// Why a call failed. The text goes to the agent as it is.
+/// Reason for which a call failed. The text goes to the agent as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path lies in no granted folder.
@@ -24,7 +24,7 @@ pub enum Error {
         "Access denied - symlink target outside allowed directories: {target} not in {allowed}"
     )]
     LinkOutside {
-        /// Where the link leads.
+        /// Target of the link.
         target: String,
         /// The granted folders, separated by commas.
         allowed: String,
@@ -41,19 +41,19 @@ pub enum Error {
         /// The granted folders, separated by commas.
         allowed: String,
     },
-    /// Nothing is granted at all.
+    /// No folder is granted at all.
     #[error(
         "Access denied - no directory is allowed\n\
-         hint: add one to `[servers.NAME.grants]`, like `fs = [{{ path = \"/home/me/notes\", mode = \"ro\" }}]`"
+         hint: the user can grant one with `dormouse grant SERVER --grant-fs FOLDER`, where SERVER is this server's name"
     )]
     NothingGranted,
     /// A write into a folder that is granted for reading.
     #[error(
         "Access denied - cannot write `{path}`: the folder `{folder}` is granted read-only\n\
-         hint: `mode = \"rw\"` for that folder in `[servers.NAME.grants]` would allow it"
+         hint: the user can allow it with `dormouse grant SERVER --grant-fs '{folder}:rw'`, where SERVER is this server's name"
     )]
     ReadOnly {
-        /// What would have been written.
+        /// Path that would have been written.
         path: String,
         /// The granted folder that it is in.
         folder: String,
@@ -64,13 +64,13 @@ pub enum Error {
     /// `~` without a home.
     #[error(
         "Cannot expand `~` in `{0}`: the home directory is not known here\n\
-         hint: use an absolute path, or grant the variable: `env = [\"HOME\"]` in `[servers.NAME.grants]`"
+         hint: use an absolute path; the user can grant the variable with `dormouse grant SERVER --grant-env HOME`, where SERVER is this server's name"
     )]
     NoHome(String),
     /// Two names in a directory differ only in how their characters are composed.
     #[error("Ambiguous Unicode path component: {0}")]
     Ambiguous(String),
-    /// A link that leads to nothing.
+    /// Link that leads to nothing.
     #[error("Parent directory does not exist: {0}")]
     NoParent(String),
     /// A system call that failed, told as Node.js tells it.
@@ -78,9 +78,9 @@ pub enum Error {
     System {
         /// `ENOENT` and the like.
         code: &'static str,
-        /// What that means.
+        /// Meaning of the code.
         message: String,
-        /// What was tried, with the paths: `open '/x'`.
+        /// Call that was tried, with the paths: `open '/x'`.
         operation: String,
     },
     /// More than a call takes.
@@ -88,9 +88,9 @@ pub enum Error {
     TooLarge {
         /// The file or directory.
         path: String,
-        /// How much would have been taken, in bytes.
+        /// Most that would have been taken, in bytes.
         limit: u64,
-        /// What to do instead.
+        /// Advice for another way.
         hint: &'static str,
     },
     /// An edit of something that is not text.
@@ -113,7 +113,7 @@ pub enum Error {
     Lines {
         /// `head` or `tail`.
         name: &'static str,
-        /// What it was.
+        /// Number that was given.
         value: f64,
     },
     /// An empty list of files.
@@ -124,7 +124,7 @@ pub enum Error {
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What is too much about it.
+        /// Limit that it exceeds.
         why: &'static str,
     },
     /// An overwrite that broke off half-way.
@@ -132,15 +132,15 @@ pub enum Error {
     Interrupted {
         /// The file that was being overwritten.
         path: String,
-        /// Where the new text was put first.
+        /// File that the new text was put into first.
         copy: String,
-        /// What went wrong.
+        /// Error of the overwrite.
         cause: Box<Error>,
     },
 }
 
 impl Error {
-    /// A failed system call `call` on `path`.
+    /// Makes the error of a failed system call `call` on `path`.
     pub fn system(error: &io::Error, call: &str, path: &str) -> Self {
         let (code, message) = describe(error);
         Self::System {
@@ -150,7 +150,7 @@ impl Error {
         }
     }
 
-    /// A failed system call `call` from one path to another.
+    /// Makes the error of a failed system call `call` from one path to another.
     pub fn system_between(error: &io::Error, call: &str, from: &str, to: &str) -> Self {
         let (code, message) = describe(error);
         Self::System {
@@ -161,7 +161,7 @@ impl Error {
     }
 }
 
-/// The code and the message that Node.js has for an error.
+/// Returns the code and the message that Node.js has for an error.
 fn describe(error: &io::Error) -> (&'static str, String) {
     use io::ErrorKind as Kind;
     let (code, message) = match error.kind() {

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 
-/// A new folder, which goes when the first value does, and its real path.
+/// Makes a folder, which goes when the first value does, and returns its real path, too.
 pub(crate) fn folder() -> (TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

@@ -18,9 +18,9 @@ const MAX_LENGTH: usize = 4096;
 /// A pattern that is ready to be matched.
 #[derive(Debug)]
 pub struct Glob {
-    /// Whether `!` in front turns it around.
+    /// Whether `!` in front negates it.
     negated: bool,
-    /// What the braces expand to; one of them has to match.
+    /// Expansions of the braces; one of them has to match.
     alternatives: Vec<Vec<Part>>,
 }
 
@@ -33,7 +33,7 @@ enum Part {
 }
 
 impl Glob {
-    /// Reads a pattern. Nothing is a syntax error: what is not special is literal.
+    /// Reads a pattern. There are no syntax errors: a character that is not special is literal.
     pub fn new(pattern: &str) -> Result<Self, Error> {
         let too_complex = |why| Error::Pattern {
             pattern: pattern.chars().take(200).collect(),

@@ -1,10 +1,10 @@
-//! What the host has granted, as the sandbox tells it.
+//! Grants of the host, as the sandbox tells them.
 
 use crate::paths::{self, Folder, Folders};
 use wasip2::filesystem::preopens;
 use wasip2::filesystem::types::{Descriptor, DescriptorFlags};
 
-/// The granted folders, in the order of the configuration.
+/// Returns the granted folders, in the order of the configuration.
 pub fn folders() -> Folders {
     let list = preopens::get_directories()
         .into_iter()
@@ -22,8 +22,8 @@ pub fn folders() -> Folders {
     Folders::new(list.collect(), home)
 }
 
-/// The innermost granted folder that holds the real path `real`, open, and the
-/// path from there on.
+/// Returns the innermost granted folder that holds the real path `real`, open, and the path from
+/// there on.
 pub fn holding(real: &str) -> Option<(Descriptor, String)> {
     let folders = preopens::get_directories().into_iter();
     let (descriptor, folder) = folders

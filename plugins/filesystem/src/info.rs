@@ -1,4 +1,4 @@
-//! What is known of a file or directory besides its content.
+//! Facts about a file or directory besides its content.
 
 use std::fs;
 use std::io;
@@ -8,11 +8,11 @@ use crate::date;
 use crate::error::Error;
 use crate::paths::Folders;
 
-/// What stands for a fact that does not get through the sandbox.
+/// Text for a fact that does not get through the sandbox.
 const UNKNOWN: &str = "unknown (not visible in the sandbox)";
 
-/// `get_file_info`. WASI tells neither the mode nor the time of creation; what
-/// stands for the mode is what the grant permits.
+/// `get_file_info`. WASI tells neither the mode nor the time of creation; the permission of the
+/// grant stands for the mode.
 pub fn of(folders: &Folders, path: &str) -> Result<String, Error> {
     let real = folders.resolve(path)?;
     let metadata = fs::metadata(&real).map_err(|error| Error::system(&error, "stat", &real))?;

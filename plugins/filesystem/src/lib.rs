@@ -1,7 +1,7 @@
 //! The tools of the reference filesystem server, inside granted folders.
 //!
-//! One noun a file, none of which knows of WebAssembly but `grants`, `plugin` and
-//! a part of `scan`; so nearly everything is tested natively.
+//! Each file is about one noun, and knows nothing of WebAssembly, except `grants`, `plugin` and a
+//! part of `scan`; so nearly everything is tested natively.
 
 pub mod collate;
 pub mod date;

@@ -1,4 +1,4 @@
-//! What is in a directory.
+//! Listings of directories.
 
 use std::fs;
 
@@ -7,16 +7,16 @@ use crate::error::Error;
 use crate::paths::{self, Folders};
 use crate::scan::{self, Entry, Listing};
 
-/// How `list_directory_with_sizes` sorts.
+/// Order of `list_directory_with_sizes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortBy {
-    /// As a person would sort names.
+    /// By name, as a person would sort names.
     Name,
-    /// The largest first.
+    /// By size, the largest first.
     Size,
 }
 
-/// The directory at the real path `real`.
+/// Lists the directory at the real path `real`.
 pub fn directory(real: &str) -> Result<Listing, Error> {
     scan::directory(real).map_err(|error| Error::system(&error, "scandir", real))
 }
@@ -25,8 +25,8 @@ fn label(entry: &Entry) -> &'static str {
     if entry.is_dir { "[DIR]" } else { "[FILE]" }
 }
 
-/// A last line that says what is missing. A name that is not UTF-8 could neither
-/// be sent to an agent nor come back from one.
+/// Returns a last line that says what is missing. A name that is not UTF-8 could neither be sent to
+/// an agent nor come back from one.
 fn note(listing: &Listing) -> Option<String> {
     match listing.unnamed {
         0 => None,
@@ -46,7 +46,7 @@ pub fn names(folders: &Folders, path: &str) -> Result<String, Error> {
     Ok(lines.join("\n"))
 }
 
-/// `list_directory_with_sizes`: what cannot be looked at has size 0.
+/// `list_directory_with_sizes`: directories, and files that cannot be looked at, have size 0.
 pub fn sizes(folders: &Folders, path: &str, sort_by: SortBy) -> Result<String, Error> {
     let real = folders.resolve(path)?;
     let listing = directory(&real)?;
@@ -88,7 +88,7 @@ pub fn sizes(folders: &Folders, path: &str, sort_by: SortBy) -> Result<String, E
     Ok(lines.join("\n"))
 }
 
-/// Like `1.50 KB`, with two decimals from 1 KB on.
+/// Writes a size like `1.50 KB`, with two decimals from 1 KB on.
 fn in_units(bytes: u64) -> String {
     let mut unit = 1_u128;
     let mut name = "B";

@@ -1,4 +1,4 @@
-//! Files that are not text: their bytes, with what they are.
+//! Files that are not text: their bytes, with their type.
 
 use crate::error::{Error, MAX_BYTES};
 use crate::paths::{self, Folders};
@@ -7,11 +7,11 @@ use crate::read;
 /// The bytes of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Media {
-    /// What is in the file.
+    /// Content of the file.
     pub data: Vec<u8>,
-    /// By the extension of its name; `application/octet-stream` for all but a few.
+    /// MIME type by the extension of its name; `application/octet-stream` for all but a few.
     pub mime_type: &'static str,
-    /// Where the file is, as a `file:` URL.
+    /// Path of the file, as a `file:` URL.
     pub uri: String,
 }
 
@@ -51,7 +51,7 @@ fn mime_type(name: &str) -> &'static str {
     }
 }
 
-/// The URL of an absolute path, with the same characters encoded as by Node.js.
+/// Returns the URL of an absolute path, with the same characters encoded as by Node.js.
 fn file_url(path: &str) -> String {
     let mut url = String::from("file://");
     for byte in path.bytes() {

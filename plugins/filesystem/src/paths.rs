@@ -1,9 +1,9 @@
 //! From the path that an agent sends to the real path behind it, inside the
 //! granted folders or not at all.
 //!
-//! The sandbox refuses by itself whatever leaves a granted folder. What is done
-//! here makes the refusals readable, and lets links work that the sandbox alone
-//! would not follow: those that lead from one granted folder into another.
+//! The sandbox itself refuses paths that leave a granted folder. This module makes the refusals
+//! readable, and lets links work that the sandbox alone would not follow: those that lead from one
+//! granted folder into another.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::Error;
 
-/// How many links one path may go through; the same number as on Linux.
+/// Most links that one path may go through; the same number as on Linux.
 const MAX_LINKS: usize = 40;
 
 /// A granted folder.
@@ -25,7 +25,7 @@ pub struct Folder {
     pub writable: bool,
 }
 
-/// All granted folders.
+/// Granted folders.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
     list: Vec<Folder>,
@@ -33,7 +33,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders in the order of the configuration, and what `~` stands for.
+    /// Takes the folders in the order of the configuration, and the path that `~` stands for.
     pub fn new(list: Vec<Folder>, home: Option<String>) -> Self {
         let list = list
             .into_iter()
@@ -45,13 +45,13 @@ impl Folders {
         Self { list, home }
     }
 
-    /// The text of `list_allowed_directories`.
+    /// Returns the text of `list_allowed_directories`.
     pub fn allowed(&self) -> String {
         format!("Allowed directories:\n{}", self.joined("\n"))
     }
 
-    /// The real path behind `requested`: absolute, without links, within a
-    /// granted folder. The last parts of it need not exist yet.
+    /// Returns the real path behind `requested`: absolute, without links, within a granted folder.
+    /// The last parts of it need not exist yet.
     ///
     /// A relative path counts from the first granted folder that it stays in.
     pub fn resolve(&self, requested: &str) -> Result<String, Error> {
@@ -99,8 +99,8 @@ impl Folders {
         self.check_writable(path).is_ok()
     }
 
-    /// The innermost granted folder that holds `path`; it decides, as it does in
-    /// WASI's own look-up.
+    /// Returns the innermost granted folder that holds `path`; it decides, as it does in WASI's own
+    /// look-up.
     fn folder_of(&self, path: &str) -> Option<&Folder> {
         self.list
             .iter()
@@ -211,8 +211,8 @@ impl Folders {
     }
 }
 
-/// The only name in `directory` that is `part` but for how its characters are
-/// composed: macOS stores `é` as two characters where others store one.
+/// Returns the only name in `directory` that differs from `part` only in the composition of
+/// characters: macOS stores `é` as two characters where others store one.
 fn composed_otherwise(directory: &str, part: &str) -> Result<Option<String>, Error> {
     if part.is_ascii() {
         return Ok(None);
@@ -232,13 +232,13 @@ fn composed_otherwise(directory: &str, part: &str) -> Result<Option<String>, Err
     Ok(found)
 }
 
-/// `directory` and `name` with one slash between them.
+/// Joins `directory` and `name` with one slash between them.
 pub fn join(directory: &str, name: &str) -> String {
     let slash = if directory.ends_with('/') { "" } else { "/" };
     format!("{directory}{slash}{name}")
 }
 
-/// The directory that holds `path`; `/` holds itself.
+/// Returns the directory that holds `path`; `/` holds itself.
 pub fn parent(path: &str) -> String {
     match path.rfind('/') {
         Some(0) | None => String::from("/"),
@@ -246,13 +246,12 @@ pub fn parent(path: &str) -> String {
     }
 }
 
-/// The last part of `path`.
+/// Returns the last part of `path`.
 pub fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `path`, seen from `base` where it is relative, without `.`, `..` and doubled
-/// slashes.
+/// Resolves `path` against `base` where it is relative, without `.`, `..` and doubled slashes.
 fn normalize(base: &str, path: &str) -> String {
     let mut kept: Vec<&str> = if path.starts_with('/') {
         Vec::new()

@@ -13,7 +13,7 @@ struct Filesystem;
 
 dormouse_sdk::plugin!(Filesystem);
 
-/// Errors leave as text.
+/// Turns an error into its text.
 fn told<T>(result: Result<T, Error>) -> Result<T, String> {
     result.map_err(|error| error.to_string())
 }

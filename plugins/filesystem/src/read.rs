@@ -9,7 +9,7 @@ use crate::text;
 
 const HINT: &str = "read a part of it with `head` or `tail`";
 
-/// How much `tail` reads at once, in bytes.
+/// Bytes that `tail` reads at once.
 const CHUNK: u64 = 64 << 10;
 
 /// `read_file` and `read_text_file`. As in the reference, zero lines mean the
@@ -63,7 +63,7 @@ pub fn several(folders: &Folders, paths: &[String]) -> Result<String, Error> {
     Ok(all)
 }
 
-/// All bytes of the file at the real path `real`, if they are at most `limit`.
+/// Reads all bytes of the file at the real path `real`, if they are at most `limit`.
 pub fn bytes(real: &str, limit: u64, hint: &'static str) -> Result<Vec<u8>, Error> {
     let (file, size) = open(real)?;
     let too_large = || Error::TooLarge {
@@ -85,7 +85,7 @@ pub fn bytes(real: &str, limit: u64, hint: &'static str) -> Result<Vec<u8>, Erro
     Ok(content)
 }
 
-/// Opens a file, and tells its size.
+/// Opens a file, and returns its size, too.
 fn open(real: &str) -> Result<(File, u64), Error> {
     let metadata = fs::metadata(real).map_err(|error| Error::system(&error, "open", real))?;
     if metadata.is_dir() {
@@ -104,7 +104,7 @@ fn open(real: &str) -> Result<(File, u64), Error> {
     Ok((file, metadata.len()))
 }
 
-/// The number of lines that is asked for.
+/// Returns the number of lines that is asked for.
 fn lines(name: &'static str, value: Option<f64>) -> Result<Option<u64>, Error> {
     match value {
         None => Ok(None),

@@ -1,17 +1,17 @@
 //! Reading a directory.
 //!
-//! The standard library ends a listing at the first name that is not UTF-8,
-//! because WASI has only strings for names, and so an error for that one. Here
-//! the rest is listed, and such names are counted.
+//! The standard library ends a listing at the first name that is not UTF-8, because WASI has only
+//! strings for names, and so an error for such a name. Here the rest is listed, and such names are
+//! counted.
 
 use std::io;
 
-/// What is in a directory.
+/// Content of a directory.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The entries, sorted by the bytes of their names.
     pub entries: Vec<Entry>,
-    /// How many more there are whose names are not UTF-8.
+    /// Number of further entries, whose names are not UTF-8.
     pub unnamed: usize,
 }
 

@@ -1,6 +1,6 @@
 //! Text as JavaScript understands it, where that differs from Rust.
 
-/// `text` with `\n` for each `\r\n`; without any, it is not copied.
+/// Replaces each `\r\n` in `text` by `\n`; without any, the text is not copied.
 pub fn unix_lines(text: String) -> String {
     if text.contains("\r\n") {
         text.replace("\r\n", "\n")
@@ -14,13 +14,13 @@ pub fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
 
-/// The white space that `line` starts with.
+/// Returns the white space that `line` starts with.
 pub fn indent(line: &str) -> &str {
     let text = line.trim_start_matches(is_space);
     line.get(..line.len() - text.len()).unwrap_or_default()
 }
 
-/// Text out of bytes; what is not UTF-8 becomes U+FFFD. Valid text, which is
+/// Makes a text of bytes, of which those that are not UTF-8 become U+FFFD. Valid text, which is
 /// nearly all, is not copied.
 pub fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)

@@ -72,7 +72,7 @@ fn line(json: &mut String, indent: usize) {
     json.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// A pattern without `*` is also a name to leave out wherever it is.
+/// Reads patterns of paths to leave out. One without `*` is also a name, wherever that is.
 fn exclusions(patterns: &[String]) -> Result<Vec<Glob>, Error> {
     let mut globs = Vec::new();
     for pattern in patterns {

@@ -1,5 +1,5 @@
-//! Going through a directory and all below it, without recursion: a tree may be
-//! deeper than the stack of a sandbox.
+//! Walk through a directory and all below it, without recursion: a tree may be deeper than the
+//! stack of a sandbox.
 
 use std::vec;
 
@@ -18,33 +18,33 @@ pub struct Walk {
 struct Level {
     /// The real path of the directory.
     real: String,
-    /// Its path as seen from where the walk began; empty there.
+    /// Its path relative to the start of the walk; empty for the start.
     relative: String,
     entries: vec::IntoIter<Entry>,
 }
 
-/// What comes next on a walk.
+/// Next step of a walk.
 #[derive(Debug)]
 pub enum Step {
     /// An entry of the innermost directory that was entered.
     Found(Found),
-    /// That directory has no more, and is left.
+    /// End of that directory, which is left.
     Leave,
 }
 
-/// An entry, with where it is.
+/// Entry with its paths.
 #[derive(Debug)]
 pub struct Found {
     /// The entry.
     pub entry: Entry,
     /// Its path, absolute.
     pub real: String,
-    /// Its path as seen from where the walk began.
+    /// Its path relative to the start of the walk.
     pub relative: String,
 }
 
 impl Walk {
-    /// Begins in the directory at the real path `real`.
+    /// Starts a walk in the directory at the real path `real`.
     pub fn new(real: &str) -> Result<Self, Error> {
         let mut walk = Self { levels: Vec::new() };
         walk.push(real.to_owned(), String::new())?;
@@ -56,7 +56,7 @@ impl Walk {
         self.push(found.real, found.relative)
     }
 
-    /// How many directories deep the walk is, counting the one it began in.
+    /// Returns the depth of the walk in directories, counting the one that it began in.
     pub fn depth(&self) -> usize {
         self.levels.len()
     }

@@ -45,14 +45,13 @@ pub fn moved(folders: &Folders, source: &str, destination: &str) -> Result<Strin
     Ok(format!("Successfully moved {source} to {destination}"))
 }
 
-/// Makes `content` the content of the file at the real path `real`, so that at
-/// every moment either the old text or the whole new one is on disk.
+/// Writes `content` into the file at the real path `real`, so that at every moment either the old
+/// text or the whole new one is on disk.
 ///
-/// The new text goes into a file beside it first. A new file gets that one's
-/// name changed. An existing file is overwritten in place, and the copy removed
-/// after that: renaming would give it the mode of a new file, and the sandbox
-/// cannot change modes, so a script would lose its `x` and a private file its
-/// privacy with each edit.
+/// The new text goes into a temporary file beside it first. A new file is made by renaming the
+/// temporary one. An existing file is overwritten in place, and the temporary one removed after
+/// that: renaming would give it the mode of a new file, and the sandbox cannot change modes, so a
+/// script would lose its `x` and a private file its privacy with each edit.
 pub fn replace(real: &str, content: &str) -> Result<(), Error> {
     let existing = match fs::metadata(real) {
         Ok(metadata) if metadata.is_dir() => {
@@ -94,7 +93,7 @@ pub fn replace(real: &str, content: &str) -> Result<(), Error> {
     done
 }
 
-/// A path in the same directory that nothing has yet.
+/// Returns a path in the same directory that nothing has yet.
 fn beside(real: &str) -> String {
     let name = paths::name(real);
     let end = name.floor_char_boundary(MAX_NAME);
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
     use crate::paths::Folder;
 
-    /// A folder that is granted for writing, with a part that is not.
+    /// Makes a folder that is granted for writing, with a part that is not.
     fn granted() -> (tempfile::TempDir, String, Folders) {
         let (dir, root) = crate::fixture::folder();
         fs::create_dir(format!("{root}/ro")).unwrap();
@@ -191,7 +190,7 @@ mod tests {
         ] {
             let error = error.unwrap_err().to_string();
             assert!(
-                error.contains("granted read-only") && error.contains("mode = \"rw\""),
+                error.contains("granted read-only") && error.contains(":rw'`"),
                 "{error}"
             );
         }

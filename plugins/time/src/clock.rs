@@ -1,16 +1,16 @@
-//! Time in timezones. Every function is told what time it is.
+//! Time in timezones. Every function takes the current time as a parameter.
 
 use chrono::{DateTime, NaiveTime, Offset, SecondsFormat, TimeZone, Utc};
 use chrono_tz::{OffsetComponents, Tz};
 
-/// A moment as the clocks of a timezone show it.
+/// Moment as the clocks of a timezone show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     /// The timezone, as it was asked for.
     pub timezone: String,
     /// ISO 8601, to the second, with the offset from UTC.
     pub datetime: String,
-    /// In English.
+    /// Name of the day, in English.
     pub day_of_week: String,
     /// Whether daylight saving time is in force.
     pub is_dst: bool,
@@ -19,15 +19,15 @@ pub struct Moment {
 /// A time of day in two timezones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversion {
-    /// Where it was asked for.
+    /// Time in the timezone that it was asked for.
     pub source: Moment,
-    /// What it is there.
+    /// Same moment in the target's timezone.
     pub target: Moment,
-    /// How far the target's clocks are ahead, like `+9.0h` or `-5.75h`.
+    /// Time by which the target's clocks are ahead, like `+9.0h` or `-5.75h`.
     pub difference: String,
 }
 
-/// What time it is in a timezone.
+/// Returns the current time in a timezone.
 ///
 /// # Errors
 /// There is no such timezone.
@@ -36,7 +36,7 @@ pub fn current(timezone: &str, now: DateTime<Utc>) -> Result<Moment, String> {
     Ok(moment(timezone, &now.with_timezone(&zone)))
 }
 
-/// What time it is in one timezone when the clocks of another show `time`, today.
+/// Returns the time in one timezone when the clocks of another show `time`, today.
 ///
 /// # Errors
 /// There is no such timezone, or `time` is not a time of day there.
@@ -84,7 +84,7 @@ fn moment(timezone: &str, time: &DateTime<Tz>) -> Moment {
     }
 }
 
-/// Hours with one decimal where they are whole, else with as many as they need.
+/// Writes hours with one decimal where they are whole, else with as many as they need.
 fn difference(seconds: i32) -> String {
     let hours = f64::from(seconds) / 3600.0;
     if seconds % 3600 == 0 {

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 use crate::Floor;
 
-/// Serves whoever comes, for ever.
+/// Serves all clients, for ever.
 pub(crate) async fn serve(floor: Floor) -> anyhow::Result<()> {
     // The cheaper of rmcp's two ways to answer.
     let config = StreamableHttpServerConfig::default().with_json_response(true);

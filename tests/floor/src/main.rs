@@ -1,6 +1,5 @@
-//! An MCP server of rmcp alone, with as many tools as it is told to have: the
-//! floor that the benches measure Dormouse against. Whatever it costs, no rmcp
-//! server can do without.
+//! MCP server of rmcp alone, with as many tools as it is told to have: the floor that the benches
+//! measure Dormouse against. No rmcp server can do without the cost that it has.
 //!
 //! `dormouse-floor [--http] [SERVERS] [TOOLS]` shows the same tools under the same names
 //! as Dormouse does for that many copies of the `bench` guest. With `--http` it

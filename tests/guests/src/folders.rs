@@ -13,7 +13,7 @@ use wasip2::filesystem::types::{
 };
 use wasip2::io::streams::OutputStream;
 
-/// How much of a file is read, in bytes.
+/// Most bytes of a file that are read.
 const MAX_READ: u64 = 4096;
 
 impl Guest for Folders {
@@ -27,8 +27,8 @@ impl Guest for Folders {
     }
 }
 
-/// Opens so many streams, all of which stay open until the last one. Says how many could
-/// be opened, and what became of the one behind them.
+/// Opens so many streams, all of which stay open until the last one. Returns how many could be
+/// opened, and the outcome of the one behind them.
 fn at_once<T>(streams: &str, open: impl Fn() -> Result<T, ErrorCode>) -> String {
     let streams = streams.parse().unwrap_or(0);
     let mut opened = Vec::new();
@@ -258,7 +258,7 @@ impl Granted<'_> {
         folder.open_at(PathFlags::SYMLINK_FOLLOW, path, how, flags)
     }
 
-    /// The granted folder that a path is in, and the rest of the path as it is.
+    /// Returns the granted folder that a path is in, and the rest of the path as it is.
     fn at<'p>(&self, path: &'p str) -> Result<(&Descriptor, &'p str), ErrorCode> {
         let found = self.0.iter().filter_map(|(folder, name)| {
             let rest = path.strip_prefix(name.as_str())?;

@@ -10,7 +10,7 @@ struct Requests;
 
 dormouse_sdk::plugin!(Requests, world = "http");
 
-/// How many bytes of a body are written at once.
+/// Bytes of a body that are written at once.
 const CHUNK: usize = 4096;
 
 impl Guest for Requests {
@@ -101,7 +101,7 @@ impl Guest for Requests {
     }
 }
 
-/// Headers that are nearly as large as they may be.
+/// Returns headers that are nearly as large as they may be.
 fn filled() -> Fields {
     let fields = Fields::new();
     for _ in 0..50 {
@@ -110,7 +110,7 @@ fn filled() -> Fields {
     fields
 }
 
-/// A body, as much of which is written as can be before anybody reads it.
+/// Writes as much of a body as can be written before anybody reads it.
 fn written(
     body: Result<OutgoingBody, ()>,
 ) -> Option<(wasip2::io::streams::OutputStream, OutgoingBody)> {

@@ -1,12 +1,12 @@
 //! Inputs made of those of a corpus, the same ones each time.
 
-/// The longest input that is made, in bytes; most are no longer than an eighth of it.
+/// Longest input that is made, in bytes; most are no longer than an eighth of it.
 const LONGEST: usize = 64 << 10;
 
-/// One of so many inputs may be as long.
+/// Number of inputs of which one may be as long.
 const LONG_ONE_OF: usize = 16;
 
-/// Parts of what is read, in all of its languages.
+/// Parts of inputs, in all languages that are read.
 const TOKENS: &[&[u8]] = &[
     b"{",
     b"}",
@@ -127,10 +127,10 @@ const TOKENS: &[&[u8]] = &[
     b"command",
 ];
 
-/// Makes inputs.
+/// Maker of inputs.
 pub(super) struct Mutator<'c> {
     corpus: &'c [Vec<u8>],
-    /// Never zero.
+    /// State of the random numbers; never zero.
     state: u64,
 }
 
@@ -147,7 +147,7 @@ impl<'c> Mutator<'c> {
         }
     }
 
-    /// The next input: one of the corpus, changed in one or more ways.
+    /// Makes the next input: one of the corpus, changed in one or more ways.
     pub(super) fn next(&mut self) -> Vec<u8> {
         let mut input = self.seed().to_vec();
         let longest = match self.below(LONG_ONE_OF) {
@@ -211,7 +211,7 @@ impl<'c> Mutator<'c> {
         &self.corpus[self.below(self.corpus.len())]
     }
 
-    /// A part of so many bytes: a short one more often than a long one.
+    /// Returns a part of so many bytes: a short one more often than a long one.
     fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length + 1);
         let longest = 1 << self.below(10);
@@ -224,7 +224,7 @@ impl<'c> Mutator<'c> {
         (random % limit.max(1) as u64) as usize
     }
 
-    /// Xorshift, multiplied (Vigna).
+    /// Returns the next random number: xorshift, multiplied (Vigna).
     fn random(&mut self) -> u64 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::difference::assert_same;
 
-/// A step with names as the server has them, or as Dormouse shows them.
+/// Returns a step with names as the server has them, or as Dormouse shows them.
 fn named(step: &Value, prefix: &str) -> Value {
     let mut step = step.clone();
     let place = match step["do"].as_str().unwrap() {
@@ -21,8 +21,8 @@ fn named(step: &Value, prefix: &str) -> Value {
     step
 }
 
-/// What an SDK has understood, without what is the host's business: who it is, what
-/// it has besides, and what the stateless era says of a result, where it speaks that.
+/// Returns an outcome of an SDK without the host's part: its name, its own items, and members of
+/// results in the stateless era.
 fn own(mut outcome: Value, prefix: &str, is_stateless: bool) -> Value {
     let members = outcome.as_object_mut().unwrap();
     for name in ["server", "protocol"] {

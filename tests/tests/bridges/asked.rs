@@ -1,5 +1,5 @@
-//! What agents are asked and told while their calls run: through Dormouse what they are asked
-//! and told directly, whatever the server is made with, and whatever they speak and declare.
+//! Questions and notifications that agents get while their calls run: through Dormouse the same as
+//! directly, whatever the server is made with, and whatever the agents speak and declare.
 //!
 //! Servers behave differently in each era of MCP, and some do what cannot be undone without
 //! asking where they believe that nobody can be asked.
@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 
 use crate::difference::assert_same;
 
-/// The server's name, in front of what it asks and logs.
+/// Name of the server, in front of its questions and logs.
 const NAME: &str = "asking";
 
-/// What the client answers to what it has not declared, which the server may repeat.
+/// Error message of the client for questions that it has not declared, which the server may repeat.
 const REFUSED: &str = "REFUSED";
 
 const MODERN: &str = "2026-07-28";
@@ -39,8 +39,8 @@ fn run(home: &Home, sessions: &[Value], place: &[String], token: Option<&str>) -
     serde_json::from_str(&said).unwrap()
 }
 
-/// The same sessions with a server, directly and behind Dormouse, over standard streams or HTTP
-/// all the way.
+/// Outcomes of the same sessions with a server, directly and behind Dormouse, over standard streams
+/// or HTTP all the way.
 struct Both {
     direct: Vec<Value>,
     through: Vec<Value>,
@@ -70,7 +70,7 @@ impl Both {
         }
     }
 
-    /// Fails where a session is not the same on both sides. Gives what came of it.
+    /// Fails where a session is not the same on both sides. Returns the outcomes.
     fn same(self, sessions: &[Value]) -> Vec<Value> {
         let outcomes = self.direct.into_iter().zip(self.through);
         let outcomes = outcomes.zip(sessions).map(|((direct, through), session)| {
@@ -98,7 +98,7 @@ impl Both {
     }
 }
 
-/// A session with the names of tools that Dormouse shows.
+/// Returns a session with the names of tools that Dormouse shows.
 fn prefixed(session: &Value) -> Value {
     let mut session = session.clone();
     for tool in session["tools"].as_array_mut().unwrap() {
@@ -110,7 +110,7 @@ fn prefixed(session: &Value) -> Value {
     session
 }
 
-/// Takes out of what came of a call what says whose it is, and what only the newest era says.
+/// Takes the names of servers, and members of the newest era only, out of the outcome of a call.
 fn unmark(call: &mut Value, modern: bool) {
     let mark = format!("[server `{NAME}`]");
     for question in call["asked"].as_array_mut().into_iter().flatten() {
@@ -140,7 +140,7 @@ fn unmark(call: &mut Value, modern: bool) {
     }
 }
 
-/// Takes members out of an object that is a member, and that where nothing is left in it.
+/// Takes members out of an object that is a member, and that object where it is empty then.
 fn without(members: &mut Map<String, Value>, name: &str, inner: &[&str]) {
     if let Some(Value::Object(found)) = members.get_mut(name) {
         found.retain(|name, _| !inner.contains(&name.as_str()));
@@ -150,7 +150,7 @@ fn without(members: &mut Map<String, Value>, name: &str, inner: &[&str]) {
     }
 }
 
-/// Sessions of a revision, of clients that declare one thing, all or nothing.
+/// Returns sessions of a revision, of clients that declare one capability, all or none.
 fn sessions_of(revision: &str, tools: &[&str]) -> Vec<Value> {
     let declared = [
         json!({}),
@@ -205,7 +205,7 @@ fn agents_are_asked_and_told_the_same(sdk: &str, revision: &str, http: bool) {
     }
 }
 
-/// Whatever a client sets after that it is told by a server that knows levels.
+/// Levels that a client sets after its first log reach a server that knows levels.
 fn levels_are_the_same(sdk: &str) {
     let sessions: Vec<_> = ["2025-06-18", "2025-11-25"]
         .into_iter()
@@ -261,8 +261,8 @@ of_sdks! {
     typescript_2 = "v2";
 }
 
-/// A server that would ask before it destroys something looks for whether it can in the
-/// handshake, and goes on without asking where it finds that it cannot.
+/// A server that would ask before it destroys something looks in the handshake whether its client
+/// can be asked, and goes on without asking where it cannot.
 #[test]
 fn a_confirmation_is_asked_for_exactly_where_it_is_directly() {
     let sessions: Vec<_> = ["2025-06-18", "2025-11-25"]
@@ -290,8 +290,9 @@ fn levels_of_typescript_are_what_they_are_directly() {
     levels_are_the_same("v2");
 }
 
-/// Of a server that knows nothing but the era without a handshake, a client of the other one is
-/// told nothing that its own does not have, and asked what the server asks by its answers.
+/// A server that knows only the era without a handshake is bridged to a client with one: the client
+/// is told nothing that its own era does not have, and is asked the questions that the server puts
+/// into its answers.
 #[test]
 fn a_server_of_the_newest_era_answers_others_in_their_words() {
     let server = upstream::asking("v2").unwrap();

@@ -1,4 +1,4 @@
-//! Where two answers differ, so that a person sees it at a glance.
+//! Place at which two answers differ, so that a person sees it at a glance.
 
 use serde_json::Value;
 

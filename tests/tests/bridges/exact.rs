@@ -1,5 +1,5 @@
-//! JSON that most types have no room for: to an agent, byte for byte what the server
-//! has said, and to the server what the agent has.
+//! JSON that most types have no room for: byte for byte, the agent gets the server's, and the
+//! server the agent's.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,14 +10,15 @@ use dormouse_tests::{Home, Upstream, artifacts};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// What no `f64` and no `u64` is, and what is there twice.
+/// Members with numbers that neither an `f64` nor a `u64` holds, and with a name that is there
+/// twice.
 const ODD: &str =
     r#"{"n": 12345678901234567890123, "x": 1.10,"z":-0.0, "e":1E5 ,"twice":1,"twice":[2.50]}"#;
 
-/// What the server says of that kind.
+/// Members of that kind that the server sends.
 const SAID: &str = r#""n":12345678901234567890123, "x":1.10,"z":-0.0, "e":1E5 ,"#;
 
-/// A server that says such things, with that scheme for its resources, if it has any.
+/// Returns a server that sends such members, with its name as the scheme of its resources.
 pub(crate) fn server(name: &str, resources: bool) -> Upstream {
     let script = artifacts::workspace().join("tests/servers/exact.py");
     let server = Upstream::new(Path::new("python3"));
@@ -28,7 +29,7 @@ pub(crate) fn server(name: &str, resources: bool) -> Upstream {
     }
 }
 
-/// A home with it.
+/// Makes a home with that server.
 fn home() -> Home {
     let home = Home::new().unwrap();
     home.upstream("odd", &server("odd", true), "").unwrap();
@@ -36,7 +37,7 @@ fn home() -> Home {
     home
 }
 
-/// The text of an object's member.
+/// Returns the text of an object's member.
 fn member(object: &str, name: &str) -> Option<String> {
     let members: serde_json::Result<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(object);
     let mut members = members.unwrap_or_else(|error| panic!("{error}: {object}"));
@@ -47,7 +48,7 @@ fn result(message: &str) -> String {
     member(message, "result").unwrap_or_else(|| panic!("no result in {message}"))
 }
 
-/// The text of a result's first block.
+/// Returns the text of a result's first block.
 fn text(result: &str) -> String {
     let content: Value = serde_json::from_str(&member(result, "content").unwrap()).unwrap();
     let text = content[0]["text"].as_str();
@@ -63,13 +64,13 @@ fn response(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// Parameters as the stateless era has them.
+/// Returns parameters as the stateless era has them.
 fn stateless(params: &str) -> String {
     let meta = &wire::stateless(json!({}), able())["_meta"];
     params.replacen('{', &format!("{{\"_meta\":{meta},"), 1)
 }
 
-/// What the client can be asked.
+/// Returns the capabilities that the client declares.
 fn able() -> Value {
     json!({ "elicitation": { "form": {} } })
 }
@@ -78,9 +79,9 @@ fn able() -> Value {
 struct Raw {
     wire: Wire,
     next: u64,
-    /// What is answered to whatever is asked.
+    /// Result for all requests of the server.
     answer: &'static str,
-    /// What was asked last.
+    /// Last request of the server.
     asked: String,
 }
 
@@ -94,7 +95,7 @@ impl Raw {
         Self::of(wire)
     }
 
-    /// One that shakes no hands.
+    /// Starts a host without a handshake.
     fn stateless(home: &Home) -> Self {
         Self::of(Wire::spawn(&mut home.command(&["serve"])).unwrap())
     }
@@ -112,7 +113,7 @@ impl Raw {
         self.wire.send_raw(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// The message that answers a request.
+    /// Sends a request, and returns the message that answers it.
     fn ask(&mut self, method: &str, params: &str) -> String {
         let id = self.next;
         self.next += 1;
@@ -131,7 +132,7 @@ impl Raw {
     }
 }
 
-/// A question over HTTP, in that session or in none.
+/// Makes a request over HTTP, in that session or in none.
 fn posted(session: Option<&Session>, method: &str, params: &str) -> Request {
     match session {
         Some(session) => Request::post(request(1, method, params))
@@ -152,7 +153,7 @@ fn posted(session: Option<&Session>, method: &str, params: &str) -> Request {
     }
 }
 
-/// The last message of an answer, and whether it came in a stream.
+/// Returns the last message of an answer, and whether it came in a stream.
 fn last(answer: &mut Answer) -> (String, bool) {
     if answer.header("content-type") == Some("application/json") {
         return (String::from_utf8(answer.body().unwrap()).unwrap(), false);
@@ -164,7 +165,7 @@ fn last(answer: &mut Answer) -> (String, bool) {
     (last, true)
 }
 
-/// A session over HTTP whose client can be asked something.
+/// Opens a session over HTTP whose client can be asked something.
 fn session(host: &Server) -> Session {
     let hello = wire::request(0, "initialize", wire::initialize(able()));
     let mut answer = host.ask(&Request::post(hello.to_string())).unwrap();
@@ -177,7 +178,7 @@ fn session(host: &Server) -> Session {
     session
 }
 
-/// What is asked of the server, with `NAME` for that of its tools and prompts.
+/// Requests to the server, with `NAME` for that of its tools and prompts.
 const ASKED: [(&str, &str); 4] = [
     ("tools/call", r#"{"name":"NAME","arguments":{}}"#),
     (
@@ -191,13 +192,13 @@ const ASKED: [(&str, &str); 4] = [
     ),
 ];
 
-/// The same without the progress that it may be told of.
+/// Returns the same parameters without a progress token.
 fn silent(params: &str) -> String {
     params.replace(r#","_meta":{"progressToken":"t"}"#, "")
 }
 
-/// A result as the stateless era has it: what kind it is first, and behind all else how
-/// long it keeps, if it was read, and who has answered.
+/// Returns a result as the stateless era has it: its type first, and at the end the time for which
+/// it may be cached, if it was read, and the name of the server.
 fn of_stateless(method: &str, result: &str) -> String {
     let keeps = match method {
         "resources/read" => r#","ttlMs":0,"cacheScope":"private""#,
@@ -271,7 +272,7 @@ fn answers_over_http_are_the_servers_in_streams_too() {
     assert!(in_stream);
 }
 
-/// The server tells what it has been sent.
+/// The server returns the arguments that it got.
 #[test]
 fn arguments_reach_the_server_as_they_are() {
     let home = home();
@@ -349,11 +350,11 @@ fn errors_are_the_servers() {
     assert_eq!(member(&error, "data").unwrap(), data);
 }
 
-/// What a user answers, and what a server then hears of it.
+/// Answer of a user, which a server then gets.
 const ANSWER: &str =
     r#"{"action":"accept", "content":{"n": 12345678901234567890123},"x-odd":{"a":1.10,"a":2.50}}"#;
 
-/// The parameters of a question are the server's, and nothing besides, but for its name.
+/// The parameters of a question are the server's, and nothing besides, but for the server's name.
 #[track_caller]
 fn is_the_servers(question: &str) {
     let odd = member(question, "x-odd").unwrap();

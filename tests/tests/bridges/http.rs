@@ -1,5 +1,5 @@
-//! Servers that listen: one that lets nobody in without a header, and one that
-//! knows only the transport before streamable HTTP.
+//! Servers that listen: one that refuses all requests without a header, and one that knows only the
+//! transport before streamable HTTP.
 
 use dormouse_tests::guard::Guard;
 use dormouse_tests::upstream::{self, Listening};
@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::pair::{Pair, able};
 
-/// What opens the door.
+/// Value of the header that is let in.
 const KEY: &str = "Bearer the-key-that-is-never-shown";
 
-/// The server itself on one side, and on the other the same one behind Dormouse
-/// where it listens.
+/// Returns the server itself on one side, and on the other the same one behind Dormouse, by the URL
+/// at which it listens.
 fn pair(lines: &str) -> Pair {
     let home = Home::new().unwrap();
     home.table("everything", lines).unwrap();
@@ -23,7 +23,7 @@ fn pair(lines: &str) -> Pair {
     Pair::with(home, "everything", direct, through)
 }
 
-/// All that passes both ways.
+/// Checks all that passes both ways.
 fn everything_is_the_same(mut pair: Pair) {
     pair.same_tools();
     pair.same_list("prompts/list", "prompts");
@@ -117,7 +117,7 @@ fn of_the_older_transport_is_the_same() {
     everything_is_the_same(pair(&format!("url = '{url}'\ntype = 'sse'")));
 }
 
-/// Whoever does not say which transport it is gets the one that works.
+/// An entry without a transport gets the one that works.
 #[test]
 fn of_the_older_transport_is_found_out() {
     let server = Listening::everything("sse").unwrap();

@@ -31,12 +31,12 @@ mod unlisted;
 use dormouse_tests::{Home, upstream};
 use pair::Pair;
 
-/// The server that has every feature of the protocol, in an empty folder.
+/// Returns the server that has every feature of the protocol, in an empty folder.
 fn everything() -> Pair {
     Pair::start("everything", |_| {}, |_| upstream::everything())
 }
 
-/// The server that tells what it is told, behind a Dormouse that knows it already.
+/// Returns a home with the server that repeats what it is told, which Dormouse knows already.
 fn mirror(legacy: bool) -> Home {
     let home = Home::new().unwrap();
     let server = upstream::mirror(legacy).unwrap();

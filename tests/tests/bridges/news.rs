@@ -1,4 +1,4 @@
-//! What a server says unasked: progress, logs; and what it is told unasked.
+//! Messages without a request: progress and logs of a server, and notifications to it.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::difference::assert_same;
 use crate::everything;
 use crate::pair::Side;
 
-/// A call that takes that long, and tells of itself as often.
+/// Makes a call that takes that long, and reports its progress as often.
 fn long(seconds: f64, steps: u64) -> Value {
     json!({
         "name": "trigger-long-running-operation",
@@ -46,7 +46,7 @@ fn calls_run_beside_each_other() {
     assert!(answer["result"]["content"].is_array(), "{answer}");
 }
 
-/// What is cancelled is never answered, and the session goes on.
+/// A cancelled call is never answered, and the session goes on.
 #[test]
 fn calls_are_cancelled_alike() {
     let mut pair = everything();
@@ -68,7 +68,7 @@ fn calls_are_cancelled_alike() {
     }
 }
 
-/// What is logged in the course of a call.
+/// Logs in the course of a call are passed on.
 #[test]
 fn logs_of_a_call_are_heard() {
     let mut pair = everything();
@@ -85,7 +85,7 @@ fn logs_of_a_call_are_heard() {
     }
 }
 
-/// What is logged outside of any call passes too, as far as the client wants it.
+/// Logs outside of any call are passed on, too, as far as the client wants them.
 #[test]
 fn logs_are_heard_alike() {
     let mut pair = everything();
@@ -108,7 +108,7 @@ fn logs_are_heard_alike() {
     }
 }
 
-/// The next log in which that occurs, among others.
+/// Waits for the next log that contains a text, among others.
 fn logged(side: &mut Side, part: &str) -> Value {
     loop {
         let message = side.client.notification("notifications/message", PATIENCE);

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use dormouse_tests::{Client, Home, Upstream, artifacts, wait};
 use serde_json::{Value, json};
 
-/// What a client declares that shows pages.
+/// Returns the capabilities of a client that shows pages.
 fn shows_pages() -> Value {
     json!({ "extensions": {
         "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] },
@@ -27,7 +27,7 @@ fn serve(home: &Home, able: Value) -> Client {
     Client::start_able(&mut home.command(&["serve"]), able).unwrap()
 }
 
-/// Names of tools, as the server has them.
+/// Returns the names of tools, as the server has them.
 fn names(host: &mut Client) -> Vec<String> {
     let tools = host.tools().unwrap().into_iter();
     let names = tools.map(|tool| tool["name"].as_str().unwrap().replace("weather__", ""));
@@ -36,7 +36,7 @@ fn names(host: &mut Client) -> Vec<String> {
     names
 }
 
-/// Whether a tool of the server waits for its user, and no other one.
+/// Whether a tool of the server waits for its user, and no other one does.
 fn waits(home: &Home) -> bool {
     let shown = home.run(&["diff", "weather"]).unwrap();
     let text = [shown.stdout, shown.stderr].concat();
@@ -49,7 +49,7 @@ fn waits(home: &Home) -> bool {
     !nothing
 }
 
-/// Whoever meets a server first is offered by it what they are offered directly.
+/// A client that meets a server first is offered the same by it as directly.
 #[test]
 fn a_server_offers_its_pages_to_exactly_those_who_show_them() {
     for (able, expected) in [
@@ -82,8 +82,8 @@ fn a_server_offers_its_pages_to_exactly_those_who_show_them() {
     }
 }
 
-/// Where the server is known, they wait for its user once, who is not bothered with them by clients
-/// that do not show pages.
+/// Tools with pages of a server that is known wait for its user once. Clients that do not show
+/// pages do not bother the user with them.
 #[test]
 fn pages_wait_for_those_who_show_them_and_for_nobody_else() {
     let home = home();

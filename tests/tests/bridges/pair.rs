@@ -1,4 +1,4 @@
-//! One server twice: as a client has it that starts it itself, and behind Dormouse.
+//! The same server twice: started by its client itself, and behind Dormouse.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::difference::assert_same;
 
-/// In requests and in answers: the folder of that side, which the other one has
-/// under another name.
+/// Placeholder, in requests and in answers, for the folder of that side: the other side's has
+/// another name.
 pub(crate) const HERE: &str = "{here}";
 
-/// What a client says that it can be asked. The same on both sides, because some
-/// servers show more tools to those who can do more.
+/// Returns the capabilities that a client declares. They are the same on both sides, because some
+/// servers show more tools to clients that can do more.
 pub(crate) fn able() -> Value {
     json!({
         "roots": { "listChanged": true },
@@ -22,11 +22,11 @@ pub(crate) fn able() -> Value {
     })
 }
 
-/// A client of one side.
+/// Client of one side.
 pub(crate) struct Side {
     pub(crate) client: Client,
     folder: PathBuf,
-    /// What stands before the names of tools and prompts.
+    /// Prefix of the names of tools and prompts.
     prefix: String,
 }
 
@@ -44,7 +44,7 @@ impl Side {
         }
     }
 
-    /// A request as this side has to be sent it.
+    /// Returns a request as this side has to be sent it.
     pub(crate) fn request(&self, method: &str, params: &Value) -> Value {
         let mut params = self.with(params, HERE, &self.folder.display().to_string());
         let named = match method {
@@ -58,7 +58,7 @@ impl Side {
         params
     }
 
-    /// What this side has said, without what only it can have said.
+    /// Returns an answer of this side, without the parts that only this side can have.
     pub(crate) fn told(&self, answer: &Value) -> Value {
         let mut told = self.with(answer, &self.folder.display().to_string(), HERE);
         // Whose the words are is all that is said besides.
@@ -76,12 +76,12 @@ impl Side {
         told
     }
 
-    /// A value in which one text stands for another one.
+    /// Returns a value in which one text stands for another one.
     fn with(&self, value: &Value, of: &str, by: &str) -> Value {
         edited(value, &|text| text.replace(of, by))
     }
 
-    /// Sends a request and gives what becomes of it.
+    /// Sends a request, and returns its outcome.
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let params = self.request(method, params);
         let outcome = self.client.outcome(method, params);
@@ -89,7 +89,7 @@ impl Side {
         self.told(&outcome)
     }
 
-    /// All that is listed, with the names that the server itself has given.
+    /// Returns all that is listed, with the names that the server itself has given.
     pub(crate) fn list(&mut self, method: &str, key: &str) -> Vec<Value> {
         let mut items = self.client.list(method, key).unwrap();
         // Dormouse's own commands and its status are there besides.
@@ -115,7 +115,7 @@ impl Side {
 pub(crate) struct Pair {
     pub(crate) direct: Side,
     pub(crate) through: Side,
-    /// Kept until the end, because the host lives in it.
+    /// Home, kept until the end, because the host lives in it.
     pub(crate) home: Home,
 }
 
@@ -145,7 +145,7 @@ impl Pair {
         Self::with(home, name, direct, through)
     }
 
-    /// The same, where one side is there already.
+    /// Makes the same pair, where one side is there already.
     pub(crate) fn with(home: Home, name: &str, direct: Side, through: PathBuf) -> Self {
         home.synced(name).unwrap();
         let client = Client::start_able(&mut home.command(&["serve"]), able()).unwrap();
@@ -157,14 +157,14 @@ impl Pair {
         }
     }
 
-    /// Both sides answer a request alike. Gives the answer.
+    /// Checks that both sides answer a request alike. Returns the answer.
     #[track_caller]
     pub(crate) fn same(&mut self, method: &str, params: Value) -> Value {
         self.alike(method, params, str::to_owned)
     }
 
-    /// Both sides answer a request alike, but for what is masked in every text: what
-    /// is never the same twice.
+    /// Checks that both sides answer a request alike, but for what is masked in every text because
+    /// it is never the same twice.
     #[track_caller]
     pub(crate) fn alike(
         &mut self,
@@ -178,13 +178,13 @@ impl Pair {
         direct
     }
 
-    /// Calls a tool on both sides. Gives the text of the result, which is no error.
+    /// Calls a tool on both sides. Returns the text of the result, which is no error.
     #[track_caller]
     pub(crate) fn same_call(&mut self, tool: &str, arguments: Value) -> String {
         self.alike_call(tool, arguments, str::to_owned)
     }
 
-    /// The same, masked.
+    /// Does the same, masked.
     #[track_caller]
     pub(crate) fn alike_call(
         &mut self,
@@ -199,7 +199,7 @@ impl Pair {
         text(result)
     }
 
-    /// Calls a tool on both sides, which fails on both. Gives what it says.
+    /// Calls a tool on both sides, which fails on both. Returns the error.
     #[track_caller]
     pub(crate) fn same_failure(&mut self, tool: &str, arguments: Value) -> String {
         let params = json!({ "name": tool, "arguments": arguments });
@@ -209,7 +209,7 @@ impl Pair {
         text(result)
     }
 
-    /// Both sides list the same, in the same order. Gives the names.
+    /// Checks that both sides list the same, in the same order. Returns the names.
     #[track_caller]
     pub(crate) fn same_list(&mut self, method: &str, key: &str) -> Vec<String> {
         let direct = self.direct.list(method, key);
@@ -226,13 +226,13 @@ impl Pair {
         names(&direct)
     }
 
-    /// The tools are the same.
+    /// Checks that the tools are the same.
     #[track_caller]
     pub(crate) fn same_tools(&mut self) -> Vec<String> {
         self.same_list("tools/list", "tools")
     }
 
-    /// Waits for the same notification on both sides. Gives its parameters.
+    /// Waits for the same notification on both sides. Returns its parameters.
     #[track_caller]
     pub(crate) fn same_notification(&mut self, method: &str) -> Value {
         let [direct, through] = [&mut self.direct, &mut self.through].map(|side| {
@@ -247,7 +247,7 @@ impl Pair {
     }
 }
 
-/// The text of a result: that of all its blocks which are text.
+/// Returns the text of a result: that of all its blocks which are text.
 fn text(result: &Value) -> String {
     let blocks = result["content"].as_array();
     let blocks = blocks.unwrap_or_else(|| panic!("no content in {result}"));
@@ -255,8 +255,8 @@ fn text(result: &Value) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// A value with every text in it edited; names of members are left alone. Numbers are
-/// what they are worth, so that `1.0` is `1`, as in JSON it is.
+/// Returns a value with every text in it edited; names of members are left alone. Numbers are
+/// compared by their values, so that `1.0` is `1`, as in JSON.
 fn edited(value: &Value, edit: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => json!(edit(text)),
@@ -280,8 +280,8 @@ pub(crate) fn no_digits(text: &str) -> String {
     text.replace(|letter: char| letter.is_ascii_digit(), "#")
 }
 
-/// Masks what may be a random identifier or a hash: every run of hexadecimal digits
-/// and `-` that is longer than words are.
+/// Masks texts that may be a random identifier or a hash: every run of hexadecimal digits and `-`
+/// that is longer than words are.
 pub(crate) fn no_identifiers(text: &str) -> String {
     let mut masked = String::new();
     let mut rest = text;

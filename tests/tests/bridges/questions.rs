@@ -1,4 +1,4 @@
-//! What a server asks its client, mostly in the middle of a call.
+//! Questions of a server to its client, mostly in the middle of a call.
 
 use anyhow::ensure;
 use dormouse_tests::client::PATIENCE;
@@ -10,15 +10,15 @@ use crate::pair::{Pair, no_identifiers};
 use crate::{everything, mirror};
 
 impl Pair {
-    /// From now on, both clients answer so.
+    /// Makes both clients answer so from now on.
     fn answer(&mut self, method: &str, result: &Value) {
         for side in [&mut self.direct, &mut self.through] {
             side.client.always_answers(method, result.clone());
         }
     }
 
-    /// What both clients were asked since this was last looked at, which has to be
-    /// the same. Roots do not count, which servers ask for when they please.
+    /// Returns the questions to both clients since the last look, which have to be the same. Roots
+    /// do not count, which servers ask for when they please.
     #[track_caller]
     fn same_questions(&mut self) -> Vec<Value> {
         let [direct, through] = [&mut self.direct, &mut self.through].map(|side| {
@@ -104,8 +104,8 @@ fn roots_are_told() {
     assert!(told.contains("project"), "{told}");
 }
 
-/// What is asked in the course of a call need not be for its sake: where the call is
-/// over before the answer, the client is asked once more.
+/// A question in the course of a call need not be about it: where the call is over before the
+/// answer, the client is asked once more.
 #[test]
 fn a_question_outlives_its_call() {
     let home = mirror(true);

@@ -1,4 +1,4 @@
-//! What a request says of itself: its `_meta`, and the logs that it wants.
+//! Metadata of a request: its `_meta`, and the logs that it wants.
 
 use dormouse_tests::http::{Request, Server, Session};
 use dormouse_tests::{Client, upstream};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::mirror;
 use crate::pair::Pair;
 
-/// Keys that are for whoever answers, and some that are the connection's.
+/// Returns keys that are for whichever server answers, and some that are the connection's.
 fn meta() -> Value {
     json!({
         "progressToken": "theirs",
@@ -18,7 +18,7 @@ fn meta() -> Value {
     })
 }
 
-/// The requests of a server, with the place of the text in their answers.
+/// Returns the requests of a server, with the place of the text in their answers.
 fn requests(prefix: &str) -> [(&'static str, Value, &'static str); 4] {
     let name = format!("{prefix}meta");
     let of = json!({ "type": "ref/prompt", "name": name });
@@ -96,7 +96,7 @@ fn what_it_says_of_itself_reaches_the_server_over_http() {
     }
 }
 
-/// The server itself gets the same, but for the progress token, which is anybody's.
+/// The server itself gets the same, but for the progress token, of which there may be any.
 #[test]
 fn what_it_says_of_itself_is_the_same_directly() {
     let mut command = upstream::mirror(true).unwrap().command();
@@ -121,7 +121,7 @@ fn what_it_says_of_itself_is_the_same_directly() {
     assert_eq!(through, direct);
 }
 
-/// The levels of the logs that have come: those of a call do before its answer.
+/// Returns the levels of the logs that have come: those of a call do before its answer.
 fn heard(client: &mut Client) -> Vec<String> {
     let heard = std::mem::take(&mut client.notifications).into_iter();
     let heard = heard.filter(|message| message["method"] == "notifications/message");
@@ -148,7 +148,7 @@ fn the_level_that_is_set_is_the_servers() {
     }
 }
 
-/// Whoever has set none has none set for them, and hears what the server tells such a one.
+/// For a client that sets no level, none is set: it hears what the server tells such clients.
 #[test]
 fn a_level_that_nobody_has_set_is_the_servers_own() {
     for legacy in [true, false] {
@@ -181,7 +181,7 @@ fn the_level_of_a_stateless_request_goes_with_it() {
     }
 }
 
-/// The levels of what is logged before the answer to a stateless call.
+/// Returns the levels of the logs before the answer to a stateless call.
 fn logs(server: &Server, params: Value) -> Vec<String> {
     let request = Request::stateless(1, "tools/call", params);
     let messages = server.ask(&request).unwrap().messages().unwrap();

@@ -7,7 +7,8 @@ use dormouse_tests::client::{PATIENCE, text};
 use dormouse_tests::{Client, Home, Upstream, wire};
 use serde_json::{Value, json};
 
-/// The files of the folders that a client names, and of no others, with a folder of one file.
+/// Returns a home with a server for files of its client's roots only, a root, and a call for its
+/// file.
 fn files() -> (Home, Value, Value) {
     let home = Home::new().unwrap();
     let folder = tempfile::tempdir_in(home.path()).unwrap().keep();

@@ -1,4 +1,4 @@
-//! What passes between a server and an agent over HTTP outside of calls.
+//! Messages between a server and an agent over HTTP outside of calls.
 
 use anyhow::ensure;
 use dormouse_tests::http::{Answer, Request, Server, Session};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::mirror;
 
-/// The next message of that method on the stream of what is said unasked.
+/// Waits for the next message of that method on the stream of unasked messages.
 fn next(news: &mut Answer, method: &str) -> Value {
     loop {
         let event = news.event().unwrap();
@@ -18,7 +18,7 @@ fn next(news: &mut Answer, method: &str) -> Value {
     }
 }
 
-/// Is asked for the roots, and answers with so many.
+/// Waits for the question for roots, and answers with so many.
 fn tells_roots(server: &Server, session: &Session, news: &mut Answer, many: usize) {
     let asked = next(news, "roots/list");
     let roots: Vec<_> = (0..many)
@@ -54,8 +54,8 @@ fn between_calls_a_session_is_told_and_asked() {
     tells_roots(&server, &session, &mut news, 2);
 }
 
-/// An agent that has not said what it wants hears all that a server tells such a one; and one
-/// that has, no more than that, also of a server that does not hold back what nobody wants.
+/// An agent that has named no level hears all that a server tells such an agent; one that has named
+/// a level hears no more than that, also of a server that does not hold back the rest.
 #[test]
 fn between_calls_a_session_hears_what_it_wants_to() {
     let home = mirror(true);
@@ -83,7 +83,7 @@ fn between_calls_a_session_hears_what_it_wants_to() {
     assert_eq!(heard(), "error of mirror://other");
 }
 
-/// In the stateless era a log belongs to a request; what belongs to none is the host's.
+/// In the stateless era a log belongs to a request; one of none goes into the host's own log.
 #[test]
 fn between_stateless_requests_nobody_is_told() {
     let home = mirror(true);
@@ -103,8 +103,8 @@ fn between_stateless_requests_nobody_is_told() {
     .unwrap();
 }
 
-/// Over HTTP a stateless request belongs to no connection: were each of them a session,
-/// each would start its server anew and meet nothing of what was before.
+/// Over HTTP a stateless request belongs to no connection: were each of them a session, each would
+/// start its server anew and find nothing of the state before.
 #[test]
 fn stateless_requests_meet_the_same_server() {
     for legacy in [true, false] {

@@ -91,8 +91,8 @@ fn fail_alike() {
     assert!(message.contains("`everything__echo`"), "{message}");
 }
 
-/// The server's environment is what its entry says and what every program needs,
-/// not that of the agent.
+/// The server's environment has the variables of its entry and those that every program needs, not
+/// those of the agent.
 #[test]
 fn see_their_own_environment_only() {
     use dormouse_tests::{Client, Home, upstream};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::everything;
 use crate::exact::server;
 
-/// A home with servers of these names, each of which is the scheme of its resources.
+/// Makes a home with servers of these names, each of which is the scheme of its resources.
 fn home(names: &[(&str, bool)]) -> Home {
     let home = Home::new().unwrap();
     for (name, resources) in names {
@@ -22,7 +22,7 @@ fn read(client: &mut Client, uri: &str) -> Value {
     outcome.unwrap()
 }
 
-/// What a server has been asked for.
+/// Returns the URIs that a server has been asked for.
 fn known(client: &mut Client, server: &str) -> Value {
     let text = client.text(&format!("{server}__known"), json!({}));
     serde_json::from_str(&text.unwrap()).unwrap()

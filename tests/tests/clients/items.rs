@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{Sdk, home, names};
 
-/// An error, as the protocol has them.
+/// Checks an error, as the protocol has them.
 fn is_refused(answer: &Value, code: i64, part: &str) {
     let error = &answer["error"];
     assert_eq!(error["code"], code, "{answer}");

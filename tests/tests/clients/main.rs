@@ -1,6 +1,5 @@
-//! The same features, as the clients have them that agents are made of: the
-//! official SDKs of Python and TypeScript, and fastmcp; each in every era that it
-//! speaks, over stdio and over HTTP.
+//! The same features in the clients that agents are made of: the official SDKs of Python and
+//! TypeScript, and fastmcp; each in every era that it speaks, over stdio and over HTTP.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +17,7 @@ mod tools;
 use dormouse_tests::{Home, Sdk};
 use serde_json::{Value, json};
 
-/// What is in the result besides the content is the business of each era.
+/// Returns the text of a result. Its other members differ by era.
 fn text(result: &Value) -> &str {
     dormouse_tests::client::text(result).unwrap_or_else(|| panic!("no text in {result}"))
 }

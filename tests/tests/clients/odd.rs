@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Sdk, call, home, names, text};
 
-/// What a careless server lists.
+/// Returns the lists of a careless server.
 fn lists() -> Value {
     let schema = json!({ "type": "object" });
     let tool = |name: &str, member: &str, value: Value| json!({ "name": name, "inputSchema": schema, member: value });

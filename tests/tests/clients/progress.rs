@@ -1,4 +1,4 @@
-//! What is said of a call while it runs, by either side.
+//! Messages about a call while it runs, from either side.
 
 use serde_json::json;
 

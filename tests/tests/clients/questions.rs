@@ -1,6 +1,6 @@
-//! What a plugin asks its agent in the middle of a call: in one era by requests of
-//! the server's own, in the other by results that want more, which the clients
-//! answer and try again by themselves.
+//! Questions of a plugin to its agent in the middle of a call: in one era by requests of the
+//! server's own, in the other by results that want more, which the clients answer and try again by
+//! themselves.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ fn accepted(content: Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
 
-/// A call of the guest `asker`, with answers to what it asks.
+/// Makes a call of the guest `asker`, with answers to its questions.
 fn asker(tool: &str, arguments: Value, answers: Value) -> Value {
     let mut step = call(&format!("asker__{tool}"), arguments);
     step["answers"] = answers;
     step
 }
 
-/// The methods by which it was asked.
+/// Returns the methods of the questions.
 fn asked(result: &Value) -> Vec<&str> {
     let asked = result["asked"].as_array();
     let asked = asked.unwrap_or_else(|| panic!("nothing asked in {result}"));

@@ -107,7 +107,7 @@ fn everything() -> Value {
     })
 }
 
-/// The client is told of it and sees what is new, in the session that it has.
+/// The client is told of the change and sees the new tools, in the session that it has.
 pub(crate) fn are_replaced(sdk: Sdk) {
     let home = home(&[]);
     let file = home.plugin_file("swap.wasm", &guest("counter")).unwrap();

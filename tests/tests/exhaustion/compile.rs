@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::*;
 
-/// A component with that many functions of that many statements, which have many locals that
-/// depend on one another.
+/// Returns a component with that many functions of that many statements, which have many locals
+/// that depend on one another.
 fn bomb(functions: usize, statements: usize) -> Vec<u8> {
     let body = (0..statements).map(|at| {
         let (to, from) = (at % 500, (at * 7 + 3) % 500);
@@ -48,7 +48,7 @@ fn a_compile_ends_in_its_time_while_others_go_on() {
     host.stays_well();
 }
 
-/// A few that take long are ended, or go on beside, and are no reason for others to wait.
+/// Compiles that take long are ended, or go on beside others, which do not wait for them.
 #[test]
 fn long_compiles_keep_no_other_component_waiting() {
     let home = home("compile_time = \"60s\"");
@@ -91,7 +91,7 @@ fn a_compile_ends_in_its_memory() {
     host.stays_well();
 }
 
-/// Started by naming the loader, the host is not the program that its process is called by.
+/// A host that is started by naming the loader is not the program of its own process.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_host_that_a_loader_has_started_compiles() {
@@ -123,7 +123,7 @@ fn a_host_that_a_loader_has_started_compiles() {
     assert_eq!(told.unwrap(), "loaded");
 }
 
-/// Nothing of a compile is left when its host has gone.
+/// A compile leaves nothing behind when its host has gone.
 #[test]
 fn a_compile_ends_with_its_host() {
     let mut host = Host::with(&bomb(60, 20_000), "");

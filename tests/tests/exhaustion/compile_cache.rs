@@ -1,4 +1,4 @@
-//! What a host keeps of what it has compiled, where something goes wrong with that.
+//! The cache of compiled components, where something goes wrong with it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn home() -> Home {
     home
 }
 
-/// `dormouse serve`, started by a shell that has said something first.
+/// Starts `dormouse serve` from a shell that has run a command first.
 fn behind_shell(home: &Home, first: &str) -> Client {
     let serve = home.command(&["serve"]);
     let mut command = Command::new("sh");
@@ -32,7 +32,7 @@ fn behind_shell(home: &Home, first: &str) -> Client {
     Client::start(&mut command).unwrap()
 }
 
-/// Files in a folder and below, with their modes.
+/// Returns the files in a folder and below, with their modes.
 fn modes(folder: &Path) -> Vec<(std::path::PathBuf, u32)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -58,7 +58,7 @@ fn compiled(home: &Home) -> usize {
     kept.count()
 }
 
-/// Who starts a host may let everybody read what it writes: nobody else reads this.
+/// The umask of a host may let everybody read the files that it writes: only the user reads these.
 #[test]
 fn what_is_compiled_is_the_users_alone_whatever_the_umask_is() {
     let home = home();
@@ -86,7 +86,7 @@ fn what_is_compiled_is_the_users_alone_whatever_the_umask_is() {
     }
 }
 
-/// A host is killed at any time while it compiles and writes that down.
+/// A host is killed at any time while it compiles and writes the result.
 #[test]
 fn a_host_that_is_killed_leaves_nothing_that_another_one_stumbles_over() {
     let home = home();
@@ -112,7 +112,7 @@ fn a_host_that_is_killed_leaves_nothing_that_another_one_stumbles_over() {
     assert!(files < 10, "{files} files are left");
 }
 
-/// What has no room to be kept is compiled each time, and that is no reason to fail.
+/// A component that there is no room to keep is compiled each time, and does not fail.
 #[test]
 fn a_full_disk_is_compiled_past() {
     let home = home();

@@ -47,8 +47,8 @@ const TASKS: &str = r#"(component
   (alias export $drive "f" (func $f))
   (export "f" (func $f)))"#;
 
-/// Calls it that many times at once, each with that number of streams or tasks, and says what
-/// the first call was answered.
+/// Calls the component that many times at once, each with that number of streams or tasks, and
+/// returns the answer to the first call.
 fn at_once(host: &mut Host, calls: usize, number: u32) -> String {
     let call = json!({ "name": "bad__f", "arguments": { "n": number } });
     let ids: Vec<_> = (0..calls)
@@ -77,7 +77,7 @@ fn streams_and_tasks_are_few_for_each_call() {
     }
 }
 
-/// What is kept for those that are within their limits counts as the plugin's memory.
+/// Streams and tasks that are within their limits count as the plugin's memory.
 #[test]
 fn what_the_host_keeps_for_streams_is_memory_of_the_call() {
     let home = Home::new().unwrap();
@@ -116,7 +116,7 @@ fn core_instances_with_many_globals_count_as_memory() {
 }
 
 /// Each core instance may keep a stack, and each memory is a mapping or more, of which a process
-/// has so many.
+/// may have a limited number.
 #[test]
 fn instances_have_few_stacks_and_few_memories() {
     let instances = "(core instance (instantiate $m))".repeat(70);
@@ -139,8 +139,8 @@ fn instances_have_few_stacks_and_few_memories() {
     }
 }
 
-/// In each component within it a function waits for ever for the one that all of them call, after
-/// it has called itself until its stack is nearly full.
+/// Returns a component, in each component of which a function waits for ever for the one that all
+/// of them call, after it has called itself until its stack is nearly full.
 fn deep_stacks(components: usize) -> Vec<u8> {
     let each = |part: &dyn Fn(usize) -> String| (0..components).map(part).collect::<String>();
     let instances = each(&|n| {

@@ -3,10 +3,10 @@
 
 use super::*;
 
-/// The entries of the folder: about 5 MiB of names.
+/// Number of entries of the folder: about 5 MiB of names.
 const ENTRIES: usize = 20_000;
 
-/// A host with a guest that is granted such a folder, to read, and has little memory.
+/// Starts a host with a guest that is granted such a folder, to read, and has little memory.
 fn host() -> (Host, std::path::PathBuf) {
     let home = Home::new().unwrap();
     let folder = home.path().canonicalize().unwrap().join("many");
@@ -25,7 +25,7 @@ fn host() -> (Host, std::path::PathBuf) {
     (Host::in_home(home, &guest, &more), folder)
 }
 
-/// What came of each step of a call.
+/// Returns the outcome of each step of a call.
 fn run(host: &mut Host, steps: &[String]) -> Vec<String> {
     let result = host.client.call("bad__run", json!({ "steps": steps }));
     said(&result.unwrap())

@@ -1,4 +1,4 @@
-//! What guests hand over at once: the same text as often as they like, and long texts in a loop.
+//! Values that guests hand over at once: one text as often as they like, and long texts in a loop.
 
 use super::*;
 
@@ -21,10 +21,10 @@ const REPEATED: &str = r#"(component
     (func (export "f") (result (list string))
       (canon lift (core func $i "f") (memory (core memory $i "mem")))))"#;
 
-/// How often [`LONG`] hands over its list.
+/// Number of times that [`LONG`] hands over its list.
 const TIMES: usize = 6;
 
-/// A list of five million headers of one letter each, handed over again and again.
+/// A list of a million headers of one letter each, handed over again and again.
 const LONG: &str = r#"(component
     (import "wasi:http/types@0.2.0" (instance $http
       (export "fields" (type $fields (sub resource)))
@@ -33,7 +33,7 @@ const LONG: &str = r#"(component
       (export "[static]fields.from-list" (func
         (param "entries" (list (tuple string (list u8))))
         (result (result (own $fields) (error $error)))))))
-    (core module $mem (memory (export "mem") 1224))
+    (core module $mem (memory (export "mem") 256))
     (core instance $mem (instantiate $mem))
     (core func $given (canon lower (func $http "[static]fields.from-list")
       (memory (core memory $mem "mem"))))
@@ -48,16 +48,16 @@ const LONG: &str = r#"(component
           (i32.store (i32.add (i32.const 65544) (local.get $at)) (i32.const 1024))
           (i32.store (i32.add (i32.const 65548) (local.get $at)) (i32.const 1))
           (local.set $at (i32.add (local.get $at) (i32.const 16)))
-          (br_if $l (i32.lt_u (local.get $at) (i32.const 80000000))))
+          (br_if $l (i32.lt_u (local.get $at) (i32.const 16000000))))
         (loop $l
-          (call $given (i32.const 65536) (i32.const 5000000) (i32.const 16))
+          (call $given (i32.const 65536) (i32.const 1000000) (i32.const 16))
           (local.set $n (i32.add (local.get $n) (i32.const 1)))
           (br_if $l (i32.lt_u (local.get $n) (i32.const 10))))))
     (core instance $i (instantiate $m (with "" (instance
       (export "mem" (memory $mem "mem")) (export "given" (func $given))))))
     (func (export "f") (canon lift (core func $i "f"))))"#;
 
-/// It would be 3 GiB.
+/// The result would have 3 GiB.
 #[test]
 fn a_result_that_is_too_long_is_not_made() {
     let bad = wat::parse_str(REPEATED).unwrap();
@@ -69,7 +69,7 @@ fn a_result_that_is_too_long_is_not_made() {
 }
 
 /// Thirty-three lists that all are the same one of a hundred thousand sets of 32 flags, each of
-/// which is a text of its own to whoever reads it.
+/// which becomes a text of its own.
 #[test]
 fn a_list_of_flags_takes_no_more_than_other_lists() {
     let flags: Vec<_> = ('a'..='z').chain('A'..='F').collect();
@@ -112,7 +112,6 @@ fn a_list_of_flags_takes_no_more_than_other_lists() {
 fn others_are_heard_between_the_turns_of_busy_guests() {
     let home = Home::new().unwrap();
     let file = home.plugin_file("bad.wasm", &wat::parse_str(LONG).unwrap());
-    // Beside other tests it takes minutes.
     let limits = "[servers.bad.limits]\ntimeout = \"2m\"";
     home.server_with("bad", &file.unwrap(), limits).unwrap();
     let mut command = home.command(&["serve"]);

@@ -14,7 +14,7 @@ const GREEDY: &str = r#"(component (core module $m (memory 1)
   (core instance $i (instantiate $m))
   (func (export "spin") (canon lift (core func $i "spin"))))"#;
 
-/// A home whose guests together may have that much.
+/// Makes a home whose guests together may have that much.
 pub(super) fn home(memory: &str) -> Home {
     let home = Home::new().unwrap();
     std::fs::write(
@@ -58,7 +58,7 @@ fn all_calls_of_a_host_share_a_budget_and_others_go_on() {
     host.stays_well();
 }
 
-/// An instance that is kept for a session is idle, and goes before anybody waits.
+/// An instance that is kept for a session is idle, and is ended before any call waits.
 #[test]
 fn idle_instances_make_room() {
     let kept = r#"(component (core module $m (memory 1)
@@ -87,8 +87,8 @@ fn idle_instances_make_room() {
     host.stays_well();
 }
 
-/// A server without room in its own share ends no instance of others, which would be no
-/// help.
+/// A server without room in its own share ends no instance of other servers: that would not help
+/// it.
 #[test]
 fn a_server_without_room_in_its_share_ends_no_instance_of_others() {
     let keeper = artifacts::guest("keeper").unwrap();
@@ -121,7 +121,7 @@ fn an_unknown_limit_of_the_host_is_told() {
     assert!(told.contains("did you mean `memory`?"), "{told}");
 }
 
-/// What `wasi:http` keeps for a plugin counts before it is made: 25 methods of 4 MB.
+/// Memory of `wasi:http` for a plugin counts before it is taken: 25 methods of 4 MB.
 #[test]
 fn what_waits_for_memory_holds_none_that_is_not_counted() {
     const METHODS: &str = r#"(component

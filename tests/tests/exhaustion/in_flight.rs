@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// How many calls are made before the first answer is waited for.
+/// Number of calls that are made before the first answer is waited for.
 const CALLS: u64 = 10_000;
 
 fn home() -> (Home, Client, u64) {
@@ -70,7 +70,7 @@ fn a_hundred_thousand_calls_at_once_are_all_answered() {
     goes_on(client, before);
 }
 
-/// What nobody has asked for is as little.
+/// Cancels of requests that were never made take as little.
 #[test]
 fn a_hundred_thousand_cancels_of_nothing_are_ignored() {
     let (_home, mut client, before) = home();

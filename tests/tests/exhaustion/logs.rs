@@ -1,9 +1,9 @@
-//! Floods of log messages whose text is not where they are long.
+//! Floods of log messages that are long elsewhere than in their text.
 
 use super::*;
 
-/// A component that logs so many times, with a logger of that many bytes and data of
-/// that many.
+/// Returns a component that logs so many times, with a logger of that many bytes and data of that
+/// many.
 fn flood(times: u32, logger: u32, data: u32) -> Vec<u8> {
     let wat = format!(
         r#"(component
@@ -34,7 +34,7 @@ fn flood(times: u32, logger: u32, data: u32) -> Vec<u8> {
     wat::parse_str(wat).unwrap()
 }
 
-/// Calls it, and gives how many bytes it has logged.
+/// Calls such a component, and returns the number of bytes that it has logged.
 fn logged(times: u32, logger: u32, data: u32) -> usize {
     let home = Home::new().unwrap();
     let file = home
@@ -65,7 +65,7 @@ fn messages_without_text_count() {
     assert!(bytes < 256 << 10, "{bytes} bytes");
 }
 
-/// What waits for an agent is the host's memory.
+/// Messages that wait for an agent are the host's memory.
 #[test]
 fn what_an_agent_is_sent_is_short_and_takes_little_memory() {
     let mut host = Host::with(&flood(100, 32 << 20, 60 << 10), "");

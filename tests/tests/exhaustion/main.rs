@@ -1,5 +1,5 @@
-//! Plugins that mean to take all there is: memory, time, the log, a compiler. One file
-//! for each way. After each the host answers a good call, and its memory has come back.
+//! Plugins that try to take all there is: memory, time, the log, a compiler. One file for each way.
+//! After each the host answers a good call, and its memory has come back.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +12,7 @@ mod compile;
 #[cfg(unix)]
 mod compile_cache;
 mod concurrency;
+mod first_reads;
 mod folders;
 mod handed_over;
 mod host_memory;
@@ -38,7 +39,7 @@ struct Host {
 }
 
 impl Host {
-    /// With more lines of TOML for the component.
+    /// Starts a host, with more lines of TOML for the component.
     fn with(component: &[u8], more: &str) -> Self {
         Self::in_home(Home::new().unwrap(), component, more)
     }
@@ -60,12 +61,12 @@ impl Host {
         }
     }
 
-    /// The most memory that the host has ever had, in KiB.
+    /// Returns the most memory that the host has ever had, in KiB.
     fn peak(&self) -> u64 {
         processes::most_memory(self.client.pid()).unwrap()
     }
 
-    /// The error of a call of the component, which names its server.
+    /// Checks the error of a call of the component, which names its server.
     fn fails(&mut self, tool: &str, parts: &[&str]) {
         let error = self.client.error(tool, json!({})).unwrap();
         for part in parts.iter().chain(&["`bad`"]) {
@@ -73,7 +74,7 @@ impl Host {
         }
     }
 
-    /// The host answers a good call, has given back what it took, and goes.
+    /// Checks that the host answers a good call, has given back the memory that it took, and ends.
     fn stays_well(mut self) {
         let told = self
             .client

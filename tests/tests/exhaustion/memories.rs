@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::*;
 
-/// A component of so many core instances, whose function writes to every page of a memory
+/// Returns a component of so many core instances, whose function writes to every page of a memory
 /// of its own in each: 256 MiB.
 fn memories(count: usize) -> Vec<u8> {
     let mut wat = String::from(
@@ -43,7 +43,7 @@ fn all_memories_of_an_instance_count_together() {
     host.stays_well();
 }
 
-/// The same where memories are large from the start, and nothing has to grow.
+/// The same holds where memories are large from the start, and none has to grow.
 #[test]
 fn memories_that_are_large_from_the_start_count_too() {
     let module = r#"(core module $m (memory 2000) (func (export "f")))"#;
@@ -58,7 +58,7 @@ fn memories_that_are_large_from_the_start_count_too() {
     host.stays_well();
 }
 
-/// Instances cost the host memory that is nobody's linear memory.
+/// Instances cost the host memory that is no linear memory.
 #[test]
 fn the_instances_of_a_component_are_counted() {
     let module = r#"(core module $m (global (mut i64) (i64.const 1)) (func (export "f")))"#;
@@ -91,8 +91,8 @@ fn the_globals_and_segments_of_a_module_are_counted() {
     }
 }
 
-/// A table that would be larger than there are numbers fails to grow, and nobody was asked
-/// for that growth: it gives nothing back.
+/// A table with more elements than numbers can count fails to grow, and no memory was taken for
+/// that growth: it gives nothing back.
 #[test]
 fn growths_that_fail_give_nothing_back() {
     let wat = r#"(component (core module $m

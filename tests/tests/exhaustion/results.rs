@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A list of 100 texts of a megabyte each, after which the guest never has done with cleaning up.
+/// A list of 100 texts of a megabyte each, after which the guest never ends its clean-up.
 const KEPT: &str = r#"(component
     (core module $m
       (memory (export "mem") 20)
@@ -23,7 +23,7 @@ const KEPT: &str = r#"(component
       (canon lift (core func $i "f") (memory (core memory $i "mem"))
         (realloc (core func $i "realloc")) (post-return (core func $i "after")))))"#;
 
-/// The same, with a task of the guest's own that has begun before and waits for ever.
+/// Returns the same, with a task of the guest's own that has begun before and waits for ever.
 fn kept_beside_a_task() -> String {
     let text = KEPT
         .strip_prefix("(component")
@@ -64,8 +64,8 @@ fn kept_beside_a_task() -> String {
     )
 }
 
-/// What a server's calls have returned counts until they end: as many as there is memory for are
-/// there at once.
+/// Results of a server's calls count until the calls end: there are only as many at once as there
+/// is memory for.
 #[test]
 fn what_was_returned_counts_while_its_guest_cleans_up() {
     no_more_is_kept_than_there_is_memory_for(KEPT);
@@ -76,8 +76,8 @@ fn what_was_returned_counts_while_tasks_of_its_guest_wait() {
     no_more_is_kept_than_there_is_memory_for(&kept_beside_a_task());
 }
 
-/// One component within it sends another a list of 30 texts of a megabyte each, which never has
-/// made room for them.
+/// One inner component sends another a list of 30 texts of a megabyte each, for which the other
+/// never makes room.
 const SENT: &str = r#"(component
     (component $reader
       (type $sent (future (list string)))
@@ -166,7 +166,7 @@ fn no_more_is_kept_than_there_is_memory_for(component: &str) {
 }
 
 /// Seven hundred thousand times `true`, of which a tree of JSON takes seventy times the guest's memory.
-pub(super) const MANY_VALUES: &str = r#"(component
+const MANY_VALUES: &str = r#"(component
     (core module $m
       (memory (export "mem") 32)
       (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::*;
 
-/// A schema whose references double at each of so many levels.
+/// Returns a schema whose references double at each of so many levels.
 fn doubling(levels: usize) -> Value {
     let mut definitions = Map::new();
     for level in 0..levels {
@@ -16,7 +16,7 @@ fn doubling(levels: usize) -> Value {
     json!({ "type": "object", "$ref": "#/$defs/d0", "$defs": definitions })
 }
 
-/// A schema that leads back to itself, twice at each level.
+/// Returns a schema that leads back to itself, twice at each level.
 fn recursive() -> Value {
     json!({
         "type": "object",
@@ -25,7 +25,7 @@ fn recursive() -> Value {
     })
 }
 
-/// A component that offers these tools, which answer with what they are given as
+/// Returns a component that offers these tools, which answer with the arguments that they get as
 /// `answer`.
 fn offering(tools: &Value) -> Vec<u8> {
     let home = Home::new().unwrap();

@@ -1,4 +1,4 @@
-//! One client that opens sessions, or has questions wait, without end.
+//! One client that opens sessions, or leaves questions open, without end.
 
 use dormouse_tests::http::{Request, Session};
 use dormouse_tests::wire;
@@ -9,7 +9,7 @@ use super::*;
 /// Memory that calls may have that wait for their clients' answers, in KiB.
 const QUESTIONS_KIB: u64 = 128 << 10;
 
-/// Shakes hands as a client of that name. Returns its session's id.
+/// Opens a session as a client of that name. Returns the session's id.
 fn open(server: &dormouse_tests::http::Server, name: &str) -> String {
     let mut params = wire::initialize(json!({}));
     params["clientInfo"]["name"] = json!(name);
@@ -18,7 +18,7 @@ fn open(server: &dormouse_tests::http::Server, name: &str) -> String {
     answer.header("mcp-session-id").unwrap().to_owned()
 }
 
-/// The host answers another client, and has given back what it took.
+/// Checks that the host answers another client, and has given back the memory that it took.
 fn stays_well(server: &dormouse_tests::http::Server, tool: &str, before: u64) {
     let id = open(server, "good");
     assert!(lists_tools(server, &id));
@@ -51,7 +51,7 @@ fn sessions_of_one_client_do_not_end_those_of_others() {
     stays_well(&server, "echo__echo", before);
 }
 
-/// Those of a client that calls itself the same, but only opens sessions.
+/// The same holds for a client of the same name, which only opens sessions.
 #[test]
 fn sessions_that_nobody_uses_do_not_end_those_that_are_used() {
     let home = Home::new().unwrap();
@@ -67,7 +67,7 @@ fn sessions_that_nobody_uses_do_not_end_those_that_are_used() {
     stays_well(&server, "echo__echo", before);
 }
 
-/// A request of the stateless era by a client of that name, that can be asked.
+/// Makes a request of the stateless era by a client of that name, which can be asked.
 fn greet(name: &str, more: &Value) -> Request {
     let mut params = json!({ "name": "asker__greet", "arguments": {} });
     for (key, value) in more.as_object().unwrap() {
@@ -83,7 +83,7 @@ fn greet(name: &str, more: &Value) -> Request {
         .header("mcp-name", "asker__greet")
 }
 
-/// As many as wait for one client's answers, each client may have.
+/// The limit on calls that wait for one client's answers is one for each client.
 #[test]
 fn questions_to_one_client_keep_no_other_from_being_asked() {
     let home = Home::new().unwrap();

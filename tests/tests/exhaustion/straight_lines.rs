@@ -3,10 +3,10 @@
 
 use super::*;
 
-/// How often each calls the host.
+/// Number of times that each calls the host.
 const CALLS: usize = 200;
 
-/// Hands over five million headers again and again.
+/// Returns a component that hands over five million headers again and again.
 fn headers() -> String {
     let call = "(call $given (i32.const 65536) (i32.const 5000000) (i32.const 16))";
     format!(
@@ -42,8 +42,8 @@ fn headers() -> String {
     )
 }
 
-/// Copies a hundred megabytes through a stream again and again, which the component model's
-/// concurrency does by itself: there is no function of the host.
+/// Returns a component that copies a hundred megabytes through a stream again and again, which the
+/// component model's concurrency does by itself: no function of the host is called.
 fn streams() -> String {
     let copy = "(drop (call $read (local.get $r) (i32.const 0) (i32.const 100000000)))
         (drop (call $write (local.get $w) (i32.const 120000000) (i32.const 100000000)))

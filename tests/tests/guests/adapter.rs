@@ -1,11 +1,10 @@
-//! A plugin that takes calls by name: what it is asked fits its schemas, and what it
-//! answers is MCP's.
+//! A plugin that takes calls by name: its arguments fit its schemas, and its answers are MCP's.
 
 use serde_json::{Value, json};
 
 use super::Host;
 
-/// What the guest's answer becomes.
+/// Returns the result that the guest's answer becomes.
 fn answered(host: &mut Host, tool: &str, answer: &Value) -> Value {
     let arguments = json!({ "answer": answer });
     host.client
@@ -47,7 +46,7 @@ fn arguments_are_checked_in_the_dialect_of_their_schema() {
     host.stays_well();
 }
 
-/// Lists in one another between two texts.
+/// Returns lists in one another between two texts.
 fn nested(before: &str, after: &str) -> String {
     format!("{before}{}{}{after}", "[".repeat(200), "]".repeat(200))
 }
@@ -169,7 +168,7 @@ fn structured_content_is_what_the_tool_says_that_it_is() {
     host.stays_well();
 }
 
-/// A client of before 2026-07-28 knows objects only.
+/// A client of before 2026-07-28 knows only objects as structured content.
 #[test]
 fn what_an_old_client_has_no_place_for_it_is_not_given() {
     let mut host = Host::with("adapter");

@@ -299,7 +299,7 @@ mod with_sessions {
         );
     }
 
-    /// Wherever its text is, and however small the instance is that asks.
+    /// The question's text may be anywhere, and the instance that asks may be small.
     #[test]
     fn a_long_question_takes_memory_of_its_server_or_is_not_asked() {
         let (_home, mut client) = host("limits = { memory = '64MiB' }", all());
@@ -461,7 +461,7 @@ mod stateless_era {
         assert_eq!(client::text(&at_once["result"]), Some("Hello, Eve!"));
     }
 
-    /// Whoever answers learns what was wrong, and in the end the tool does.
+    /// The client learns what was wrong with its answer, and in the end the tool does.
     #[test]
     fn what_does_not_fit_is_asked_again_with_the_reason_but_not_for_ever() {
         let mut asked = Asked::new(all());
@@ -539,7 +539,7 @@ mod stateless_era {
         assert_eq!(client::text(&last["result"]), Some("1"));
     }
 
-    /// Whatever is changed in a state, and wherever else it is from, it is none.
+    /// A state that was changed, or that is from elsewhere, is none.
     #[test]
     fn a_state_is_good_once_as_it_is_and_in_its_own_process() {
         let mut asked = Asked::new(all());
@@ -613,7 +613,7 @@ mod stateless_era {
         );
     }
 
-    /// More wait than may: the oldest are ended, and the newest can go on.
+    /// More questions wait than may: the oldest are ended, and the newest can go on.
     #[test]
     fn heavy_a_crowd_of_unanswered_questions_is_bounded() {
         let mut asked = Asked::new(all());

@@ -6,7 +6,7 @@ fn data(result: &Value) -> usize {
     result["content"][0]["data"].as_str().unwrap().len()
 }
 
-/// The length of so many bytes as base64.
+/// Returns the length of so many bytes as base64.
 fn base64(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
@@ -55,7 +55,7 @@ fn are_limited_on_their_way_in_too() {
     host.stays_well();
 }
 
-/// A photograph, by the plugin that most will read one with.
+/// A photograph, read by the plugin that most users will read one with.
 #[test]
 fn are_those_of_a_file() {
     let home = Home::new().unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::folders::{Granted, run, stays_well};
 
-/// Steps that change something of a folder in which there are files `a` and `b`, and folders
+/// Steps that change something in a folder in which there are files `a` and `b`, and folders
 /// `empty` and `full`.
 const CHANGES: &[&str] = &[
     "write|@/a|new",
@@ -36,7 +36,7 @@ const CHANGES: &[&str] = &[
     "rmdir|@/empty",
 ];
 
-/// Steps that nobody may take, whatever a folder may.
+/// Steps that no plugin may take, whatever it may do in a folder.
 const REFUSED: &[&str] = &[
     "resize-what-is-read|@/a",
     "write-what-is-read|@/a",
@@ -44,8 +44,8 @@ const REFUSED: &[&str] = &[
     "stream-to-what-is-read|@/a",
 ];
 
-/// What there is below a folder: of each path its kind, its size, when it was changed, its links,
-/// and what is in it.
+/// Content of a folder: of each path its kind, its size, the time of its last change, its links,
+/// and its content.
 type Tree = BTreeMap<String, (u32, u64, i64, u64, Vec<u8>)>;
 
 fn tree(folder: &Path) -> Tree {
@@ -77,7 +77,7 @@ fn tree(folder: &Path) -> Tree {
     found
 }
 
-/// Makes the folder that the steps are for anew.
+/// Makes the folder for the steps anew.
 fn make(folder: &Path) {
     for old in std::fs::read_dir(folder).unwrap() {
         let old = old.unwrap().path();

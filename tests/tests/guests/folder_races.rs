@@ -1,5 +1,5 @@
-//! Somebody who exchanges what is in a granted folder, or the folder itself, for links that
-//! lead out of it, again and again, while a plugin reads and writes there.
+//! Another process exchanges files in a granted folder, or the folder itself, for links that lead
+//! out of it, again and again, while a plugin reads and writes there.
 
 use std::fs::{read_dir, read_to_string, write};
 use std::os::unix::fs::symlink;
@@ -13,10 +13,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::folders::{Granted, run, stays_well, step};
 use super::*;
 
-/// How often the two are exchanged at least while a plugin is at work.
+/// Least number of exchanges while a plugin is at work.
 const SWAPS: u64 = 20_000;
 
-/// How often a plugin is called at most.
+/// Most calls of a plugin.
 const CALLS: usize = 2_000;
 
 /// Exchanges two files for one another, without end.
@@ -61,8 +61,8 @@ impl Drop for Swapping {
     }
 }
 
-/// A granted folder with `here`, a folder, and `away`, a link to a folder that is not granted;
-/// both have a file `f`, and so has the granted folder, beside a link to the other one.
+/// Makes a granted folder with `here`, a folder, and `away`, a link to a folder that is not
+/// granted; both have a file `f`, and so has the granted folder, beside a link to the other one.
 fn place() -> Granted {
     let place = Granted::new(&["notes/here", "outside"]);
     write(place.at("notes/here/f"), "inside").unwrap();
@@ -83,8 +83,8 @@ fn is_untouched(outside: &Path) {
     assert_eq!(read_to_string(outside.join("f")).unwrap(), "OUTSIDE");
 }
 
-/// Calls the plugin until there were enough swaps. Says how often what it read was inside, and
-/// how often it was refused.
+/// Calls the plugin until there were enough swaps. Returns how often it has read what is inside,
+/// and how often it was refused.
 fn race(place: &Granted, swapped: [&str; 2], steps: &[String]) -> (usize, usize) {
     let mut client = place.serve();
     let warm = run(&mut client, "files", &["granted".to_owned()]);
@@ -154,7 +154,7 @@ fn a_file_that_is_exchanged_in_a_race_is_never_another() {
     );
 }
 
-/// Each call has what was granted, or nothing.
+/// Each call has the folder that was granted, or none.
 #[test]
 fn a_granted_folder_that_is_exchanged_itself_is_never_another() {
     let place = place();
@@ -189,7 +189,7 @@ fn a_granted_folder_that_is_exchanged_itself_is_never_another() {
     stays_well(&mut client);
 }
 
-/// Each start opens what was granted, or nothing.
+/// Each start opens the folder that was granted, or none.
 #[test]
 fn a_folder_above_a_grant_is_exchanged_while_its_server_starts() {
     let place = Granted::new(&["above/notes", "outside/notes"]);
@@ -238,8 +238,8 @@ fn a_folder_above_a_grant_is_exchanged_while_its_server_starts() {
     stays_well(&mut client);
 }
 
-/// Whoever can write beside the configuration keeps its watcher busy, and nobody else: a plugin
-/// may be granted a folder of a project, and the project's files are watched there.
+/// A process that can write beside the configuration keeps only its watcher busy: a plugin may be
+/// granted a folder of a project, and the project's files are watched there.
 #[test]
 fn a_host_goes_on_while_files_beside_its_configuration_change_without_a_pause() {
     let place = Granted::new(&["config/one", "config/other"]);

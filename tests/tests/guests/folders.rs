@@ -1,5 +1,5 @@
-//! Granted folders: each is the one that was granted, whatever somebody puts in its
-//! place, and none of them reaches what decides about plugins.
+//! Granted folders: each is the one that was granted, whatever is put in its place, and none of
+//! them contains files that decide about plugins.
 #![cfg(unix)]
 
 use std::fmt::Write as _;
@@ -54,7 +54,7 @@ impl Granted {
     }
 }
 
-/// Has a server take some steps, and says what came of each.
+/// Makes a server take some steps, and returns the outcome of each.
 pub(crate) fn run(client: &mut Client, server: &str, steps: &[String]) -> Vec<String> {
     let result = client.call(&format!("{server}__run"), json!({ "steps": steps }));
     let result = result.unwrap();
@@ -207,7 +207,8 @@ fn a_link_in_a_path_leads_where_it_led_when_it_was_granted() {
     assert_eq!(run(&mut client, "files", &[list]), ["key"]);
 }
 
-/// Whoever sits at a terminal is asked, and shown a folder's name as what it is.
+/// A user at a terminal is asked, and is shown the name of a folder with its odd characters
+/// escaped.
 #[test]
 fn a_grant_is_asked_about_at_a_terminal() {
     let odd = "real\u{1b}[2K\u{202e}\r\n  is fine";
@@ -256,6 +257,37 @@ fn a_grant_is_asked_about_at_a_terminal() {
     let decisions = std::fs::read_to_string(decisions).unwrap();
     let line: Value = serde_json::from_str(decisions.trim()).unwrap();
     assert_eq!(line["by"], "terminal", "{line}");
+}
+
+#[test]
+fn more_grants_of_a_projects_plugin_are_refused_before_anybody_is_asked() {
+    let place = Granted::new(&["project/.git", "more"]);
+    let project = place.at("project");
+    let guest = artifacts::guest("folders").unwrap();
+    let text = format!("[servers.files]\ncomponent = '{}'\n", guest.display());
+    std::fs::write(project.join("dormouse.toml"), text).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = place.home.command(words);
+        let output = command.current_dir(&project).output().unwrap();
+        let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+        (output.status.success(), said.concat())
+    };
+    let (done, said) = run(&["trust", "--yes"]);
+    assert!(done, "{said}");
+    let more = place.at("more").display().to_string();
+    let (done, said) = run(&["grant", "files", "--grant-fs", &more, "--yes"]);
+    assert!(!done, "{said}");
+    assert!(
+        said.starts_with("error: server `files` is granted what the project's file says"),
+        "{said}"
+    );
+    // What the hint says is heard.
+    let line = format!("project = \"{}\"", project.display());
+    assert!(said.contains(&line), "{said}");
+    let table = format!("{line}\ngrants = {{ fs = [{{ path = '{more}', mode = 'ro' }}] }}");
+    place.home.table("files", &table).unwrap();
+    let (done, said) = run(&["grant", "files"]);
+    assert!(done && said.contains(&more), "{said}");
 }
 
 #[test]
@@ -443,7 +475,7 @@ fn nothing_that_decides_about_plugins_is_granted() {
     );
 }
 
-/// Whoever has the token can call the tools of all servers, and whoever writes the
+/// A process that has the token can call the tools of all servers, and one that writes the
 /// configuration decides which servers there are.
 #[test]
 fn a_token_file_and_a_configuration_elsewhere_are_not_granted() {
@@ -571,7 +603,7 @@ fn pipes_and_devices_are_never_opened() {
     processes::gives_back(client.pid(), memory).unwrap();
 }
 
-/// How many threads a host has.
+/// Returns the number of threads of a host.
 fn threads(client: &Client) -> usize {
     let tasks = format!("/proc/{}/task", client.pid());
     std::fs::read_dir(tasks).map_or(0, Iterator::count)
@@ -606,7 +638,7 @@ fn links_that_lead_out_are_not_made() {
     assert_eq!(said, ["ok", "of a"]);
 }
 
-/// There may be one that leads to a place within, which it does not from anywhere else.
+/// Such a link may lead to a place within the folder, as it does not from anywhere else.
 #[test]
 fn links_that_would_lead_out_from_elsewhere_stay_where_they_are() {
     let place = Granted::new(&["notes/a/b", "secret"]);
@@ -737,12 +769,12 @@ fn a_key_that_others_can_read_or_replace_is_not_used() {
     }
 }
 
-/// How much memory a host has, in KiB.
+/// Returns the memory of a host, in KiB.
 fn memory(client: &Client) -> Option<u64> {
     dormouse_tests::processes::Process::of(client.pid())?.memory()
 }
 
-/// Variables come one by one, and nothing else of the host's environment does.
+/// Variables are granted one by one, and the guest sees no others of the host's environment.
 #[test]
 fn only_variables_that_are_granted_are_seen() {
     let granted = Granted::new(&[]);

@@ -1,5 +1,5 @@
-//! Requests of HTTP, which no plugin is granted: each is refused in words that say so, and what
-//! a plugin makes of headers and bodies for them takes of its own memory.
+//! Requests of HTTP, which no plugin is granted: each is refused in words that say so, and headers
+//! and bodies that a plugin makes for them count as its own memory.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn a_refusal_is_in_the_log_with_its_server_and_host() {
     }
 }
 
-/// What a plugin prepares for a request lies in memory of the host.
+/// Parts of a request that a plugin prepares lie in memory of the host.
 #[test]
 fn headers_and_bodies_count_as_memory_of_the_plugin() {
     let more = "[servers.http.limits]\nmemory = \"24MiB\"";
@@ -88,7 +88,7 @@ fn what_is_let_go_of_costs_nothing_any_more() {
     host.stays_well();
 }
 
-/// What authors use for HTTP: their plugins start, do all else, and say why a request fails.
+/// Plugins with the HTTP clients that authors use start, do all else, and say why a request fails.
 #[test]
 fn clients_of_http_that_authors_use_start_and_say_what_is_refused() {
     for guest in ["wstd", "waki"] {
@@ -110,7 +110,7 @@ fn clients_of_http_that_authors_use_start_and_say_what_is_refused() {
     }
 }
 
-/// A component that starts is one that `check` and `add` let through, and the other way round.
+/// A component that starts passes `check` and `add`, and one that does not start fails them.
 #[test]
 fn check_and_add_say_whether_a_plugin_starts() {
     let started = |home: &Home, file: &std::path::Path| {

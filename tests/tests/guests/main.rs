@@ -1,5 +1,5 @@
-//! The guests of `tests/guests`: what each of them does, the host survives and
-//! tells. After each, a good call to the same host.
+//! The guests of `tests/guests`: the host survives each of them, and tells what has happened. After
+//! each, a good call to the same host.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 use dormouse_tests::{Client, Home, client, processes};
 use serde_json::{Value, json};
 
-/// A host with a guest and one that behaves.
+/// Host with a guest, and with another one that behaves.
 struct Host {
     home: Home,
     client: Client,
@@ -43,7 +43,7 @@ impl Host {
         Self::with_more(guest, "")
     }
 
-    /// With more lines of TOML for the guest.
+    /// Starts a host, with more lines of TOML for the guest.
     fn with_more(guest: &str, more: &str) -> Self {
         let home = Home::new().unwrap();
         home.server_with(
@@ -58,14 +58,14 @@ impl Host {
         Self { home, client }
     }
 
-    /// The tools of the guest.
+    /// Returns the tools of the guest.
     fn tools(&mut self) -> Vec<Value> {
         let mut tools = self.client.tools().unwrap();
         tools.retain(|tool| !tool["name"].as_str().unwrap().starts_with("good__"));
         tools
     }
 
-    /// The host answers a good call, and goes when it is told to.
+    /// Checks that the host answers a good call, and ends when it is told to.
     fn stays_well(mut self) {
         assert_eq!(
             self.client
@@ -77,7 +77,7 @@ impl Host {
         assert!(self.client.close(Duration::from_secs(6)).unwrap().success());
     }
 
-    /// The error of a call names the server, the tool, and the cause.
+    /// Checks that the error of a call names the server, the tool, and the cause.
     fn fails(&mut self, tool: &str, arguments: Value, cause: &str) -> String {
         let error = self.client.error(tool, arguments).unwrap();
         let (server, name) = tool.split_once("__").unwrap();
@@ -88,9 +88,9 @@ impl Host {
     }
 }
 
-/// What the guest `network` tries is all in there.
+/// Tests of the guest `network` are all in there.
 use self::outside as network;
-/// Both ask the web.
+/// Guests that both make HTTP requests.
 #[allow(unused_imports, reason = "only to see that their tests are there")]
 use self::{http as waki, http as wstd};
 
@@ -115,7 +115,7 @@ mod spin {
         host.stays_well();
     }
 
-    /// More loops than processors, and everybody else goes on.
+    /// More loops than processors, and all other calls go on.
     #[test]
     fn many_do_not_hold_up_others() {
         let mut host = Host::with("spin");
@@ -459,7 +459,7 @@ mod reporter {
         host.stays_well();
     }
 
-    /// A line that moves, which no log line is torn by; nothing of it where nobody looks.
+    /// A progress bar on a terminal does not break log lines, and is not there without a terminal.
     #[test]
     fn is_shown_on_a_terminal() {
         let host = Host::with("reporter");
@@ -527,7 +527,7 @@ mod reporter {
 mod sleep {
     use super::*;
 
-    /// A guest that sleeps holds up nobody, and can be ended while it does.
+    /// A guest that sleeps holds up no other, and can be ended while it does.
     #[test]
     fn sleeps_alone() {
         let mut host = Host::with("sleep");
@@ -577,7 +577,7 @@ mod echo {
         host.stays_well();
     }
 
-    /// A whole number is one however it is written; outside its range it is none.
+    /// A whole number is one in each notation; outside its range it is none.
     #[test]
     fn takes_numbers_as_they_are_written() {
         let mut host = Host::with("echo");

@@ -1,10 +1,11 @@
-//! Components that no toolchain makes: code that runs before or around what is called, and
-//! lies about memory.
+//! Components that no toolchain makes: code that runs before or around the function that is called,
+//! and lies about memory.
 
 use super::*;
 
-/// A component with one function `f` of a text that answers with a text. The parts are code of
-/// its core module: what else there is, what gives memory, and the function itself.
+/// Returns a component with one function `f` of a text that answers with a text. The parts are code
+/// of its core module: further items, the allocator, the function itself, and the clean-up after
+/// it.
 fn component(more: &str, realloc: &str, function: &str, post_return: &str) -> Vec<u8> {
     let text = format!(
         r#"(component
@@ -27,7 +28,7 @@ fn component(more: &str, realloc: &str, function: &str, post_return: &str) -> Ve
 
 const LOOP: &str = "(loop br 0) unreachable";
 
-/// Where the result is, and what it says: place and length of the text.
+/// Returns code that answers with a text: its place and length.
 fn answers(place: u32, length: u32) -> String {
     format!(
         "(i32.store (i32.const 8) (i32.const {place}))
@@ -35,7 +36,8 @@ fn answers(place: u32, length: u32) -> String {
     )
 }
 
-/// What the call of such a component comes to, with half a second for it.
+/// Calls the function of such a component, with half a second for it. Returns whether that fails,
+/// and the text.
 fn called(component: &[u8]) -> (bool, String) {
     let home = Home::new().unwrap();
     let file = home.plugin_file("bad.wasm", component).unwrap();
@@ -68,7 +70,7 @@ fn what_is_sound_answers() {
     assert_eq!((failed, text.as_str()), (false, "fine"));
 }
 
-/// Code that runs when it is made, when it is handed something, and when it has answered.
+/// Code that runs when the instance is made, when it is handed a value, and when it has answered.
 #[test]
 fn what_loops_anywhere_ends_at_the_deadline() {
     let start = "(func $start (loop br 0)) (start $start)";
@@ -150,7 +152,7 @@ fn what_lies_about_memory_fails() {
     }
 }
 
-/// One place for everything: what was handed over is overwritten, and that is its own business.
+/// The argument and the result share one place: one overwrites the other, in that plugin alone.
 #[test]
 fn memory_that_is_given_twice_harms_nobody_else() {
     let twice = component("", "(i32.const 8)", &answers(8, 8), "");
@@ -191,7 +193,8 @@ fn a_hundred_thousand_exports_are_cut_and_told() {
     assert!(status.contains("10000"), "{status:.2000}");
 }
 
-/// A component that is handed an interface of WASI, and calls a function of it before it answers.
+/// Returns a component that is handed an interface of WASI, and calls a function of it before it
+/// answers.
 fn with_import(interface: &str, function: (&str, &str), lowered: &str, call: &str) -> Vec<u8> {
     let (name, kind) = function;
     let text = format!(
@@ -219,8 +222,8 @@ fn with_import(interface: &str, function: (&str, &str), lowered: &str, call: &st
     wat::parse_str(text).unwrap()
 }
 
-/// What the call of a component comes to beside a good one, in a host whose memory has had so
-/// much at most, in KiB more than before, and comes back.
+/// Calls the function of a component beside a good one. Returns whether that fails, the text, and
+/// the most memory that the host has had more than before, in KiB, which comes back.
 fn called_for_memory(component: &[u8]) -> (bool, String, u64) {
     let home = Home::new().unwrap();
     let file = home.plugin_file("bad.wasm", component).unwrap();
@@ -276,7 +279,7 @@ fn who_asks_a_clock_again_and_again_ends_at_the_deadline() {
     assert!(more < 128 << 10, "{more} KiB more");
 }
 
-/// Whoever reads a component follows what is within it, and that has an end.
+/// Reading a component follows the components within it, down to a limit.
 #[test]
 fn components_nested_ten_thousand_deep_harm_nobody() {
     const PREAMBLE: &[u8] = b"\0asm\x0d\0\x01\0";
@@ -313,7 +316,7 @@ fn components_nested_ten_thousand_deep_harm_nobody() {
     assert_eq!(status["tools"], 0, "{status}");
 }
 
-/// Whatever reads a type with all that is in it takes all of a thread's stack.
+/// Code that reads a type with all types in it would take all of a thread's stack.
 #[test]
 fn types_nested_a_hundred_thousand_deep_harm_nobody() {
     const TYPE_SECTION: u8 = 7;
@@ -363,8 +366,8 @@ fn types_nested_a_hundred_thousand_deep_harm_nobody() {
     assert_eq!(status["tools"], 0, "{status}");
 }
 
-/// What is called by its name takes and gives what the contract says, which its values are counted
-/// by.
+/// A function that is called by its name has the parameters and results of the contract, by which
+/// its values are counted.
 #[test]
 fn functions_of_the_contract_are_what_the_contract_says() {
     let core = r#"(core module $m

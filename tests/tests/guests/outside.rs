@@ -1,4 +1,4 @@
-//! What is outside of a plugin to which nothing was granted: it reaches none of it.
+//! Resources outside of a plugin to which nothing was granted: it reaches none of them.
 
 use std::net::{TcpListener, UdpSocket};
 
@@ -59,8 +59,8 @@ fn nothing_is_reached_that_was_not_granted() {
     tcp.accept().unwrap();
 }
 
-/// What a host does not give to anybody is not there to be called. Components of some
-/// toolchains import all of WASI, so that alone refuses none.
+/// An import that a host gives to no plugin cannot be called. Components of some toolchains import
+/// all of WASI, so an import alone is no reason to refuse one.
 #[test]
 fn imports_that_nobody_is_given_cannot_be_called() {
     for import in [

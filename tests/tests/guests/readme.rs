@@ -1,5 +1,4 @@
-//! The README of the SDK, followed to the letter: what it shows compiles, and does what
-//! it says.
+//! The README of the SDK, followed to the letter: its code compiles, and does what the README says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,13 +8,13 @@ use dormouse_tests::artifacts;
 
 const README: &str = include_str!("../../../guest-sdk/README.md");
 
-/// The crates that a plugin's author needs of this workspace.
+/// Crates of this workspace that a plugin's author needs.
 const CRATES: [&str; 3] = ["dormouse-sdk", "dormouse-sdk-macro", "dormouse-wit"];
 
-/// Their version, which all crates here have.
+/// Version of these crates, which all crates here have.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The text of all fences of a language, in order.
+/// Returns the texts of all fences of a language, in order.
 fn fences(language: &str) -> Vec<&'static str> {
     let start = format!("```{language}\n");
     let fences = README.split(start.as_str()).skip(1);
@@ -24,8 +23,8 @@ fn fences(language: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// What the SDK is made of, as a registry would hand it out: each in a folder of its own, which
-/// has nothing of this workspace around it.
+/// Unpacks the crates of the SDK, as a registry would hand them out: each into a folder of its own,
+/// which has nothing of this workspace around it.
 fn unpacked() -> PathBuf {
     let target = artifacts::target().join("readme/sdk");
     if target.exists() {
@@ -54,7 +53,7 @@ fn unpacked() -> PathBuf {
     target
 }
 
-/// The greeter's folder, with all that the README adds to it.
+/// Writes the greeter's folder, with all that the README adds to it.
 fn write(folder: &Path) {
     let sdk = unpacked();
     let path = |name| sdk.join(format!("{name}-{VERSION}"));

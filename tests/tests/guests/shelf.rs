@@ -4,7 +4,7 @@
 use super::*;
 use dormouse_tests::wire::stateless;
 
-/// An agent of one era.
+/// Agent of one era.
 struct Agent {
     home: Home,
     client: Client,
@@ -52,7 +52,7 @@ fn in_both_eras(test: impl Fn(Agent)) {
     }
 }
 
-/// What is in the file is what an agent sees, but for the prefix of a name.
+/// An agent sees the objects of the file, but for the prefix of a name.
 #[test]
 fn lists_are_the_objects_of_its_file() {
     in_both_eras(|mut agent| {
@@ -79,7 +79,7 @@ fn lists_are_the_objects_of_its_file() {
     });
 }
 
-/// What the macro does for Rust, `dormouse pack` does for every language.
+/// `dormouse pack` does for every language what the macro does for Rust.
 #[test]
 fn another_file_of_objects_is_packed() {
     let home = Home::new().unwrap();

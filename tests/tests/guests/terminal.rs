@@ -1,5 +1,5 @@
-//! What a plugin asks when it is called on the command line: whoever sits there is
-//! asked, and nobody where nobody does.
+//! Questions of a plugin that is called on the command line: a user at a terminal is asked, and
+//! nobody without one.
 
 use std::process::Command;
 
@@ -13,8 +13,8 @@ fn home() -> Home {
     home
 }
 
-/// Calls a tool on a terminal, on which is typed what belongs to what is shown. Gives
-/// what was shown, and whether the call has succeeded.
+/// Calls a tool on a terminal, with input for each text that is shown. Returns the output, and
+/// whether the call has succeeded.
 fn typed(tool: &str, arguments: &str, steps: &[(&str, &str)]) -> (String, bool) {
     let home = home();
     let script = artifacts::workspace().join("tests/clients/python/terminal.py");
@@ -78,10 +78,12 @@ fn a_form_is_declined_or_cancelled() {
 fn a_page_is_opened_only_by_whoever_says_so() {
     let page = r#"{"url": "https://example.com/x"}"#;
     let link = "open this link in a browser: https://example.com/x";
-    let steps = [(link, "\n"), ("c = cancel: ", "y\n")];
+    // What is typed before the question counts for nothing.
+    let steps = [(link, ""), ("c = cancel: ", "\n"), ("c = cancel: ", "y\n")];
     let (shown, good) = typed("show_page", page, &steps);
     assert!(good && shown.contains("accept"), "{shown}");
-    let (shown, _) = typed("show_page", page, &[(link, "n\n")]);
+    let steps = [(link, ""), ("c = cancel: ", "n\n")];
+    let (shown, _) = typed("show_page", page, &steps);
     assert!(
         shown.contains("decline") && !shown.contains("accept"),
         "{shown}"
@@ -99,7 +101,7 @@ fn what_there_is_not_is_not_asked() {
     }
 }
 
-/// A script is nobody: whatever it pipes in agrees to nothing.
+/// A script is no user: whatever it pipes in agrees to nothing.
 #[test]
 fn nobody_is_asked_without_a_terminal() {
     let home = home();

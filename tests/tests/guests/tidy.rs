@@ -1,19 +1,19 @@
-//! A cancelled call is told so, has a while to end by itself, and stands in nobody's
-//! way: over stdio and HTTP, in both eras.
+//! A cancelled call is told so, has a while to end by itself, and holds up no other call: over
+//! stdio and HTTP, in both eras.
 
 use super::*;
 use dormouse_tests::http::{Request, Server, Session};
 use dormouse_tests::wire::stateless;
 
-/// How long a call that was cancelled may be noticed by others: its grace, and time
-/// for a slow machine.
+/// Time for which other calls may notice a call that was cancelled: its grace, and time for a slow
+/// machine.
 const SOON: Duration = Duration::from_secs(5);
 
 fn able() -> Value {
     json!({ "elicitation": { "form": {} } })
 }
 
-/// A client of either era, which hears all that is logged.
+/// Client of either era, which hears all that is logged.
 struct Agent {
     _home: Home,
     client: Client,
@@ -69,7 +69,7 @@ impl Agent {
         told.unwrap();
     }
 
-    /// No answer came to any of them, and the host goes when it is told to.
+    /// Checks that no answer came to any of these calls, and that the host ends when it is told to.
     fn has_no_answers(mut self, ids: &[u64]) {
         for id in ids {
             let within = Duration::from_millis(10);
@@ -122,7 +122,7 @@ fn is_ended_where_it_does_not_and_nobody_else_waits_for_that() {
     }
 }
 
-/// Who asks when its call is cancelled gets no answer, and time to make up for that.
+/// A plugin that asks when its call is cancelled gets no answer, and time to make up for that.
 #[test]
 fn is_told_while_it_asks() {
     let mut agent = Agent::new(false);
@@ -151,7 +151,7 @@ fn says(server: &Server, what: &str, times: usize) {
     }
 }
 
-/// The host's own log has it, since nobody else listens any more.
+/// The host's own log has the message, since no client listens any more.
 #[test]
 fn is_told_over_http_when_its_client_goes_or_cancels() {
     let home = Home::new().unwrap();
@@ -239,7 +239,7 @@ mod on_the_shelf {
         refused(&answer, "while another call waited for the same instance");
     }
 
-    /// An answer that comes in time is taken, whoever waits.
+    /// An answer that comes in time is taken, even if another call waits.
     #[test]
     fn goes_on_when_it_is_answered() {
         let mut agent = Agent::new(true);

@@ -1,11 +1,11 @@
-//! Messages that are deep, long or many: each is refused soon, and whoever comes next is answered.
+//! Messages that are deep, long or many: each is refused soon, and the next client is answered.
 
 use super::*;
 
-/// How long an answer to one may take, on a machine that does much else.
+/// Time that an answer to one may take, on a machine that does much else.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Messages, each with what is odd about it.
+/// Returns messages, each with a description of its oddness.
 fn odd() -> Vec<(&'static str, String)> {
     let call = |id: &str, text: &str| {
         format!(

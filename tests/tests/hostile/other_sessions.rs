@@ -4,12 +4,12 @@ use dormouse_tests::http::Answer;
 
 use super::*;
 
-/// The next event: its id, and its message.
+/// Reads the next event: its id, and its message.
 fn next(answer: &mut Answer) -> (String, Value) {
     answer.event().unwrap().unwrap()
 }
 
-/// All that comes within half a second, as it is written.
+/// Returns all bytes that come within half a second, as text.
 fn heard(server: &Server, request: &Request) -> String {
     let mut stream = server.connect().unwrap();
     stream.write_all(&request.bytes(server)).unwrap();

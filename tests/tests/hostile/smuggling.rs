@@ -1,20 +1,20 @@
-//! Requests whose end is not where one reader or another might think: none of them gets a
-//! second request to be answered, and heads have sizes.
+//! Requests whose end different readers may see at different places: no second request in one of
+//! them is answered, and heads have sizes.
 
 use super::*;
 
-/// A tool call whose answer would show that it was taken for a request.
+/// Text of a hidden tool call: an answer with it shows that the call was taken for a request.
 const SMUGGLED: &str = "SMUGGLED";
 
-/// One way to say how long a body is.
+/// Way to frame a body: its name, lines of the head, what follows the head, and allowed statuses.
 type Framing = (&'static str, &'static str, &'static str, &'static [u16]);
 
 const REFUSED: &[u16] = &[400];
 const ONCE: &[u16] = &[200];
 
-/// Lines of a head that say how long the body is, and what follows the head before a second
-/// request: `~` is the end of a line, `LENGTH` and `HEX` are the length of `BODY`, and `LONGER`
-/// is that with the second request. At the end, what the first one may be answered with.
+/// Ways to frame a body before a second request: `~` is the end of a line, `LENGTH` and `HEX` are
+/// the length of `BODY`, and `LONGER` is that with the second request. At the end are the statuses
+/// with which the first one may be answered.
 #[rustfmt::skip]
 const FRAMINGS: &[Framing] = &[
     ("CL.TE", "content-length: LONGER~transfer-encoding: chunked", "0~~", REFUSED),
@@ -60,13 +60,13 @@ const FRAMINGS: &[Framing] = &[
     ("an upgrade", "content-length: LENGTH~upgrade: h2c~connection: upgrade, close", "BODY", ONCE),
 ];
 
-/// The bytes of a good call of `echo` with that text.
+/// Returns the bytes of a good call of `echo` with that text.
 fn call(server: &Server, text: &str) -> Vec<u8> {
     let params = json!({ "name": "echo__echo", "arguments": { "text": text } });
     Request::stateless(1, "tools/call", params).bytes(server)
 }
 
-/// A call's head without the line that says how long its body is, and its body.
+/// Returns a call's head without the line for the length of its body, and its body.
 fn parts(server: &Server) -> (String, String) {
     let text = String::from_utf8(call(server, "FIRST")).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
@@ -77,8 +77,8 @@ fn parts(server: &Server) -> (String, String) {
     (kept.join("\r\n"), body.to_owned())
 }
 
-/// What a server says to these bytes until it closes the connection or falls silent, and
-/// whether it has closed it.
+/// Returns the answers of a server to these bytes until it closes the connection or falls silent,
+/// and whether it has closed it.
 fn said(server: &Server, bytes: &[u8]) -> (String, bool) {
     let mut stream = server.connect().unwrap();
     stream.set_read_timeout(Some(SECOND)).unwrap();
@@ -99,7 +99,7 @@ fn said(server: &Server, bytes: &[u8]) -> (String, bool) {
     (String::from_utf8_lossy(&all).into_owned(), closed)
 }
 
-/// The statuses of all answers in what a server has said.
+/// Returns the statuses of all answers in a text.
 fn statuses(said: &str) -> Vec<u16> {
     let answers = said.split("HTTP/1.1 ").skip(1);
     let answers = answers.chain(said.split("HTTP/1.0 ").skip(1));
@@ -151,7 +151,7 @@ fn no_request_hides_in_the_body_of_another() {
     );
 }
 
-/// The first lines of requests, and headers that are there twice.
+/// First lines of requests that are odd, and headers that are there twice.
 #[test]
 fn odd_first_lines_and_doubled_headers_are_refused() {
     let home = home(&["echo"]);
@@ -335,7 +335,8 @@ fn heads_have_a_size() {
     });
 }
 
-/// A web page can send some types without asking the host first, and others are not JSON.
+/// A web page can send some types without asking the host first, and others are not JSON: only JSON
+/// is taken.
 #[test]
 fn only_json_is_taken() {
     let home = home(&["echo"]);

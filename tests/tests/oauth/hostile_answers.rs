@@ -1,5 +1,5 @@
-//! Authorization servers that misbehave in what they give for a code, and in tokens that are
-//! never good.
+//! Authorization servers that misbehave in their answers to a code, and in tokens that are never
+//! good.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::hostile_login::{Case, Scene, at, each};
 use crate::hostile_site::{Answer, Asked, METADATA, changed, client as registered, tokens};
 
-/// What is said where a code has brought nothing.
+/// Parts of the error of a code that was not exchanged.
 const FAILED: &[&str] = &["has failed", "hint: log in once more"];
 
-/// An answer to a code, with other members than an honest one.
+/// Returns an answer to a code, with other members than an honest one.
 fn given(asked: &Asked, members: &Value) -> Option<Answer> {
     at(asked, "/token", || {
         Answer::json(&changed(tokens(), members))
@@ -128,7 +128,7 @@ fn nothing_is_kept_of_a_login_that_brings_no_good_token() {
     });
 }
 
-/// Whoever gives a token for each code and each old token, and takes none of them.
+/// A server that gives a token for each code and each old token, and accepts none of them.
 #[test]
 fn a_token_that_is_never_good_is_tried_a_few_times() {
     let given_before = AtomicUsize::new(0);
@@ -164,8 +164,8 @@ fn a_token_that_is_never_good_is_tried_a_few_times() {
     scene.untold();
 }
 
-/// Answers that are taken, with something in them that would be a header of its own, a place to
-/// go back to, or a time without an end.
+/// Answers that are accepted, with something in them that would be a header of its own, another
+/// redirect, or a time without an end.
 #[test]
 fn what_is_odd_in_an_answer_gets_nowhere() {
     const CASES: &[Case] = &[
@@ -228,7 +228,7 @@ fn what_is_odd_in_an_answer_gets_nowhere() {
     });
 }
 
-/// A slow answer is below what would be too large for hours.
+/// A slow answer stays below the limit of its size for hours.
 #[test]
 fn answers_that_come_for_ever_are_given_up() {
     let slow = |path: &'static str| {

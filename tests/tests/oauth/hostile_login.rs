@@ -9,18 +9,19 @@ use dormouse_tests::oauth::{self, Page};
 use crate::hostile_site::{Answer, Asked, CANARY, CANARY_BASE64, Site};
 use crate::{Waiting, logins};
 
-/// What a site answers instead of an honest one, by its own address and the stranger's.
+/// Function that gives a site's answer instead of an honest one, by its own address, the
+/// stranger's, and the request.
 pub(crate) type Says = fn(&str, &str, &Asked) -> Option<Answer>;
 
-/// What is wrong with a site, how, and what its user is told of it.
+/// Case: a description of a site's fault, its answers, and parts of the error that its user sees.
 pub(crate) type Case = (&'static str, Says, &'static [&'static str]);
 
-/// The answer to what is asked of one path; all else is answered honestly.
+/// Answers a request for one path; all others are answered honestly.
 pub(crate) fn at(asked: &Asked, path: &str, answer: impl FnOnce() -> Answer) -> Option<Answer> {
     (asked.path == path).then(answer)
 }
 
-/// A hostile site, a stranger, and the home of who uses the site as the server `notes`.
+/// A hostile site, a stranger, and the home of a user of that site as the server `notes`.
 pub(crate) struct Scene {
     pub(crate) site: Site,
     pub(crate) stranger: Site,
@@ -45,12 +46,12 @@ impl Scene {
         }
     }
 
-    /// A login that waits for its link to be followed.
+    /// Starts a login, which waits for its link to be followed.
     pub(crate) fn waiting(&self) -> Waiting {
         Waiting::start(&mut self.home.command(&["login", "notes"]))
     }
 
-    /// Sees that a login ends before anybody gets a link, and gives what is said.
+    /// Checks that a login ends before there is a link, and returns its error.
     pub(crate) fn refused(&self) -> String {
         let mut command = self.home.command(&["login", "notes"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -67,7 +68,7 @@ impl Scene {
         self.plain(String::from_utf8(output.stderr).unwrap())
     }
 
-    /// Sees that a login fails after its link was followed, and gives the page and what is said.
+    /// Checks that a login fails after its link was followed, and returns the page and the error.
     pub(crate) fn failed(&self) -> (Page, String) {
         let login = self.waiting();
         let page = oauth::get(&login.link).unwrap();
@@ -80,7 +81,7 @@ impl Scene {
         (page, self.plain(said))
     }
 
-    /// Sees that an error is short, names the server, and changes nothing on a terminal.
+    /// Checks that an error is short, names the server, and changes nothing on a terminal.
     fn plain(&self, said: String) -> String {
         let server = format!("{}/mcp", self.site.base);
         assert!(said.contains(&server), "the server is not named: {said}");
@@ -94,7 +95,7 @@ impl Scene {
         said
     }
 
-    /// Sees that the stranger was at most asked what anybody may ask.
+    /// Checks that the stranger has only got requests that anybody may make.
     pub(crate) fn untold(&self) {
         for asked in self.stranger.asked() {
             let head = asked.head.to_ascii_lowercase();

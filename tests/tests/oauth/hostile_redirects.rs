@@ -1,4 +1,4 @@
-//! What a browser comes back with that is not the answer to the login that waits for it.
+//! Redirects of a browser that are not the answer to the login that waits.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -38,7 +38,7 @@ fn only_what_has_the_state_of_a_login_is_its_answer() {
     assert_eq!(scene.site.count("POST", "/token"), 1);
 }
 
-/// The second time while the first is being exchanged, and the third after the end.
+/// The code comes a second time while it is being exchanged, and a third time after the end.
 #[test]
 fn a_code_that_comes_three_times_is_sent_once() {
     let (go, gone) = mpsc::channel();

@@ -1,5 +1,5 @@
 //! Servers and authorization servers that misbehave before there is a link that a user could
-//! follow: no one is sent anywhere, and what is said of it is plain.
+//! follow: there is no link, and the error is plain.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,7 +12,8 @@ use crate::hostile_site::{
     Answer, METADATA, RESOURCE, changed, client as registered, metadata, resource,
 };
 
-/// What is said where nothing can be found out, and where no client is taken.
+/// Parts of the errors where the way to log in cannot be found out, and where no client is
+/// accepted.
 const UNKNOWN: &str = "cannot be found out";
 const UNTAKEN: &str = "does not take Dormouse as a client";
 
@@ -167,7 +168,7 @@ fn nobody_is_sent_to_log_in_by_whoever_misbehaves_before() {
     each(CASES, Scene::refused);
 }
 
-/// The same by a call, whose refusal begins a login.
+/// The same holds for a call, whose refusal begins a login.
 #[test]
 fn no_call_gives_a_link_of_whoever_misbehaves() {
     let called = |scene: &Scene| {
@@ -190,8 +191,8 @@ fn no_call_gives_a_link_of_whoever_misbehaves() {
     each(&without_words, called);
 }
 
-/// What an authorization server says of itself is asked twice where it names another host: who
-/// says something else then may have been told to by somebody else.
+/// An authorization server is asked for its metadata twice where these name another host: if the
+/// second ones differ, the first may have been somebody else's.
 #[test]
 fn hosts_that_an_authorization_server_does_not_name_again_are_sent_nothing() {
     for endpoint in [

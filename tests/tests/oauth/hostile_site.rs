@@ -1,5 +1,5 @@
-//! A server and its authorization server in one place of this machine, of which a test has one
-//! answer replaced. It notes all that it is asked.
+//! Server and its authorization server at one address of this machine, of which a test replaces
+//! some answers. All requests are noted.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How all secrets begin that a site gives.
+/// Beginning of all secrets of a site.
 pub(crate) const CANARY: &str = "canary-";
 
-/// The same in the Base64 of `me:canary-…`.
+/// Beginning of such secrets in the Base64 of `me:canary-…`.
 pub(crate) const CANARY_BASE64: &str = "Y2FuYXJ5";
 
-/// Where a site says what it is, by RFC 9728 and by RFC 8414.
+/// Paths of a site's metadata, by RFC 9728 and by RFC 8414.
 pub(crate) const RESOURCE: &str = "/.well-known/oauth-protected-resource/mcp";
 pub(crate) const METADATA: &str = "/.well-known/oauth-authorization-server";
 
@@ -29,13 +29,14 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
-/// What a request is answered.
+/// Answer to a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     status: u16,
     headers: String,
     body: String,
-    /// Whether the body goes on with spaces for as long as anybody reads them.
+    /// Pause between the parts of a body that goes on with spaces for as long as anybody reads
+    /// them; none for a body that ends.
     goes_on: Option<Duration>,
 }
 
@@ -56,7 +57,7 @@ impl Answer {
         Self::text(status, "").header("location", to)
     }
 
-    /// A body that goes on, with this long between one and the next thousand bytes.
+    /// Makes an answer whose body goes on, with this pause before each further thousand bytes.
     pub(crate) fn endless(pause: Duration) -> Self {
         Self {
             goes_on: Some(pause),
@@ -64,13 +65,13 @@ impl Answer {
         }
     }
 
-    /// A refusal that names a place where the resource is described.
+    /// Makes a refusal that names the URL of the metadata of the resource.
     pub(crate) fn challenge(place: &str) -> Self {
         let named = format!("Bearer resource_metadata=\"{place}\"");
         Self::text(401, "").header("www-authenticate", &named)
     }
 
-    /// A redirect back to who has sent the browser, with their state.
+    /// Makes a redirect back to the client that has sent the browser, with its state.
     pub(crate) fn back(asked: &Asked, query: &str) -> Self {
         let [back, state] = ["redirect_uri", "state"].map(|name| &asked.query[name]);
         Self::redirect(302, &format!("{back}?{query}&state={state}"))
@@ -82,7 +83,7 @@ impl Answer {
     }
 }
 
-/// The site, for as long as the process lives.
+/// Site, for as long as the process lives.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) base: String,
@@ -90,7 +91,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// A site that answers as this says, and as an honest one where it says nothing.
+    /// Starts a site that answers as `answer` says, and honestly where that returns none.
     pub(crate) fn serve(
         answer: impl Fn(&str, &Asked) -> Option<Answer> + Send + Sync + 'static,
     ) -> Self {
@@ -113,12 +114,12 @@ impl Site {
         Self { base, asked }
     }
 
-    /// All that it was asked so far.
+    /// Returns all requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// How often a path was asked for with a method.
+    /// Returns the number of requests for a path with a method.
     pub(crate) fn count(&self, method: &str, path: &str) -> usize {
         let asked = self.asked();
         let such = asked
@@ -128,7 +129,7 @@ impl Site {
     }
 }
 
-/// What a site says of itself as an authorization server.
+/// Returns the metadata of a site as an authorization server.
 pub(crate) fn metadata(base: &str) -> Value {
     json!({
         "issuer": base,
@@ -140,19 +141,19 @@ pub(crate) fn metadata(base: &str) -> Value {
     })
 }
 
-/// What a site says of itself as a server.
+/// Returns the metadata of a site as a server.
 pub(crate) fn resource(base: &str) -> Value {
     json!({ "resource": format!("{base}/mcp"), "authorization_servers": [base] })
 }
 
-/// The answer to a registration.
+/// Returns the answer to a registration.
 pub(crate) fn client(asked: &Asked) -> Value {
     let wanted: Value = serde_json::from_str(&asked.body).unwrap();
     let given = json!({ "client_id": "me", "client_secret": "canary-secret" });
     changed(wanted, &given)
 }
 
-/// The answer to a code.
+/// Returns the answer to a code.
 pub(crate) fn tokens() -> Value {
     json!({
         "access_token": "canary-access", "refresh_token": "canary-refresh",
@@ -160,7 +161,7 @@ pub(crate) fn tokens() -> Value {
     })
 }
 
-/// A document of which some members are others.
+/// Returns a document with some members replaced.
 pub(crate) fn changed(mut document: Value, members: &Value) -> Value {
     for (name, value) in members.as_object().unwrap() {
         document[name] = value.clone();
@@ -205,7 +206,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     })
 }
 
-/// The parameters of a query; of two with one name, the last.
+/// Returns the parameters of a query; of two with one name, the last.
 fn pairs(query: &str) -> HashMap<String, String> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs

@@ -1,5 +1,5 @@
-//! `dormouse login` and `dormouse logout`, at a real server that wants to know its
-//! user (`tests/servers/oauth.py`). The protocol itself is tested beside its code.
+//! `dormouse login` and `dormouse logout`, at a real server that wants its users to log in
+//! (`tests/servers/oauth.py`). The protocol itself is tested beside its code.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ fn home(server: &Server) -> Home {
     home
 }
 
-/// The files with logins.
+/// Returns the files with logins.
 fn logins(home: &Home) -> Vec<PathBuf> {
     let tokens = home.path().join("cache/data/dormouse/tokens");
     let Ok(files) = std::fs::read_dir(tokens) else {
@@ -41,7 +41,7 @@ fn logins(home: &Home) -> Vec<PathBuf> {
     files.filter(login).collect()
 }
 
-/// A `login` that waits.
+/// `login` that waits.
 struct Waiting {
     child: Child,
     link: String,
@@ -63,13 +63,13 @@ impl Waiting {
         Self { child, link }
     }
 
-    /// Whether it succeeds, and what it says.
+    /// Waits for its end. Returns whether it succeeds, and its output.
     fn end(self) -> (bool, String) {
         let (code, said) = self.end_with_code();
         (code == Some(0), said)
     }
 
-    /// The code that it ends with, and what it says.
+    /// Waits for its end. Returns its exit code, and its output.
     fn end_with_code(mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         let stderr = self.child.stderr.as_mut().unwrap();
@@ -260,11 +260,10 @@ fn no_secret_of_a_login_is_said_wherever_a_server_repeats_it() {
     }
 }
 
-/// How the secrets of the login begin that `repeating_oauth.py` gives, as they are and in
-/// Base64.
+/// Beginnings of the secrets of a login at `repeating_oauth.py`, as they are and in Base64.
 const SECRETS_OF_A_LOGIN: [&str; 4] = ["canary-", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcn"];
 
-/// What a command says on both streams, and whether it succeeds.
+/// Runs a command. Returns whether it succeeds, and its output on both streams.
 fn run(home: &Home, words: &[&str]) -> (bool, String) {
     let output = home.run(words).unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -423,6 +422,13 @@ fn a_call_that_needs_a_login() {
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(!output.status.success());
     assert!(told.contains("`dormouse login notes`"), "{told}");
+    // Whoever looks later is sent to the same command.
+    for command in ["list", "status", "doctor"] {
+        let (_, told) = run(&home, &[command]);
+        assert!(told.contains("`dormouse login notes`"), "{command}: {told}");
+        assert!(!told.contains("never asked"), "{command}: {told}");
+        assert!(!told.contains("`dormouse sync notes`"), "{command}: {told}");
+    }
     // Nobody has begun anything: that is for a call, or for the user.
     assert_eq!(server.count("registrations").unwrap(), 0);
 

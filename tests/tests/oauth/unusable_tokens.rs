@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::hostile_login::{Scene, at};
 use crate::hostile_site::{Answer, METADATA, changed, metadata, tokens};
 
-/// A server whose authorization server answers with tokens that are changed so.
+/// Starts a server whose authorization server answers with tokens that are changed so.
 fn gives(members: Value) -> Scene {
     Scene::of(move |_, _, asked| {
         at(asked, "/token", || {
@@ -26,7 +26,7 @@ fn a_token_that_cannot_be_sent_as_one_for_its_bearer_is_no_login() {
     }
 }
 
-/// What is found where an answer is malformed may be a token, which nobody knows yet to be one.
+/// A value in a malformed answer may be a token, which is not known to be one yet.
 #[test]
 fn a_token_in_a_malformed_answer_is_not_said() {
     for answer in [
@@ -38,7 +38,7 @@ fn a_token_in_a_malformed_answer_is_not_said() {
     }
 }
 
-/// A page that has parameters of a login in its address would choose which of them counts.
+/// A page that has parameters of a login in its address would choose which of these count.
 #[test]
 fn a_page_with_parameters_of_a_login_is_refused() {
     for parameter in ["state", "redirect_uri", "code_challenge"] {

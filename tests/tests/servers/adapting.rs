@@ -91,8 +91,8 @@ fn a_server_with_secrets_in_its_command_line_or_its_url_is_not_adapted() {
     assert!(bytes.windows(8).any(|part| part == b"${KEY:-}"));
 }
 
-/// What an upstream adds is seen by nobody because a component that stands before it, and that
-/// does not show it, was used: neither by a server beside it, nor when it is taken away.
+/// A new tool of an upstream is not seen because a component in front of it, which does not show
+/// the tool, was used: neither through a server beside it, nor when the component is taken away.
 #[test]
 fn what_is_new_behind_a_component_is_seen_by_nobody() {
     let all = Scripted::new();
@@ -129,7 +129,7 @@ fn what_is_new_behind_a_component_is_seen_by_nobody() {
     assert_eq!(tools(&mut host), ["direct__evil", "direct__good"]);
 }
 
-/// A component goes on saying what it declares once its user has approved what its upstream's tools
+/// A component goes on declaring the same once its user has approved its upstream's tools as they
 /// are now, and is as careful as these are; its user is told that it is out of date.
 #[test]
 fn a_component_is_as_careful_as_its_upstream_is_now() {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
 
-/// All lists of MCP, each with the member that it is in.
+/// Lists of MCP, each with the member of its result.
 const LISTS: [(&str, &str); 4] = [
     ("tools/list", "tools"),
     ("prompts/list", "prompts"),
@@ -19,11 +19,11 @@ const LISTS: [(&str, &str); 4] = [
     ("resources/templates/list", "resourceTemplates"),
 ];
 
-/// A home with a server `post` of that kind.
+/// Home with a server `post` of that kind.
 pub(crate) struct Announcing(pub(crate) Scripted);
 
 impl Announcing {
-    /// One that offers this, and whose user knows it.
+    /// Makes a home with a server that offers this, and whose user knows it.
     pub(crate) fn known(offer: &Value, more: &str) -> Self {
         let all = Self(Scripted::new());
         all.offers(offer);
@@ -32,7 +32,7 @@ impl Announcing {
         all
     }
 
-    /// How the server is started: the words.
+    /// Returns the words that start the server.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = self.0.words("post");
         let script = artifacts::workspace().join("tests/servers/announcing.py");
@@ -44,19 +44,19 @@ impl Announcing {
         format!("command = {}\n{more}", json!(self.words()))
     }
 
-    /// From now on, the server offers this.
+    /// Makes the server offer this from now on.
     pub(crate) fn offers(&self, offer: &Value) {
         self.0.offers_just("post", offer);
     }
 
-    /// What has reached the server, in all of its lives.
+    /// Returns all that has reached the server, over all of its starts.
     pub(crate) fn got(&self) -> Vec<String> {
         let file = self.0.home.path().join("post.starts.got");
         let got = fs::read_to_string(file).unwrap_or_default();
         got.lines().map(str::to_owned).collect()
     }
 
-    /// Waits until just this waits for its user.
+    /// Waits until just these items wait for their user.
     #[track_caller]
     pub(crate) fn comes_to_wait(&self, waits: &Value) {
         wait::until("the change to be known", || {
@@ -71,7 +71,7 @@ impl Announcing {
         self.0.run(&["approve", "post", "--yes"]);
     }
 
-    /// An agent of the era without sessions, or of the other one, that can be asked this.
+    /// Starts an agent of the era without sessions, or of the other one, that can be asked this.
     pub(crate) fn agent(&self, is_stateless: bool, able: Value) -> Agent {
         let mut command = self.0.home.command(&["serve"]);
         let mut agent = Agent {
@@ -94,10 +94,10 @@ impl Announcing {
     }
 }
 
-/// A session with a host, in one of the eras.
+/// Session with a host, in one of the eras.
 pub(crate) struct Agent {
     pub(crate) host: Client,
-    /// What a client without sessions can be asked.
+    /// Capabilities of a client without sessions.
     able: Option<Value>,
 }
 
@@ -109,13 +109,13 @@ impl Agent {
         }
     }
 
-    /// A request and what becomes of it: an object with `result` or with `error`.
+    /// Sends a request, and returns its outcome: an object with `result` or with `error`.
     pub(crate) fn outcome(&mut self, method: &str, params: Value) -> Value {
         let params = self.params(params);
         self.host.outcome(method, params).unwrap()
     }
 
-    /// The text of a call's result.
+    /// Returns the text of a call's result.
     #[track_caller]
     pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
         let called = json!({ "name": tool, "arguments": arguments });
@@ -124,7 +124,7 @@ impl Agent {
         text.unwrap_or_else(|| panic!("{outcome}")).to_owned()
     }
 
-    /// Has the server tell that these lists are others, once it has a way to.
+    /// Makes the server announce that these lists have changed, once it has a way to.
     #[track_caller]
     pub(crate) fn announced(&mut self, lists: &[&str]) {
         wait::until("a listener", || -> Result<()> {
@@ -135,20 +135,20 @@ impl Agent {
         .unwrap();
     }
 
-    /// The text of the first message of a prompt, or why there is none.
+    /// Returns the text of the first message of a prompt, or the error.
     pub(crate) fn prompt(&mut self, name: &str, arguments: Value) -> Result<String, String> {
         let params = json!({ "name": name, "arguments": arguments });
         let outcome = self.outcome("prompts/get", params);
         told(&outcome, "/result/messages/0/content/text")
     }
 
-    /// The text of a resource, or why there is none.
+    /// Returns the text of a resource, or the error.
     pub(crate) fn read(&mut self, uri: &str) -> Result<String, String> {
         let outcome = self.outcome("resources/read", json!({ "uri": uri }));
         told(&outcome, "/result/contents/0/text")
     }
 
-    /// All that is listed, by the member that it is in.
+    /// Returns all lists, by the member of their results.
     pub(crate) fn lists(&mut self) -> Value {
         let lists = LISTS.map(|(method, member)| {
             let listed = self.outcome(method, json!({}));
@@ -158,14 +158,14 @@ impl Agent {
         Value::Object(lists.into_iter().collect())
     }
 
-    /// Waits to be told that a list is another.
+    /// Waits for the announcement that a list has changed.
     #[track_caller]
     pub(crate) fn is_told(&mut self, list: &str) {
         let method = format!("notifications/{list}/list_changed");
         self.host.notification(&method, PATIENCE).unwrap();
     }
 
-    /// The methods of what it was told and has not been asked about.
+    /// Returns the methods of the notifications that no test has taken.
     pub(crate) fn told(&self) -> Vec<Value> {
         let told = self.host.notifications.iter();
         told.map(|one| one["method"].clone()).collect()

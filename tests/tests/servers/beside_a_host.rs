@@ -1,5 +1,6 @@
 //! Commands beside a host that runs, which has what a command alone has not: sessions, and
-//! connections that could be made anew. None of them brings up what its user has not allowed.
+//! connections that could be made again. None of them starts a server that its user has not
+//! allowed.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +39,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Whether a server was started as often as this, no URL was connected to, and the host has
+    /// Checks that a server was started as often as this, no URL was connected to, and the host has
     /// started nothing more.
     #[track_caller]
     fn unchanged(&self, (server, starts): (&str, usize), what: &str) {
@@ -48,7 +49,7 @@ impl<'a> Beside<'a> {
         assert_eq!(now, self.children, "{server}: {what}");
     }
 
-    /// Calls a server's tools in the session, whose names somebody may have been shown once.
+    /// Calls a server's tools in the session, by names that may have been shown once.
     fn called(&mut self, (server, starts): (&str, usize)) {
         for tool in ["go", "discover"] {
             let call = json!({ "name": format!("{server}__{tool}"), "arguments": {} });
@@ -59,7 +60,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// The session goes on, and shows what it showed.
+    /// Checks that the session goes on, and shows the same tools.
     fn goes_on(mut self) {
         let shown: Vec<_> = self.shown.iter().map(String::as_str).collect();
         comes_to(&mut self.host, &shown);
@@ -69,14 +70,14 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// A server that anybody may call.
+/// Adds a server that anybody may call.
 fn with_good(all: &Scripted) {
     all.offers("good", &[("go", "Goes.")]);
     all.own("good", "");
     all.home.synced("good").unwrap();
 }
 
-/// Lets servers become known that are denied or disabled otherwise.
+/// Makes servers known that are denied or disabled otherwise.
 fn known_before(all: &Scripted, servers: &[&str]) {
     let settings = all.home.path().join(".claude/settings.json");
     let files = [all.home.config(), settings];
@@ -93,7 +94,7 @@ fn known_before(all: &Scripted, servers: &[&str]) {
     }
 }
 
-/// What commands say of a server that is not to be brought up.
+/// Returns commands for a server that must not be started.
 fn table(server: &str) -> Vec<Vec<&str>> {
     vec![
         vec!["restart", server],

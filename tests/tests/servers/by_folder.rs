@@ -1,4 +1,4 @@
-//! Servers of the user's without a folder of their own: what they are is decided by the folder that
+//! Servers of the user's without a folder of their own: their program is decided by the folder that
 //! an agent is in.
 
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, comes_to, tools, write};
 
-/// A server `t` of the user's, which is whatever the folder has that it is started in.
+/// Server `t` of the user's, whose program depends on the folder that it is started in.
 struct Decided(Scripted);
 
 impl Decided {
@@ -17,7 +17,7 @@ impl Decided {
         Self::with("")
     }
 
-    /// The same, with more lines in its table.
+    /// Makes such a server, with more lines in its table.
     fn with(more: &str) -> Self {
         let all = Scripted::new();
         let script = artifacts::workspace().join("tests/servers/scripted.py");
@@ -29,7 +29,7 @@ impl Decided {
         Self(all)
     }
 
-    /// A folder of that name whose program has these tools, and says that of itself.
+    /// Makes a folder of that name whose program has these tools and these instructions.
     fn folder(&self, name: &str, tools: &[(&str, &str)], instructions: &str) -> PathBuf {
         let folder = self.0.home.path().join(name);
         fs::create_dir_all(folder.join(".git")).unwrap();
@@ -48,7 +48,7 @@ impl Decided {
         Client::start(command.current_dir(folder)).unwrap()
     }
 
-    /// Has an agent in a folder connect the server, and see these tools of it.
+    /// Makes an agent in a folder connect the server, and checks that it sees these tools.
     #[track_caller]
     fn discover(&self, folder: &Path, wanted: &[&str]) -> String {
         let mut host = self.serve(folder);
@@ -59,7 +59,7 @@ impl Decided {
     }
 }
 
-/// All that a model is told at first.
+/// Returns all that a model is told at first.
 fn told(host: &mut Client) -> String {
     let listed = host.tools().unwrap();
     let status = host.request("resources/read", json!({ "uri": "dormouse://status" }));
@@ -100,7 +100,7 @@ fn what_a_program_says_in_one_folder_is_told_in_no_other() {
     all.discover(&next, &["t__add", "t__own"]);
 }
 
-/// Who starts the same program in a hundred folders reads a change of it once.
+/// A user who starts the same program in a hundred folders reads a change of it once.
 #[test]
 fn what_was_approved_in_one_folder_is_approved_in_all() {
     let all = Decided::new();
@@ -147,8 +147,8 @@ fn what_was_approved_in_one_folder_is_approved_in_all() {
     }
 }
 
-/// What is told first in another folder, or in the home folder, is no approval of it where
-/// something else is known, and is not taken where something else is known already.
+/// Offers of another folder, or of the home folder, are no approval where others are known, and do
+/// not replace those that are known already.
 #[test]
 fn another_folder_is_no_way_past_what_was_approved() {
     let folders = [
@@ -225,7 +225,7 @@ fn what_comes_later_in_another_folder_is_no_newer_than_what_comes_first() {
     }
 }
 
-/// Projects may write the same words, with a folder of their own or without one.
+/// Projects may write the same entry, with a folder of their own or without one.
 #[test]
 fn what_one_project_says_is_told_in_no_other_and_of_no_server_of_the_users() {
     let all = Decided::new();
@@ -270,7 +270,7 @@ fn what_one_project_says_is_told_in_no_other_and_of_no_server_of_the_users() {
     }
 }
 
-/// To approve one text in a folder allows no other one elsewhere.
+/// The approval of one text in a folder allows no other text elsewhere.
 #[test]
 fn what_was_approved_is_the_text_and_not_the_name() {
     let all = Decided::new();
@@ -295,7 +295,7 @@ fn what_was_approved_is_the_text_and_not_the_name() {
     assert!(said.contains("Adds.") && !said.contains("EVIL"), "{said}");
 }
 
-/// What its user has replaced by something else waits when it comes back, in projects as at home.
+/// A text that its user has replaced by another waits when it comes back, in projects as at home.
 #[test]
 fn what_was_replaced_is_approved_no_longer() {
     let all = Decided::with("on_change = \"block\"");
@@ -318,7 +318,7 @@ fn what_was_replaced_is_approved_no_longer() {
     assert!(said.contains("+ Second."), "{said}");
 }
 
-/// Two folders of one repository tell nobody else anything.
+/// Offers of two folders of one repository are told in no other folder.
 #[test]
 fn what_two_folders_say_alike_is_told_in_no_third() {
     let all = Decided::new();
@@ -341,7 +341,7 @@ fn what_two_folders_say_alike_is_told_in_no_third() {
     comes_to(&mut host, &["t__add"]);
 }
 
-/// Who syncs in a project is told that it is for that project, and what to do about it.
+/// A user who syncs in a project is told that this is for that project, and what to do about it.
 #[test]
 fn sync_says_where_it_is_known() {
     let all = Decided::new();
@@ -357,7 +357,7 @@ fn sync_says_where_it_is_known() {
     assert_eq!(tools(&mut all.serve(&other)), ["t__add"]);
 }
 
-/// What nobody's project decides is known everywhere at once.
+/// Offers that no project decides are known everywhere at once.
 #[test]
 fn what_is_known_in_the_home_folder_is_known_in_all() {
     let all = Decided::new();

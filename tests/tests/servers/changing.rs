@@ -1,5 +1,5 @@
-//! Servers of a real SDK, in both eras of the protocol, whose tools change while they
-//! are connected.
+//! Servers of a real SDK, in both eras of the protocol, whose tools change while they are
+//! connected.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ const ALL: [&str; 5] = [
     "growing__write",
 ];
 
-/// A home with the server of the Python SDK in that environment.
+/// Makes a home with the server of the Python SDK in that environment.
 fn growing(sdk: &str, more: &str) -> Home {
     let home = Home::new().unwrap();
     let script = artifacts::workspace().join("tests/servers/growing.py");
@@ -31,7 +31,7 @@ fn growing(sdk: &str, more: &str) -> Home {
     home
 }
 
-/// The text that a tool answers with, called in the era without sessions or in the other one.
+/// Calls a tool in the era without sessions or in the other one, and returns its text.
 fn text(host: &mut Client, stateless: bool, tool: &str, arguments: Value) -> String {
     let result = match stateless {
         true => host.call_stateless(tool, arguments),
@@ -40,7 +40,7 @@ fn text(host: &mut Client, stateless: bool, tool: &str, arguments: Value) -> Str
     client::text(&result.unwrap()).unwrap().to_owned()
 }
 
-/// The version of the protocol that is recorded of the one server.
+/// Returns the protocol version in the record of the one server.
 fn recorded(home: &Home) -> Value {
     let folder = home.path().join("cache/data/dormouse/servers");
     let records = fs::read_dir(folder)
@@ -53,7 +53,8 @@ fn recorded(home: &Home) -> Value {
     record["offered"]["protocol"].clone()
 }
 
-/// The server is of the Python SDK in that environment, and spoken to in that era.
+/// Checks that changes of the server of the Python SDK in that environment are followed, in that
+/// era.
 fn changes_are_followed(sdk: &str, stateless: bool) {
     let home = growing(sdk, "");
     let mut host = home.serve().unwrap();
@@ -118,7 +119,7 @@ fn changes_are_followed(sdk: &str, stateless: bool) {
     assert_eq!(told, "letter: Sends a letter.");
 }
 
-/// An agent, by what it asks its host over.
+/// Agent, by its transport.
 enum Agent {
     /// Standard streams; whether it calls tools without a session.
     Stdio(Client, bool),
@@ -160,7 +161,7 @@ impl Agent {
         client::text(&result).unwrap().to_owned()
     }
 
-    /// It hears that its tools are others, where it is one that is told.
+    /// Waits for the announcement that its tools have changed, where it is one that is told.
     fn is_told(&mut self) {
         match self {
             Self::Stdio(host, _) => told_of_change(host),
@@ -189,7 +190,7 @@ impl Agent {
     }
 }
 
-/// A server that adds tools because it is asked to (a set of tools, say) may show them at once.
+/// Checks that a server which adds tools on request (a set of tools, say) may show them at once.
 fn new_tools_are_shown(sdk: &str, stateless: bool, http: bool) {
     let home = growing(sdk, "new_tools = \"show\"\n");
     let mut agent = Agent::new(&home, stateless, http);
@@ -249,8 +250,9 @@ fn without_sessions() {
     changes_are_followed("servers", true);
 }
 
-/// What the next call changes is heard, whether the server still slept when somebody
-/// subscribed, or has told of something else meanwhile. This SDK has that in its newest era only.
+/// Changes by the next call are announced, whether the server still slept at the time of the
+/// subscription, or has announced something else meanwhile. This SDK has that in its newest era
+/// only.
 #[test]
 fn subscriptions_count_at_once() {
     let home = growing("servers", "");

@@ -1,5 +1,5 @@
-//! What the file of one client forbids of a server that several clients have: that client never
-//! gets it, and the others lose nothing.
+//! Rules in the file of one client about a server that several clients have: that client never gets
+//! the server's forbidden tools, and the others lose nothing.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, tools, write};
 
-/// A home in which four clients have `notes`: Gemini without one of its tools, Codex with one of
-/// them alone, Cursor switched off.
+/// Makes a home in which four clients have `notes`: Gemini without one of its tools, Codex with one
+/// of them alone, Cursor switched off.
 fn of_four_clients() -> Scripted {
     let all = Scripted::new();
     all.offers(

@@ -44,7 +44,7 @@ fn found_ones_are_asked_on_demand() {
     assert_eq!(all.starts("notes"), 1);
 }
 
-/// Tools that somebody has written down are shown before anything is known.
+/// Tools that a user has written down are shown before any are known.
 #[test]
 fn named_tools_stand_in() {
     let all = Scripted::new();
@@ -64,8 +64,8 @@ fn named_tools_stand_in() {
     assert_eq!(listed[0]["description"], "Adds a note.");
 }
 
-/// One that an agent's client loads itself is not shown twice, and one that is in
-/// two files is one.
+/// A server that an agent's client loads itself is not shown twice, and one that is in two files is
+/// one.
 #[test]
 fn each_is_shown_once() {
     let all = Scripted::new();
@@ -115,7 +115,7 @@ fn edits_are_followed() {
     comes_to(&mut host, &["own__add"]);
 }
 
-/// A server of VS Code's, which asks for a variable of the server, and the file that it is in.
+/// Returns a server of VS Code's that asks for a variable of the server, and the server's file.
 fn asking_for_a_key() -> (Scripted, PathBuf) {
     let all = Scripted::new();
     all.offers("notes", &[("variable", "Tells a variable.")]);
@@ -132,8 +132,8 @@ fn asking_for_a_key() -> (Scripted, PathBuf) {
     (all, place)
 }
 
-/// What a client asks its user for is answered in the user's own file, and the server
-/// is told, at once and without a word of it to anybody else.
+/// A question of a client to its user is answered in the user's own file, and the server gets the
+/// answer, at once and without a word of it to anybody else.
 #[test]
 fn what_a_client_asks_for_is_answered_once() {
     let (all, _) = asking_for_a_key();
@@ -205,8 +205,8 @@ fn what_a_client_asks_for_is_answered_after_an_import_too() {
     }
 }
 
-/// What is known of a server, and what its user has approved, is kept by how it is written. An
-/// import writes it in another way, and its undoing writes it as it was.
+/// The record of a server, with its approvals, is kept by the spelling of its entry. An import
+/// spells the entry in another way, and its undoing as before.
 #[test]
 fn what_is_known_of_a_server_outlives_an_import_and_its_undoing() {
     let all = Scripted::new();
@@ -258,7 +258,7 @@ fn what_is_known_of_a_server_outlives_an_import_and_its_undoing() {
     }
 }
 
-/// What the policy of its client denies is not started from there.
+/// A server that the policy of its client denies is not started from there.
 #[test]
 fn what_a_policy_denies_stays_asleep() {
     let all = Scripted::new();

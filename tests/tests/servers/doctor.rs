@@ -1,10 +1,10 @@
-//! What is wrong with what was found, and how to mend it.
+//! Errors of servers that were found, and how to mend them.
 
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, write};
 
-/// What `doctor` says about something, with its verdict.
+/// Checks that `doctor` says this, with its verdict.
 #[track_caller]
 fn says(rows: &Value, verdict: &str, parts: &[&str]) {
     let rows = rows.as_array().unwrap();
@@ -77,7 +77,7 @@ fn connecting_is_tried_where_asked_for() {
     assert!(!said.contains("hunter"), "{said}");
 }
 
-/// Whatever has no processor for its start runs into its time limit.
+/// A program that has no processor for its start runs into its time limit.
 #[cfg(unix)]
 #[test]
 fn programs_are_started_a_few_at_a_time() {

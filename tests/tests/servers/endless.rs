@@ -1,5 +1,5 @@
-//! Servers that go on saying one thing until they are told to stop: whoever else asks is answered
-//! meanwhile, and what they have said takes no memory.
+//! Servers that go on sending one thing until they are told to stop: other requests are answered
+//! meanwhile, and the flood takes no memory.
 
 use std::fs;
 use std::process::Command;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::floods::{asked, goes_on, hostile, text};
 
-/// Most that a host may take more while it is flooded, in KiB: half of what each flood has.
+/// Most memory that a host may take while it is flooded, in KiB: half of each flood's size.
 const MAX_MORE_KIB: u64 = 64 << 10;
 
 /// Most that it may log meanwhile, in bytes.
 const MAX_LOG_BYTES: u64 = 1 << 20;
 
-/// Most that it may pass on to its client, of more than a hundred thousand messages.
+/// Most messages that it may pass on to its client, of more than a hundred thousand.
 const MAX_HEARD: usize = 10_000;
 
 #[test]

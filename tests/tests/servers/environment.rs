@@ -18,7 +18,7 @@ const SET: [(&str, &str); 7] = [
     ("DORMOUSE_TOKEN", "CANARY-OWN-TOKEN-CANARY-OWN-TOKEN"),
 ];
 
-/// Those of the variables that are set for its host which a child has.
+/// Returns the names of those variables of the host in `SET` that a child has.
 fn seen(all: &Scripted, own: &str) -> Vec<&'static str> {
     write(&all.home.config(), own);
     let mut command = all.home.command(&["serve"]);
@@ -76,7 +76,7 @@ fn a_variable_that_a_child_misses_and_does_not_get_is_named() {
     assert!(!wrong.contains(hint), "{wrong}");
 }
 
-/// What all children get may be a secret as well, by its name or where it stands in a URL.
+/// Variables that all children get may be secrets, too, by their names or their places in URLs.
 #[test]
 fn a_child_that_tells_what_it_gets_tells_no_secrets() {
     let variables = [

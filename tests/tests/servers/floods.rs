@@ -1,5 +1,5 @@
-//! Servers that say far too much of one thing: it has an end, that is told, and the host
-//! answers everybody else meanwhile.
+//! Servers that send far too much of one thing: there is a limit, which is told, and the host
+//! answers all other requests meanwhile.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::hostile::Hostile;
 
-/// A server that is hostile in that way, of which one tool is known by name.
+/// Makes a home with a server that is hostile in that way, of which one tool is known by name.
 pub(crate) fn hostile(kind: &str) -> Hostile {
     Hostile::new()
         .and("good", "nothing", "tools = [\"echo\"]\n")
@@ -22,7 +22,7 @@ pub(crate) fn hostile(kind: &str) -> Hostile {
         )
 }
 
-/// Whether the host answers its client, another server's tool and `dormouse status`.
+/// Checks that the host answers its client, another server's tool and `dormouse status`.
 #[track_caller]
 pub(crate) fn goes_on(home: &Home, host: &mut Client) {
     host.request("ping", json!({})).unwrap();
@@ -30,8 +30,8 @@ pub(crate) fn goes_on(home: &Home, host: &mut Client) {
     assert_eq!(home.server_status("good").unwrap()["state"], "ready");
 }
 
-/// Asks the hostile server's tool, and everybody else meanwhile. Gives what the host
-/// answers of it, and how much memory it has had at most.
+/// Calls the hostile server's tool, and makes other requests meanwhile. Returns the host's answer
+/// to the call, and the most memory that the host has had.
 #[track_caller]
 pub(crate) fn asked(kind: &str) -> (Value, u64) {
     let all = hostile(kind);
@@ -171,7 +171,7 @@ fn what_a_server_says_of_itself_has_a_size() {
     assert!(largest < 1 << 20, "{largest} bytes");
 }
 
-/// The record of a server, as a Dormouse without caps has written it.
+/// Writes the record of a server as a Dormouse without caps has written it.
 fn recorded(home: &Home, tools: &[String]) {
     home.synced("odd").unwrap();
     let folder = home.path().join("data/dormouse/servers");
@@ -236,8 +236,8 @@ fn a_recorded_tool_of_four_megabytes_is_left_out_and_told() {
     assert!(host.close(PATIENCE).unwrap().success());
 }
 
-/// Whatever a server is saying just then, its host ends when it is told to: when it has
-/// hardly begun, and when the host has some of it.
+/// In any flood, the host ends when it is told to: when the server has hardly begun, and when the
+/// host has some of it.
 #[test]
 fn a_host_ends_in_the_middle_of_a_flood() {
     let kinds = [
@@ -303,7 +303,7 @@ fn sixty_thousand_recorded_names_that_collide_take_no_time() {
     assert!(cpu < 4 * control, "{cpu} ticks instead of {control}");
 }
 
-/// The CPU time of a process, in ticks.
+/// Returns the CPU time of a process, in ticks.
 pub(crate) fn cpu_time(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<_> = stat
@@ -316,7 +316,7 @@ pub(crate) fn cpu_time(pid: u32) -> u64 {
     times.iter().sum::<u64>().max(1)
 }
 
-/// Each cap is the one that is configured, and whoever looks is told which it was.
+/// Each cap is the configured one, and errors name it.
 #[test]
 fn caps_are_the_configured_ones_and_are_told() {
     for (kind, limit, told) in [

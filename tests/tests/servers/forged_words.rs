@@ -1,4 +1,4 @@
-//! Servers that want their words to be taken for Dormouse's, or for another server's.
+//! Servers that want their texts to be taken for Dormouse's, or for another server's.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, asks, tools, write};
 
-/// A host with a server that asks and logs what it is told to.
+/// Starts a host with a server that asks and logs as its arguments say.
 fn host(all: &Scripted, more: &str, able: Value) -> Client {
     all.offers("evil", &[("ask", "Asks."), ("log", "Logs.")]);
     all.own("evil", more);
@@ -16,7 +16,7 @@ fn host(all: &Scripted, more: &str, able: Value) -> Client {
     Client::start_able(&mut all.home.command(&["serve"]), able).unwrap()
 }
 
-/// Has the server ask, and gives what it was answered.
+/// Makes the server ask, and returns the answers that it got.
 fn ask(host: &mut Client, questions: &[Value]) -> Vec<Value> {
     let answers = host.text("evil__ask", json!({ "questions": questions }));
     serde_json::from_str(&answers.unwrap()).unwrap()
@@ -217,7 +217,7 @@ fn only_a_few_questions_wait() {
     assert_eq!(declined.count(), 3);
 }
 
-/// Nothing that begins with `dormouse__` is another's than Dormouse's, wherever it is named.
+/// All names that begin with `dormouse__` are Dormouse's, wherever they are.
 #[test]
 fn no_server_has_the_name_of_dormouse() {
     let all = Scripted::new();
@@ -274,7 +274,7 @@ fn no_server_has_the_name_of_dormouse() {
     assert!(said.contains("speaks for Dormouse itself"), "{said}");
 }
 
-/// Whoever switches a server off by a prompt of Dormouse's does not ask that server.
+/// A prompt of Dormouse's that switches a server off does not ask that server.
 #[test]
 fn no_server_has_a_prompt_in_place_of_dormouses() {
     let all = Scripted::new();

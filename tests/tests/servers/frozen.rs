@@ -1,5 +1,5 @@
-//! Servers that change what they say of themselves: agents go on seeing what their users have
-//! approved, and calls pass.
+//! Servers that change their tools: agents go on seeing them as their users have approved them, and
+//! calls pass.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -16,7 +16,7 @@ fn tool(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description, "inputSchema": schema })
 }
 
-/// A server `post` with these tools, which their user knows.
+/// Makes a home with a server `post` with these tools, which their user knows.
 fn knowing(offered: &Value, more: &str) -> Scripted {
     let all = Scripted::new();
     all.offers_just("post", offered);
@@ -25,14 +25,14 @@ fn knowing(offered: &Value, more: &str) -> Scripted {
     all
 }
 
-/// The tool of that name, as an agent sees it.
+/// Returns the tool of that name, as an agent sees it.
 fn shown(host: &mut Client, name: &str) -> Value {
     let tools = host.tools().unwrap().into_iter();
     let mut tools = tools.filter(|tool| tool["name"] == name);
     tools.next().unwrap()
 }
 
-/// The text of a prompt of Dormouse's own.
+/// Returns the text of a prompt of Dormouse's own.
 fn prompt(host: &mut Client, params: Value) -> String {
     host.request("prompts/get", params).unwrap().to_string()
 }
@@ -114,8 +114,8 @@ fn agents_go_on_seeing_what_was_approved_and_calls_pass() {
     assert_eq!(status["waiting"], Value::Null, "{status}");
 }
 
-/// What a client does on its own by what a tool says of itself is never less cautious than the
-/// tool is now.
+/// Hints of a tool, by which a client decides on its own, are never less cautious than those of the
+/// tool as it is now.
 #[test]
 fn hints_are_the_more_cautious_ones_at_once_and_a_changed_output_schema_goes() {
     let mut before = tool("send", "Sends.");
@@ -141,7 +141,7 @@ fn hints_are_the_more_cautious_ones_at_once_and_a_changed_output_schema_goes() {
     assert_eq!(shown(&mut host, "post__send"), expected);
 }
 
-/// A model that has called a tool as it was hears why that is refused, and no more.
+/// A model that has called a tool as it was learns why the call is refused, and no more.
 #[test]
 fn a_call_that_is_refused_because_the_tool_is_another_says_so() {
     let wanting = |name: &str, wanted: &str| {
@@ -192,7 +192,8 @@ fn a_call_that_is_refused_because_the_tool_is_another_says_so() {
     assert!(!answer.contains("dormouse"), "{answer}");
 }
 
-/// Some servers say something else of a tool at every start, the order of a set in it, say.
+/// Some servers describe a tool differently at every start, such as with the order of a set in the
+/// text.
 #[test]
 fn what_changes_at_every_start_stays_as_it_was_approved_and_is_told_once() {
     let offer = |round: usize| json!([tool("send", &format!("Round {round}."))]);
@@ -253,7 +254,7 @@ fn what_is_said_of_changes_of_one_tool_is_about_that_tool() {
     assert_eq!(status["changed"], json!(["asked", "blocked", "usual"]));
 }
 
-/// Of tools that are named, of one server, or of all.
+/// Approving works for tools that are named, for one server, and for all.
 #[test]
 fn approving_takes_what_is_named_and_shown() {
     let all = Scripted::new();
@@ -325,7 +326,7 @@ fn approving_takes_what_is_named_and_shown() {
     assert_eq!(tools(&mut all.serve(&[])).len(), 8);
 }
 
-/// Many clients hold a result against the output schema that they have listed, and lose all of it
+/// Many clients check a result against the output schema that they have listed, and lose all of it
 /// where it does not fit.
 #[test]
 fn a_result_that_breaks_the_schema_that_was_listed_is_an_error_with_its_text() {
@@ -387,7 +388,7 @@ fn a_result_that_breaks_the_schema_that_was_listed_is_an_error_with_its_text() {
     assert_eq!(result["structuredContent"], json!({ "a": 7 }), "{result}");
 }
 
-/// What a server wants in headers is not what an agent sees: it gets it as it wants it now.
+/// Agents are not shown the headers that a server wants: it gets those that it wants now.
 #[test]
 fn headers_follow_the_schema_that_the_server_has_now() {
     struct Annotated(std::process::Child);
@@ -443,8 +444,8 @@ fn headers_follow_the_schema_that_the_server_has_now() {
     }
 }
 
-/// What a release has taken away leaves the list of every agent when one is connected, whoever was
-/// asked before it: nobody has to say `sync`.
+/// A tool that a release has removed leaves the list of every agent when one is connected,
+/// whichever client was connected before: no `sync` is needed.
 #[test]
 fn tools_that_a_release_has_removed_leave_the_list_at_the_next_connection() {
     let before = json!([tool("send", "Sends."), tool("read", "Reads.")]);

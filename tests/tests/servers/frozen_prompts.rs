@@ -1,4 +1,4 @@
-//! Prompts and resource templates that are no longer what their user has approved.
+//! Prompts and resource templates that differ from what their user has approved.
 
 use dormouse_tests::wait;
 use serde_json::{Value, json};
@@ -18,17 +18,17 @@ fn offer(words: &str, argument: &str) -> Value {
     })
 }
 
-/// A server that has changed since its user saw it.
+/// Makes a server that has changed since its user saw it.
 fn changed(more: &str) -> Announcing {
     let all = Announcing::known(&offer("Old.", "to"), more);
     all.offers(&offer("New.", "whom"));
     all
 }
 
-/// What its user has approved, and what the server has made of it.
+/// Changed items that wait for their user.
 const WAITS: [&str; 2] = ["prompt `draft`", "resource template `post://{box}`"];
 
-/// What is listed of the server: its prompt and its template.
+/// Returns the listed items of the server: its prompt and its template.
 fn shown(agent: &mut Agent) -> [Vec<Value>; 2] {
     let lists = agent.lists();
     let of = |member: &str, key: &str, wanted: &str| {
@@ -41,7 +41,7 @@ fn shown(agent: &mut Agent) -> [Vec<Value>; 2] {
     ]
 }
 
-/// What is listed of a server that offers this.
+/// Returns the listed items of a server that offers this.
 fn listed(offer: &Value) -> [Vec<Value>; 2] {
     let mut prompt = offer["prompts"][0].clone();
     prompt["name"] = json!("post__draft");
@@ -58,8 +58,8 @@ fn comes_to_show(agent: &mut Agent, wanted: &[Vec<Value>; 2]) {
     .unwrap();
 }
 
-/// The argument is sent on, whether it is one of those that are shown or of those that the server
-/// has now.
+/// Checks that the argument is sent on, whether it is one of those that are shown or of those that
+/// the server has now.
 #[track_caller]
 fn works(agent: &mut Agent, argument: &str) {
     let got = agent.prompt("post__draft", json!({ argument: "a" }));
@@ -97,7 +97,8 @@ fn changed_prompts_and_templates_are_shown_as_they_were_and_used_as_they_are() {
     }
 }
 
-/// What a template leads to is data, and is read by its URI whoever shows that.
+/// The resources of a template are data, and are read by their URIs, whether the template is shown
+/// or not.
 #[test]
 fn changed_prompts_that_are_withheld_are_not_got_and_what_templates_lead_to_is_read() {
     let new = listed(&offer("New.", "whom"));

@@ -1,5 +1,5 @@
-//! Servers that are sound but for one thing each: whatever that is, a call has an
-//! answer in time, and other servers answer meanwhile.
+//! Servers that are sound but for one fault each: with any of these, a call has an answer in time,
+//! and other servers answer meanwhile.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{asks, tools};
 
-/// A home with such servers, each in a file that says what is wrong with it.
+/// Home with such servers, each with a file that says its fault.
 pub(crate) struct Hostile(pub(crate) Home);
 
 impl Hostile {
@@ -24,12 +24,12 @@ impl Hostile {
         self.0.path().join(format!("{name}.{what}"))
     }
 
-    /// From its next start on, that is wrong with it.
+    /// Sets the fault of a server from its next start on.
     fn is(&self, name: &str, kind: &str) {
         fs::write(self.file(name, "kind"), kind).unwrap();
     }
 
-    /// Another server, with more lines in its table.
+    /// Adds another server, with more lines in its table.
     pub(crate) fn and(self, name: &str, kind: &str, more: &str) -> Self {
         self.is(name, kind);
         let script = artifacts::workspace().join("tests/servers/hostile.py");
@@ -54,7 +54,7 @@ fn call(name: &str) -> Value {
     json!({ "name": format!("{name}__echo"), "arguments": {} })
 }
 
-/// What takes seven seconds may take four without a word, and not five in all.
+/// A call of seven seconds is allowed four without a word, and not five in all.
 #[test]
 fn progress_puts_the_end_of_a_call_off_up_to_a_total() {
     let limits =
@@ -72,8 +72,8 @@ fn progress_puts_the_end_of_a_call_off_up_to_a_total() {
     assert!(error.contains("took longer than 5 s"), "{error}");
 }
 
-/// Whether the call of a server was answered as it should be: an error names the
-/// server and the cause, and says what to do.
+/// Checks that the call of a server was answered as it should be: an error names the server and the
+/// cause, and has a hint.
 #[track_caller]
 fn answered(answer: &Value, (kind, server): (&str, &str), (fails, expected): (bool, &str)) {
     let result = &answer["result"];
@@ -147,8 +147,8 @@ fn each_call_is_answered() {
     assert!(host.close(client::PATIENCE).unwrap().success());
 }
 
-/// A start that fails is one start, unless it is the first request of its client's era that a
-/// server of the other one dies of.
+/// A start that fails is one start, unless the server ends at the first request of its client's era
+/// and knows the other one.
 #[test]
 fn failed_starts_are_not_repeated() {
     let all = Hostile::new()
@@ -188,7 +188,7 @@ fn failed_starts_are_not_repeated() {
     assert_eq!(all.starts("old"), 6);
 }
 
-/// One that can no longer be spoken to is replaced by the next call.
+/// A server that no longer reads is replaced by the next call.
 #[test]
 fn what_hears_nothing_is_replaced() {
     for (kind, cause) in [
@@ -213,8 +213,8 @@ fn what_hears_nothing_is_replaced() {
     }
 }
 
-/// What is only there for clients that can be asked something is not taken away, and
-/// brought back, by those that cannot.
+/// Tools that are only there for clients that can be asked something are not taken away, and
+/// brought back, by clients that cannot.
 #[test]
 fn less_able_clients_take_nothing_away() {
     let all = Hostile::new().and("odd", "asks", "");
@@ -247,7 +247,7 @@ fn less_able_clients_take_nothing_away() {
     crate::scripted::comes_to(&mut host, &["odd__echo"]);
 }
 
-/// The same over HTTP.
+/// The same holds over HTTP.
 #[test]
 fn each_call_over_http_is_answered() {
     let script = artifacts::workspace().join("tests/servers/hostile_http.py");

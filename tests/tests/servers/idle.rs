@@ -11,7 +11,7 @@ use serde_json::json;
 use super::over_http::without_session;
 use super::scripted::{Scripted, asks};
 
-/// Who was only asked what it has does not run on for ever.
+/// A server that was only asked for its lists does not run on for ever.
 #[test]
 fn asked_ones_fall_asleep() {
     let all = Scripted::new();
@@ -32,7 +32,7 @@ fn asked_ones_fall_asleep() {
     assert_eq!(all.starts("notes"), 2);
 }
 
-/// However often others come and go.
+/// A server with `idle = "never"` stays however often others come and go.
 #[test]
 fn what_is_never_idle_stays_when_others_are_stopped() {
     let all = Scripted::new();
@@ -106,8 +106,8 @@ fn what_a_session_has_started_goes_on_while_the_session_does() {
     .unwrap();
 }
 
-/// Nothing tells when a client without a session has gone: what it has started goes on for as long
-/// as a call may take.
+/// A client without a session does not tell that it has gone: processes that it has started go on
+/// for as long as a call may take.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_client_without_a_session_has_started_goes_on_for_a_while() {
@@ -146,7 +146,7 @@ fn what_a_client_without_a_session_has_started_goes_on_for_a_while() {
     .unwrap();
 }
 
-/// A connection of clients without a session in which something goes on is not the first to end.
+/// A connection of clients without a session which has processes running is not the first to end.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_client_without_a_session_has_started_makes_no_room_for_others() {
@@ -170,7 +170,7 @@ fn what_a_client_without_a_session_has_started_makes_no_room_for_others() {
     assert!(lives(&pid));
 }
 
-/// How a client calls that hears no logs.
+/// Way in which a client that hears no logs calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deaf {
     /// In a session, at level `error`.
@@ -185,7 +185,7 @@ enum Deaf {
     HttpAble,
 }
 
-/// Who hears no such logs is told beside the next result, once.
+/// A client that hears no such logs is told beside the next result, once.
 #[test]
 fn who_hears_no_logs_is_told_with_the_next_result() {
     use Deaf::{Http, HttpAble, HttpSession, Legacy, Stateless};

@@ -1,5 +1,5 @@
-//! What servers want a model to know of them reaches it: as their user has seen it, and as much of
-//! it as its client takes.
+//! Instructions of servers for a model reach it: as their user has seen them, and as much of them
+//! as the model's client takes.
 
 use dormouse_tests::{Client, wire};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn offer(instructions: &str) -> Value {
     })
 }
 
-/// Servers with these instructions, which their user knows.
+/// Makes servers with these instructions, which their user knows.
 fn knowing(servers: &[(&str, &str)]) -> Scripted {
     let all = Scripted::new();
     for (name, instructions) in servers {
@@ -24,7 +24,7 @@ fn knowing(servers: &[(&str, &str)]) -> Scripted {
     all
 }
 
-/// A session of a client of that name, with its answer to the handshake.
+/// Starts a session of a client of that name, and returns its instructions, too.
 fn serve_to(all: &Scripted, client: &str) -> (Client, String) {
     let mut host = Client::spawn(&mut all.home.command(&["serve"])).unwrap();
     let mut hello = wire::initialize(json!({}));
@@ -35,7 +35,7 @@ fn serve_to(all: &Scripted, client: &str) -> (Client, String) {
     (host, instructions)
 }
 
-/// The URIs of the resources that have instructions.
+/// Returns the URIs of the resources that have instructions.
 fn listed(host: &mut Client) -> Vec<String> {
     let resources = host.list("resources/list", "resources").unwrap();
     let uris = resources.iter().map(|one| one["uri"].as_str().unwrap());
@@ -96,7 +96,7 @@ fn instructions_of_servers_reach_the_agent() {
     assert_eq!(listed(&mut host), ["dormouse://instructions/wiki"]);
 }
 
-/// Claude Code cuts instructions at 2 KB, in the middle of whichever server is there.
+/// Claude Code cuts instructions at 2 KB, in the middle of whichever server's are there.
 #[test]
 fn a_client_that_cuts_instructions_is_told_no_more_than_it_takes() {
     let long = "Mind the gap. ".repeat(1000);

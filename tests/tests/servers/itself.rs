@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{comes_to, write};
 
-/// An entry of a client's file, and a folder of its own in which a host makes its socket.
+/// Returns an entry of a client's file, and makes a folder of its own for a host's socket.
 fn entry(words: &[&str], runtime: &Path) -> Value {
     fs::create_dir_all(runtime).unwrap();
     fs::set_permissions(runtime, fs::Permissions::from_mode(0o700)).unwrap();
@@ -19,7 +19,7 @@ fn entry(words: &[&str], runtime: &Path) -> Value {
     })
 }
 
-/// The program that runs need not be called `dormouse`, and entries name it in many ways.
+/// The program need not be called `dormouse`, and entries name it in many ways.
 #[test]
 fn dormouse_under_another_name_is_itself_and_is_not_started() {
     let folder = tempfile::Builder::new().prefix("dm-").tempdir().unwrap();

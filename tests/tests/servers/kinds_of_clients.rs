@@ -16,9 +16,9 @@ fn tool(name: &str, words: &str) -> Value {
     json!({ "name": name, "description": words, "inputSchema": { "type": "object" } })
 }
 
-/// What is offered to those who can be asked, to those of the era without sessions who cannot, and
-/// to the rest: each with these words. Those who can be asked have a tool, a prompt and a template
-/// more, and those who show pages another tool.
+/// Returns the offers for clients that can be asked, for those of the era without sessions that
+/// cannot, and for the rest: each with these words. Clients that can be asked have a tool, a prompt
+/// and a template more, and those that show pages another tool.
 fn offer([asked, modern, others]: [&str; 3]) -> Value {
     let prompts = |words: &str| json!([{ "name": "draft", "description": words }]);
     let mut more = prompts(asked);
@@ -38,16 +38,16 @@ fn offer([asked, modern, others]: [&str; 3]) -> Value {
     })
 }
 
-/// One host with clients of all kinds.
+/// Host with clients of all kinds.
 struct Kinds {
     all: Announcing,
     server: Server,
     sessions: [Session; 3],
-    /// Whether its user has approved what clients that show pages have alone.
+    /// Whether its user has approved the tool that only clients that show pages have.
     knows_pages: Cell<bool>,
 }
 
-/// Clients, by their place among all.
+/// Clients, by their places among all.
 const ASKED: usize = 0;
 const MODERN: usize = 1;
 const OTHERS: usize = 2;
@@ -83,7 +83,7 @@ impl Kinds {
         answer.result().unwrap()
     }
 
-    /// Connects the server for that client, whose call passes.
+    /// Makes a call of that client, which connects the server and passes.
     #[track_caller]
     fn pays(&self, client: usize) {
         let call = json!({ "name": "post__pay", "arguments": {} });
@@ -91,8 +91,8 @@ impl Kinds {
         assert_eq!(called["content"][0]["text"], "called pay", "{called}");
     }
 
-    /// Each client sees these words of the tool and of the prompt, and the tool that is only there
-    /// for some.
+    /// Checks that each client sees these words of the tool and of the prompt, and the tool that is
+    /// only there for some.
     #[track_caller]
     fn all_see(&self, words: &str) {
         for client in ALL {
@@ -125,8 +125,8 @@ impl Kinds {
         }
     }
 
-    /// No client's list is drift of another's: whoever comes, nothing waits, and all see what they
-    /// have seen before.
+    /// Checks that no client's list is a change of another's: whichever client comes, nothing
+    /// waits, and all see the same as before.
     #[track_caller]
     fn is_at_rest(&self, words: &str) {
         for client in [ASKED, OTHERS, MODERN, PAGES, MODERN, OTHERS, ASKED] {
@@ -149,7 +149,7 @@ impl Kinds {
     }
 }
 
-/// All are shown one text, that which was approved last.
+/// All clients are shown one text, the one that was approved last.
 #[test]
 fn what_waits_of_one_kind_of_clients_is_shown_to_none_and_what_is_approved_is_no_drift() {
     let kinds = Kinds::of(["for asked", "for modern", "for others"]);
@@ -210,8 +210,8 @@ fn what_waits_of_one_kind_of_clients_is_shown_to_none_and_what_is_approved_is_no
     kinds.all_see("EVIL");
 }
 
-/// A prompt, a template and instructions that are only there for clients that can be asked come and
-/// go with nobody's connection: no client is told that its lists have changed.
+/// A prompt, a template and instructions that are only there for clients that can be asked do not
+/// come and go with any connection: no client is told that its lists have changed.
 #[test]
 fn what_only_some_clients_are_offered_stays_and_nobody_hears_of_a_change() {
     let mut offered = offer(["same", "same", "same"]);
@@ -277,8 +277,8 @@ fn what_only_some_clients_are_offered_stays_and_nobody_hears_of_a_change() {
     assert_eq!(templates, [Value::Null; 0]);
 }
 
-/// A client of an older revision of the protocol is another kind, too: what it is offered is
-/// approved once, and takes nothing from the others.
+/// Clients of an older revision of the protocol are another kind, too: their offers are approved
+/// once, and take nothing from the others.
 #[test]
 fn what_one_revision_is_offered_is_no_change_of_what_another_one_is() {
     let newer = [tool("pay", "for newer"), tool("refund", "Pays back.")];
@@ -309,8 +309,8 @@ fn what_one_revision_is_offered_is_no_change_of_what_another_one_is() {
     }
 }
 
-/// What waits for one kind of clients is shown as what it is: that another kind is offered the same
-/// in a form that nobody is shown makes none of it known.
+/// Items that wait for one kind of clients are shown as they are: the same items of another kind,
+/// in a form that nobody is shown, are not known by that.
 #[test]
 fn what_nobody_was_shown_hides_nothing_of_what_is_to_be_approved() {
     let evil = |schema: Value| json!({ "name": "a", "description": "EVIL", "inputSchema": schema });
@@ -337,15 +337,15 @@ fn what_nobody_was_shown_hides_nothing_of_what_is_to_be_approved() {
     }
 }
 
-/// A tool whose hints say that it only reads, or that it destroys.
+/// Returns a tool with hints that it only reads, or that it destroys.
 fn hinted(words: &str, reads: bool) -> Value {
     let mut tool = tool("pay", words);
     tool["annotations"] = json!({ "readOnlyHint": reads, "destructiveHint": !reads });
     tool
 }
 
-/// What `dormouse sync` was offered as a client that no agent is does not falsify the hints of what
-/// is approved later, though the server does not say that it is another release.
+/// The offers to `dormouse sync`, which is no agent, do not falsify the hints of tools that are
+/// approved later, though the server does not say that it is another release.
 #[test]
 fn what_is_approved_after_an_upgrade_is_as_the_server_says() {
     let all = Announcing::known(&json!({ "tools": [hinted("Pays.", false)] }), "");
@@ -368,7 +368,7 @@ fn what_is_approved_after_an_upgrade_is_as_the_server_says() {
     .unwrap();
 }
 
-/// Another kind of clients that had the same text is still offered what that says.
+/// Another kind of clients that had the same text is still offered the tool of that text.
 #[test]
 fn a_tool_stays_careful_for_clients_that_had_the_same_text_as_others() {
     let old = json!({ "tools": [hinted("Deletes.", false)] });
@@ -400,8 +400,8 @@ fn a_tool_stays_careful_for_clients_that_had_the_same_text_as_others() {
     }
 }
 
-/// What is gone since it was approved is told by every command until its user has been shown it,
-/// and to whoever calls it.
+/// Items that are gone since they were approved are told of by every command until their user has
+/// been shown that, and by calls of them.
 #[test]
 fn what_is_gone_is_told_until_it_was_seen() {
     let many: Vec<_> = (0..12)

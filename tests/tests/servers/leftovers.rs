@@ -1,4 +1,4 @@
-//! What a server has started, and what has left its process group.
+//! Processes that a server has started, and that have left its process group.
 
 use dormouse_tests::processes::{self, Process};
 use dormouse_tests::{Client, wait};
@@ -23,7 +23,7 @@ os.wait()
 os.execvp(sys.argv[2], sys.argv[2:])
 ";
 
-/// A host that has called such a server, and the process that it has left behind.
+/// Returns a host that has called such a server, and the process that the server has left behind.
 fn called() -> (Scripted, Client, Process) {
     let all = Scripted::new();
     all.offers("daemon", &[("go", "Goes.")]);

@@ -1,5 +1,5 @@
-//! Servers that give the host much to log: clients keep its log in files, so all of them
-//! together get a few lines into it.
+//! Servers that make the host log much: clients keep its log in files, so all of them together get
+//! a few lines into it.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -10,11 +10,11 @@ use serde_json::json;
 use crate::hostile::Hostile;
 use crate::scripted::Scripted;
 
-/// Most that the host may log because of one server in a few seconds, in bytes: a budget of
-/// 32 KiB, whatever stands on its lines beside that, and a second one if 10 s have passed.
+/// Most bytes that the host may log because of one server in a few seconds: a budget of 32 KiB, the
+/// rest of its lines beside that, and a second budget if 10 s have passed.
 const MAX_LOG_BYTES: usize = 160 << 10;
 
-/// What a command logs.
+/// Returns the log of a command.
 #[track_caller]
 fn logged(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();

@@ -10,6 +10,7 @@
 )]
 
 mod adapting;
+mod added;
 mod announcing;
 mod approval;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,5 @@
-//! Servers that change what they say of themselves, of all kinds, while a session is on, and
-//! announce that: nothing that their user has not seen reaches the agent, and what was shown
-//! before works on.
+//! Servers that change their lists, of all kinds, in the middle of a session, and announce that: no
+//! item that their user has not seen reaches the agent, and those that were shown before work on.
 
 use anyhow::ensure;
 use dormouse_tests::wait;
@@ -38,7 +37,7 @@ fn put(offer: &mut Value, place: &str, value: Value) {
     }
 }
 
-/// What was shown reaches the server.
+/// Checks that items which were shown reach the server.
 #[track_caller]
 fn works(agent: &mut Agent) {
     assert_eq!(agent.text("post__send", json!({})), "called send");
@@ -162,8 +161,8 @@ fn what_is_announced_without_sessions_waits_for_its_user() {
     what_is_announced_waits_for_its_user(true);
 }
 
-/// There is no announcement of instructions: a server says them when it is connected, which may
-/// be in the middle of a session.
+/// Changes of instructions are not announced: a server sends its instructions when it is connected,
+/// which may be in the middle of a session.
 #[test]
 fn instructions_that_change_in_mid_session_wait_for_their_user() {
     let uri = "dormouse://instructions/post";
@@ -201,7 +200,7 @@ fn instructions_that_change_in_mid_session_wait_for_their_user() {
     }
 }
 
-/// What is read is data, and so is the list of what can be read; templates are not.
+/// Contents of resources are data, and so is the list of resources; templates are not.
 #[test]
 fn resources_that_come_in_mid_session_are_shown_at_once_and_templates_wait() {
     for is_stateless in [false, true] {

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 
 use crate::scripted::{Scripted, tools};
 
-/// A server that has one tool of each kind of oddness, and a good one.
+/// Makes a server that has one tool of each kind of oddness, and a good one.
 fn odd() -> Scripted {
     odd_with("")
 }
 
-/// The same with more lines in its table.
+/// Makes the same with more lines in its table.
 fn odd_with(more: &str) -> Scripted {
     let all = Scripted::new();
     let schema = json!({ "type": "object" });
@@ -35,7 +35,7 @@ fn odd_with(more: &str) -> Scripted {
     all
 }
 
-/// Nobody could ask for the second one, and whoever misses it has to hear why.
+/// The second tool of a name could not be called, and a user who misses it has to be told why.
 #[test]
 fn of_several_of_one_name_the_others_are_told() {
     let all = Scripted::new();
@@ -143,7 +143,8 @@ fn who_does_not_want_a_tool_does_not_hear_of_it() {
     assert!(!said.contains("unreadable"), "{said}");
 }
 
-/// What a component of a server has in it is what agents see, and no change.
+/// Agents see the tools of a component that was made of such a server, and none of them is a
+/// change.
 #[test]
 fn a_component_of_such_a_server_is_in_order() {
     let all = odd();
@@ -163,7 +164,7 @@ fn a_component_of_such_a_server_is_in_order() {
     assert!(tools(&mut host).contains(&"n2__untyped".to_owned()));
 }
 
-/// A program reads the same, and a terminal does not follow what a stranger has written.
+/// A program reads the same JSON, and a terminal does not follow what a stranger has written.
 #[test]
 fn json_for_people_has_what_is_hidden_as_escapes() {
     let all = Scripted::new();
@@ -181,8 +182,8 @@ fn json_for_people_has_what_is_hidden_as_escapes() {
     );
 }
 
-/// Nothing is validated here against the schemas of an upstream: what is unusual in one is no
-/// reason to take it away.
+/// Schemas of an upstream are not validated here: an unusual one is no reason to leave its tool
+/// out.
 #[test]
 fn valid_schemas_of_every_kind_are_shown_as_they_are() {
     let many = (0..200).map(|one| {

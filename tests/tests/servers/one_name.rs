@@ -1,12 +1,12 @@
 //! Two servers of the user's with one prefix: no call of a tool of one reaches the other, whatever
-//! the other lists, and whatever of it waits for the user.
+//! the other lists, and whatever waits of it.
 
 use dormouse_tests::Client;
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, agreed, asks};
 
-/// All that a server lists: tools, and prompts of the same names, with a description each.
+/// Returns the lists of a server: tools, and prompts of the same names, with a description each.
 fn lists(all: &[(&str, &str)]) -> Value {
     let tools = all.iter().map(|(name, description)| {
         json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
@@ -17,7 +17,7 @@ fn lists(all: &[(&str, &str)]) -> Value {
     json!({ "tools": tools.collect::<Vec<_>>(), "prompts": prompts.collect::<Vec<_>>() })
 }
 
-/// What agents see that is written `db__a_b`, as descriptions.
+/// Returns the descriptions of items that agents see as `db__a_b`.
 fn shown(host: &mut Client) -> Vec<String> {
     ["tools", "prompts"]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Forms that are open while a server stops being one that may be used: whatever its user answers
-//! then does not reach it.
+//! Forms that are open while a server becomes one that may not be used: the user's answer then does
+//! not reach it.
 
 use std::fs;
 use std::path::Path;
@@ -21,10 +21,10 @@ fn offer(words: &str) -> Value {
     }] })
 }
 
-/// What takes a server of a project away while a form is open.
+/// Ways to take a server of a project away while a form is open.
 const ENDS: [&str; 4] = ["revoke", "another file", "no file", "disable"];
 
-/// A project that is trusted, with a server `post` whose user knows it.
+/// Makes a project that is trusted, with a server `post` whose user knows it.
 fn trusted(more: &str) -> Announcing {
     let all = Announcing(crate::scripted::Scripted::new());
     all.offers(&offer("Asks."));
@@ -56,7 +56,7 @@ fn run(all: &Announcing, words: &[&str]) {
     assert!(succeeded, "{words:?}: {said}");
 }
 
-/// Takes the server away; the host has noticed when this is over.
+/// Takes the server away, and waits until the host has noticed.
 fn end(all: &Announcing, how: &str) {
     match how {
         "revoke" => return run(all, &["trust", "--revoke"]),
@@ -78,14 +78,14 @@ fn is_refused(answer: &Value, how: &str) {
     assert!(is_refused, "{how}: {answer}");
 }
 
-/// Nothing has reached the server since, which has not been started again either.
+/// Checks that nothing has reached the server since, and that it was not started again, either.
 #[track_caller]
 fn is_left_alone(all: &Announcing, (got, starts): (&[String], usize), how: &str) {
     assert_eq!(all.got(), got, "{how}");
     assert_eq!(all.0.starts("post"), starts, "{how}");
 }
 
-/// A question of the server's own.
+/// The form is a question of the server.
 #[test]
 fn an_answer_does_not_reach_a_server_that_is_trusted_no_longer() {
     for how in ENDS {
@@ -111,7 +111,7 @@ fn an_answer_does_not_reach_a_server_that_is_trusted_no_longer() {
     }
 }
 
-/// The same where the answer comes with a call that goes on.
+/// The same holds where the answer comes with a call that goes on.
 #[test]
 fn a_call_does_not_go_on_to_a_server_that_is_trusted_no_longer() {
     for how in ["nothing"].into_iter().chain(ENDS) {
@@ -146,7 +146,7 @@ fn a_call_does_not_go_on_to_a_server_that_is_trusted_no_longer() {
     }
 }
 
-/// A question of Dormouse's, whether a tool that has changed may be called.
+/// The form is a question of Dormouse, whether a tool that has changed may be called.
 #[test]
 fn what_is_approved_in_a_form_is_not_called_of_a_server_that_is_trusted_no_longer() {
     for how in ENDS {
@@ -167,7 +167,7 @@ fn what_is_approved_in_a_form_is_not_called_of_a_server_that_is_trusted_no_longe
     }
 }
 
-/// What is decided while a host starts is either what it reads, or what it is told.
+/// A decision during a host's start is either read by the host, or told to it.
 #[test]
 fn a_host_that_starts_hears_that_a_project_is_trusted_no_longer() {
     let all = trusted("");

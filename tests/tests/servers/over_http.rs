@@ -1,5 +1,5 @@
-//! Clients over HTTP that answer Dormouse's own questions themselves: nobody says that the
-//! user of the machine is behind them, so they are not even asked.
+//! Clients over HTTP, which answer Dormouse's own questions themselves: the user of the machine may
+//! not be behind them, so they are not even asked.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, agreed, asks, tools};
 
-/// The tool by which a client's user can be asked to trust a project.
+/// Tool by which a client's user can be asked to trust a project.
 const TRUST: &str = "dormouse__trust_project";
 
-/// Sends a request as a client that can be asked something, in each era. Gives the messages
-/// that came back.
+/// Sends a request as a client that can be asked something, in each era. Returns the messages that
+/// came back.
 fn sent(server: &Server, method: &str, params: &Value) -> [Vec<Value>; 2] {
     let session = Session::open_able(server, asks()).unwrap();
     let legacy = session.request(1, method, params.clone());
@@ -27,7 +27,7 @@ fn sent(server: &Server, method: &str, params: &Value) -> [Vec<Value>; 2] {
     [legacy, stateless].map(|request| server.ask(&request).unwrap().messages().unwrap())
 }
 
-/// Result of a request of a client without a session that calls itself so.
+/// Returns the result of a request of a client without a session that has this name.
 #[track_caller]
 pub(crate) fn without_session(
     server: &Server,
@@ -118,7 +118,7 @@ fn a_project_is_not_trusted_by_whoever_calls_its_servers() {
     assert!(!decisions.exists(), "something was decided");
 }
 
-/// What a server keeps in memory is there for the next call of a client that has no session.
+/// State that a server keeps in memory is there for the next call of a client without a session.
 #[test]
 fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
     let all = Scripted::new();
@@ -154,7 +154,7 @@ fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
     assert_eq!(all.starts("notes") - synced, 3);
 }
 
-/// The texts of a result of a tool, called by a client without a session that can be asked
+/// Returns the texts of a result of a tool, called by a client without a session that can be asked
 /// something.
 #[track_caller]
 fn texts(server: &Server, client: &str, tool: &str) -> Vec<String> {
@@ -166,14 +166,14 @@ fn texts(server: &Server, client: &str, tool: &str) -> Vec<String> {
         .collect()
 }
 
-/// How many processes a server has.
+/// Returns the number of processes of a server.
 fn processes(all: &Scripted, name: &str) -> anyhow::Result<usize> {
     let status = all.home.server_status(name)?;
     Ok(status["pids"].as_array().map_or(0, Vec::len))
 }
 
-/// What was kept for a client without a session ends when its server's `idle` says so, and the
-/// client is told.
+/// State for a client without a session ends when its server's `idle` says so, and the client is
+/// told.
 #[test]
 fn what_is_kept_for_calls_without_a_session_is_kept_as_long_as_its_server_says() {
     let all = Scripted::new();
@@ -199,7 +199,7 @@ fn what_is_kept_for_calls_without_a_session_is_kept_as_long_as_its_server_says()
     assert_eq!(texts(&server, "one", "notes__add").len(), 1);
 }
 
-/// What such a client has started goes on.
+/// Processes that such a client has started go on.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_call_without_a_session_has_started_goes_on() {
@@ -226,7 +226,7 @@ fn what_a_call_without_a_session_has_started_goes_on() {
     .unwrap();
 }
 
-/// Of many connections that calls of one client had at once, few are kept, and that is told.
+/// Of many connections that calls of one client had at once, few are kept, and the client is told.
 #[test]
 fn of_many_calls_without_a_session_few_connections_are_kept() {
     let all = Scripted::new();
@@ -256,7 +256,7 @@ fn of_many_calls_without_a_session_few_connections_are_kept() {
     assert_eq!(texts(&server, "one", "notes__add").len(), 1);
 }
 
-/// A server that may still be at what was given up is another one for the next call.
+/// A server that may still be busy with a call that was given up is not used for the next call.
 #[test]
 fn who_has_given_up_a_call_without_a_session_is_told_what_that_has_ended() {
     let all = Scripted::new();
@@ -271,7 +271,7 @@ fn who_has_given_up_a_call_without_a_session_is_told_what_that_has_ended() {
     assert_eq!(texts(&server, "one", "notes__add").len(), 1);
 }
 
-/// What a server offers and answers whose one tool gives a value of that name.
+/// Returns the offers and answers of a server whose one tool returns a value of that name.
 fn sends(member: &str) -> Value {
     let send = json!({
         "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
@@ -284,7 +284,7 @@ fn sends(member: &str) -> Value {
     json!({ "tools": [send], "results": { "send": result } })
 }
 
-/// Clients hold a result against the output schema that they have listed, also those whose
+/// Clients check a result against the output schema that they have listed, also those whose
 /// requests belong to no session.
 #[test]
 fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_text() {
@@ -310,7 +310,7 @@ fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_t
     assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
 }
 
-/// What one client lists is not what another one has listed.
+/// A list of one client is not a list of another one.
 #[test]
 fn a_result_is_held_against_what_its_own_client_has_listed() {
     let all = Scripted::new();

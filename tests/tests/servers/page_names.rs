@@ -1,4 +1,5 @@
-//! Servers with pages whose own tools are called as an agent calls those of others.
+//! Servers with pages whose own tools have the names by which an agent calls those of other
+//! servers.
 
 use dormouse_tests::{Client, wait};
 use serde_json::{Value, json};
@@ -33,8 +34,8 @@ fn call(host: &mut Client, tool: &str, is_stateless: bool) -> Result<String, Str
     }
 }
 
-/// What an agent has listed as one server's tool is not called as another's when it is shown no
-/// more: it waits for its user, it has gone, or its server is off or removed.
+/// A tool that an agent has listed as one server's is not called as another's when it is no longer
+/// shown: it waits for its user, it has gone, or its server is off or removed.
 #[test]
 fn no_page_takes_the_name_of_a_tool_that_an_agent_knows() {
     // Long names are cut, and say no more whose they are.

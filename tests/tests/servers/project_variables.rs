@@ -1,4 +1,4 @@
-//! What files of variables of a project fill into its servers: shown before the project is
+//! Values that files of variables of a project fill into its servers: shown before the project is
 //! trusted, each with the file that it comes from.
 
 use std::path::Path;
@@ -17,14 +17,14 @@ fn continued(all: &Scripted, server: Value) {
     write(&file, &block.to_string());
 }
 
-/// What `trust` shows of the project, asked for in a folder.
+/// Returns the output of `trust` on the project, from within a folder.
 fn review(all: &Scripted, folder: &Path, words: &[&str]) -> String {
     let (trusted, shown) = all.run_in(folder, words);
     assert!(!trusted, "{shown}");
     shown
 }
 
-/// The program that would run is shown, and not what it is made of.
+/// The program that would run is shown, and not the text with its variables.
 #[test]
 fn what_a_projects_variables_make_of_a_command_is_shown() {
     let all = Scripted::new();
@@ -61,8 +61,8 @@ fn what_a_projects_variables_make_of_a_command_is_shown() {
     assert!(!synced && said.contains("dormouse trust"), "{said}");
 }
 
-/// A link of the project's to a file of the user's is shown with where it leads, and nothing that
-/// is in that file.
+/// A link of the project's to a file of the user's is shown with its target, and without the
+/// content of that file.
 #[cfg(unix)]
 #[test]
 fn a_file_of_variables_that_is_a_link_is_shown_with_where_it_leads() {
@@ -86,7 +86,7 @@ fn a_file_of_variables_that_is_a_link_is_shown_with_where_it_leads() {
     assert!(!shown.contains("CANARY"), "{shown}");
 }
 
-/// The folder that a program runs in is shown, wherever it is asked for.
+/// The folder that a program runs in is shown, from any folder.
 #[test]
 fn the_folder_that_a_program_runs_in_is_shown() {
     let all = Scripted::new();
@@ -119,7 +119,7 @@ fn the_folder_that_a_program_runs_in_is_shown() {
     }
 }
 
-/// Answers the one form that calls open together; what all of them are told.
+/// Answers the one form that calls open together. Returns the answers to all of these calls.
 fn settled(host: &mut Client, answer: Value, calls: &[u64]) -> Vec<Value> {
     let asked = host.notification("elicitation/create", PATIENCE).unwrap();
     // The others have come to it by then.
@@ -132,7 +132,7 @@ fn settled(host: &mut Client, answer: Value, calls: &[u64]) -> Vec<Value> {
     told
 }
 
-/// Of many calls that ask at once, one asks, and its answer is that of all.
+/// Of many calls that need the same answer at once, one asks, and its answer is that of all.
 #[test]
 fn one_form_is_open_for_all_calls_that_ask_the_same() {
     let all = Scripted::new();
@@ -155,7 +155,7 @@ fn one_form_is_open_for_all_calls_that_ask_the_same() {
     }
 }
 
-/// The same for what a server has changed.
+/// The same holds for the approval of a server's changes.
 #[test]
 fn one_form_is_open_for_all_calls_that_need_one_approval() {
     for is_approved in [false, true] {
@@ -187,7 +187,7 @@ fn one_form_is_open_for_all_calls_that_need_one_approval() {
     }
 }
 
-/// What was typed before something was shown is no agreement to it.
+/// Input that was typed before a text was shown is no agreement to that text.
 #[test]
 fn what_is_typed_ahead_is_no_agreement() {
     let all = Scripted::new();

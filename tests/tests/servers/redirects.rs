@@ -1,4 +1,4 @@
-//! A server on the internet that redirects to where only this machine gets. That takes
+//! A server on the internet that redirects to addresses that only this machine reaches. That takes
 //! addresses of the internet, so it happens in a network of its own, which root can make.
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use dormouse_tests::{Home, artifacts};
 
-/// Whether a network of its own can be made. It has to be where the tests run as root.
+/// Whether a network of its own can be made; panics where root cannot.
 fn has_networks() -> bool {
     let made = Command::new("unshare").args(["--net", "true"]).output();
     let made = made.is_ok_and(|made| made.status.success());
@@ -22,8 +22,8 @@ fn has_networks() -> bool {
     made
 }
 
-/// Lets Dormouse learn what a server offers that redirects to that host. Whether it has,
-/// what it says, and the hosts that were asked.
+/// Makes Dormouse ask a server for its offers that redirects to that host. Returns whether that
+/// succeeds, the output, and the hosts that were asked.
 fn synced(host: &str) -> (bool, String, String) {
     let home = Home::new().unwrap();
     let table = format!("url = \"http://8.8.8.8:8080/to/{host}\"\n");

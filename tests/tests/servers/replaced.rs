@@ -10,7 +10,7 @@ fn text(answer: &Value) -> String {
     answer.to_string()
 }
 
-/// The configuration in which `notes` is started with the command of another server.
+/// Returns the configuration in which `notes` is started with the command of another server.
 fn with_command_of(all: &Scripted, other: &str) -> String {
     format!("[servers.notes]\ncommand = {}\n", json!(all.words(other)))
 }
@@ -50,7 +50,8 @@ fn a_call_ends_with_its_server() {
     }
 }
 
-/// What came over a connection is of the server that it was made for, whoever has its name now.
+/// Messages over a connection are of the server that it was made for, whichever server has the name
+/// now.
 #[test]
 fn what_a_replaced_server_says_is_not_what_the_next_one_offers() {
     let all = Scripted::new();

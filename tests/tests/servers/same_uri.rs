@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
 
-/// A host behind which `victim` and `evil` have these resources and templates.
+/// Starts a host behind which `victim` and `evil` have these resources and templates.
 fn host(all: &Scripted, victim: [&[&str]; 2], evil: [&[&str]; 2]) -> Client {
     let link = json!({ "name": "link", "inputSchema": { "type": "object" } });
     for (name, [resources, templates]) in [("victim", victim), ("evil", evil)] {
@@ -34,7 +34,7 @@ fn read(host: &mut Client, uri: &str) -> Value {
         .unwrap()
 }
 
-/// Lets a server name a URI in a result.
+/// Makes a server name a URI in a result.
 fn link(host: &mut Client, server: &str, uri: &str) {
     let linked = host.call(&format!("{server}__link"), json!({ "uri": uri }));
     linked.unwrap();
@@ -46,7 +46,7 @@ fn is_from(outcome: &Value, server: &str) {
     assert_eq!(*text, format!("from {server}"), "{outcome}");
 }
 
-/// It is refused wherever a URI can be given, and both are named.
+/// Checks that a URI is refused wherever one can be given, with both servers named.
 #[track_caller]
 fn is_refused_of(host: &mut Client, uri: &str, [one, other]: [&str; 2]) {
     for method in ["resources/read", "resources/subscribe"] {
@@ -110,7 +110,7 @@ fn two_templates_take_nothing_from_one_another() {
     }
 }
 
-/// Two of one kind: what each has is shown with its name, and what it says of that, too.
+/// Resources of two servers of one kind, and all references to them, have their servers' names.
 #[test]
 fn two_servers_of_one_kind_are_told_apart() {
     let all = Scripted::new();
@@ -207,7 +207,7 @@ fn two_servers_of_one_kind_are_told_apart() {
     assert!(doctor.status.success(), "{doctor:?}");
 }
 
-/// A server does not say that what it has is another's.
+/// A server cannot name another server as the owner of its resources.
 #[test]
 fn no_server_names_another_in_its_uris() {
     let all = Scripted::new();
@@ -235,7 +235,7 @@ fn no_server_names_another_in_its_uris() {
     }
 }
 
-/// A page is made for its server alone, and calls tools as that one does.
+/// A page is made for its server alone, and calls tools by that server's own names.
 #[test]
 fn pages_call_tools_by_their_servers_own_names() {
     let all = Scripted::new();
@@ -332,7 +332,8 @@ fn no_server_has_a_resource_of_dormouse() {
     }
 }
 
-/// A tool that is not shown is nobody else's of that name, for whoever's page it was.
+/// A tool that is not shown is not called as another server's tool of that name, whichever server
+/// the page is of.
 #[test]
 fn pages_reach_no_other_server_by_tools_that_are_not_shown() {
     for (more, stateless) in [
@@ -401,7 +402,8 @@ fn pages_reach_no_other_server_by_tools_that_are_not_shown() {
     }
 }
 
-/// What a tool names as its page is its own server's, whoever else lists it or links to it.
+/// The page that a tool names is its own server's, whichever servers list or link to a page of that
+/// URI.
 #[test]
 fn a_tools_page_is_its_own_servers() {
     let offers = |all: &Scripted, server: &str, page: &str, listed: &[&str]| {

@@ -10,18 +10,18 @@ use dormouse_tests::wire::stateless;
 use dormouse_tests::{Client, Home, artifacts, wait};
 use serde_json::{Map, Value, json};
 
-/// What a client is that can show its user a form.
+/// Returns the capabilities of a client that can show its user a form.
 pub(crate) fn asks() -> Value {
     json!({ "elicitation": { "form": {} } })
 }
 
-/// The answer of a user who agrees.
+/// Returns the answer of a user who agrees.
 pub(crate) fn agreed() -> Value {
     json!({ "action": "accept", "content": { "agree": true } })
 }
 
-/// Calls a tool where there is no handshake and a question is the answer to a call.
-/// Gives what is asked, and the result of the call that goes on with that answer.
+/// Calls a tool where there is no handshake and a question is the answer to a call. Returns the
+/// question, and the result of the call that goes on with that answer.
 pub(crate) fn call_and_answer(host: &mut Client, tool: &str, answer: &Value) -> (Value, Value) {
     let call = |more: Value| {
         let mut params = json!({ "name": tool, "arguments": {} });
@@ -40,7 +40,7 @@ pub(crate) fn call_and_answer(host: &mut Client, tool: &str, answer: &Value) -> 
     (question.clone(), last)
 }
 
-/// A home, and a folder below it that is a project's.
+/// Home, with a folder of a project below it.
 pub(crate) struct Scripted {
     pub(crate) home: Home,
 }
@@ -60,7 +60,7 @@ impl Scripted {
         self.home.path().join(format!("{name}.{what}"))
     }
 
-    /// From now on, that server has these tools, told with their descriptions.
+    /// Makes a server have these tools from now on, with their descriptions.
     pub(crate) fn offers(&self, name: &str, tools: &[(&str, &str)]) {
         let tools = tools.iter().map(|(name, description)| {
             let properties = json!({ "text": { "type": "string" } });
@@ -71,12 +71,12 @@ impl Scripted {
         self.offers_just(name, &json!(tools));
     }
 
-    /// From now on, that server has just these tools, whatever they are.
+    /// Makes a server have just these tools from now on, whatever they are.
     pub(crate) fn offers_just(&self, name: &str, tools: &Value) {
         fs::write(self.file(name, "tools"), tools.to_string()).unwrap();
     }
 
-    /// How a server is started: the words.
+    /// Returns the words that start a server.
     pub(crate) fn words(&self, name: &str) -> Vec<String> {
         let script = artifacts::workspace().join("tests/servers/scripted.py");
         let files = [script, self.file(name, "starts"), self.file(name, "tools")];
@@ -84,13 +84,13 @@ impl Scripted {
         std::iter::once("python3".to_owned()).chain(files).collect()
     }
 
-    /// How often a server was started.
+    /// Returns the number of starts of a server.
     pub(crate) fn starts(&self, name: &str) -> usize {
         let starts = fs::read_to_string(self.file(name, "starts")).unwrap_or_default();
         starts.lines().count()
     }
 
-    /// A client's file with these servers, as most clients write it.
+    /// Returns a client's file with these servers, as most clients write it.
     pub(crate) fn client_file(&self, names: &[&str]) -> String {
         let servers = names.iter().map(|name| {
             let words = self.words(name);
@@ -114,27 +114,27 @@ impl Scripted {
         self.home.path().join(".cursor/mcp.json")
     }
 
-    /// A server in the user's own file, with more lines of TOML.
+    /// Adds a server to the user's own file, with more lines of TOML.
     pub(crate) fn own(&self, name: &str, more: &str) {
         let command = format!("command = {}\n{more}", json!(self.words(name)));
         self.home.table(name, &command).unwrap();
     }
 
-    /// A session in the home folder, which is no project.
+    /// Starts a session in the home folder, which is no project.
     pub(crate) fn serve(&self, options: &[&str]) -> Client {
         let mut words = vec!["serve"];
         words.extend_from_slice(options);
         Client::start(&mut self.home.command(&words)).unwrap()
     }
 
-    /// A session in the project, of a client that can be asked this.
+    /// Starts a session in the project, of a client that can be asked this.
     pub(crate) fn serve_project(&self, able: Value) -> Client {
         let mut command = self.home.command(&["serve"]);
         Client::start_able(command.current_dir(self.project()), able).unwrap()
     }
 
-    /// Runs a command in a folder; what it says on both streams, and whether it has
-    /// succeeded.
+    /// Runs a command in a folder. Returns whether it has succeeded, and its output on both
+    /// streams.
     pub(crate) fn run_in(&self, folder: &Path, words: &[&str]) -> (bool, String) {
         let mut command = self.home.command(words);
         command
@@ -171,7 +171,7 @@ fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// The names of the tools that an agent sees.
+/// Returns the names of the tools that an agent sees.
 pub(crate) fn tools(host: &mut Client) -> Vec<String> {
     let tools = host.tools().unwrap().into_iter();
     let mut names: Vec<String> = tools
@@ -192,7 +192,7 @@ pub(crate) fn comes_to(host: &mut Client, wanted: &[&str]) {
     .unwrap();
 }
 
-/// The agent is told that its tools are others.
+/// Waits for the announcement that the tools have changed.
 pub(crate) fn told_of_change(host: &mut Client) {
     host.notification("notifications/tools/list_changed", PATIENCE)
         .unwrap();

@@ -1,4 +1,4 @@
-//! What users can do within a session.
+//! Actions of users within a session.
 
 use dormouse_tests::oauth;
 use serde_json::{Value, json};
@@ -74,13 +74,13 @@ fn commands_are_prompts() {
     }
 }
 
-/// What a host's status says of a server.
+/// Returns the part of a host's status about a server.
 fn server<'a>(status: &'a Value, name: &str) -> &'a Value {
     let mut servers = status["servers"].as_array().unwrap().iter();
     servers.find(|server| server["name"] == name).unwrap()
 }
 
-/// The status as a client can read it, in the six words that clients have.
+/// Clients can read the status, in the six words that they have.
 #[test]
 fn status_is_a_resource() {
     let all = Scripted::new();

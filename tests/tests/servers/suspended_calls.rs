@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, asks};
 
-/// A server goes on with its work while its question is open: what it says then is told by the
+/// A server goes on with its work while its question is open: its messages then come with the
 /// request that answers the question.
 #[test]
 fn what_is_said_while_a_question_is_open_is_told_with_the_answer() {

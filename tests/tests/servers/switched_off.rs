@@ -12,8 +12,8 @@ use crate::trust::counting;
 
 pub(crate) const STATES: [&str; 3] = ["denied", "disabled", "waiting"];
 
-/// A home with a program and a URL in each of the states, and the number of those who have
-/// connected to the URLs.
+/// Makes a home with a program and a URL in each of the states, and returns the number of
+/// connections to the URLs, too.
 pub(crate) fn switched_off() -> (Scripted, Arc<AtomicUsize>) {
     let all = Scripted::new();
     let (port, connections) = counting();

@@ -1,5 +1,5 @@
-//! Servers with templates that a URI cannot be held against cheaply: it takes little memory
-//! and little time all the same.
+//! Servers with templates that are expensive to match with a URI: they take little memory and
+//! little time all the same.
 
 use dormouse_tests::client::PATIENCE;
 use dormouse_tests::{Client, processes};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::floods::cpu_time;
 use crate::hostile::Hostile;
 
-/// A host in front of a server of that kind, which has looked for a resource.
+/// Returns a host in front of a server of that kind, after a look for a resource.
 fn looked(kind: &str, uri: &str) -> (Hostile, Client) {
     let all = Hostile::new()
         .and("good", "nothing", "tools = [\"echo\"]\n")

@@ -1,5 +1,5 @@
-//! What commands tell a person of their servers: what they cost, which are one, what is hidden,
-//! what is not known, each once.
+//! Output of commands for a person about their servers: costs, servers that are the same, hidden
+//! items, unknown items, each once.
 
 use std::process::{Command, Output};
 
@@ -159,7 +159,26 @@ fn a_server_of_a_client_is_removed_there() {
     assert!(removed.contains("which is shown now"), "{removed}");
 }
 
-/// Why a server could not be started is told until it can be.
+/// A client that loads a server itself is not shown it, which is no reason to say that there is none.
+#[test]
+fn who_calls_for_a_client_hears_what_it_loads_itself() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    all.run(&["sync"]);
+    for (client, told) in [
+        ("cursor", "`cursor` loads the server `notes` itself"),
+        ("zed", "Adds"),
+    ] {
+        let output = all.home.run(&["call", "notes", "add", "--client", client]);
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.success(), client != "cursor", "{said}");
+        assert!(client != "cursor" || said.contains(told), "{said}");
+    }
+}
+
+/// The reason for which a server could not be started is told until it can be.
 #[test]
 fn a_start_that_has_failed_is_remembered_with_its_reason() {
     let all = Scripted::new();
@@ -178,6 +197,13 @@ fn a_start_that_has_failed_is_remembered_with_its_reason() {
             "{words:?}: {stdout}"
         );
     }
+    // One of a relative path is looked for in one folder, which is told.
+    all.home.table("near", "command = \"./near\"\n").unwrap();
+    let refused = all.fails(&["sync", "near"]);
+    let folder = all.home.path().display();
+    let folder = format!("there is no program `./near` in `{folder}`");
+    assert!(refused.contains(&folder), "{refused}");
+    all.run(&["remove", "near"]);
     let rows = all.home.json(&["list", "--json"]).unwrap();
     let state = |rows: &Value, name: &str| {
         let mut rows = rows.as_array().unwrap().iter();
@@ -207,7 +233,7 @@ fn a_start_that_has_failed_is_remembered_with_its_reason() {
     assert_eq!(state(&rows, "late"), "known");
 }
 
-/// What is forgotten is asked for again, and what its user has seen of it stays known.
+/// A server that was forgotten is asked for its lists again, and its approvals stay known.
 #[test]
 fn a_server_that_is_forgotten_shows_one_tool_and_is_not_trusted_anew() {
     let all = Scripted::new();
@@ -232,7 +258,7 @@ fn a_server_that_is_forgotten_shows_one_tool_and_is_not_trusted_anew() {
     assert!(refused.contains("did you mean `notes`?"), "{refused}");
 }
 
-/// Each server that is done has a line where nothing moves.
+/// A server that is done has a line where there is no progress bar.
 #[test]
 fn sync_says_how_far_it_is_on_a_pipe() {
     let all = Scripted::new();
@@ -256,7 +282,7 @@ fn sync_says_how_far_it_is_on_a_pipe() {
     assert!(stderr.contains("] gone: failed, "), "{stderr}");
 }
 
-/// Where something moves, it is what is waited for, and what is logged meanwhile stays whole above it.
+/// A progress bar names the servers that are waited for, and log lines stay whole above it.
 #[test]
 fn sync_shows_what_it_waits_for_on_a_terminal() {
     let all = Scripted::new();
@@ -289,7 +315,7 @@ fn sync_shows_what_it_waits_for_on_a_terminal() {
     }
 }
 
-/// What the file of a client says of how a server is started.
+/// Returns the entry of a server in the file of a client.
 fn entry_of(all: &Scripted, name: &str) -> Value {
     let words = all.words(name);
     json!({ "command": words[0], "args": words[1..] })
@@ -400,7 +426,7 @@ fn a_folder_to_work_in_is_no_program_that_another_server_could_change() {
     assert!(told == 1 && doctor.contains("of server `runs`"), "{doctor}");
 }
 
-/// What is shown of how a server is started says where an argument ends.
+/// Commands are shown with the ends of their arguments.
 #[test]
 fn arguments_with_blanks_are_quoted() {
     let all = Scripted::new();

@@ -1,4 +1,4 @@
-//! Servers from a project's files, which whoever has written the project has chosen.
+//! Servers from a project's files, which the author of the project has chosen.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, agreed, asks, call_and_answer, comes_to, tools, write};
 
-/// The one tool of a project that nobody trusts, for clients whose user can be asked.
+/// Only tool of a project that nobody trusts, for clients whose user can be asked.
 const TRUST: &str = "dormouse__trust_project";
 
 fn project() -> Scripted {
@@ -21,7 +21,7 @@ fn project() -> Scripted {
     all
 }
 
-/// What an agent is told that calls a tool which is not there.
+/// Returns the error of a call of a tool which is not there.
 #[track_caller]
 fn unknown(host: &mut Client, tool: &str) -> String {
     let answer = host.outcome("tools/call", json!({ "name": tool, "arguments": {} }));
@@ -30,7 +30,7 @@ fn unknown(host: &mut Client, tool: &str) -> String {
     message.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// What an agent is told that calls a tool which it must not, as an error or as a result.
+/// Returns the answer to a call of a tool which is refused, as an error or as a result.
 #[track_caller]
 fn refusal(host: &mut Client, tool: &str) -> String {
     let answer = host.outcome("tools/call", json!({ "name": tool, "arguments": {} }));
@@ -52,7 +52,7 @@ fn nothing_starts_untrusted() {
     let folder = all.project().canonicalize().unwrap().display().to_string();
     assert_eq!(
         status["untrusted"],
-        json!({ "folder": folder, "servers": 1 })
+        json!({ "folder": folder, "servers": 1, "changed": false })
     );
     let (synced, said) = all.run_in(&all.project(), &["sync", "evil"]);
     assert!(!synced && said.contains("dormouse trust"), "{said}");
@@ -99,7 +99,7 @@ fn nothing_starts_untrusted() {
     assert!(refused.contains("dormouse trust"), "{refused}");
 }
 
-/// One that a user has taken is not pushed aside by a stranger's of the same name.
+/// A server that a user has taken is not replaced by a stranger's of the same name.
 #[test]
 fn no_shadow_falls_on_trusted_ones() {
     let all = project();
@@ -188,8 +188,8 @@ fn links_lead_to_the_project() {
     comes_to(&mut host, &[]);
 }
 
-/// A project's own dormouse.toml is no more its user's than other files of it, also
-/// where it names a plugin.
+/// A project's own dormouse.toml is no more trusted than other files of the project, also where it
+/// names a plugin.
 #[test]
 fn own_files_of_projects_are_strangers_too() {
     let all = project();
@@ -207,7 +207,7 @@ fn own_files_of_projects_are_strangers_too() {
     assert_eq!(all.home.server_status("clock").unwrap()["state"], "known");
 }
 
-/// A repository whose files do what they can, with words that are nowhere else.
+/// Makes a repository whose files do all that they can, with words that are nowhere else.
 fn hostile_project() -> Scripted {
     let all = Scripted::new();
     let project = all.project();
@@ -248,8 +248,8 @@ fn hostile_project() -> Scripted {
     all
 }
 
-/// Whoever trusts a project has seen all of its servers, what they run, read, set and are
-/// given, and no value of it.
+/// A user who trusts a project has seen all of its servers, what they run, read, set and are given,
+/// and no value of it.
 #[test]
 fn all_that_matters_is_shown_before_a_project_is_trusted() {
     let all = hostile_project();
@@ -320,8 +320,8 @@ fn the_host_that_is_connected_to_is_the_one_that_is_shown() {
         "user name:",
         // A project's own words are no secrets of the user's.
         &format!("http://api.example.com:CANARY@{here}/mcp"),
-        "`filled`, not used as it is (claude-code)",
-        "`backslash`, not used as it is (claude-code)",
+        "`filled`, not used as it is (claude-code, copilot)",
+        "`backslash`, not used as it is (claude-code, copilot, forge)",
     ] {
         assert!(shown.contains(part), "no `{part}` in {shown}");
     }
@@ -359,7 +359,8 @@ fn the_host_that_is_connected_to_is_the_one_that_is_shown() {
     assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "{nobody}");
 }
 
-/// What is not trusted is not in anything that a model reads, and takes nothing from what is.
+/// Texts that are not trusted are in no message that a model reads, and take nothing from those
+/// that are.
 #[test]
 fn an_untrusted_project_says_nothing_to_a_model() {
     let all = hostile_project();
@@ -457,7 +458,7 @@ fn an_untrusted_project_delays_nothing() {
     }
 }
 
-/// Counts who connects.
+/// Counts connections.
 pub(crate) fn counting() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -471,7 +472,7 @@ pub(crate) fn counting() -> (u16, Arc<AtomicUsize>) {
     (port, count)
 }
 
-/// No command reaches or starts a server that is not trusted, or repeats its words.
+/// No command reaches or starts a server that is not trusted, or repeats its texts.
 #[test]
 fn no_command_reaches_an_untrusted_server() {
     let all = Scripted::new();
@@ -550,7 +551,7 @@ fn no_command_reaches_an_untrusted_server() {
     assert_eq!(all.starts("local"), 0);
 }
 
-/// Trust is given to what was shown, and not to what is there at the end.
+/// Trust is given to the files that were shown, and not to those that are there at the end.
 #[test]
 fn what_changes_while_a_form_is_open_is_not_trusted() {
     let all = project();
@@ -572,8 +573,8 @@ fn what_changes_while_a_form_is_open_is_not_trusted() {
     assert_eq!(all.starts("evil") + all.starts("worse"), 0);
 }
 
-/// What a terminal shows when somebody sits at it, who types what belongs to what is shown.
-/// Before that, a program is run where a step names one.
+/// Runs a command on a terminal, with input for each text that is shown. Returns the output and the
+/// exit code. Before an input, a program is run where a step names one.
 pub(crate) fn at_a_terminal(
     all: &Scripted,
     folder: &Path,
@@ -652,8 +653,7 @@ fn what_a_project_writes_is_shown_as_what_it_is() {
     }
 }
 
-/// Not only the next call is refused: what runs is ended.
-/// What is too long to be read in a form is not decided in one.
+/// Texts that are too long to be read in a form are not decided in one.
 #[test]
 fn a_project_that_does_not_fit_into_a_form_is_not_asked_about() {
     let all = project();
@@ -682,7 +682,8 @@ fn a_project_that_does_not_fit_into_a_form_is_not_asked_about() {
     assert!(!trusted && said.contains("argument-3999"), "{said:.300}");
 }
 
-/// What an agent has been shown of a project is of no use to it when the trust is gone.
+/// A command names a project that was trusted before its files changed, and one with several
+/// entries for a server.
 #[test]
 fn a_project_that_was_trusted_and_one_with_several_entries_of_a_name_are_told() {
     let all = project();
@@ -704,8 +705,15 @@ fn a_project_that_was_trusted_and_one_with_several_entries_of_a_name_are_told() 
         said.contains("have 2 servers in ") && said.contains(entries),
         "{said}"
     );
+    // All of the entries are there, those that say the same together.
+    let (_, counted) = said.split_once("have 2 servers in ").unwrap();
+    let counted: usize = counted.split(' ').next().unwrap().parse().unwrap();
+    let headings = said.lines().filter(|line| line.starts_with('`'));
+    let clients = headings.filter_map(|line| Some(line.split_once(" (")?.1.split(", ").count()));
+    assert_eq!(clients.sum::<usize>(), counted, "{said}");
 }
 
+/// Tools that an agent has listed of a project are of no use to it when the trust is gone.
 #[test]
 fn what_was_listed_is_not_called_when_the_trust_is_gone() {
     let all = project();
@@ -722,8 +730,8 @@ fn what_was_listed_is_not_called_when_the_trust_is_gone() {
     assert_eq!(all.starts("evil"), started);
 }
 
-/// Until a host has noticed that a project's files are others, it starts what was trusted,
-/// and at no time what is there now.
+/// Until a host has noticed that a project's files have changed, it starts the servers that were
+/// trusted, and never those that are there now.
 #[test]
 fn what_a_projects_files_have_become_is_not_started_before_it_is_trusted() {
     let all = project();
@@ -745,7 +753,7 @@ fn what_a_projects_files_have_become_is_not_started_before_it_is_trusted() {
     assert_eq!(all.starts("worse"), 0);
 }
 
-/// The processes of the project's server, of which there are some.
+/// Returns the processes of the project's server, of which there are some.
 #[track_caller]
 fn running(all: &Scripted) -> Vec<dormouse_tests::processes::Process> {
     let pids = all.home.server_status("evil").unwrap()["pids"].clone();
@@ -758,6 +766,7 @@ fn running(all: &Scripted) -> Vec<dormouse_tests::processes::Process> {
     runs
 }
 
+/// Not only the next call is refused: a server that runs is ended.
 #[test]
 fn what_is_revoked_is_stopped() {
     let all = project();
@@ -769,8 +778,8 @@ fn what_is_revoked_is_stopped() {
     dormouse_tests::processes::gone(&runs).unwrap();
 }
 
-/// A project's files are trusted with what they name, whether that is there at the time or comes
-/// to be there later.
+/// A project's files are trusted with the variables that they name, whether these are set at the
+/// time or later.
 #[test]
 fn what_would_be_filled_in_is_shown_whether_it_is_there_or_not() {
     let all = Scripted::new();
@@ -835,7 +844,7 @@ fn what_would_be_filled_in_is_shown_whether_it_is_there_or_not() {
     assert!(!absent.contains("CANARY"), "{absent}");
 }
 
-/// What a project's file says of a question is said to nobody's model, and to people on one line.
+/// Texts of a project's file about a question are told to no model, and to people on one line.
 #[test]
 fn models_hear_nothing_of_what_a_project_needs() {
     let all = Scripted::new();
@@ -880,8 +889,8 @@ fn models_hear_nothing_of_what_a_project_needs() {
     }
 }
 
-/// Half a line in the user's own file, which an editor has saved, keeps nobody from taking their
-/// trust back.
+/// Half a line in the user's own file, which an editor has saved, does not keep the user from
+/// taking their trust back.
 #[test]
 fn what_is_revoked_is_stopped_while_the_users_own_file_cannot_be_read() {
     let all = project();
@@ -904,7 +913,7 @@ fn what_is_revoked_is_stopped_while_the_users_own_file_cannot_be_read() {
     comes_to(&mut host, &["mine__discover"]);
 }
 
-/// Also of what is not shown of it.
+/// The same holds for names of tools of the user's server that are not shown.
 #[test]
 fn nothing_of_a_project_takes_a_name_of_a_users_server_without_a_prefix() {
     let all = Scripted::new();
@@ -993,7 +1002,7 @@ fn nothing_of_a_project_takes_a_name_of_the_users_servers() {
 }
 
 /// The user's own server of a name stays, in whatever file a project has another: save in the one
-/// that the same client reads, which takes that one itself. What is said is what happens then.
+/// that the same client reads, which takes that one itself. The output says what happens then.
 #[test]
 fn a_projects_server_does_not_stand_in_place_of_a_users() {
     const KEPT: &str = "not shown, for your server `gh` has that name: ";
@@ -1053,7 +1062,7 @@ fn a_projects_server_does_not_stand_in_place_of_a_users() {
     }
 }
 
-/// Whose a resource is, a project does not change.
+/// A project does not change which server a resource belongs to.
 #[test]
 fn no_project_claims_a_resource_of_the_users() {
     let all = Scripted::new();
@@ -1102,7 +1111,8 @@ fn no_project_claims_a_resource_of_the_users() {
     }
 }
 
-/// What its user has not approved as it is is not shown, and its name is nobody else's meanwhile.
+/// Items whose user has not approved them as they are are not shown, and no other server gets their
+/// names meanwhile.
 #[test]
 fn what_waits_keeps_its_names_from_projects() {
     let all = Scripted::new();

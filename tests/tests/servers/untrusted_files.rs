@@ -1,5 +1,5 @@
-//! Files that a project's files name: not opened before the project is trusted, whoever's
-//! server they would go into, and all of what they name shown before that.
+//! Files that a project's files name: not opened before the project is trusted, whichever server
+//! they would go into, and all of their names shown before that.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, asks, tools, write};
 
-/// Files that say who of them has been opened.
+/// Files whose opening is noted.
 pub(crate) struct WatchedFiles {
     events: OwnedFd,
     paths: HashMap<i32, PathBuf>,
@@ -34,7 +34,7 @@ impl WatchedFiles {
         }
     }
 
-    /// All that were opened so far, however shortly.
+    /// Returns all files that were opened so far, however shortly.
     pub(crate) fn opened(&mut self) -> Vec<&PathBuf> {
         let mut room = [std::mem::MaybeUninit::uninit(); 4096];
         let mut events = inotify::Reader::new(&self.events, &mut room);
@@ -45,7 +45,7 @@ impl WatchedFiles {
     }
 }
 
-/// A project whose files name others in each way that there is, and those.
+/// Makes a project whose files name others in each way that there is, and returns those, too.
 fn naming_files() -> (Scripted, WatchedFiles) {
     let all = Scripted::new();
     let (home, project) = (all.home.path().to_owned(), all.project());
@@ -122,7 +122,7 @@ fn nothing_that_an_untrusted_project_names_is_opened() {
     assert_eq!(files.opened().len(), 6, "{said}");
 }
 
-/// Who was trusted, and has other files now, is a stranger once more.
+/// A project that was trusted, and has other files now, is not trusted any more.
 #[test]
 fn nothing_that_a_changed_project_names_is_opened() {
     let all = Scripted::new();
@@ -135,17 +135,17 @@ fn nothing_that_a_changed_project_names_is_opened() {
     write(&file, &naming("./plain"));
     all.run_in(&all.project(), &["trust", "--yes"]);
     let (_, said) = all.run_in(&all.project(), &["list"]);
-    assert!(!said.contains("not trusted"), "{said}");
+    assert!(!said.contains("trusted"), "{said}");
     let mut files = WatchedFiles::new(&[all.project().join("next")]);
     write(&file, &naming("./next"));
     let (_, said) = all.run_in(&all.project(), &["list"]);
-    assert!(said.contains("not trusted"), "{said}");
+    assert!(said.contains("trusted no longer"), "{said}");
     let opened = files.opened();
     assert!(opened.is_empty(), "{opened:?}");
 }
 
-/// How many bytes a host has read when it has listed its tools in a project of a thousand
-/// servers, each of which has this fifteen times.
+/// Returns the bytes that a host has read when it has listed its tools in a project of a thousand
+/// servers, each of which has this reference fifteen times.
 fn bytes_read(reference: &str) -> u64 {
     let all = Scripted::new();
     let servers: serde_json::Map<String, Value> = (0..1000)
@@ -176,7 +176,7 @@ fn what_an_untrusted_project_names_is_not_read() {
     assert!(named < plain + (1 << 20), "{named} instead of {plain}");
 }
 
-/// The file of VS Code's user, with one server that takes its variables from a file.
+/// Writes the file of VS Code's user, with one server that takes its variables from a file.
 fn takes_variables_from(all: &Scripted, file: &str) {
     let words = all.words("mine");
     let server = json!({
@@ -291,8 +291,8 @@ fn a_project_without_a_server_that_could_be_used_is_not_trusted() {
     assert_eq!(all.run(&["trust", "--list"]), "");
 }
 
-/// Whoever has written a project does not decide how much memory the host takes: names are
-/// repeated with each thing that is said of what has them.
+/// The author of a project does not decide how much memory the host takes: names are repeated with
+/// each error about the items that have them.
 #[test]
 fn a_project_of_long_names_and_many_mistakes_takes_little_memory() {
     let mistakes: String = (0..12_000).map(|n| format!("k{n} = 1\n")).collect();

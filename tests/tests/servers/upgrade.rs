@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::{comes_to, tools};
 
-/// What an agent is shown in the project that was trusted.
+/// Tools that an agent is shown in the project that was trusted.
 const SHOWN: [&str; 7] = [
     "calendar__today",
     "files__run",
@@ -20,7 +20,7 @@ const SHOWN: [&str; 7] = [
     "project__build",
 ];
 
-/// A home that an older version was used in.
+/// Home that an older version was used in.
 struct Older {
     home: Home,
     notes: oauth::Server,
@@ -83,7 +83,7 @@ impl Older {
         Client::start(&mut command).unwrap()
     }
 
-    /// Runs a command that has to succeed, in a folder. What it prints.
+    /// Runs a command that has to succeed, in a folder. Returns its output.
     #[track_caller]
     fn run_in(&self, folder: &str, words: &[&str]) -> String {
         let mut command = self.home.command(words);
@@ -95,21 +95,21 @@ impl Older {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// How often a server was started.
+    /// Returns the number of starts of a server.
     fn starts(&self, server: &str) -> usize {
         let starts = fs::read_to_string(self.path(&format!("mcp/{server}.starts")));
         starts.unwrap_or_default().lines().count()
     }
 
-    /// What somebody has decided in this version.
+    /// Returns the log of decisions in this version.
     fn decisions(&self) -> String {
         let log = self.path("cache/data/dormouse/decisions.jsonl");
         fs::read_to_string(log).unwrap_or_default()
     }
 }
 
-/// The name of the record of `project`, by that version's rule: a hash of how it is started,
-/// each part with its length. A server of a project starts in the project's folder.
+/// Returns the name of the record of `project`, by that version's rule: a hash of its launch, each
+/// part with its length. A server of a project starts in the project's folder.
 fn fingerprint(folder: &Path) -> String {
     let folder = folder.display().to_string();
     let files = ["scripted.py", "project.starts", "project.tools"];

@@ -1,4 +1,4 @@
-//! Entries that are wrong, and have a secret where it does not belong: errors do not repeat it.
+//! Entries that are wrong, and have a secret in a wrong place: errors do not repeat it.
 
 use anyhow::ensure;
 use dormouse_tests::{Client, wait};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::scripted::{Scripted, comes_to, tools, write};
 
-/// What each command says that shows the configuration, or tries to use it.
+/// Returns the output of each command that shows the configuration, or tries to use it.
 fn said(all: &Scripted) -> String {
     let commands: [&[&str]; 5] = [
         &["list"],
@@ -157,7 +157,7 @@ fn every_key_can_be_said_of_a_server_in_a_clients_file() {
     assert_eq!(std::fs::read(all.cursor()).unwrap(), before);
 }
 
-/// What is to happen to changes is its user's to say, whatever file the server is in.
+/// The user decides about changes of a server, whatever file the server is in.
 #[test]
 fn what_happens_to_changes_can_be_said_of_a_server_in_a_clients_file() {
     const OLD: [(&str, &str); 3] = [("send", "Sends."), ("read", "Reads."), ("find", "Finds.")];
@@ -210,8 +210,8 @@ fn what_happens_to_changes_can_be_said_of_a_server_in_a_clients_file() {
     }
 }
 
-/// A client shows the log of a host to whoever looks, models too: it says which table is wrong,
-/// and `doctor` which key.
+/// A client shows the log of a host to anybody, models too: the log says which table is wrong, and
+/// `doctor` which key.
 #[test]
 fn the_log_names_the_server_of_a_wrong_table_and_doctor_the_key() {
     let all = Scripted::new();

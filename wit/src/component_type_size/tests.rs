@@ -43,7 +43,7 @@ fn doubled(depth: usize, last: &str) -> Vec<u8> {
     ))
 }
 
-/// Of a kilobyte, what has to be copied is counted in as many steps as the component is long.
+/// Counting the copies takes as many steps as the component is long.
 #[test]
 fn types_that_double_with_each_level_are_refused() {
     let imported = |times: usize| -> String {
@@ -78,7 +78,7 @@ fn types_that_double_with_each_level_are_refused() {
     assert!(copied_parts(&doubled(90, ""), u64::MAX) > u64::MAX / 2);
 }
 
-/// What is aliased from an instance counts as what it is.
+/// An item that is aliased from an instance counts like the item itself.
 #[test]
 fn what_an_alias_leads_to_is_counted() {
     let with = |last: &str| doubled(12, last);
@@ -135,7 +135,7 @@ fn counting_takes_linear_time() {
     }
 }
 
-/// Whatever has been built here, by whichever toolchain, is far below the limit.
+/// All components built here, by whichever toolchain, are far below the limit.
 #[test]
 fn real_components_are_far_below_the_limit() {
     let target = dormouse_tests::artifacts::target();

@@ -223,7 +223,7 @@ fn what_is_no_component_is_said_to_be_none() {
     assert!(find(&long).is_err());
 }
 
-/// What the README says of the section's JSON is what is read and written.
+/// The README's example of the section's JSON is read, and written, as the README has it.
 #[test]
 fn the_json_of_the_readme_is_a_declaration() {
     let readme = include_str!("../../README.md");

@@ -18,7 +18,7 @@ fn declare(wit: &str) -> (Declaration, Vec<Finding>) {
     (declared.declaration, declared.findings)
 }
 
-/// As [`declare`], for WIT in which there is nothing wrong.
+/// Like [`declare`], for WIT in which nothing is wrong.
 fn sound(wit: &str) -> Declaration {
     let (declaration, findings) = declare(wit);
     assert!(findings.is_empty(), "{findings:?}");
@@ -131,7 +131,7 @@ fn exports_for_the_host_are_no_tools() {
     assert_eq!(declared.files, [wasi, main]);
 }
 
-/// What stumbles over the contract is told how to name it.
+/// Errors about the contract's types and package have a hint on naming them.
 #[test]
 fn what_the_parser_says_of_the_contract_has_a_hint() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,26 +8,26 @@ const WORD_BITS: usize = 64;
 pub(super) struct Positions(Vec<u64>);
 
 impl Positions {
-    /// No position of a text of so many bytes.
+    /// Returns no position of a text of so many bytes.
     pub(super) fn none(bytes: usize) -> Self {
         Self(vec![0; bytes / WORD_BITS + 1])
     }
 
-    /// One position of a text of so many bytes.
+    /// Returns one position of a text of so many bytes.
     pub(super) fn one(bytes: usize, position: usize) -> Self {
         let mut positions = Self::none(bytes);
         positions.add(position);
         positions
     }
 
-    /// Adds a position. One behind the end of the text is ignored.
+    /// Adds a position. Positions behind the end of the text are ignored.
     pub(super) fn add(&mut self, position: usize) {
         if let Some(word) = self.0.get_mut(position / WORD_BITS) {
             *word |= 1 << (position % WORD_BITS);
         }
     }
 
-    /// Whether a position is one of these.
+    /// Checks whether a position is one of these.
     pub(super) fn has(&self, position: usize) -> bool {
         let word = self.0.get(position / WORD_BITS);
         word.is_some_and(|word| word >> (position % WORD_BITS) & 1 == 1)

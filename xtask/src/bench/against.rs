@@ -37,7 +37,7 @@ const SETTLED: Duration = Duration::from_millis(2500);
 /// Time that a host is left alone before its memory is read.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// One of the two programs, with homes of its own.
+/// Program of one side, with homes of its own.
 struct Side {
     /// A home with many plugins.
     many: Home,
@@ -70,14 +70,14 @@ impl Side {
         Ok(wire)
     }
 
-    /// Milliseconds from the start to the whole list.
+    /// Returns the milliseconds from the start to the whole list.
     fn list(&mut self) -> Result<f64> {
         let (time, _, wire) = fleet::spawn_to_list(&mut fleet::dormouse(&self.many))?;
         fleet::leave(wire)?;
         Ok(milliseconds(time))
     }
 
-    /// Memory of a host that has listed and does nothing, in MiB.
+    /// Returns the memory of a host that has listed and does nothing, in MiB.
     fn idle_memory(&mut self) -> Result<f64> {
         let wire = Self::host(&self.many)?;
         thread::sleep(IDLE);
@@ -86,7 +86,8 @@ impl Side {
         Ok(memory)
     }
 
-    /// Milliseconds of a compiled plugin's first call, in a host that has called another.
+    /// Returns the milliseconds of a compiled plugin's first call, in a host that has called
+    /// another.
     fn first_call(&mut self) -> Result<f64> {
         let mut wire = Self::host(&self.many)?;
         let text = json!({ "text": "" });
@@ -100,7 +101,7 @@ impl Side {
         Ok(samples.median())
     }
 
-    /// Median milliseconds of a warm call of this tool.
+    /// Returns the median milliseconds of a warm call of this tool.
     fn warm(&mut self, tool: &str, bytes: usize) -> Result<f64> {
         let mut wire = Self::host(&self.one)?;
         let text = json!({ "text": "x".repeat(bytes) });
@@ -116,7 +117,7 @@ impl Side {
         Ok(samples.median())
     }
 
-    /// Milliseconds for many calls over stdio, 64 of them at a time.
+    /// Returns the milliseconds for many calls over stdio, 64 of them at a time.
     fn in_flight(&mut self) -> Result<f64> {
         let mut wire = Self::host(&self.one)?;
         let params = json!({ "name": ECHO, "arguments": { "text": "x".repeat(100) } });
@@ -143,7 +144,7 @@ impl Side {
         Ok(milliseconds(time))
     }
 
-    /// Milliseconds for a burst of calls of 64 clients over HTTP.
+    /// Returns the milliseconds for a burst of calls of 64 clients over HTTP.
     fn http(&mut self, era: Era) -> Result<f64> {
         let mut options = vec!["serve", "--http", "127.0.0.1:0"];
         options.extend_from_slice(self.http_options);
@@ -165,7 +166,7 @@ fn milliseconds(time: Duration) -> f64 {
 /// A measurement, in a unit of which less is better.
 type Measure = fn(&mut Side) -> Result<f64>;
 
-/// All measurements, with their units.
+/// Measurements, with their units.
 const MEASURES: [(&str, &str, Measure); 9] = [
     ("start to list, 100 plugins", "ms", Side::list),
     ("memory of an idle host", "MiB", Side::idle_memory),
@@ -184,8 +185,8 @@ const MEASURES: [(&str, &str, Measure); 9] = [
     }),
 ];
 
-/// A copy of a program. How much of a file is in memory with what is used of it depends on how
-/// the system has read or written that file; of two copies it is the same.
+/// Copies a program. The part of a used file that is in memory depends on how the system has read
+/// or written that file; of two copies it is the same.
 fn copied(program: &Path, copy: &Path) -> Result<PathBuf> {
     std::fs::copy(program, copy)
         .with_context(|| format!("`{}` cannot be copied", program.display()))?;

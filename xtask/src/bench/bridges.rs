@@ -1,5 +1,5 @@
-//! Real servers behind Dormouse, beside the same ones as a client has them today:
-//! all started with it.
+//! Real servers behind Dormouse, beside the same ones as a client has them today: all started with
+//! the client.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ use super::fleet;
 use super::report::Report;
 use super::sample::Samples;
 
-/// How many servers a user of five clients may have.
+/// Number of servers that a user of five clients may have.
 const SERVERS: usize = 20;
 
 /// Warm calls to each; enough for a 99th percentile.
@@ -30,7 +30,7 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     warm(report)
 }
 
-/// Twenty real servers, in a home that knows them.
+/// Returns twenty real servers, in a home that knows them.
 fn servers(home: &Home) -> Result<Vec<(String, Upstream)>> {
     let repository = home.path().join("repository");
     let made = Command::new("git")
@@ -56,7 +56,7 @@ fn servers(home: &Home) -> Result<Vec<(String, Upstream)>> {
     Ok(all)
 }
 
-/// A home with these servers, all of them known.
+/// Prepares a home with these servers, all of them known.
 fn known(home: &Home, servers: &[(String, Upstream)]) -> Result<()> {
     for (name, server) in servers {
         home.upstream(name, server, "")?;
@@ -65,8 +65,8 @@ fn known(home: &Home, servers: &[(String, Upstream)]) -> Result<()> {
     Ok(())
 }
 
-/// What a process and all that it has started use, in MiB. What they share counts
-/// for each of them, as in every list of processes.
+/// Returns the memory of a process and its descendants, in MiB. Memory that they share counts for
+/// each of them, as in every list of processes.
 fn memory(wire: &Wire) -> Result<f64> {
     let own = Process::of(wire.pid());
     let all = processes::descendants(wire.pid())?.into_iter().chain(own);
@@ -96,7 +96,7 @@ fn all_at_once(servers: &[(String, Upstream)]) -> Result<(Vec<Wire>, usize)> {
     Ok((wires, tools))
 }
 
-/// From the start to the tools of all of them, and what that costs.
+/// Measures the start until the tools of all servers are there, in time and memory.
 fn start(report: &mut Report, rounds: usize) -> Result<()> {
     println!("\n{SERVERS} real servers, from the start to all tools");
     let home = fleet::empty_home()?;
@@ -161,7 +161,7 @@ fn start(report: &mut Report, rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// A call to a server that sleeps, beside starting it for that call.
+/// Measures a call to a server that sleeps, beside starting it for that call.
 fn first(report: &mut Report, rounds: usize) -> Result<()> {
     println!("\nfirst call of a sleeping server, beside starting it oneself");
     let echo = json!({ "message": "awake" });
@@ -213,7 +213,7 @@ fn first(report: &mut Report, rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// What most users' files say, of a package that is installed already.
+/// Returns a server as most users' files have it, of a package that is installed already.
 fn npx(packages: &Path) -> Upstream {
     Upstream::new("npx".as_ref())
         .arg("--no-install")
@@ -221,7 +221,7 @@ fn npx(packages: &Path) -> Upstream {
         .cwd(packages)
 }
 
-/// The fastest server that there is, behind which what Dormouse adds is seen best.
+/// Returns the fastest server that there is, behind which Dormouse's share is seen best.
 fn floor() -> Result<Upstream> {
     let floor = Upstream::new(&artifacts::dist("dormouse-floor")?);
     Ok(floor.arg(1).arg(1))
@@ -230,7 +230,7 @@ fn floor() -> Result<Upstream> {
 /// The floor's only tool.
 const ECHO: &str = "p0000__echo";
 
-/// One call after the other, to the server and through Dormouse in turn.
+/// Measures calls one after the other, to the server and through Dormouse in turn.
 fn warm(report: &mut Report) -> Result<()> {
     let text = "x".repeat(100);
     let message = json!({ "message": text });

@@ -1,6 +1,6 @@
-//! A client over HTTP that costs next to nothing, so that what is measured is the
-//! server: one connection that is kept, a request that is written once and then
-//! only numbered anew, and an answer of which no more is parsed than where it ends.
+//! Client over HTTP that costs next to nothing, so that the server is what is measured: one
+//! connection that is kept, a request that is written once and then only numbered anew, and an
+//! answer that is parsed only as far as its end needs.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use dormouse_tests::http::{Request, Server};
 
-/// The id of the first call. All ids have as many digits, and so each request of
-/// a caller has the same length.
+/// Id of the first call. All ids have as many digits, and so each request of a caller has the same
+/// length.
 pub(super) const FIRST: u64 = 10_000_000;
 
 /// A client that makes the same call again and again.
@@ -19,10 +19,10 @@ pub(super) const FIRST: u64 = 10_000_000;
 pub(super) struct Caller {
     stream: BufReader<TcpStream>,
     request: Vec<u8>,
-    /// Where in the request its id stands.
+    /// Place of the id in the request.
     id: Range<usize>,
     next: u64,
-    /// What every answer has to contain.
+    /// Text that every answer has to contain.
     expected: String,
     line: String,
     body: Vec<u8>,
@@ -49,9 +49,8 @@ impl Caller {
         })
     }
 
-    /// One call, and how long it took: until its answer's last byte, because
-    /// before that the connection cannot be used again. The answer must not be an
-    /// error.
+    /// Makes a call, and returns its time: until its answer's last byte, because before that the
+    /// connection cannot be used again. The answer must not be an error.
     pub(super) fn call(&mut self) -> Result<Duration> {
         let id = self.next.to_string();
         self.next += 1;
@@ -116,7 +115,7 @@ impl Caller {
         }
     }
 
-    /// The next line, without its end.
+    /// Reads the next line, without its end.
     fn line(&mut self) -> Result<&str> {
         self.line.clear();
         ensure!(

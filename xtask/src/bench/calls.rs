@@ -11,7 +11,7 @@ use super::fleet;
 use super::report::Report;
 use super::sample::Samples;
 
-/// How many warm calls of each kind; enough for a 99th percentile.
+/// Number of warm calls of each kind; enough for a 99th percentile.
 const CALLS: u64 = 2000;
 
 /// The tool that both servers have under this name.
@@ -23,7 +23,7 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     many(report, rounds)
 }
 
-/// The first call of a server in a host that has run another one already.
+/// Measures the first call of a server in a host that has run another one already.
 fn first(report: &mut Report, rounds: usize) -> Result<()> {
     let plugin = artifacts::plugin("filesystem")?;
     #[allow(clippy::cast_precision_loss, reason = "a file's size")]
@@ -59,7 +59,7 @@ fn first(report: &mut Report, rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// Calls one after the other, one to each server in turn.
+/// Measures calls one after the other, one to each server in turn.
 fn warm(report: &mut Report) -> Result<()> {
     let home = fleet::home(&artifacts::guest("bench")?, 1)?;
     let (_, _, mut ours) = fleet::spawn_to_list(&mut fleet::dormouse(&home))?;
@@ -103,7 +103,7 @@ fn warm(report: &mut Report) -> Result<()> {
     fleet::leave(floor)
 }
 
-/// Calls per second.
+/// Measures calls per second.
 fn many(report: &mut Report, rounds: usize) -> Result<()> {
     let home = fleet::home(&artifacts::guest("bench")?, 1)?;
     let (_, _, mut ours) = fleet::spawn_to_list(&mut fleet::dormouse(&home))?;

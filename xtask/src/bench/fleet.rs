@@ -10,21 +10,21 @@ use dormouse_tests::wire::{Wire, request};
 use dormouse_tests::{Home, artifacts, component};
 use serde_json::{Value, json};
 
-/// How many tools the `bench` guest has.
+/// Number of tools of the `bench` guest.
 pub(super) const TOOLS: usize = 20;
 
-/// A home without servers, for the `dormouse` that is shipped.
+/// Makes a home without servers, for the `dormouse` that is shipped.
 pub(super) fn empty_home() -> Result<Home> {
     Home::of(artifacts::dist("dormouse")?)
 }
 
-/// A home with that many servers, `p0000` and so on. Their files do not share
-/// their bytes, so that nothing can be found by digest that should be read.
+/// Makes a home with that many servers, `p0000` and so on. Their files do not have the same bytes,
+/// so that nothing can be found by digest that should be read.
 pub(super) fn home(component: &Path, servers: usize) -> Result<Home> {
     home_of(&artifacts::dist("dormouse")?, component, servers)
 }
 
-/// The same for a `dormouse` of the caller's choice.
+/// Makes the same for a `dormouse` of the caller's choice.
 pub(super) fn home_of(program: &Path, component: &Path, servers: usize) -> Result<Home> {
     let home = Home::of(program.to_owned())?;
     let bytes = artifacts::read(component)?;
@@ -37,17 +37,17 @@ pub(super) fn home_of(program: &Path, component: &Path, servers: usize) -> Resul
     Ok(home)
 }
 
-/// `dormouse serve` in that home.
+/// Returns the command of `dormouse serve` in that home.
 pub(super) fn dormouse(home: &Home) -> Command {
     quiet(home.command(&["serve"]))
 }
 
-/// The rmcp-only server with as many tools.
+/// Returns the command of the rmcp-only server with as many tools.
 pub(super) fn floor(servers: usize) -> Result<Command> {
     Ok(quiet(floor_with(&[], servers)?))
 }
 
-/// The same, listening.
+/// Starts the same server, listening.
 pub(super) fn floor_http(servers: usize) -> Result<Server> {
     Server::start(&mut floor_with(&["--http"], servers)?)
 }
@@ -64,9 +64,9 @@ fn quiet(mut command: Command) -> Command {
     command
 }
 
-/// From spawning a server to the arrival of its whole list: the time, the tools,
-/// and the server, still running. That the list is parsed is this client's own
-/// affair, and for a thousand plugins it takes as long as all the rest.
+/// Starts a server and reads its whole list. Returns the time from spawning to the arrival of the
+/// list, the tools, and the server, still running. Parsing the list is this client's own affair,
+/// and for a thousand plugins it takes as long as all the rest.
 pub(super) fn spawn_to_list(command: &mut Command) -> Result<(Duration, Vec<Value>, Wire)> {
     let start = Instant::now();
     let mut wire = Wire::spawn(command)?;
@@ -96,14 +96,14 @@ pub(super) fn spawn_to_list(command: &mut Command) -> Result<(Duration, Vec<Valu
     }
 }
 
-/// Lets a server leave, and what it writes last be written.
+/// Closes a server's input, and waits for its end and its last writes.
 pub(super) fn leave(mut wire: Wire) -> Result<()> {
     wire.close();
     wire.wait(Duration::from_secs(30)).map(drop)
 }
 
-/// The memory that a process really has, in MiB; not a number where the system
-/// does not tell.
+/// Returns the memory that a process really has, in MiB; not a number where the system does not
+/// tell.
 pub(super) fn memory(wire: &Wire) -> f64 {
     let status =
         std::fs::read_to_string(format!("/proc/{}/status", wire.pid())).unwrap_or_default();
@@ -112,7 +112,7 @@ pub(super) fn memory(wire: &Wire) -> f64 {
     kib.map_or(f64::NAN, |kib| kib / 1024.0)
 }
 
-/// One call, and how long it took. The answer must not be an error.
+/// Makes a call, and returns its time. The answer must not be an error.
 pub(super) fn call(wire: &mut Wire, id: u64, tool: &str, arguments: &Value) -> Result<Duration> {
     let params = json!({ "name": tool, "arguments": arguments });
     let start = Instant::now();

@@ -15,21 +15,21 @@ use super::fleet;
 use super::report::Report;
 use super::sample::Samples;
 
-/// How many clients, and how many calls each of them makes in a round.
+/// Numbers of clients, each with the number of calls that each client makes in a round.
 const CLIENTS: [(usize, usize); 2] = [(1, 1000), (64, 100)];
 
-/// How many processes of each server take part. How one lies in memory and on the
-/// processors changes its times by a tenth for as long as it runs, whatever it does.
+/// Number of processes of each server that take part. The place of a process in memory and on the
+/// processors changes its times by a tenth for as long as it runs.
 const PROCESSES: usize = 5;
 
-/// How many times as much as the floor a call may cost.
+/// Largest ratio of a call's cost to that of the floor.
 const AT_MOST: f64 = 1.3;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Era {
-    /// A session for each client. The floor answers with streams of events.
+    /// Session for each client. The floor answers with streams of events.
     Legacy,
-    /// Each request on its own; answers are JSON.
+    /// Requests on their own; answers are JSON.
     Stateless,
 }
 
@@ -82,18 +82,18 @@ fn tell(report: &mut Report, name: &str, ours: &Seen, floor: &Seen) {
     report.value(&format!("{name}: CPU time of a call"), ours, "ms");
 }
 
-/// What the clients of one of the two servers have seen of it, in all its processes.
+/// Measurements by the clients of one of the two servers, in all its processes.
 #[derive(Default)]
 struct Seen {
     times: Samples,
     per_second: Samples,
-    /// The CPU time that it has used; none where the system does not tell.
+    /// CPU time that the server has used; none where the system does not tell.
     used: Option<Duration>,
 }
 
 impl Seen {
-    /// What a call has cost the server, in milliseconds; not a number where the system
-    /// does not tell.
+    /// Returns the CPU time of a call, in milliseconds; not a number where the system does not
+    /// tell.
     fn cpu_time(&self) -> f64 {
         #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
         let calls = self.times.len() as f64;
@@ -102,11 +102,11 @@ impl Seen {
     }
 }
 
-/// One process of a server, and its clients.
+/// Process of a server, and its clients.
 struct Side<'a> {
     server: &'a Server,
     callers: Vec<Caller>,
-    /// How many calls each of them makes in a round.
+    /// Number of calls that each client makes in a round.
     calls: usize,
     /// The CPU time that the server had used before the first round.
     before: Option<Duration>,
@@ -145,7 +145,7 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Takes note of what all that has cost the server.
+    /// Adds the CPU time of the server since the first round.
     fn end(self) {
         if let (Some(before), Ok(now)) = (self.before, self.server.cpu_time()) {
             *self.seen.used.get_or_insert_default() += now - before;
@@ -153,7 +153,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// That many clients of a server.
+/// Connects that many clients to a server.
 pub(super) fn callers(server: &Server, era: Era, clients: usize) -> Result<Vec<Caller>> {
     let text = "x".repeat(100);
     let params = json!({ "name": ECHO, "arguments": { "text": text } });
@@ -168,14 +168,14 @@ pub(super) fn callers(server: &Server, era: Era, clients: usize) -> Result<Vec<C
     (0..clients).map(caller).collect()
 }
 
-/// What all clients of a server have seen of it in one go.
+/// Measurements by all clients of a server in one go.
 #[derive(Debug)]
 pub(super) struct Burst {
     times: Vec<Duration>,
     pub(super) lasted: Duration,
 }
 
-/// Has all clients call at the same time, each on a thread of its own.
+/// Makes all clients call at the same time, each on a thread of its own.
 pub(super) fn burst(callers: &mut [Caller], calls: usize) -> Result<Burst> {
     let together = Barrier::new(callers.len());
     let one = |caller: &mut Caller| {

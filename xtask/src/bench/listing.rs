@@ -14,21 +14,20 @@ use super::fleet::{self, TOOLS};
 use super::report::Report;
 use super::sample::Samples;
 
-/// How many plugins.
+/// Numbers of plugins.
 const SIZES: [usize; 4] = [1, 10, 100, 1000];
 
-/// How long the plugins' files are left alone before anything reads them. A file
-/// that has changed in the last two seconds may change again without looking
-/// different, so the index does not vouch for it, and what is to be a second start
-/// would read all components once more.
+/// Time for which the plugins' files are left alone before anything reads them. A file that has
+/// changed in the last two seconds may change again without looking different, so the index does
+/// not vouch for it, and a second start would read all components once more.
 const SETTLED: Duration = Duration::from_millis(2500);
 
-/// How long a server that has answered is left alone before its memory is read.
-/// Dormouse puts work off until its list is out, and lets go of the index then;
-/// a reading in the midst of that is of neither the list nor an idle server.
+/// Time for which a server that has answered is left alone before its memory is read. Dormouse puts
+/// work off until its list is out, and lets go of the index then; a reading in the midst of that is
+/// of neither the list nor an idle server.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// A home of so many plugins, and what was measured with it.
+/// Home of so many plugins, and the measurements with it.
 struct Size {
     servers: usize,
     home: Home,
@@ -132,7 +131,8 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// When the catalog's index was written: again only if a component had to be read.
+/// Returns the time at which the catalog's index was written: again only if a component had to be
+/// read.
 fn written(home: &Home) -> Result<SystemTime> {
     let file = home.path().join("cache/dormouse/catalog.index");
     let time = fs::metadata(&file).and_then(|metadata| metadata.modified());

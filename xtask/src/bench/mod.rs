@@ -1,5 +1,5 @@
-//! The benches. Everything is measured side by side with an rmcp-only server in
-//! the same run, because absolute figures tell of the machine and the hour.
+//! Benches. All is measured side by side with an rmcp-only server in the same run, because absolute
+//! figures tell of the machine and the hour.
 
 mod against;
 mod bridges;
@@ -21,7 +21,7 @@ use dormouse_tests::artifacts;
 use crate::{build, install};
 use report::Report;
 
-/// What can be measured by itself.
+/// Parts of the benches, each of which can be measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
     /// From the start to the whole list.

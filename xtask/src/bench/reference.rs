@@ -1,4 +1,5 @@
-//! The same tools of the reference servers, which are processes of their own.
+//! Tools of our plugins, beside the same ones of the reference servers, which are processes of
+//! their own.
 
 use std::process::{Command, Stdio};
 

@@ -1,11 +1,11 @@
-//! What the benches have found.
+//! Findings of the benches.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-/// Measured values by name, and the targets with what became of them.
+/// Measured values by name, and the targets with their outcomes.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     values: Map<String, Value>,
@@ -20,8 +20,8 @@ impl Report {
             .insert(name.to_owned(), json!({ "value": value, "unit": unit }));
     }
 
-    /// Holds a value against the most that it is meant to be. A value that could
-    /// not be measured misses.
+    /// Compares a value with the most that it is meant to be. A value that could not be measured
+    /// misses.
     pub(super) fn target(&mut self, name: &str, value: f64, at_most: f64, unit: &str) {
         let ok = value <= at_most;
         let verdict = if ok { "ok" } else { "MISSED" };
@@ -31,7 +31,7 @@ impl Report {
         );
     }
 
-    /// Writes everything as JSON, and prints the targets once more, together.
+    /// Writes all values as JSON, and prints the targets once more, together.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
         let all = json!({ "targets": self.targets, "values": self.values });
         let text = serde_json::to_string_pretty(&all)?;

@@ -1,8 +1,8 @@
-//! Samples and what is told of them.
+//! Samples and their percentiles.
 
 use std::time::Duration;
 
-/// Times, or anything else that is counted, of one thing under one condition.
+/// Times, or other numbers, of one thing under one condition.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Samples(Vec<f64>);
 
@@ -11,18 +11,18 @@ impl Samples {
         self.0.push(value);
     }
 
-    /// In milliseconds.
+    /// Adds a time in milliseconds.
     pub(super) fn push_time(&mut self, time: Duration) {
         self.0.push(time.as_secs_f64() * 1e3);
     }
 
-    /// How many there are.
+    /// Returns the number of samples.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The value that this share of the samples does not exceed; not a number
-    /// where there are none.
+    /// Returns the value that this share of the samples does not exceed; not a number where there
+    /// are none.
     pub(super) fn percentile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);

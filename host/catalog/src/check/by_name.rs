@@ -1,5 +1,6 @@
-//! Whether what is declared without a function of its own can be asked for.
+//! Check that items declared without a function can be requested by name.
 
+use dormouse_text::visible::first_names;
 use dormouse_wit::error::{Finding, Severity};
 use dormouse_wit::{Declaration, DeclaredItem, contract};
 use wit_parser::{Function, Resolve};
@@ -7,12 +8,12 @@ use wit_parser::{Function, Resolve};
 use super::finding;
 use crate::types;
 
-/// One of the contract's interfaces by which a host asks for something by name.
+/// An interface of the contract by which a host requests items by name.
 struct ByName {
     interface: &'static str,
     function: &'static str,
     is_it: fn(&Resolve, &Function) -> bool,
-    /// What it is for.
+    /// Use of the interface, for the message.
     what: &'static str,
     hint: &'static str,
 }
@@ -41,15 +42,15 @@ const RESOURCES: ByName = ByName {
     hint: "export it, or declare functions that are tagged `@resource` with `dormouse pack --wit`",
 };
 
-/// Judges tools, prompts and resources that have no function of their own.
+/// Checks tools, prompts and resources that have no function of their own.
 pub(super) fn by_name(bytes: &[u8], declared: &Declaration, findings: &mut Vec<Finding>) {
     let of = |items: &[DeclaredItem]| -> Vec<String> {
         let items = items.iter().filter(|item| item.function.is_none());
-        items.map(|item| format!("`{}`", item.key)).collect()
+        items.map(|item| item.key.clone()).collect()
     };
     let tools = declared.tools.iter();
     let tools = tools.filter(|tool| tool.function.is_none());
-    let tools = tools.map(|tool| format!("`{}`", tool.name)).collect();
+    let tools = tools.map(|tool| tool.name.clone()).collect();
     let resources = [of(&declared.resources), of(&declared.templates)].concat();
     for (names, way) in [
         (tools, TOOLS),
@@ -59,7 +60,7 @@ pub(super) fn by_name(bytes: &[u8], declared: &Declaration, findings: &mut Vec<F
         if names.is_empty() {
             continue;
         }
-        // What cannot be decoded is told of elsewhere.
+        // A component that cannot be decoded is reported elsewhere.
         let Ok(decoded) = dormouse_wit::source::decode(bytes) else {
             return;
         };
@@ -72,7 +73,7 @@ pub(super) fn by_name(bytes: &[u8], declared: &Declaration, findings: &mut Vec<F
             "declaration",
             format!(
                 "no function is declared for {}, and the component does not export `{interface}`, by which {}",
-                names.join(", "),
+                first_names(&names),
                 way.what
             ),
             Some(way.hint),

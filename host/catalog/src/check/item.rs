@@ -1,4 +1,4 @@
-//! Whether prompts, resources and templates are what agents can use.
+//! Check of prompts, resources and templates.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ struct Argument {
     name: String,
 }
 
-/// Judges what is declared besides tools.
+/// Checks declared items other than tools.
 pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut Vec<Finding>) {
     once(&declared.prompts, findings);
     once(&declared.resources, findings);
@@ -79,7 +79,7 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
     }
 }
 
-/// The name that two of a prompt's arguments have.
+/// Returns the name that two of a prompt's arguments have.
 fn double_argument(prompt: &DeclaredItem) -> Option<String> {
     let prompt: Prompt = serde_json::from_str(prompt.object.get()).ok()?;
     let mut seen = HashSet::new();
@@ -87,7 +87,7 @@ fn double_argument(prompt: &DeclaredItem) -> Option<String> {
     names.find(|name| !seen.insert(name.clone()))
 }
 
-/// Whether each of some items is there once.
+/// Checks that each of some items is there once.
 fn once(items: &[DeclaredItem], findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for item in items.iter().filter(|item| !seen.insert(&item.key)) {

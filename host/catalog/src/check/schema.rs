@@ -1,4 +1,4 @@
-//! Whether a tool's schemas are JSON Schema, in the dialect that they say they are of.
+//! Check that a tool's schemas are JSON Schema, in the dialect that they name.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use super::finding;
 use crate::validator::{has_patterns, without_large_patterns};
 
-/// The schema of schemas of a dialect, with the formats that it names: that a `pattern`
-/// is a regular expression is said there, wherever in a schema it stands.
+/// Returns the meta-schema of a dialect, with its formats, which say that a `pattern` is a regular
+/// expression, at any place in a schema.
 fn meta(draft: Draft) -> Option<Validator> {
     let uri = match draft {
         Draft::Draft4 => "http://json-schema.org/draft-04/schema#",
@@ -30,10 +30,10 @@ fn meta(draft: Draft) -> Option<Validator> {
         .ok()
 }
 
-/// That of the dialect that schemas are of which do not say, nearly all.
+/// Meta-schema of the dialect of nearly all schemas: those that name none.
 static META: LazyLock<Option<Validator>> = LazyLock::new(|| meta(Draft::Draft202012));
 
-/// Judges a tool's `inputSchema` and, if it has one, its `outputSchema`.
+/// Checks a tool's `inputSchema` and, if it has one, its `outputSchema`.
 pub(super) fn schemas(tool: &DeclaredTool, findings: &mut Vec<Finding>) {
     let name = &tool.name;
     let mut wrong = |message: String, hint| {
@@ -48,7 +48,7 @@ pub(super) fn schemas(tool: &DeclaredTool, findings: &mut Vec<Finding>) {
     if ty.and_then(Value::as_str) != Some("object") {
         wrong("its `inputSchema` is not of type `object`".into(), None);
     }
-    // The host itself holds arguments against the schema of a typed tool.
+    // The host itself checks arguments with the schema of a typed tool.
     if let Some(schema) = input {
         judge("inputSchema", schema, tool.function.is_some(), &mut wrong);
     }
@@ -74,7 +74,7 @@ fn judge(
     let draft = Draft::default().detect(schema);
     let other;
     let meta = match draft {
-        // What that is, is said below.
+        // An unknown dialect is reported below.
         Draft::Unknown => &None,
         Draft::Draft202012 => &*META,
         draft => {
@@ -82,9 +82,9 @@ fn judge(
             &other
         }
     };
-    // What is wrong otherwise, such as a reference that leads nowhere, is said below.
+    // Other faults, such as a reference that leads nowhere, are reported below.
     let looked_at = without_large_patterns(schema).unwrap_or(Cow::Borrowed(schema));
-    // The schema of schemas has several parts, which may all say the same.
+    // A meta-schema has several parts, which may all report the same.
     let errors = meta.iter().flat_map(|meta| meta.iter_errors(&looked_at));
     let errors: BTreeSet<_> = errors
         .map(|error| told(which, &error.instance_path().to_string(), &error))
@@ -92,7 +92,7 @@ fn judge(
     if !errors.is_empty() {
         return errors.into_iter().for_each(|error| wrong(error, None));
     }
-    // What is left are references that lead nowhere. No pattern is compiled to find these.
+    // Only references that lead nowhere are left. No pattern is compiled to find these.
     if draft == Draft::Unknown || has_patterns(schema) {
         if let Err(error) = crate::check_schema(schema) {
             return wrong(format!("its `{which}` {error}"), None);
@@ -116,8 +116,7 @@ fn judge(
     }
 }
 
-/// An error with its place and, as everywhere in Dormouse, with values in
-/// backticks.
+/// Returns an error's text with its place and, as everywhere in Dormouse, with values in backticks.
 fn told(which: &str, place: &str, error: &ValidationError<'_>) -> String {
     let place = if place.is_empty() { "/" } else { place };
     let message: String = error.to_string().chars().take(300).collect();

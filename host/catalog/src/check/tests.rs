@@ -10,7 +10,7 @@ const ADAPTER: &str = "dormouse:plugin/adapter@0.1.0";
 const PROMPTS: &str = "dormouse:plugin/prompts@0.1.0";
 const RESOURCES: &str = "dormouse:plugin/resources@0.1.0";
 
-/// The errors, as a person reads them.
+/// Returns the errors as a person reads them.
 fn errors(bytes: &[u8]) -> Vec<String> {
     let findings = check(bytes);
     let errors = findings
@@ -19,7 +19,7 @@ fn errors(bytes: &[u8]) -> Vec<String> {
     errors.map(ToString::to_string).collect()
 }
 
-/// The only error.
+/// Returns the only error.
 fn error(bytes: &[u8]) -> String {
     let errors = errors(bytes);
     assert_eq!(errors.len(), 1, "{errors:#?}");
@@ -186,7 +186,7 @@ fn names_are_fit_for_agents() {
     assert!(told.contains("a: it is declared twice"), "{told}");
 }
 
-/// The errors of an adapter's tool with such schemas.
+/// Returns the errors of an adapter's tool with such schemas.
 fn of_schemas(input: Value, output: Option<Value>) -> Vec<String> {
     let mut tool = json!({ "name": "ask", "inputSchema": input });
     if let Some(output) = output {
@@ -298,7 +298,7 @@ fn a_schema_may_be_of_an_older_dialect() {
     assert!(odd.len() == 1 && odd[0].contains("`urn:odd`"), "{odd:#?}");
 }
 
-/// A pattern that the host would leave out when it checks arguments.
+/// Patterns that the host would leave out when it checks arguments are reported.
 #[test]
 fn the_host_can_match_the_patterns_of_typed_tools() {
     let with = |pattern: &str| {
@@ -373,7 +373,7 @@ fn prompts_and_resources_without_functions_need_an_export_too() {
     }
 }
 
-/// What [`typed`] would declare if its only function had another role.
+/// Returns the declaration of [`typed`] as if its only function had another role.
 fn as_item(list: &str, key: &str, object: Value) -> Declaration {
     let mut declared = words("Adds.");
     let tool = declared.tools.remove(0);

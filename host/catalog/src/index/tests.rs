@@ -13,9 +13,10 @@ const KEY: Key = Key {
     },
     read: 5,
     used: 6,
+    failures: 0,
 };
 
-/// Entries for files of these names in the folder, which are there.
+/// Returns entries for files of these names in the folder, which it makes.
 fn entries(folder: &Path, names: &[&str]) -> BTreeMap<String, (Key, String)> {
     let used = stamp::now();
     let entry = |name: &&str| {
@@ -40,7 +41,7 @@ fn content(index: &Index) -> BTreeMap<String, (Key, String)> {
         .collect()
 }
 
-/// An index of two, on disk, and what is in it.
+/// Returns an index of two entries, on disk, and its entries.
 fn made() -> (tempfile::TempDir, PathBuf, BTreeMap<String, (Key, String)>) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deep/er/index");
@@ -82,7 +83,7 @@ fn an_unusable_index_is_empty_and_said_once() {
     let good = fs::read_to_string(&file).unwrap();
     let header = good.lines().next().unwrap();
     let newer = good.replacen(env!("CARGO_PKG_VERSION"), "99.0.0", 1);
-    let layout = good.replacen(":4,", ":3,", 1);
+    let layout = good.replacen(":6,", ":5,", 1);
     assert!(newer != good && layout != good);
     for (bytes, why) in [
         (Vec::new(), "no index of Dormouse's"),
@@ -185,7 +186,70 @@ fn entries_of_other_configurations_stay_while_they_are_of_use() {
     assert_eq!(content(&Index::open(&file)), fresh);
 }
 
-/// Whoever reads meanwhile sees one whole index, and the last one stays.
+#[test]
+fn what_has_failed_is_tried_again_a_few_times_and_then_when_time_has_passed() {
+    for (failures, passed, is_tried) in [
+        (0, 0, false),
+        (0, 100 * DAY, false),
+        (1, 0, true),
+        (2, 0, true),
+        (3, 0, false),
+        (3, RETRIED, false),
+        (3, RETRIED + 1, true),
+        (9, 0, false),
+        (9, RETRIED + 1, true),
+        (u32::MAX, RETRIED + 1, true),
+    ] {
+        let key = Key { failures, ..KEY };
+        let now = KEY.read + passed;
+        assert_eq!(key.may_be_tried_again(now), is_tried, "{failures} {passed}");
+    }
+}
+
+#[test]
+fn no_index_is_written_that_would_not_be_read() {
+    let (folder, file, _) = made();
+    fs::remove_file(&file).unwrap();
+    let mut all = entries(folder.path(), &["a", "large", "b", "larger"]);
+    for (path, (_, body)) in &mut all {
+        let bytes = match path {
+            path if path.ends_with("larger") => 3000,
+            path if path.ends_with("large") => 2000,
+            _ => 10,
+        };
+        *body = serde_json::to_string(&"x".repeat(bytes)).unwrap();
+    }
+    Index::write(&file, &all).unwrap();
+    let whole = fs::metadata(&file).unwrap().len();
+    for (limit, names) in [
+        (whole, &["a", "b", "large", "larger"][..]),
+        (whole - 1, &["a", "b", "large"]),
+        (whole - 3001, &["a", "b", "large"]),
+        (whole - 5000, &["a", "b"]),
+        (10, &[]),
+    ] {
+        fs::remove_file(&file).unwrap();
+        let ((), log) = logged(|| Index::write_within(limit, &file, &all).unwrap());
+        let bytes = fs::metadata(&file).unwrap().len();
+        assert!(bytes <= limit || names.is_empty(), "{bytes} > {limit}");
+        let found = content(&Index::open(&file));
+        let kept: Vec<_> = names
+            .iter()
+            .map(|name| folder.path().join(name).to_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(found.keys().cloned().collect::<Vec<_>>(), kept, "{limit}");
+        assert!(found.iter().all(|(path, entry)| all[path] == *entry));
+        match all.len() - names.len() {
+            0 => assert_eq!(log, [""; 0]),
+            left_out => assert!(
+                log[0].contains("no room") && log[0].contains(&format!("{left_out} of 4")),
+                "{log:?}"
+            ),
+        }
+    }
+}
+
+/// A reader meanwhile sees one whole index, and the last one stays.
 #[test]
 fn writers_at_once_leave_a_whole_index() {
     let (folder, file, first) = made();

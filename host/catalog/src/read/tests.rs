@@ -3,13 +3,16 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
-use crate::tests::{back, by_name, front, tool, typed, with_interface, with_items, words};
+use crate::read_process::tests::command;
+use crate::tests::{
+    back, by_name, front, tool, typed, with_interface, with_items, without_tools, words,
+};
 
-/// What a file with these bytes declares, which is what the bytes declare.
+/// Returns the declarations of a file with these bytes, which are those of the bytes.
 fn listed(bytes: &[u8]) -> Result<Listing, Problem> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes).unwrap();
-    let listing = entry(file.path()).map(|entry| (*entry.listing).clone());
+    let listing = entry(file.path(), command).map(|entry| (*entry.listing).clone());
     let same = super::bytes(bytes);
     match (&listing, &same) {
         (Ok(one), Ok(other)) => assert_eq!(format!("{one:?}"), format!("{other:?}")),
@@ -23,7 +26,7 @@ fn encoded(description: &str) -> Vec<u8> {
     section::encode(&words(description)).unwrap()
 }
 
-/// A custom section as `length` and `name` have it, wherever they come from.
+/// Returns a custom section with `length` and `name`, right or wrong.
 fn custom(length: &[u8], name: &str, content: &[u8]) -> Vec<u8> {
     let name = [&[u8::try_from(name.len()).unwrap()], name.as_bytes()].concat();
     [&[0], length, &name, content].concat()
@@ -80,7 +83,7 @@ fn fragments_are_one_declaration() {
     assert!(problem.contains("a fragment of `"), "{problem}");
 }
 
-/// That is what makes listing fast. It is also why a packed file whose code is
+/// Reading no more makes listing fast. It is also the reason for which a packed file whose code is
 /// damaged is listed: it fails when it is called, or with `dormouse check`.
 #[test]
 fn of_a_packed_component_only_the_front_is_read() {
@@ -89,7 +92,10 @@ fn of_a_packed_component_only_the_front_is_read() {
     bytes[end - 40..].fill(0xff);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();
-    assert_eq!(entry(file.path()).unwrap().listing.tools[0].name, "add");
+    assert_eq!(
+        entry(file.path(), command).unwrap().listing.tools[0].name,
+        "add"
+    );
     let problem = super::bytes(&bytes).unwrap_err();
     assert!(matches!(
         problem,
@@ -146,7 +152,7 @@ fn a_section_that_is_longer_than_the_file_is_cut_off() {
     }
 }
 
-/// "It ends in the middle" would send its author looking in the wrong place.
+/// "It ends in the middle" would mislead its author.
 #[test]
 fn a_section_that_ends_too_early_is_damage() {
     // A component type section that promises one type and has none.
@@ -246,7 +252,7 @@ fn what_is_no_component_is_told_apart() {
 #[test]
 fn what_is_no_file_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let problem = |path: &Path| entry(path).unwrap_err().problem;
+    let problem = |path: &Path| entry(path, command).unwrap_err().problem;
     assert!(matches!(
         problem(&folder.path().join("a")),
         Problem::Missing
@@ -321,6 +327,23 @@ fn listing_takes_linear_time() {
     dormouse_tests::growth::is_linear("tools", 500, declared, |declared: &Declaration| {
         std::hint::black_box(Listing::new(declared.clone(), Provenance::Section).unwrap());
     });
+}
+
+/// The author of a component chooses how many of its functions are no tools, and their names.
+#[test]
+fn of_functions_that_are_no_tools_the_first_are_told() {
+    let bytes = without_tools(20_000, &format!("i{}", "a".repeat(3_499)));
+    let listing = component(&bytes).unwrap();
+    assert_eq!(listing.skipped.len(), 101);
+    let last = listing.skipped.last().unwrap();
+    assert!(last.contains("19900 more"), "{last}");
+    let length = serde_json::to_string(&listing).unwrap().len();
+    assert!(length < 128 << 10, "{length}");
+    let found = crate::check(&bytes);
+    assert!(found.len() <= 101, "{}", found.len());
+    let few = component(&without_tools(2, "i")).unwrap();
+    assert_eq!(few.skipped.len(), 2);
+    assert!(few.skipped[0].contains("i#a0"), "{:?}", few.skipped);
 }
 
 #[test]

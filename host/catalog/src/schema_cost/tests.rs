@@ -2,7 +2,11 @@ use serde_json::json;
 
 use super::*;
 
-/// A schema whose references double at each of so many levels.
+mod cases;
+mod times;
+mod unevaluated_cases;
+
+/// Returns a schema whose references double at each of so many levels.
 fn doubling(levels: usize) -> Value {
     let mut definitions = Map::new();
     for level in 0..levels {
@@ -35,7 +39,7 @@ fn what_leads_back_to_itself_is_counted_by_the_value() {
     for _ in 0..40 {
         value = json!({ "children": [value, {}, {}] });
     }
-    let steps = cost.steps(&tree, &value).unwrap();
+    let steps = cost.steps(&tree, &value).unwrap().validating;
     assert!(steps < 3000, "{steps}");
 
     // The same, twice at each level.
@@ -64,7 +68,8 @@ fn what_is_looked_at_again_counts_again() {
     assert!(SchemaCost::of(&schema).is_err());
 }
 
-/// What many refer to is no more for one value: validators follow what a value has.
+/// A schema that many others refer to costs no more for one value: validators follow the parts of
+/// the value.
 #[test]
 fn what_is_for_parts_of_the_value_does_not_multiply() {
     let shared = json!({
@@ -80,7 +85,7 @@ fn what_is_for_parts_of_the_value_does_not_multiply() {
     for _ in 0..50 {
         value = json!({ "p1": value });
     }
-    assert!(cost.steps(&shared, &value).unwrap() < 5000);
+    assert!(cost.steps(&shared, &value).unwrap().validating < 5000);
 }
 
 #[test]
@@ -97,7 +102,7 @@ fn ordinary_schemas_take_few_steps_however_large_the_value() {
     let cost = SchemaCost::of(&schema).unwrap();
     let lines: Vec<_> = (0..100_000).map(|line| format!("line {line}")).collect();
     let value = json!({ "path": "a".repeat(1000), "lines": lines });
-    let steps = cost.steps(&schema, &value).unwrap();
+    let steps = cost.steps(&schema, &value).unwrap().validating;
     assert!(steps < 500_000, "{steps}");
 }
 
@@ -108,7 +113,7 @@ fn patterns_count_by_their_repetitions() {
     assert!(pattern_states(r"\p{L}{10}") > pattern_states("[a-z]{10}"));
 }
 
-/// However few parts the schema has: a text is matched for each state of its pattern.
+/// A text is matched for each state of its pattern, also if the schema has few parts.
 #[test]
 fn a_long_text_counts_for_each_state_of_its_pattern() {
     let long = json!("a".repeat(1 << 20));
@@ -129,7 +134,7 @@ fn a_long_text_counts_for_each_state_of_its_pattern() {
     }
 }
 
-/// Whoever is let through here does not break a validator's stack.
+/// Schemas that pass do not exhaust a validator's stack.
 #[test]
 fn the_deepest_schema_that_passes_can_be_validated() {
     let chain = |levels: usize| {
@@ -160,5 +165,112 @@ fn names_that_depend_on_others_count() {
         let value = Value::Array(vec![json!({}); 2000]);
         let cost = SchemaCost::of(&schema).unwrap();
         assert_eq!(cost.steps(&schema, &value), None, "{keyword}");
+    }
+}
+
+/// Returns a schema that declares one of so many properties in each of its parts.
+fn declaring(keyword: &str, parts: usize) -> Value {
+    let part = |index: usize| json!({ "properties": { format!("k{index}"): {} } });
+    json!({ keyword: (0..parts).map(part).collect::<Vec<_>>() })
+}
+
+/// A validator looks at each member of the value for each of the other schemas.
+#[test]
+fn what_is_unevaluated_counts_for_each_member_and_each_schema() {
+    let closing = |keywords: Value| {
+        let mut schema = json!({ "unevaluatedProperties": false });
+        let members = schema.as_object_mut().unwrap();
+        members.extend(keywords.as_object().unwrap().clone());
+        schema
+    };
+    let parts = || declaring("anyOf", 1_000);
+    let referring =
+        |keyword: &str| closing(json!({ keyword: "#/$defs/a", "$defs": { "a": parts() } }));
+    let schemas = [
+        closing(parts()),
+        closing(declaring("allOf", 1_000)),
+        closing(declaring("oneOf", 1_000)),
+        closing(json!({ "allOf": [{ "anyOf": [parts()] }] })),
+        closing(json!({ "if": parts() })),
+        closing(json!({ "if": {}, "then": parts() })),
+        closing(json!({ "if": false, "else": parts() })),
+        closing(json!({ "dependentSchemas": { "k1": parts() } })),
+        referring("$ref"),
+        referring("$dynamicRef"),
+        json!({ "not": closing(parts()) }),
+        json!({ "unevaluatedProperties": closing(parts()) }),
+    ];
+    for schema in schemas {
+        let cost = SchemaCost::of(&schema).unwrap();
+        let object = |members: usize| {
+            let members = (0..members).map(|index| (format!("k{index}"), json!(1)));
+            Value::Object(members.collect())
+        };
+        let value = |members: usize| match schema.get("unevaluatedProperties") {
+            Some(Value::Object(_)) => json!({ "a": object(members) }),
+            _ => object(members),
+        };
+        let told = || schema.to_string().chars().take(120).collect::<String>();
+        assert_eq!(cost.steps(&schema, &value(25_000)), None, "{}", told());
+        assert!(cost.steps(&schema, &value(10)).is_some(), "{}", told());
+    }
+    let part = |index: usize| json!({ "prefixItems": [true], "contains": { "const": index } });
+    let parts: Vec<_> = (0..300).map(part).collect();
+    let schema = json!({ "unevaluatedItems": false, "anyOf": parts });
+    let cost = SchemaCost::of(&schema).unwrap();
+    assert_eq!(cost.steps(&schema, &json!(vec![1; 25_000])), None);
+    assert!(cost.steps(&schema, &json!([1, 2])).is_some());
+}
+
+/// The validator's hash of an item is of its texts and numbers alone.
+#[test]
+fn items_that_look_alike_to_a_validator_are_compared_each_with_each() {
+    let schema = json!({ "uniqueItems": true });
+    let cost = SchemaCost::of(&schema).unwrap();
+    let nested = |index: u32| {
+        (0..12).fold(json!([]), |value, bit| match index >> bit & 1 {
+            0 => json!([value]),
+            _ => json!([value, []]),
+        })
+    };
+    let alike: Vec<_> = (0..4_000).map(nested).collect();
+    assert_eq!(cost.steps(&schema, &json!(alike)), None);
+    let numbers: Vec<_> = (0..100_000).collect();
+    assert!(cost.steps(&schema, &json!(numbers)).is_some());
+    // Ends at the first two that are the same.
+    assert!(
+        cost.steps(&schema, &json!(vec![alike.last(); 4_000]))
+            .is_some()
+    );
+}
+
+/// To tell what is wrong, a validator lists all problems with each of several schemas, and does so
+/// again at each level.
+#[test]
+fn problems_that_take_too_long_to_tell_are_not_told() {
+    let schema = (0..40).fold(
+        json!({ "items": { "type": "string" } }),
+        |schema, _| json!({ "anyOf": [schema] }),
+    );
+    let cost = SchemaCost::of(&schema).unwrap();
+    let value = json!(vec![1; 20_000]);
+    let steps = cost.steps(&schema, &value).unwrap();
+    assert!(steps.repeated > 30 * steps.validating, "{steps:?}");
+    let validator = crate::validator(&schema).unwrap();
+    let problems = validator.problems(&value, 9).unwrap();
+    assert_eq!(
+        problems.listed[0].message,
+        "it does not match, and is too large to tell where"
+    );
+    let problems = validator.problems(&json!([1]), 9).unwrap();
+    assert!(problems.listed[0].message.contains("anyOf"), "{problems:?}");
+}
+
+#[test]
+fn many_numbers_may_be_checked_for_what_they_are_multiples_of() {
+    for divisor in [json!(1), json!(0.01)] {
+        let schema = json!({ "items": { "multipleOf": divisor } });
+        let cost = SchemaCost::of(&schema).unwrap();
+        assert!(cost.steps(&schema, &json!(vec![7; 20_000])).is_some());
     }
 }

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Where the one reference of a schema leads, that of its property `a`.
+/// Returns the target of the only reference of a schema, that of its property `a`.
 fn target(schema: &Value) -> Result<Target, String> {
     let references = References::of(schema);
     if let Some(why) = references.broken() {
@@ -175,7 +175,7 @@ fn data_has_no_names_and_is_a_schema_where_a_reference_leads_there() {
     }
 }
 
-/// Following a reference takes as long as it is, for each value again.
+/// Following a reference takes time proportional to its length, for each value again.
 #[test]
 fn references_have_a_length() {
     let schema = |length: usize| {

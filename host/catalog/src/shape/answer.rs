@@ -1,6 +1,8 @@
-//! What a call of a tool, a prompt or a resource may be answered with.
+//! Results of tools, prompts and resources.
 
-use dormouse_jsonrpc::{MessageLimits, Object, ObjectError};
+use dormouse_jsonrpc::{
+    MessageLimits, Object, ObjectError, check_numbers, without_half_characters,
+};
 use serde_json::json;
 
 use super::object::{FieldType, ItemValidator, Record, ValidationOutcome, object, wrong};
@@ -84,13 +86,23 @@ static READ: Record = Record {
     needs: &["contents"],
 };
 
-/// What asking for that is answered with (MCP `CallToolResult`, `GetPromptResult`,
-/// `ReadResourceResult`) as clients can read it, and what of it was mended: nothing where
-/// it stays as it is.
+/// Checks the result of a request for an item (MCP `CallToolResult`, `GetPromptResult`,
+/// `ReadResourceResult`). Returns it in a form that clients can read, with the mended faults; none
+/// where it stays unchanged.
 ///
 /// # Errors
-/// It is none; what is wrong with it.
+/// It is no such result, with the fault.
 pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), String> {
+    check_numbers(text).map_err(|error| error.to_string())?;
+    let Some(whole) = without_half_characters(text) else {
+        return checked(what, text);
+    };
+    let (instead, mended) = checked(what, &whole)?;
+    Ok((instead.or(Some(whole)), mended))
+}
+
+/// The same, where the text is made of whole characters.
+fn checked(what: What, text: &str) -> Result<(Option<String>, Vec<String>), String> {
     let mut judge = ItemValidator::default();
     let known = match Object::parse(text, MessageLimits::default().members) {
         Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error.to_string()),
@@ -101,7 +113,7 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
     let flag = of("isError").filter(|is| !["true", "false"].contains(is));
     let refused = [
         ("isError", flag.filter(|_| what == What::Tool)),
-        // A plugin asks through its host, which seals the question.
+        // A plugin asks questions through its host, which seals them.
         ("resultType", kind),
     ];
     for (name, value) in refused {
@@ -111,14 +123,14 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
     }
     let (record, completed) = match what {
         What::Tool => {
-            // Whoever has nothing but structured content has its text put into words, as
-            // MCP recommends.
+            // A result that has structured content only gets its text as a content block, as MCP
+            // recommends.
             let blocks = match of("structuredContent") {
                 Some(text) => json!([{ "type": "text", "text": text }]),
                 None => json!([]),
             };
             let completed = judge.completed(text, ("content", blocks.to_string()));
-            // That is no fault.
+            // This is no fault.
             judge.mended.clear();
             (&CALLED, completed)
         }
@@ -134,7 +146,7 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
 }
 
 impl ItemValidator {
-    /// Judges a content block.
+    /// Checks a content block.
     pub(super) fn block(&mut self, text: &str, place: &str) -> ValidationOutcome {
         let Some(block) = object(text) else {
             return wrong(place, text);
@@ -152,7 +164,7 @@ impl ItemValidator {
         self.record(record, text, place)
     }
 
-    /// Judges what is in a resource: a text or bytes.
+    /// Checks the contents of a resource: a text or bytes.
     pub(super) fn contents(&mut self, text: &str, place: &str) -> ValidationOutcome {
         let [of_text, of_bytes] = &CONTENTS;
         let has = |name| object(text).is_some_and(|all| all.get(name).is_some());

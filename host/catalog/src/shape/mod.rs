@@ -1,12 +1,13 @@
-//! What an item of a list may look like, and what becomes of one that does not.
+//! Shape of the items of a list: which ones are shown, mended or left out.
 //!
-//! Many clients hold a whole list against the schema of their version of MCP, and read
-//! nothing of it where one item is not what that says: one odd tool would cost their
-//! user all tools of all servers. So each item is judged once, where it is learnt. What
-//! can be mended without another meaning is mended, an item that cannot be is left out,
-//! and either is told. One that is in order stays byte for byte what it was.
+//! Many clients validate a whole list with the schema of their version of MCP, and discard it where
+//! one item is invalid: one odd tool would cost their user all tools of all servers. So each item
+//! is checked once, when it is learnt. An item that can be mended without changing its meaning is
+//! mended, any other invalid item is left out, and both are reported. A valid item stays unchanged,
+//! byte for byte.
 
 mod answer;
+mod nonconforming_items;
 mod object;
 mod schema;
 mod sound;
@@ -19,10 +20,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub use answer::answer;
+pub(crate) use nonconforming_items::NonconformingItems;
 use object::{FieldType, ItemValidator, Record, ValidationOutcome};
 pub use text::is_moment;
 
-/// What an item of a list is.
+/// Kind of an item of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
@@ -47,14 +49,14 @@ impl fmt::Display for What {
     }
 }
 
-/// An item that is not what MCP has there.
+/// An item that does not conform to MCP.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NonconformingItem {
-    /// What it is.
+    /// Its kind.
     pub what: What,
-    /// What it is called by: its own name, its URI or its URI template.
+    /// Its own name, its URI or its URI template.
     pub name: String,
-    /// What is odd about it.
+    /// Text on its faults.
     pub why: String,
     /// Whether agents are shown it all the same, mended.
     pub shown: bool,
@@ -82,14 +84,14 @@ impl fmt::Display for NonconformingItem {
     }
 }
 
-/// Longest name of an odd item that is said whole, in characters.
+/// Longest name of an odd item that is shown in full, in characters.
 const MAX_NAME_CHARACTERS: usize = 128;
 
-/// Longest reason that is said whole, in characters.
+/// Longest reason that is shown in full, in characters.
 const MAX_REASON_CHARACTERS: usize = 500;
 
-/// The first so many characters of a text.
-fn beginning(text: &str, characters: usize) -> &str {
+/// Returns the first `characters` of a text.
+pub(crate) fn beginning(text: &str, characters: usize) -> &str {
     let mut ends = text.char_indices().map(|(at, _)| at);
     match ends.nth(characters) {
         None => text,
@@ -97,17 +99,17 @@ fn beginning(text: &str, characters: usize) -> &str {
     }
 }
 
-/// Caps on what is listed.
+/// Limits on listed items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemLimits {
-    /// The length of one item, in bytes.
+    /// Longest item, in bytes.
     pub bytes: usize,
-    /// The members that one item may have, at all levels together.
+    /// Most members of one item, at all levels together.
     pub members: usize,
-    /// The levels of nesting that one item may have. Many clients read nothing that is
-    /// deeper than 128, and around an item there are a list, a result and a message.
+    /// Most levels of nesting of one item. Many clients read nothing deeper than 128, and around an
+    /// item there are a list, a result and a message.
     pub depth: usize,
-    /// The items of one list; those behind them are left out.
+    /// Most items of one list; those behind them are left out.
     pub items: usize,
 }
 
@@ -122,19 +124,19 @@ impl Default for ItemLimits {
     }
 }
 
-/// An item as agents may be shown it.
+/// An item in the form in which agents may be shown it.
 #[derive(Debug)]
 pub(crate) struct Shape {
     /// The object.
     pub(crate) object: Box<RawValue>,
-    /// The object for clients of the versions with sessions, where that has to be
-    /// another: an output schema has to be of type `object` there.
+    /// The object for clients of the versions with sessions, where that has to differ: an output
+    /// schema has to be of type `object` there.
     pub(crate) legacy: Option<Box<RawValue>>,
-    /// What of it has been mended; nothing where it is as it came.
+    /// Mended faults; empty where the item is unchanged.
     pub(crate) mended: Vec<String>,
 }
 
-/// The members that an icon may have (2025-11-25 and 2026-07-28, `Icon`).
+/// Members of an icon (2025-11-25 and 2026-07-28, `Icon`).
 static ICON: Record = Record {
     members: &[
         ("src", FieldType::Text),
@@ -145,7 +147,7 @@ static ICON: Record = Record {
     needs: &["src"],
 };
 
-/// What is said of a tool, hints all of it (`ToolAnnotations`).
+/// Annotations of a tool, all of them hints (`ToolAnnotations`).
 static HINTS: Record = Record {
     members: &[
         ("title", FieldType::Text),
@@ -157,7 +159,7 @@ static HINTS: Record = Record {
     needs: &[],
 };
 
-/// What is said of a resource (`Annotations`).
+/// Annotations of a resource (`Annotations`).
 static ANNOTATIONS: Record = Record {
     members: &[
         (
@@ -170,7 +172,7 @@ static ANNOTATIONS: Record = Record {
     needs: &[],
 };
 
-/// How a tool may be run (2025-11-25, `ToolExecution`).
+/// Execution of a tool (2025-11-25, `ToolExecution`).
 static EXECUTION: Record = Record {
     members: &[(
         "taskSupport",
@@ -246,10 +248,10 @@ static TEMPLATE: Record = Record {
 };
 
 impl Shape {
-    /// The shape of an item that is called by `key`.
+    /// Returns the shape of the item with the name or URI `key`.
     ///
     /// # Errors
-    /// It cannot be shown; why.
+    /// It cannot be shown, with the reason.
     pub(crate) fn of(what: What, key: &str, object: &RawValue) -> Result<Self, String> {
         Self::within(&ItemLimits::default(), what, key, object)
     }
@@ -262,7 +264,7 @@ impl Shape {
     ) -> Result<Self, String> {
         sound::sound(object.get(), limits)?;
         let mut judge = ItemValidator::default();
-        // What is found by a URI has a name for people only.
+        // An item that is requested by URI has a name for people only.
         let name = || ("name", Value::from(key).to_string());
         let (record, missing) = match what {
             What::Tool => (&TOOL, ("inputSchema", schema::ANY.to_owned())),
@@ -290,7 +292,7 @@ impl Shape {
     }
 }
 
-/// An MCP object that is called by `key` as agents are shown it, where they can be.
+/// Returns an MCP object with the name or URI `key` as agents are shown it, if they can be.
 #[must_use]
 pub fn shown(what: What, key: &str, object: &RawValue) -> Option<Box<RawValue>> {
     Shape::of(what, key, object).map(|shape| shape.object).ok()

@@ -1,4 +1,4 @@
-//! Objects whose members may only be something: what they are, judged as text.
+//! Objects whose members have types, checked as text.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use dormouse_jsonrpc::{MessageLimits, Object, items};
 use super::schema;
 use super::text::{has_scheme, is_moment, string};
 
-/// How much is repeated of a value that is wrong, in characters.
+/// Longest quotation of an invalid value, in characters.
 const REPEATED: usize = 60;
 
-/// How many mended things of one item are told.
+/// Most mended faults of one item that are reported.
 const TOLD: usize = 20;
 
-/// What a member may be.
+/// Type of a member.
 pub(super) enum FieldType {
     Text,
     /// True or false.
@@ -22,59 +22,58 @@ pub(super) enum FieldType {
     Whole,
     /// A number from 0 to 1.
     Share,
-    /// A date and a time, as ISO 8601 writes them.
+    /// A date and a time in the form of ISO 8601.
     Moment,
-    /// A URI, as far as to its scheme: some clients refuse what has none.
+    /// A URI, checked as far as its scheme: some clients refuse one without.
     Uri,
     /// One of these texts.
     One(&'static [&'static str]),
     /// An array of texts.
     Texts,
-    /// An object, whatever is in it.
+    /// An object with any content.
     Object,
     Record(&'static Record),
-    /// An array; what in it is something else is left out.
+    /// An array; items of another type are left out.
     Each(&'static FieldType),
-    /// An array of these and nothing else.
+    /// An array of items of this type only.
     All(&'static FieldType),
     /// A block of content.
     Block,
-    /// What is in a resource.
+    /// The contents of a resource.
     Contents,
     /// The schema of a tool's arguments.
     Input,
-    /// The schema of its structured content.
+    /// The schema of a tool's structured content.
     Output,
 }
 
-/// An object. Those of its members that are known may only be something; any others may
-/// be anything.
+/// An object whose known members have types; its other members may be anything.
 pub(super) struct Record {
     pub(super) members: &'static [(&'static str, FieldType)],
-    /// Those without which it is none.
+    /// Members that are required.
     pub(super) needs: &'static [&'static str],
 }
 
-/// What becomes of a value.
+/// Outcome of checking a value.
 pub(super) enum ValidationOutcome {
     Fine,
-    /// This stands for it.
+    /// A replacement for the value.
     Instead(String),
-    /// It cannot be there; what is wrong with it.
+    /// The value is invalid, with the fault.
     Wrong(String),
 }
 
-/// Judges one item.
+/// Checks one item.
 #[derive(Default)]
 pub(super) struct ItemValidator {
-    /// What was mended.
+    /// Mended faults.
     pub(super) mended: Vec<String>,
-    /// Whether the item has to be another for the versions with sessions.
+    /// Whether the item has to differ for the versions with sessions.
     pub(super) of_old: bool,
 }
 
 impl ItemValidator {
-    /// An object with a member that is missing in it.
+    /// Returns an object with a member added that it lacks.
     pub(super) fn completed(&mut self, text: &str, missing: (&str, String)) -> Option<String> {
         let (name, value) = missing;
         let mut object = object(text)?;
@@ -92,8 +91,8 @@ impl ItemValidator {
             return wrong(place, text);
         };
         let whose = if place.is_empty() { "it" } else { place };
-        // In a list nothing is there twice. In an answer the last one counts, which not
-        // all clients know.
+        // In a list no member is there twice. In a result the last one counts, which not all
+        // clients know.
         object.keep_last();
         for (name, is) in record.members {
             let Some(value) = object.get(name) else {
@@ -121,7 +120,7 @@ impl ItemValidator {
         verdict(object)
     }
 
-    /// Takes note of something that was mended. Of very many things the first are told.
+    /// Records a mended fault. Of very many only the first are reported.
     pub(super) fn tell(&mut self, what: impl FnOnce() -> String) {
         match self.mended.len() {
             0..TOLD => self.mended.push(what()),
@@ -185,12 +184,12 @@ impl ItemValidator {
     }
 }
 
-/// The object that a text is; none where it is something else.
+/// Parses an object; none where the text is another value.
 pub(super) fn object(text: &str) -> Option<Object<'_>> {
     Object::parse(text, MessageLimits::default().members).ok()
 }
 
-/// The object as it was read, or what it has become.
+/// Returns the outcome for an object, changed or not.
 pub(super) fn verdict(object: Object<'_>) -> ValidationOutcome {
     match object.is_changed() {
         false => ValidationOutcome::Fine,
@@ -198,7 +197,7 @@ pub(super) fn verdict(object: Object<'_>) -> ValidationOutcome {
     }
 }
 
-/// That a value is none that may be there.
+/// Returns the outcome for an invalid value.
 pub(super) fn wrong(place: &str, value: &str) -> ValidationOutcome {
     let place = if place.is_empty() { "it" } else { place };
     // Outside of its strings, JSON may be on several lines.

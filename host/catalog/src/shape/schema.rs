@@ -1,4 +1,4 @@
-//! The schemas of tools.
+//! Schemas of tools.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::object::{ItemValidator, ValidationOutcome, object, verdict, wrong};
 use super::text::string;
 
-/// The schema of arguments that may be anything.
+/// Schema of arguments that may be anything.
 pub(super) const ANY: &str = r#"{"type":"object"}"#;
 
-/// Judges an `inputSchema`: that it is of type `object`, all versions of MCP want.
+/// Checks an `inputSchema`: all versions of MCP require the type `object`.
 pub(super) fn input(judge: &mut ItemValidator, text: &str, place: &str) -> ValidationOutcome {
-    // The schema that everything fits, and none.
+    // The schema that matches everything, and a missing one.
     if text == "null" || text == "true" {
         judge.tell(|| format!("`{place}` is `{text}`"));
         return ValidationOutcome::Instead(ANY.to_owned());
@@ -26,13 +26,13 @@ pub(super) fn input(judge: &mut ItemValidator, text: &str, place: &str) -> Valid
         let Some(value) = schema.get(name) else {
             continue;
         };
-        // What stands for it, if it cannot stay.
+        // Replacement of a value that cannot stay.
         let instead = match (name, value) {
             ("type", value) if is_object(value) => continue,
             ("type", value) => {
                 let types = serde_json::from_str::<Vec<Cow<'_, str>>>(value);
                 let among = types.is_ok_and(|types| types.contains(&Cow::Borrowed("object")));
-                // Arguments are an object, whatever else they might be.
+                // Arguments are an object, whatever other types are allowed.
                 if !among && value != "null" {
                     return wrong(&place, value);
                 }
@@ -70,8 +70,8 @@ pub(super) fn input(judge: &mut ItemValidator, text: &str, place: &str) -> Valid
     verdict(schema)
 }
 
-/// Judges an `outputSchema`. Clients compile it, some of them those of all tools at once,
-/// and stop at the first that cannot be.
+/// Checks an `outputSchema`. Clients compile it, some of them those of all tools at once, and stop
+/// at the first invalid one.
 pub(super) fn output(judge: &mut ItemValidator, text: &str, place: &str) -> ValidationOutcome {
     if !text.starts_with('{') {
         return wrong(place, text);
@@ -80,7 +80,7 @@ pub(super) fn output(judge: &mut ItemValidator, text: &str, place: &str) -> Vali
         Ok(schema) => schema,
         Err(error) => return ValidationOutcome::Wrong(format!("`{place}` is none: {error}")),
     };
-    // Compiling takes far longer than looking, and nearly all schemas are plain.
+    // Compiling takes far longer than this check, and nearly all schemas are plain.
     if !is_plain(&schema)
         && let Err(error) = crate::check_schema(&schema)
     {
@@ -90,8 +90,8 @@ pub(super) fn output(judge: &mut ItemValidator, text: &str, place: &str) -> Vali
     ValidationOutcome::Fine
 }
 
-/// Why nobody can be expected to hold values against a schema, if that is so: clients
-/// follow its references, too.
+/// Returns the reason for which validating with a schema costs too much, if it does: clients follow
+/// its references, too.
 fn too_costly(text: &str) -> Option<String> {
     // Without these, a schema is no larger than its text. An escape may be any letter.
     let words = ["$ref", "$dynamicRef", "$recursiveRef", "unevaluated", "\\u"];
@@ -102,7 +102,7 @@ fn too_costly(text: &str) -> Option<String> {
     crate::too_costly(&schema)
 }
 
-/// Whether a schema has nothing in it but what every dialect has, as every dialect has it.
+/// Checks whether a schema has only keywords that are the same in every dialect.
 fn is_plain(schema: &Value) -> bool {
     const TYPES: [&str; 7] = [
         "array", "boolean", "integer", "null", "number", "object", "string",
@@ -132,7 +132,7 @@ fn is_plain(schema: &Value) -> bool {
     })
 }
 
-/// Whether a list of texts has nothing twice, and only what is wanted.
+/// Checks that a list has no text twice, and only wanted values.
 fn unique(list: &Value, is: impl Fn(&Value) -> bool) -> bool {
     let items = list.as_array().map_or(&[][..], Vec::as_slice);
     let mut texts = HashSet::new();
@@ -141,8 +141,8 @@ fn unique(list: &Value, is: impl Fn(&Value) -> bool) -> bool {
         .all(|item| is(item) && item.as_str().is_some_and(|text| texts.insert(text)))
 }
 
-/// A tool for the versions with sessions: without an output schema that they do not
-/// have, and with objects for schemas that are true or false.
+/// Returns a tool for the versions with sessions: without an output schema that is invalid there,
+/// and with objects in place of boolean schemas.
 pub(super) fn legacy(tool: &str) -> Option<String> {
     let mut tool = object(tool)?;
     for name in ["inputSchema", "outputSchema"] {
@@ -157,7 +157,7 @@ pub(super) fn legacy(tool: &str) -> Option<String> {
     is_changed.then(|| tool.into_text().into_owned())
 }
 
-/// A schema as the versions with sessions have it, where it can be that.
+/// Returns a schema in the form of the versions with sessions, if it has one.
 fn of_old(schema: &str) -> Option<Cow<'_, str>> {
     let mut object = object(schema)?;
     if !object.get("type").is_some_and(is_object) {
@@ -182,12 +182,12 @@ fn of_old(schema: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The schemas in `properties`.
+/// Kind of the schemas in `properties`.
 enum Properties {
     Objects,
-    /// Some of them are true or false.
+    /// Schemas, some of which are booleans.
     Booleans,
-    /// They are no schemas.
+    /// Values that are no schemas.
     None,
 }
 
@@ -206,7 +206,7 @@ fn properties(text: &str) -> Properties {
     found
 }
 
-/// The same `properties` without schemas that are true or false.
+/// Replaces boolean schemas in `properties`.
 fn objects(text: &str) -> Option<String> {
     let mut all = object(text)?;
     let places: Vec<_> = all

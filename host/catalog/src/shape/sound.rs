@@ -1,4 +1,4 @@
-//! Whether a text is what any client can have.
+//! Check that any client can read a JSON text.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -9,11 +9,11 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::ItemLimits;
 
-/// Whether everything in a text is what any client can have: no half of a character, no
-/// number beyond all, no two members of one name, not too deep, and not too much of it.
+/// Checks that any client can read a JSON text: it has no half of a character, no number out of
+/// range, no two members of one name, no reserved member name, and is within the limits.
 ///
 /// # Errors
-/// It is not, with the reason.
+/// The text is none of these, with the reason.
 pub(super) fn sound(text: &str, limits: &ItemLimits) -> Result<(), String> {
     if text.len() > limits.bytes {
         return Err(format!(
@@ -37,7 +37,7 @@ pub(super) fn sound(text: &str, limits: &ItemLimits) -> Result<(), String> {
 #[derive(Clone, Copy)]
 struct Sound<'l> {
     limits: &'l ItemLimits,
-    /// How many members there were until now, at all levels.
+    /// Number of members so far, at all levels.
     members: &'l Cell<usize>,
     depth: usize,
 }

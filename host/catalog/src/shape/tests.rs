@@ -9,7 +9,7 @@ fn shape(what: What, text: &str) -> Result<Shape, String> {
     Shape::of(what, "k", &object)
 }
 
-/// Whether a definition of a version of MCP has room for a value.
+/// Checks whether a value matches a definition of a version of MCP.
 fn is(version: &str, definition: &str, value: &str) -> bool {
     let schema = match version {
         "2025-06-18" => include_str!("tests/2025-06-18.json"),
@@ -31,7 +31,7 @@ fn is(version: &str, definition: &str, value: &str) -> bool {
         .is_empty()
 }
 
-/// An item as all versions can have it.
+/// Returns an item that all versions accept.
 #[track_caller]
 fn shown(what: What, text: &str) -> Shape {
     let shape = shape(what, text).unwrap();
@@ -364,6 +364,24 @@ fn answers_are_what_clients_can_read() {
             Ok((Some(completed.to_owned()), vec![]))
         );
     }
+    // Whoever has written it: clients hang up on the half of a character, wherever it is.
+    let half = r#"{"content":[],"structuredContent":{"\udc00":"\ud800"},"_meta":{"x":["\uDFFF"]}}"#;
+    let whole =
+        r#"{"content":[],"structuredContent":{"\ufffd":"\ufffd"},"_meta":{"x":["\ufffd"]}}"#;
+    let answered = answer(What::Tool, half).unwrap();
+    assert_eq!(answered, (Some(whole.to_owned()), vec![]));
+    for (number, why) in [
+        ("7".repeat(5000), "more digits"),
+        (format!("0.{}", "7".repeat(5000)), "more digits"),
+        ("1e999".to_owned(), "greater"),
+        ("-1e400".to_owned(), "greater"),
+    ] {
+        for what in [What::Tool, What::Prompt, What::Resource] {
+            let long = format!(r#"{{"content":[],"_meta":{{"x":{number}}}}}"#);
+            let told = answer(what, &long).unwrap_err();
+            assert!(told.contains(why), "{told}");
+        }
+    }
     let (mended, why) = answer(
         What::Tool,
         r#"{"content":[{"type":"text","text":"x","annotations":{"priority":7}}]}"#,
@@ -540,7 +558,7 @@ fn two_members_of_one_name_are_refused_wherever_they_are() {
     }
 }
 
-/// Values show another content of such a member than the text has that clients get.
+/// A parsed value would show another content of such a member than the text that clients get.
 #[test]
 fn members_that_readers_take_for_something_else_are_refused() {
     for name in [

@@ -1,4 +1,4 @@
-//! What texts may have to be.
+//! Formats of texts.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::json;
 
-/// The text that a JSON string is.
+/// Returns the text of a JSON string.
 pub(super) fn string(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
@@ -15,7 +15,7 @@ pub(super) fn string(value: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str(value).ok().map(Cow::Owned)
 }
 
-/// Whether a URI has a scheme.
+/// Checks whether a URI has a scheme.
 pub(super) fn has_scheme(uri: &str) -> bool {
     let Some((scheme, rest)) = uri.split_once(':') else {
         return false;
@@ -28,17 +28,17 @@ pub(super) fn has_scheme(uri: &str) -> bool {
         && !rest.is_empty()
 }
 
-/// A date and a time with an offset (RFC 3339).
+/// Validator of a date and a time with an offset (RFC 3339).
 static DATE_TIME_VALIDATOR: LazyLock<Option<Validator>> = LazyLock::new(|| {
     let options = jsonschema::options().should_validate_formats(true);
     options.build(&json!({ "format": "date-time" })).ok()
 });
 
-/// Whether a text is a time as clients take one: a date and a time with an offset, in
-/// capitals, and no second after the last.
+/// Checks whether clients accept a text as a time: a date and a time with an offset, in capitals,
+/// without a leap second.
 #[must_use]
 pub fn is_moment(text: &str) -> bool {
-    // The validator reads numbers that have signs, too.
+    // The validator accepts signed numbers, too.
     let signed = text
         .match_indices('+')
         .any(|(at, _)| at + "+00:00".len() != text.len());

@@ -9,8 +9,8 @@ use crate::review::NameOfUsers;
 use crate::{Origin, Scope, ServerConfig};
 
 impl Configured {
-    /// Has servers of a project's be called by their names where their `prefix` would put what
-    /// they have among what a server of the user's has.
+    /// Ignores the `prefix` of a project's server where it would put the names of its tools among
+    /// those of a server of the user's.
     pub(super) fn ignore_prefixes_of_users(&mut self) {
         let of_project = self
             .servers
@@ -32,14 +32,14 @@ impl Configured {
         }
     }
 
-    /// Names that the user and a trusted project both have a server of, each with a sentence on
-    /// which of the two is shown.
+    /// Returns the names that the user and a trusted project both have a server of, each with a
+    /// sentence on which of the two is shown.
     pub fn names_of_two(&self) -> impl Iterator<Item = (String, String)> {
         self.overridden.iter().filter_map(told_of_name)
     }
 
-    /// Notes which names the user's own servers have, and what the names of their tools begin
-    /// with, as they are where there is no project.
+    /// Notes the names of the user's own servers, and the beginnings of their tools' names, as they
+    /// are where there is no project.
     pub(super) fn reserve_names(&mut self, of_clients: &BTreeMap<String, Origin>) {
         let overlays = &self.overlays;
         let prefix = |name: &str| {
@@ -67,7 +67,7 @@ impl Configured {
         self.reserved_names = names;
     }
 
-    /// Fate of a project's server that has a name of the user's.
+    /// Returns the fate of a project's server that has a name of the user's.
     pub(super) fn name_of_users(&self, server: &ServerConfig) -> Option<NameOfUsers> {
         if !server.is_of_project() {
             return None;
@@ -83,7 +83,7 @@ impl Configured {
         })
     }
 
-    /// The server of the user's whose names begin with a project's `prefix`.
+    /// Returns the name of the user's server whose names begin with a project's `prefix`.
     pub(super) fn whose_prefix(&self, server: &ServerConfig) -> Option<String> {
         let prefix = server.prefix.as_deref();
         let prefix = prefix.filter(|prefix| !prefix.is_empty())?;
@@ -92,7 +92,7 @@ impl Configured {
     }
 }
 
-/// Sentence on a name that a project's files and the user both have, with the name.
+/// Returns the sentence on a name that a project's files and the user both have, with the name.
 fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
     let is_of_project = |origin: &Origin| matches!(origin.scope, Scope::Project(_));
     let text = match (

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use dormouse_text::visible::visible_path;
 
 use super::Configured;
 use crate::discovery::SourceState;
@@ -11,22 +12,23 @@ use crate::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use crate::{Problem, Scope};
 
 impl Configured {
-    /// Review of a project before it is trusted, of [`Self::for_review`].
+    /// Makes the review of a project before it is trusted. `self` is from [`Self::for_review`].
     ///
     /// # Errors
-    /// It has no servers, and no server of the user's is made of it.
+    /// The project has no servers, and no server of the user's is made of it, or its files have
+    /// changed while they were read.
     pub fn review(&self, project: &Path) -> anyhow::Result<ProjectReview> {
         let hashes = self.projects.get(project).with_context(|| {
             format!(
                 "`{}` has no file with MCP servers, so there is nothing to trust\n\
                  hint: `dormouse doctor` lists the files that are looked for",
-                project.display()
+                visible_path(project)
             )
         })?;
         if hashes.changed {
             bail!(
                 "the files of `{}` have changed while they were read\nhint: look again",
-                project.display()
+                visible_path(project)
             );
         }
         let is_here = |scope: &Scope| matches!(scope, Scope::Project(of) if of == project);
@@ -79,16 +81,16 @@ impl Configured {
         }))
     }
 
-    /// Sees that a project is still what its user was shown.
+    /// Checks that a project is still what its user was shown.
     ///
     /// # Errors
-    /// It is not.
+    /// The project has changed.
     pub fn check(&self, shown: &ProjectReview) -> anyhow::Result<()> {
         if self.review(&shown.folder).ok().as_ref() != Some(shown) {
             bail!(
                 "`{}` has changed while you were reading, and is not trusted\n\
                  hint: look again",
-                shown.folder.display()
+                visible_path(&shown.folder)
             );
         }
         Ok(())

@@ -8,8 +8,7 @@ use super::*;
 use crate::trusted::Trust;
 use crate::{Adapter, OnChange};
 
-/// What is there with a text in `dormouse.toml`, where Cursor has a server `git`
-/// and another one.
+/// Servers with a text in `dormouse.toml`, where Cursor has a server `git` and another one.
 fn with(own: &str) -> Configured {
     let home = tempfile::tempdir().unwrap();
     let cursor = home.path().join(".cursor");
@@ -139,7 +138,16 @@ fn trust_that_an_older_version_has_written_is_kept() {
     hash.replace_range(..1, if hash.starts_with('0') { "1" } else { "0" });
     let all = configured(&hash);
     assert_eq!(names(&all), [""; 0]);
-    assert_eq!(all.untrusted.map(|project| project.servers), Some(1));
+    let told = all.untrusted.unwrap();
+    assert_eq!((told.servers, told.changed), (1, true));
+    assert!(told.to_string().contains("have changed since"), "{told}");
+    std::fs::write(data.join("trust.json"), "{}").unwrap();
+    let all = Configured::new(Config::default(), Some(&around), &Trust::new(&data));
+    let told = all.untrusted.unwrap();
+    assert!(
+        !told.changed && told.to_string().contains("not trusted"),
+        "{told}"
+    );
     // With a file of its own, the hash is of that one and of the first.
     let own = "[servers.mine]\ncommand = ['true']\n";
     std::fs::write(project.join("dormouse.toml"), own).unwrap();
@@ -226,6 +234,82 @@ fn every_key_changes_a_server_that_was_found() {
     assert_eq!(web.transport, HttpTransport::Sse);
     assert_eq!(web.headers["X-Key"].expose(), "hush");
     assert_eq!(web.oauth.client_id.as_deref(), Some("mine"));
+}
+
+#[test]
+fn what_a_client_denies_stays_denied_whatever_the_users_own_table_denies() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let file = home.path().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write(
+        ".claude.json",
+        r#"{"mcpServers": {"hub": {"command": "hub"}}}"#,
+    );
+    write(
+        ".claude/settings.json",
+        r#"{"permissions": {"deny": ["mcp__hub__del"]}}"#,
+    );
+    write(
+        ".gemini/settings.json",
+        r#"{"mcpServers": {"few": {"command": "few", "includeTools": ["get", "put"]}}}"#,
+    );
+    let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+    let shown = |server: &str, own: &str| {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let trust = Trust::new(&home.path().join("data"));
+        let all = Configured::new(own, Some(&around), &trust);
+        let bridge = all.servers[server].bridge().unwrap().clone();
+        let client = match server {
+            "hub" => Client::ClaudeCode,
+            _ => Client::Gemini,
+        };
+        let filter = bridge.rules.filter(&bridge.filter, Some(client));
+        let tools = ["get", "put", "del", "echo"].into_iter();
+        tools
+            .filter(|tool| filter.shows(tool))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    for (server, own, tools) in [
+        ("hub", "", "get put echo"),
+        (
+            "hub",
+            "[servers.hub]\nexclude_tools = ['echo']\n",
+            "get put",
+        ),
+        ("hub", "[servers.hub]\nexclude_tools = []\n", "get put echo"),
+        (
+            "hub",
+            "[servers.hub]\ninclude_tools = ['del', 'get']\n",
+            "get",
+        ),
+        (
+            "hub",
+            "[servers.hub.clients.claude-code]\nexclude_tools = ['echo']\n",
+            "get put",
+        ),
+        ("few", "", "get put"),
+        (
+            "few",
+            "[servers.few]\ninclude_tools = ['*t', 'del']\n",
+            "get put",
+        ),
+        (
+            "few",
+            "[servers.few]\ninclude_tools = ['del', 'put']\n",
+            "put",
+        ),
+        (
+            "few",
+            "[servers.few.clients.gemini]\ninclude_tools = ['del', 'put']\n",
+            "put",
+        ),
+    ] {
+        assert_eq!(shown(server, own), tools, "{server}: {own}");
+    }
 }
 
 #[test]
@@ -416,8 +500,8 @@ fn what_a_wrong_table_switches_off_does_not_come_back_under_another_name() {
     }
 }
 
-/// What there is in a project with these files, which is trusted or not, where the user has
-/// servers of Claude Code's.
+/// Servers in a project with these files, which is trusted or not, where the user has servers of
+/// Claude Code's.
 fn in_project(files: &[(&str, &str)], trusted: bool) -> Configured {
     let home = tempfile::tempdir().unwrap();
     let text = r#"{"mcpServers": {
@@ -486,7 +570,7 @@ fn what_clients_keep_of_projects_is_not_heard_of_a_projects_file() {
 }
 
 /// Rules for single clients in the user's own table hold for a project's server of its name, and
-/// gives it nothing.
+/// give it nothing.
 #[test]
 fn rules_of_single_clients_hold_for_a_projects_server() {
     use super::super::Filter;
@@ -514,7 +598,7 @@ fn rules_of_single_clients_hold_for_a_projects_server() {
     assert_eq!(shown, ["b"]);
 }
 
-/// Else its approvals, rules and tools would have other names in that folder.
+/// Otherwise its approvals, rules and tools would have other names in that folder.
 #[test]
 fn a_server_keeps_its_name_where_one_of_its_clients_switches_it_off() {
     let home = tempfile::tempdir().unwrap();
@@ -920,4 +1004,55 @@ fn keys_and_values_of_toml_are_counted_before_they_are_read() {
         problems[0].message.contains("more than 50000"),
         "{problems:?}"
     );
+}
+
+#[test]
+fn a_projects_server_that_is_the_users_is_not_shown_beside_it() {
+    let servers = r#"{"mcpServers": {"gh2": {"command": "npx", "args": ["gh"]}}}"#;
+    for file in [".mcp.json", ".cursor/mcp.json"] {
+        let all = in_project(&[(file, servers)], true);
+        assert_eq!(names(&all), ["gh", "guard", "web"], "{file}");
+    }
+    // Another folder may have another program in it.
+    let other = servers.replace("]}", r#"], "cwd": "PROJECT/sub"}"#);
+    let all = in_project(&[(".cursor/mcp.json", &other)], true);
+    assert_eq!(names(&all), ["gh", "gh2", "guard", "web"]);
+}
+
+#[test]
+fn programs_of_a_projects_own_file_are_those_of_its_folder() {
+    let own = "[servers.plain]\ncommand = ['./srv.sh']\n\
+               [servers.below]\ncommand = ['./srv.sh']\ncwd = 'tools'\n\
+               [servers.lacking]\ncommand = ['./srv.sh', '${DORMOUSE_TEST_NOT_SET}']\n";
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().canonicalize().unwrap().join("project");
+    let sub = project.join("sub");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::create_dir(&sub).unwrap();
+    std::fs::write(project.join("dormouse.toml"), own).unwrap();
+    let trust = Trust::new(&home.path().join("data"));
+    let around = |folder: &Path| Surroundings::new(home.path().into(), [].into(), Some(folder));
+    let all = Configured::for_review(Config::default(), Some(&around(&sub)), &trust, &project);
+    let review = all.review(&project).unwrap();
+    // Whoever trusts it is shown where they run.
+    let folders = review
+        .text
+        .lines()
+        .filter(|line| line.contains("in folder:"));
+    assert_eq!(folders.count(), 3, "{}", review.text);
+    trust.grant(&project, &review.content).unwrap();
+    for folder in [&project, &sub] {
+        let all = Configured::new(Config::default(), Some(&around(folder)), &trust);
+        for (name, cwd) in [
+            ("plain", project.clone()),
+            ("below", project.join("tools")),
+            ("lacking", project.clone()),
+        ] {
+            let bridge = all.servers[name].bridge().unwrap();
+            let Launch::Stdio(stdio) = &bridge.launch else {
+                panic!("{bridge:?}");
+            };
+            assert_eq!(stdio.cwd.as_ref(), Some(&cwd), "{name} in {folder:?}");
+        }
+    }
 }

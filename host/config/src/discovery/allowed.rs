@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::name;
 
-/// A server's name made of one that a client allows: what cannot be in a name
-/// becomes a single `_`, or nothing at either end. An allowed name stays as it is.
+/// Makes a server's name of one that a client allows: characters that cannot be in a name become a
+/// single `_`, or nothing at either end. An allowed name stays as it is.
 pub(super) fn name(written: &str) -> String {
     if name::check(written).is_ok() {
         return written.to_owned();
@@ -29,11 +29,10 @@ pub(super) fn name(written: &str) -> String {
     }
 }
 
-/// The allowed name of each written one, no two of them the same. Where several
-/// lead to one name, the one that is written just so keeps it, else the first in
-/// the alphabet; the others get a few digits that depend on nothing but themselves.
-/// Those of the first group have their choice before the second's: a stranger's
-/// project does not change what a user's own server is called.
+/// Makes the allowed name of each written one, no two of them the same. Where several lead to one
+/// name, the one that is written just so keeps it, else the first in the alphabet; the others get a
+/// few digits that depend on nothing but themselves. Names of the first group have their choice
+/// before the second's: a stranger's project does not change what a user's own server is called.
 pub(super) fn names<'a>(
     users: impl IntoIterator<Item = &'a str>,
     strangers: impl IntoIterator<Item = &'a str>,
@@ -63,7 +62,7 @@ pub(super) fn names<'a>(
     names
 }
 
-/// The first digits of a text's hash.
+/// Returns the first digits of a text's hash.
 fn digits(text: &str, length: usize) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     hash.chars().take(length).collect()

@@ -1,4 +1,4 @@
-//! From what a client has written to a server that can be started.
+//! Building a server that can be started from what a client has written.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::{
     ServerConfig, ShownFolder, ShownProgram,
 };
 
-/// Why a draft is no server.
+/// Reason why a draft is no server.
 pub(super) enum Refused {
-    /// It is not to be bridged, and why.
+    /// The draft is not to be bridged, for this reason.
     Skipped(String),
-    /// Nobody could start it: what is wrong, and what to do.
+    /// The server could not be started: the problem, and what to do.
     Bad(String, &'static str),
 }
 
@@ -50,8 +50,19 @@ pub(super) fn build(
     };
     launch.set_filled_in(std::mem::take(&mut filling.filler.secrets));
     let path = filling.filler.around.value("PATH");
-    if itself::is(name, &launch) || itself::is_this_program(&launch, path) {
+    let is_itself = itself::is(name, &launch) || itself::is_this_program(&launch, path);
+    // What people are shown as not used has to stay so. Of a project's server only the words do:
+    // which program they lead to, and what is filled into them, may be something else later.
+    let is_skipped = match origin.scope {
+        Scope::Project(_) => itself::is(name, &unfilled),
+        Scope::Managed | Scope::User | Scope::Local(_) => is_itself,
+    };
+    if is_skipped && !filling.filler.takes_itself {
         return Err(Refused::Skipped(itself::told(&launch, &origin)));
+    }
+    if is_itself {
+        let text = "it is Dormouse itself now, which starts no other of itself".to_owned();
+        filling.filler.need(None, text);
     }
     let bridge = Bridge {
         launch,
@@ -86,8 +97,8 @@ pub(super) fn may_be_started(name: &str, written: &Written) -> bool {
     !is_web_socket && !itself::is(name, &launch)
 }
 
-/// The launch before anything is filled in, which its fingerprint is of. What is
-/// taken from elsewhere is there by its name.
+/// Returns the launch before anything is filled in, which its fingerprint is of. Values that are
+/// taken from elsewhere are there by their names.
 pub(super) fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
     let table = |texts: &BTreeMap<String, Text>| {
         let secrets = texts
@@ -225,12 +236,31 @@ impl Filling<'_, '_> {
         Stdio {
             // As it is, where nothing was filled in.
             written: (command != written.command).then_some(written.command),
-            command: located(command, cwd.as_deref()),
+            command: self.located(command, cwd.as_deref()),
             args,
             env: variables,
             cwd,
             pass_env: Vec::new(),
             filled_in: Vec::new(),
+        }
+    }
+
+    /// Resolves a program that is named by a relative path from the folder that it runs in, and not
+    /// from the one that Dormouse does. A bare name stays, to be looked for in `PATH`.
+    fn located(&mut self, command: String, cwd: Option<&Path>) -> String {
+        let path = Path::new(&command);
+        let located = match cwd {
+            Some(cwd) if path.is_relative() && path.components().count() > 1 => {
+                cwd.join(path.strip_prefix(".").unwrap_or(path))
+            }
+            _ => return command,
+        };
+        match located.into_os_string().into_string() {
+            Ok(located) => located,
+            Err(located) => {
+                self.filler.need_text(Path::new(&located), "command");
+                command
+            }
         }
     }
 
@@ -318,18 +348,4 @@ fn judge(http: &Http) -> Result<(), Refused> {
         let shown = quoted(&shown_wrong(&http.shown()));
         Refused::Bad(format!("{shown} {wrong}"), wrong.hint())
     })
-}
-
-/// A program that is named by a relative path is looked for from the folder that it
-/// runs in, and not from the one that Dormouse does. A bare name is looked for in
-/// `PATH`.
-fn located(command: String, cwd: Option<&Path>) -> String {
-    let path = Path::new(&command);
-    match cwd {
-        Some(cwd) if path.is_relative() && path.components().count() > 1 => {
-            let path = cwd.join(path.strip_prefix(".").unwrap_or(path));
-            path.to_string_lossy().into_owned()
-        }
-        _ => command,
-    }
 }

@@ -12,7 +12,7 @@ use super::files;
 pub(super) struct ClientVariables {
     /// The file of the user's in which a client looks first; none where it has no such file.
     pub(super) users_file: Option<PathBuf>,
-    /// The variables in that file.
+    /// The variables in the user's file.
     pub(super) of_user: BTreeMap<String, String>,
     /// The variables in files of the project that the server is of.
     pub(super) of_project: BTreeMap<String, ProjectVariable>,
@@ -23,18 +23,18 @@ pub(super) struct ProjectVariable {
     pub(super) value: String,
     /// The file, as the project names it.
     pub(super) file: Rc<Path>,
-    /// Whether that is in the project's folder, also by the path that links lead to.
+    /// Whether the file is in the project's folder, also by the path that links lead to.
     pub(super) is_within: bool,
 }
 
 impl ClientVariables {
-    /// The value of a variable that is in one of the files.
+    /// Returns the value of a variable that is in one of the files.
     pub(super) fn get(&self, name: &str) -> Option<&String> {
         let of_project = || self.of_project.get(name).map(|of| &of.value);
         self.of_user.get(name).or_else(of_project)
     }
 
-    /// All variables, with the values that count.
+    /// Returns all variables, with the values that count.
     pub(super) fn all(&self) -> BTreeMap<String, String> {
         let of_project = self.of_project.iter();
         let mut all: BTreeMap<_, _> = of_project

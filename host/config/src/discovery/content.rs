@@ -1,26 +1,24 @@
-//! What the files of a project say, as one hash: what a user trusts.
+//! Content of a project's files, as one hash: what a user trusts.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The hash over all files of a project that its servers are made of, as
-/// hexadecimal digits. A change of any of them, one that is gone and one that is
-/// new make another hash; where the project lies does not.
+/// Hash over all files of a project that its servers are made of, as hexadecimal digits. A change
+/// of any of them, a removed one and a new one make another hash; the project's place does not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Content(String);
 
-/// The hashes over the files of a project, from the fewest files to all of them. They are
-/// the same where there are no more files, and none where there
-/// are no files at all.
+/// Hashes over the files of a project, from the fewest files to all of them. They are the same
+/// where there are no more files, and none where there are no files at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectContent {
-    /// Over the files that servers are written in: what is known before any file is opened
-    /// that these name.
+    /// Hash over the files that servers are written in: known before any file is opened that these
+    /// name.
     pub own_files: Option<Content>,
-    /// Over those that its servers are filled in from as well.
+    /// Hash over these, and the files that the project's servers are filled in from.
     pub with_filled_in: Option<Content>,
-    /// Over those that servers of the user's are filled in from as well.
+    /// Hash over these, and the files that servers of the user's are filled in from.
     pub with_users_servers: Option<Content>,
     /// Whether a file was not the same at two looks, so that its servers are made of what none of
     /// the hashes stands for.
@@ -32,16 +30,16 @@ impl Content {
         let mut hasher = blake3::Hasher::new();
         for (file, hash) in files {
             let name = file.strip_prefix(project).unwrap_or(file);
-            let name = name.to_string_lossy();
+            let name = name.as_os_str().as_encoded_bytes();
             // The length keeps a name and the hash behind it apart.
             hasher.update(&(name.len() as u64).to_le_bytes());
-            hasher.update(name.as_bytes());
+            hasher.update(name);
             hasher.update(hash.as_bytes());
         }
         Self(hasher.finalize().to_hex().to_string())
     }
 
-    /// The digits.
+    /// Returns the digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! What most clients write alike, and in what they differ, as data.
+//! Dialects in which clients write servers, as data: most of them are alike.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::expansion::Expansion;
 use super::oauth;
 use crate::problem::quoted;
 
-/// How a client writes a server.
+/// Dialect in which a client writes a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dialect {
     /// The key of the program: a string, or a list with its arguments.
@@ -25,21 +25,21 @@ pub(super) struct Dialect {
     pub(super) headers: &'static str,
     /// Whether the URL counts, where there is a program too and no type.
     pub(super) url_first: bool,
-    /// For how long a call may take.
+    /// Key of the longest time for a call, with its unit.
     pub(super) call_timeout: Option<(&'static str, Unit)>,
-    /// For how long the start may take; the first that is there counts.
+    /// Keys of the longest time for the start; the first that is there counts.
     pub(super) start_timeouts: &'static [(&'static str, Unit)],
     /// The key of the tools that alone are shown.
     pub(super) include: Option<&'static str>,
     /// The key of the tools that are not shown.
     pub(super) exclude: Option<&'static str>,
-    /// How it says in which way its user logs in.
+    /// Dialect of the client's OAuth settings.
     pub(super) oauth: oauth::Dialect,
-    /// What is filled into its texts.
+    /// Forms that are filled into the client's texts.
     pub(super) expansion: Expansion,
 }
 
-/// What most clients have taken over from the first one.
+/// Dialect that most clients have taken over from the first one.
 pub(super) const COMMON: Dialect = Dialect {
     command: "command",
     command_line: false,
@@ -56,22 +56,21 @@ pub(super) const COMMON: Dialect = Dialect {
     expansion: super::expansion::NONE,
 };
 
-/// The ways to write that a server is off, whoever writes it: where a client does
-/// not know the word, its user has still meant it.
+/// Keys that switch a server on or off, whoever writes it: where a client does not know the word,
+/// its user has still meant it.
 const SWITCHES: [(&str, bool); 3] = [("enabled", true), ("disabled", false), ("disable", false)];
 
-/// What reading an entry comes to.
+/// Outcome of reading an entry.
 pub(super) enum Outcome {
-    /// A server; what is wrong with it has been said, and what of it does harm has
-    /// made it [`Outcome::Bad`].
+    /// A server; its problems have been reported, and harmful ones have made it [`Outcome::Bad`].
     Server(Box<Draft>),
-    /// Something that is no server which could be bridged, and why.
+    /// An entry that is no server which could be bridged, and the reason.
     Skipped(String),
-    /// Nothing that could be used; what is wrong has been said.
+    /// An entry that cannot be used; its problems have been reported.
     Bad,
 }
 
-/// What a `type` means.
+/// Meaning of a `type`.
 enum Kind {
     Stdio,
     Http(HttpTransport),
@@ -119,8 +118,8 @@ impl Dialect {
         Outcome::Server(Box::new(draft))
     }
 
-    /// What kind of server it is; none where the entry says nothing of how it is
-    /// reached, and so only changes one that is written elsewhere.
+    /// Returns the kind of the server; none where the entry has no launch, and so only changes a
+    /// server that is written elsewhere.
     fn kind(&self, entry: &mut Entry<'_, '_>) -> Result<Option<Kind>, Outcome> {
         let url = self.urls.iter().find(|(key, _)| entry.has(key));
         let program = entry.has(self.command);

@@ -1,7 +1,6 @@
 //! Files of environment variables: `NAME=value`, one on each line.
 
-/// The variables in a text. A line that sets none is passed over, as the clients
-/// do.
+/// Reads the variables of a text. A line that sets none is passed over, as the clients do.
 pub(super) fn parse(text: &str) -> Vec<(String, String)> {
     text.lines().filter_map(variable).collect()
 }
@@ -17,7 +16,8 @@ fn variable(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), unquoted(value.trim())))
 }
 
-/// Quotes keep white space and `#`; escapes mean something between double ones.
+/// Removes the quotes of a value, which keep white space and `#`; between double ones, `\n` and
+/// `\"` are unescaped.
 fn unquoted(value: &str) -> String {
     for quote in ['"', '\''] {
         if let Some((inside, _)) = value

@@ -11,7 +11,7 @@ use crate::Filter;
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) launch: Option<Written>,
-    /// Whether it is on; none where the entry does not say.
+    /// Whether the server is on; none where the entry does not say.
     pub(super) enabled: Option<bool>,
     pub(super) filter: Filter,
     pub(super) stubs: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct Draft {
     pub(super) notes: Vec<String>,
 }
 
-/// How it is reached, as it is written.
+/// Launch, as it is written.
 #[derive(Clone)]
 pub(super) enum Written {
     Stdio(Stdio),
@@ -43,14 +43,14 @@ pub(super) struct Http {
     pub(super) url: String,
     pub(super) headers: BTreeMap<String, Text>,
     pub(super) transport: HttpTransport,
-    /// How its user logs in, nothing of it filled in.
+    /// OAuth settings, nothing of them filled in.
     pub(super) oauth: OAuth,
     /// Variables that the headers may be made of, and that nobody else gets.
     pub(super) env: BTreeMap<String, Text>,
 }
 
-/// A value that is written, or taken from somewhere else. It may be a secret: there
-/// is no way to print it.
+/// A value that is written, or taken from somewhere else. There is no way to print it, because it
+/// may be a secret.
 #[derive(Clone)]
 pub(super) enum Text {
     /// Written, in the client's syntax.
@@ -59,13 +59,13 @@ pub(super) enum Text {
     Variable {
         name: String,
         prefix: &'static str,
-        /// Whether the server cannot do without it; it is left out otherwise.
+        /// Whether the server needs the variable, which is left out otherwise if it is not set.
         needed: bool,
     },
 }
 
 impl Text {
-    /// The value as it stands for itself before anything is filled in.
+    /// Returns the text that stands for the value before anything is filled in.
     pub(super) fn unfilled(&self) -> String {
         match self {
             Self::Written(text) => text.clone(),

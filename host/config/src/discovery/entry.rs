@@ -11,16 +11,16 @@ use crate::Problem;
 use crate::lines::Lines;
 use crate::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 
-/// A duration that is longer than this is a way to say for ever: a month.
+/// Longest duration, a month: a longer one is a way to say for ever.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A file that is being read, and what is wrong with it so far.
+/// A file that is being read, and its problems so far.
 pub(super) struct Reader<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
     pub(super) lines: &'a Lines,
     pub(super) problems: Vec<Problem>,
-    /// How many there are, with those that are not said.
+    /// Number of problems, with those that are not reported.
     pub(super) problem_count: usize,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Unit {
 }
 
 impl Reader<'_> {
-    /// Says what is wrong at a byte.
+    /// Adds a problem at a byte.
     pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<&str>) {
         self.problem_count += 1;
         if self.problems.len() >= MAX_PROBLEMS {
@@ -54,17 +54,17 @@ impl Reader<'_> {
     }
 }
 
-/// One server's table in a file.
+/// A server's table in a file.
 pub(super) struct Entry<'r, 'a> {
     pub(super) reader: &'r mut Reader<'a>,
     pub(super) node: &'r Node,
-    /// What it is called in messages.
+    /// Name of the entry in messages.
     pub(super) at: String,
 }
 
 impl<'r> Entry<'r, '_> {
-    /// The value of a key, which may lead through tables (`requestOptions.headers`).
-    /// What is null was not said.
+    /// Returns the value of a key, which may lead through tables (`requestOptions.headers`). Null
+    /// counts as not set.
     fn value(&self, key: &str) -> Option<&'r Node> {
         let mut node = self.node;
         for key in key.split('.') {
@@ -77,7 +77,7 @@ impl<'r> Entry<'r, '_> {
         self.value(key).is_some()
     }
 
-    /// Where a key's value is, or the entry where there is no such key.
+    /// Returns the place of a key's value, or of the entry where there is no such key.
     pub(super) fn place(&self, key: &str) -> usize {
         self.value(key).unwrap_or(self.node).at
     }
@@ -116,7 +116,7 @@ impl<'r> Entry<'r, '_> {
         None
     }
 
-    /// The number of a port.
+    /// Reads the number of a port.
     pub(super) fn port(&mut self, key: &str) -> Option<u16> {
         let node = self.value(key)?;
         let port = match &node.value {
@@ -130,8 +130,8 @@ impl<'r> Entry<'r, '_> {
         port
     }
 
-    /// A list of texts. Numbers and booleans are taken as they are written, for a
-    /// program gets them as texts all the same.
+    /// Reads a list of texts. Numbers and booleans are taken as they are written, for a program
+    /// gets them as texts all the same.
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
         let node = self.value(key)?;
         if !matches!(node.value, Value::List(_)) {
@@ -152,7 +152,7 @@ impl<'r> Entry<'r, '_> {
         Some(texts)
     }
 
-    /// The names in a list, or a single one that stands for itself.
+    /// Reads the names in a list, or a single one that stands for itself.
     pub(super) fn names(&mut self, key: &str) -> Option<Vec<String>> {
         match self.value(key)?.text() {
             Some(name) => Some(vec![name.to_owned()]),
@@ -160,7 +160,7 @@ impl<'r> Entry<'r, '_> {
         }
     }
 
-    /// A table of texts. Nothing of a value is ever in a message.
+    /// Reads a table of texts. No part of a value is ever in a message.
     pub(super) fn table(&mut self, key: &str) -> BTreeMap<String, Text> {
         let Some(node) = self.value(key) else {
             return BTreeMap::new();
@@ -200,7 +200,7 @@ impl<'r> Entry<'r, '_> {
         table
     }
 
-    /// A duration. A server is not lost for a wrong one: it gets the default.
+    /// Reads a duration. A server is not lost for a wrong one: it gets the default.
     pub(super) fn duration(&mut self, key: &str, unit: Unit) -> Option<Duration> {
         let node = self.value(key)?;
         let number = match &node.value {
@@ -227,8 +227,8 @@ impl<'r> Entry<'r, '_> {
         )
     }
 
-    /// The names in a list of tools, each a text or a table with a `name`. What is
-    /// no list says nothing of names.
+    /// Reads the names in a list of tools, each a text or a table with a `name`. Anything but a
+    /// list has no names.
     pub(super) fn tool_names(&self, key: &str) -> Vec<String> {
         let items = self.value(key).map(Node::items).unwrap_or_default();
         let names = items.iter().filter_map(|item| {
@@ -239,7 +239,7 @@ impl<'r> Entry<'r, '_> {
     }
 }
 
-/// A scalar as the text that a program gets.
+/// Returns a scalar as the text that a program gets.
 fn plain(node: &Node) -> Option<String> {
     match &node.value {
         Value::Text(text) if text.contains('\0') => None,

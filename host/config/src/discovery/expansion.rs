@@ -1,11 +1,11 @@
-//! What clients fill into the texts of their configuration: variables, files,
-//! folders, answers of their users. All syntaxes, and what each means where a
-//! variable is missing, are in the tables here.
+//! Forms that clients fill in within texts of their configuration: variables, files, folders,
+//! answers of their users. All syntaxes, and what each means where a variable is missing, are in
+//! the tables here.
 
 use crate::variables;
 
-/// What a client fills in: its forms in the order in which they are tried, and in
-/// which texts.
+/// Forms that a client fills in, in the order in which they are tried, and the texts that have
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expansion {
     pub(super) forms: &'static [Form],
@@ -13,7 +13,7 @@ pub(super) struct Expansion {
     pub(super) headers_only: bool,
 }
 
-/// One form of what is filled in.
+/// Form of something that is filled in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Form {
     /// Between two marks: the name of a variable.
@@ -29,8 +29,8 @@ pub(super) enum Form {
         mark: &'static str,
         missing: Missing,
     },
-    /// Between two marks: the path of a file, whose text without white space around
-    /// it is meant.
+    /// Between two marks: the path of a file, whose text is filled in without white space around
+    /// it.
     File {
         open: &'static str,
         close: &'static str,
@@ -49,21 +49,20 @@ pub(super) enum Form {
     },
 }
 
-/// What a missing variable means.
+/// Meaning of a missing variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// The server cannot be started before it is set. So it is where a client
-    /// refuses to start the server, where it would pass on the form as it is
-    /// written, which is never meant, and where its documentation is silent.
+    /// The server cannot be started before the variable is set. This is so where a client
+    /// refuses to start the server, where it would pass on the form as it is written, which is
+    /// never meant, and where its documentation is silent.
     Needed,
-    /// Nothing.
+    /// An empty text.
     Empty,
-    /// That it was none: the text stays as it is. A password may well have a `$` in
-    /// it.
+    /// No variable: the text stays as it is. A password may well have a `$` in it.
     Kept,
 }
 
-/// What an exact text stands for.
+/// Value that an exact text stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
     Home,
@@ -99,7 +98,7 @@ pub(super) enum Read<'t> {
 }
 
 impl Form {
-    /// The form, where a text begins with it, and what stands behind it.
+    /// Reads the form, where a text begins with it, and returns it with the rest of the text.
     pub(super) fn read(self, text: &str) -> Option<(Read<'_>, &str)> {
         match self {
             Self::Variable {
@@ -149,8 +148,8 @@ impl Form {
     }
 }
 
-/// What stands between two marks at the beginning of a text, and what follows. The
-/// white space in `${{ secrets.X }}` is no part of either.
+/// Returns the text between two marks at the beginning of a text, and the rest. The white space in
+/// `${{ secrets.X }}` is no part of either.
 fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
     let brackets = if close == "}}" { open.find("{{") } else { None };
     let rest = match brackets {
@@ -173,8 +172,7 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t s
     ))
 }
 
-/// Whether a text is a name of a variable. What is none was never meant to be
-/// filled in.
+/// Whether a text is a name of a variable. Other texts were never meant to be filled in.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     let first = chars.next();
@@ -234,10 +232,10 @@ const fn own(open: &'static str, close: &'static str) -> Form {
     Form::Own { open, close }
 }
 
-/// Nothing is filled in.
+/// No forms.
 pub(super) const NONE: Expansion = everywhere(&[]);
 
-/// `${V}` and `${V:-default}`; Claude Code does not load what misses one.
+/// `${V}` and `${V:-default}`; Claude Code does not load a server that misses one.
 pub(super) const CLAUDE: Expansion = everywhere(&[with_default("${", "}", Missing::Needed)]);
 
 /// `$V`, `${V}` and `${V:-default}`; its documentation says nothing of a missing
@@ -270,8 +268,7 @@ pub(super) const VSCODE: Expansion = everywhere(&[
     own("${config:", "}"),
 ]);
 
-/// Those of VS Code that Cursor names; its documentation says nothing of a missing
-/// one.
+/// Variables of VS Code that Cursor names; its documentation says nothing of a missing one.
 pub(super) const CURSOR: Expansion = everywhere(&[
     variable("${env:", "}", Missing::Needed),
     PROJECT,

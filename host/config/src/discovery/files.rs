@@ -8,22 +8,22 @@ use dormouse_catalog::open_and_read_regular_file;
 
 use crate::units;
 
-/// No configuration is larger than this, in bytes. Claude Code keeps its history in
-/// the file that its servers are in, which so can be of many megabytes.
+/// Largest configuration file, in bytes. Claude Code keeps its history in the file that its servers
+/// are in, which so can be of many megabytes.
 pub(super) const CONFIGURATION: u64 = 64 << 20;
 
-/// No file that a value is taken from is larger than this, in bytes. A stranger's
-/// project can name any file, any number of times.
+/// Largest file that a value is taken from, in bytes. A stranger's project can name any file, any
+/// number of times.
 pub(super) const VALUE: u64 = 64 << 10;
 
-/// The bytes of a file; none where there is no such file. The error says what is
-/// wrong with it, as what follows "the file": a larger one than `largest` is wrong.
+/// Reads the bytes of a file; none where there is no such file. The error says what is wrong with
+/// the file, as what follows "the file": a larger one than `largest` is wrong.
 pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
     let read = open_and_read(path, largest)?;
     Ok(read.map(|(_, bytes)| bytes))
 }
 
-/// The same, with the file that the bytes are of.
+/// Reads a file as [`read`] does, and returns the open file with its bytes.
 pub(super) fn open_and_read(path: &Path, largest: u64) -> Result<Option<(File, Vec<u8>)>, String> {
     #[cfg(test)]
     hook::before_reading(path);
@@ -40,8 +40,8 @@ fn told(error: &io::Error, largest: u64) -> String {
     }
 }
 
-/// Bytes as text, without the byte order mark that Windows' editors begin with.
-/// The error is the text up to what is none.
+/// Converts bytes to text, without the byte order mark that Windows' editors begin with. The error
+/// is the text before the first byte that is no UTF-8.
 pub(super) fn text(bytes: Vec<u8>) -> Result<String, String> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -67,7 +67,8 @@ pub(super) mod hook {
         static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
     }
 
-    /// Has that called, with the file's path, before each file that this thread reads from now on.
+    /// Makes this thread call `hook`, with the file's path, before each file that it reads from now
+    /// on.
     pub(in crate::discovery) fn set(hook: impl FnMut(&Path) + 'static) {
         HOOK.with(|it| *it.borrow_mut() = Some(Box::new(hook)));
     }

@@ -1,11 +1,12 @@
-//! Which servers may have variables, files and answers filled in, and how much of that.
+//! Policy for filling variables, files and answers into servers: into which, and how much of that.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Content, Surroundings};
+use super::Content;
+use super::project_folder::ProjectFolder;
 use crate::Inputs;
 
-/// Whether and how much is filled into the servers that are found.
+/// Policy for what is filled into the servers that are found.
 #[derive(Clone, Copy)]
 pub struct FillPolicy<'a> {
     /// Answers of the user to the clients' questions.
@@ -17,40 +18,26 @@ pub struct FillPolicy<'a> {
     /// Whether files of a project that are links out of its folder are opened, given the
     /// project's folder.
     pub may_follow: &'a dyn Fn(&Path) -> bool,
-    /// How much may be filled into all servers of one project together, and into those of
-    /// one file of the user's, in bytes.
+    /// Most bytes that are filled into all servers of one project together, and into those of one
+    /// file of the user's.
     pub max_bytes: usize,
 }
 
 /// The project that the process works in, whose files a user's own server may be made of.
 #[derive(Debug, Clone)]
 pub(super) struct EnteredProject {
-    /// Its folder.
-    pub(super) folder: PathBuf,
-    /// Its folder, without links.
-    real_folder: Option<PathBuf>,
-    /// Whether files of it may be opened for a server of the user's.
+    /// Folder of the project.
+    pub(super) folder: ProjectFolder,
+    /// Whether files of the project may be opened for a server of the user's.
     pub(super) may_fill: bool,
 }
 
 impl EnteredProject {
-    /// The project of the surroundings, where they have one.
-    pub(super) fn of(around: &Surroundings, may_fill: &dyn Fn(&Path) -> bool) -> Option<Self> {
-        let folder = around.project.as_ref()?;
-        Some(Self {
-            folder: folder.clone(),
-            real_folder: folder.canonicalize().ok(),
-            may_fill: may_fill(folder),
-        })
-    }
-
-    /// Whether a file is the project's: by the path that names it, which a project can make
-    /// a link, or by the one that it leads to.
-    pub(super) fn has(&self, file: &Path) -> bool {
-        let is_within = |file: &Path| {
-            let real = self.real_folder.as_deref();
-            file.starts_with(&self.folder) || real.is_some_and(|real| file.starts_with(real))
-        };
-        is_within(file) || file.canonicalize().is_ok_and(|real| is_within(&real))
+    /// Makes the project of a folder.
+    pub(super) fn of(folder: ProjectFolder, may_fill: &dyn Fn(&Path) -> bool) -> Self {
+        Self {
+            may_fill: may_fill(&folder.path),
+            folder,
+        }
     }
 }

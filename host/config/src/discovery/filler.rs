@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dormouse_launch::Secret;
 use dormouse_launch::environment::secret_in;
+use dormouse_text::visible::visible_path;
 
 use super::client_variables::{ClientVariables, ProjectVariable};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
@@ -15,60 +16,61 @@ use crate::bridge::MAX_FILLED_IN;
 use crate::problem::quoted;
 use crate::{FillSource, FilledIn, Input, Inputs, Need, ShownProgram, inputs};
 
-/// How much all texts of one server may become, in bytes. No system gives a program
-/// more; a small file could name a long variable a million times.
+/// Most bytes that all texts of one server may become. No system gives a program more; a small file
+/// could name a long variable a million times.
 const LARGEST: usize = 1 << 20;
 
-/// How many files one server's texts may be taken from.
+/// Most files that one server's texts may be taken from.
 const FILES: usize = 32;
 
-/// What is said of a file of the project that the process works in, for a server of the
-/// user's.
+/// Problem of a file of the project that the process works in, for a server of the user's.
 pub(crate) const NOT_TRUSTED: &str = "is one of the project that you are in, which is \
     not trusted\nhint: `dormouse trust` in its folder shows what would be filled in, and allows it";
 
 /// Problem of a file that would be too much, as what follows "which".
 const DOES_NOT_FIT: &str = "does not fit in";
 
-/// How much is said of one server at most.
+/// Most notes on one server, and most needs of it.
 const MAX_NOTES: usize = 32;
 
-/// Where the values come from, and what was found to be missing.
+/// Sources of the values that are filled into one server, and the findings on the way.
 pub(super) struct Filler<'a> {
     pub(super) around: &'a Surroundings,
+    /// Whether Dormouse itself is a server, too.
+    pub(super) takes_itself: bool,
     /// The folder from which relative paths of files are taken.
     pub(super) folder: &'a Path,
     /// Variables that count before those of the environment.
     pub(super) variables: &'a ClientVariables,
     /// Variables that the entry itself sets, which count before all others.
     pub(super) of_entry: BTreeMap<String, String>,
-    /// What the client's questions are about, by their ids.
+    /// Descriptions of the client's questions, by their ids.
     pub(super) questions: &'a BTreeMap<String, String>,
-    /// What the user has answered to such questions.
+    /// Answers of the user to such questions.
     pub(super) inputs: &'a Inputs,
-    /// What has to be set first, as sentences for the user.
+    /// Things that have to be set first, as sentences for the user.
     pub(super) needs: Vec<Need>,
-    /// What is worth saying, but stops nothing.
+    /// Notes that stop nothing.
     pub(super) notes: Vec<String>,
-    /// How much was filled in so far, in bytes.
+    /// Bytes of the texts that were filled in so far.
     pub(super) size: usize,
     /// The project that the process works in, where the server is the user's own.
     pub(super) entered: Option<&'a EnteredProject>,
-    /// Whether a file of that project is filled in, or would be if it were trusted.
+    /// Whether a file of the entered project is filled in, or would be if it were trusted.
     pub(super) is_of_entered: bool,
-    /// How much may still be filled in, in bytes.
+    /// Bytes that may still be filled in.
     pub(super) left: usize,
-    /// All files that values are taken from.
+    /// Files that values are taken from.
     pub(super) values: ValueFiles,
-    /// The files that were read: what a server is made of.
+    /// Files that were read: what a server is made of.
     pub(super) read: Vec<ReadFile>,
-    /// What of the user's own is filled in, and where.
+    /// Sources of the user's own that are filled in, and their places.
     pub(super) filled_in: BTreeSet<FilledIn>,
-    /// The values that were filled in and are not to be seen.
+    /// Values that were filled in and must not be seen.
     pub(super) secrets: Vec<Secret>,
-    /// How much of the project's files may still be shown to people before they trust it, in bytes.
+    /// Bytes of the project's files that may still be shown to people before they trust it.
     pub(super) left_to_show: usize,
-    /// What people see of a program, where files of the project are filled into it.
+    /// Program as people see it, where files of the project are filled into it.
     pub(super) shown: Option<ShownProgram>,
     /// The texts of files that are filled in, by their paths as they are written; not those of
     /// files of the project that the process works in, which are others in each project.
@@ -78,8 +80,8 @@ pub(super) struct Filler<'a> {
 /// A text with everything filled in.
 pub(super) struct Filled {
     pub(super) text: String,
-    /// The same as people see it before they trust it: what files of the project have is filled
-    /// in, and all that is the user's stands as it is written.
+    /// The text as people see it before they trust it: values from files of the project are filled
+    /// in, and variables of the user's stand as they are written.
     pub(super) shown: String,
     /// Whether nothing of the user's is filled in, nor would be if it were there.
     pub(super) is_shown_whole: bool,
@@ -90,12 +92,12 @@ struct FilledValue {
     value: String,
     /// The value as people see it before they trust it; none where that is how it is written.
     shown: Option<String>,
-    /// Whether it is the user's own, or may be.
+    /// Whether the value is the user's own, or may be.
     is_users: bool,
 }
 
 impl FilledValue {
-    /// A value that says nothing of the user's own, or of which nothing is there.
+    /// Makes a value that says nothing of the user's own, or of which nothing is there.
     fn plain(value: String) -> Self {
         Self {
             value,
@@ -115,15 +117,15 @@ impl FilledValue {
 /// The text of a file that was read.
 pub(super) struct ReadText {
     pub(super) text: String,
-    /// Whether it may be filled in: not where that would be too much.
+    /// Whether the text may be filled in: not where that would be too much.
     pub(super) fits: bool,
-    /// Whether it is in the folder of the project that people see before they trust it, also by the
-    /// path that links lead to. What is elsewhere is the user's.
+    /// Whether the file is in the folder of the project that people see before they trust it, also
+    /// by the path that links lead to. A file that is elsewhere is the user's.
     pub(super) is_of_shown_project: bool,
 }
 
 impl ReadText {
-    /// The text, where it may be filled in, or else why not, as what follows "which".
+    /// Returns the text, where it may be filled in, or else the problem, as what follows "which".
     pub(super) fn fitting(self) -> Result<String, String> {
         self.fits
             .then_some(self.text)
@@ -135,12 +137,12 @@ impl ReadText {
 pub(super) struct ReadFile {
     pub(super) file: PathBuf,
     pub(super) hash: blake3::Hash,
-    /// Whether it is the project's that the process works in, and the server is the user's.
+    /// Whether the file is of the project that the process works in, and the server is the user's.
     pub(super) is_of_entered: bool,
 }
 
 impl Filler<'_> {
-    /// Counts what is filled in. False where it is too much.
+    /// Counts bytes that are filled in. Returns false where they are too many.
     fn spend(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.left;
         self.left = self.left.saturating_sub(bytes);
@@ -157,8 +159,8 @@ impl Filler<'_> {
         fits
     }
 
-    /// Notes that something of the user's is filled in, or would be if it were there: what is
-    /// trusted is the text that names it, and nobody is asked again when it comes to be there.
+    /// Notes that something of the user's is filled in, or would be if it were there: trust is
+    /// given to the text that names it, and nobody is asked again when it comes to be there.
     pub(super) fn note(&mut self, source: FillSource, at: &str) {
         if self.filled_in.len() >= MAX_FILLED_IN {
             self.left = 0;
@@ -173,7 +175,7 @@ impl Filler<'_> {
         });
     }
 
-    /// A variable's value, which is filled in there.
+    /// Returns a variable's value, which is filled in at that place.
     pub(super) fn filled_variable(&mut self, name: &str, at: &str) -> Option<String> {
         Some(self.variable_in(name, at)?.value)
     }
@@ -202,7 +204,7 @@ impl Filler<'_> {
         })
     }
 
-    /// A variable that has its value from a file of the project.
+    /// Returns a variable that has its value from a file of the project.
     fn project_variable(&self, name: &str) -> Option<&ProjectVariable> {
         let is_users = self.variables.of_user.contains_key(name);
         let is_elsewhere = self.of_entry.contains_key(name) || is_users;
@@ -210,9 +212,9 @@ impl Filler<'_> {
         (!is_elsewhere).then(|| variables.of_project.get(name))?
     }
 
-    /// A value of the project's own as people see it, whatever of the user's is filled in beside
-    /// it: that may be longer now than where the agent starts. None where it is too much to be
-    /// read: then nobody starts the server.
+    /// Returns a value of the project's own as people see it, whatever of the user's is filled in
+    /// beside it: that may be longer now than where the agent starts. None where the value is too
+    /// long to be read: then nobody starts the server.
     fn show(&mut self, value: String) -> Option<String> {
         let Some(left) = self.left_to_show.checked_sub(value.len()) else {
             self.left_to_show = 0;
@@ -228,7 +230,7 @@ impl Filler<'_> {
         Some(value)
     }
 
-    /// Notes all that a variable's value is taken from, or would be.
+    /// Notes all sources that a variable's value is taken from, or would be.
     fn note_variable(&mut self, name: &str, at: &str) {
         if self.of_entry.contains_key(name) {
             return;
@@ -252,7 +254,7 @@ impl Filler<'_> {
         self.note(source, at);
     }
 
-    /// A variable's value.
+    /// Returns a variable's value.
     fn variable(&self, name: &str) -> Option<&str> {
         let own = self.of_entry.get(name);
         own.or_else(|| self.variables.get(name))
@@ -260,8 +262,8 @@ impl Filler<'_> {
             .map(String::as_str)
     }
 
-    /// A text with everything filled in. `at` says for a person which text this is.
-    /// What is filled in is not looked at again.
+    /// Fills everything into a text. `at` tells a person which text this is. Values that are filled
+    /// in are not looked at again.
     pub(super) fn fill(&mut self, text: &str, expansion: Expansion, at: &str) -> Filled {
         let mut filled = Filled {
             text: String::new(),
@@ -314,7 +316,7 @@ impl Filler<'_> {
         filled
     }
 
-    /// The value of a form that a text begins with, and what stands behind it.
+    /// Returns the value of a form that a text begins with, and the rest of the text.
     fn form<'t>(&mut self, text: &'t str, form: Form, at: &str) -> Option<(FilledValue, &'t str)> {
         let (read, rest) = form.read(text)?;
         let value = match read {
@@ -372,7 +374,7 @@ impl Filler<'_> {
         Some(String::new())
     }
 
-    /// What a user has answered to a client's question.
+    /// Returns the user's answer to a client's question.
     fn input(&mut self, id: &str, at: &str) -> String {
         self.note(FillSource::Input(id.to_owned()), at);
         match self.inputs.get(id) {
@@ -405,13 +407,24 @@ impl Filler<'_> {
         String::new()
     }
 
-    /// Says what has to be set, once.
+    /// Notes what has to be set, once.
     pub(super) fn need(&mut self, place: Option<&str>, text: String) {
         let place = place.map(str::to_owned);
         let need = Need { place, text };
         if self.needs.len() < MAX_NOTES && !self.needs.contains(&need) {
             self.needs.push(need);
         }
+    }
+
+    /// Notes that a path cannot be filled in at a place, because it is no text.
+    pub(super) fn need_text(&mut self, path: &Path, at: &str) {
+        self.need(
+            Some(at),
+            format!(
+                "`{at}` is made of the path `{}`, which is not UTF-8\nhint: rename that folder",
+                visible_path(path)
+            ),
+        );
     }
 
     fn place(&mut self, means: Means, written: &str, at: &str) -> String {
@@ -431,10 +444,14 @@ impl Filler<'_> {
             );
             return String::new();
         };
-        let path = path.to_string_lossy();
-        match self.spend(path.len()) {
-            true => path.into_owned(),
-            false => String::new(),
+        // Another path may be spelled like the text that is nearest to it.
+        match path.to_str() {
+            Some(path) if self.spend(path.len()) => path.to_owned(),
+            Some(_) => String::new(),
+            None => {
+                self.need_text(path, at);
+                String::new()
+            }
         }
     }
 
@@ -482,12 +499,12 @@ impl Filler<'_> {
         }
     }
 
-    /// The text of a file that a server is made of.
+    /// Reads the text of a file that a server is made of.
     pub(super) fn read_text(&mut self, path: &Path) -> Result<ReadText, String> {
         if self.read.len() >= FILES {
             return Err(format!("is one of more than {FILES}"));
         }
-        let is_named = self.entered.is_some_and(|project| project.has(path));
+        let is_named = self.entered.is_some_and(|project| project.folder.has(path));
         if is_named {
             self.note_entered()?;
         }
@@ -523,7 +540,7 @@ impl Filler<'_> {
     }
 }
 
-/// The file that a client means with a path.
+/// Returns the file that a client means with a path.
 pub(super) fn path(written: &str, folder: &Path, home: &Path) -> PathBuf {
     match written.strip_prefix("~/") {
         Some(inside) => home.join(inside),

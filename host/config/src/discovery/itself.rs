@@ -1,4 +1,4 @@
-//! Recognising Dormouse among the servers, which must not front itself.
+//! Recognising Dormouse itself among the servers: it must not be its own upstream.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ const BETWEEN: [&str; 9] = [
 
 /// Whether a server is Dormouse: `dormouse serve`, directly or through a program
 /// that runs others, or a host on this machine under the name that `dormouse install` gives it.
-pub(super) fn is(name: &str, launch: &Launch) -> bool {
+pub(crate) fn is(name: &str, launch: &Launch) -> bool {
     let stdio = match launch {
         Launch::Stdio(stdio) => stdio,
         Launch::Http(http) => return name == NAME && http.is_here(),
@@ -49,7 +49,7 @@ pub(super) fn is(name: &str, launch: &Launch) -> bool {
 
 /// Whether a server is this very program, by its file: `install` writes down the path of whatever
 /// is running, which need not be called `dormouse`. The file that is named is looked up.
-pub(super) fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
+pub(crate) fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
     let Launch::Stdio(stdio) = launch else {
         return false;
     };
@@ -75,8 +75,8 @@ pub(super) fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
         .is_some_and(|file| is_own(&file))
 }
 
-/// What is said of an entry that is Dormouse: also that its client is shown twice what it loads
-/// itself, where the entry does not say which client it is.
+/// Returns the message on an entry that is Dormouse: also that its client is shown twice what it
+/// loads itself, where the entry does not say which client it is.
 pub(super) fn told(launch: &Launch, origin: &Origin) -> String {
     const ITSELF: &str = "it is Dormouse itself";
     let Some(client) = origin.client.filter(|_| origin.scope == Scope::User) else {
@@ -100,8 +100,8 @@ pub(super) fn told(launch: &Launch, origin: &Origin) -> String {
     }
 }
 
-/// The name of a program: without its folders, its extension on Windows, and the
-/// version that a package runner is given.
+/// Returns the name of a program: without its folders, its extension on Windows, and the version
+/// that a package runner is given.
 fn program(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let name = name.split('@').next().unwrap_or(name);

@@ -18,7 +18,7 @@ use crate::lines::Lines;
 use crate::project_path::{LEADS_OUT, leads_out};
 use crate::{Client, Problem, units};
 
-/// The files that were read so far, and of which projects they are.
+/// The files that were read so far, and the projects that they are of.
 pub(super) struct Library {
     files: BTreeMap<PathBuf, Rc<Loaded>>,
     /// The files that are filled in.
@@ -26,14 +26,16 @@ pub(super) struct Library {
     /// The projects of which a file was not the same at two looks.
     changed: BTreeSet<PathBuf>,
     projects: BTreeMap<PathBuf, BTreeMap<PathBuf, ProjectFile>>,
-    /// How much may be filled in, and how much was, in bytes: by project, or else by file.
+    /// Most bytes that may be filled in, and the bytes that were: by project, or else by file.
     max_filled: usize,
     filled: BTreeMap<PathBuf, usize>,
-    /// How much of the texts of projects' files is shown, in bytes, in the same way.
+    /// Bytes of the texts of projects' files that are shown, by project, or else by file.
     shown: BTreeMap<PathBuf, usize>,
     /// The projects whose files may be links out of their folders.
     followed: BTreeSet<PathBuf>,
-    /// How much was read of each project.
+    /// Hashes of the files that are no project's; none where there is no such file.
+    pub(super) hashes: BTreeMap<PathBuf, Option<blake3::Hash>>,
+    /// Amount that was read of each project.
     read: BTreeMap<PathBuf, ReadOfProject>,
 }
 
@@ -47,7 +49,7 @@ const MAX_PROJECT_SERVERS: usize = 4000;
 /// Most bytes of a project's files that are shown where they are filled in.
 const MAX_SHOWN_BYTES: usize = 1 << 20;
 
-/// How much was read of a project's files.
+/// Amount that was read of a project's files.
 #[derive(Default)]
 struct ReadOfProject {
     bytes: usize,
@@ -60,25 +62,25 @@ struct ProjectFile {
     file_use: FileUse,
 }
 
-/// What a project's file is read for: the first of these that it is.
+/// Use of a project's file: the first of these that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileUse {
-    /// Servers are written in it.
+    /// Servers are written in the file.
     Configuration,
-    /// It is filled into servers of the project.
+    /// The file is filled into servers of the project.
     FilledIn,
-    /// It is filled into servers of the user's.
+    /// The file is filled into servers of the user's.
     FilledIntoUsers,
 }
 
-/// What reading a file came to.
+/// Outcome of reading a file.
 pub(super) enum Loaded {
     Missing,
     Bad(Problem),
     Document(Document),
 }
 
-/// A file and what it says.
+/// A file and its content.
 pub(super) struct Document {
     pub(super) file: PathBuf,
     pub(super) text: String,
@@ -87,7 +89,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// A reader of it, who has found nothing wrong so far.
+    /// Makes a reader of the document, without problems so far.
     pub(super) fn reader(&self) -> Reader<'_> {
         Reader {
             file: &self.file,
@@ -100,7 +102,7 @@ impl Document {
 }
 
 impl Loaded {
-    /// What the file says, where it could be read.
+    /// Returns the content of the file, where it could be read.
     pub(super) fn root(&self) -> Option<&Node> {
         match self {
             Self::Document(document) => Some(&document.root),
@@ -110,9 +112,9 @@ impl Loaded {
 }
 
 impl Library {
-    /// A library without files, of which so many bytes may be filled in for each project
-    /// and each file of the user's. Of the projects that are followed, files may be links out
-    /// of their folders. `project` is the folder of the one that the process works in.
+    /// Makes a library without files, of which `max_filled` bytes may be filled in for each project
+    /// and each file of the user's. Files of the `followed` projects may be links out of their
+    /// folders. `project` is the folder of the one that the process works in.
     pub(super) fn new(
         max_filled: usize,
         followed: BTreeSet<PathBuf>,
@@ -128,6 +130,7 @@ impl Library {
             filled: BTreeMap::new(),
             shown: BTreeMap::new(),
             followed,
+            hashes: BTreeMap::new(),
             read: BTreeMap::new(),
         }
     }
@@ -153,43 +156,49 @@ impl Library {
         }
     }
 
-    /// How much may still be filled in, in bytes, where `whose` is a project or else a file.
+    /// Returns the bytes that may still be filled in, where `whose` is a project or else a file.
     pub(super) fn left(&self, whose: &Path) -> usize {
         let filled = self.filled.get(whose).copied().unwrap_or_default();
         self.max_filled.saturating_sub(filled)
     }
 
-    /// Notes that so many bytes were filled in.
+    /// Notes that bytes were filled in.
     pub(super) fn spend(&mut self, whose: &Path, bytes: usize) {
         let filled = self.filled.entry(whose.to_owned()).or_default();
         *filled = filled.saturating_add(bytes);
     }
 
-    /// How much of what files of projects have may still be shown where it is filled in, in bytes.
+    /// Returns the bytes of projects' files that may still be shown where they are filled in.
     pub(super) fn left_to_show(&self, whose: &Path) -> usize {
         let shown = self.shown.get(whose).copied().unwrap_or_default();
         MAX_SHOWN_BYTES.saturating_sub(shown)
     }
 
-    /// Notes that so many bytes of projects' files are shown.
+    /// Notes that bytes of projects' files are shown.
     pub(super) fn note_shown(&mut self, whose: &Path, bytes: usize) {
         let shown = self.shown.entry(whose.to_owned()).or_default();
         *shown = shown.saturating_add(bytes);
     }
 
-    /// How many servers may still be read of a project.
+    /// Returns the number of servers that may still be read of a project.
     pub(super) fn servers_left(&self, project: &Path) -> usize {
         let read = self.read.get(project).map_or(0, |read| read.servers);
         MAX_PROJECT_SERVERS.saturating_sub(read)
     }
 
-    /// Notes that so many servers of a project are read.
+    /// Notes that servers of a project are read.
     pub(super) fn note_servers(&mut self, project: &Path, servers: usize) {
         let read = self.read.entry(project.to_owned()).or_default();
         read.servers = read.servers.saturating_add(servers);
     }
 
-    /// A file, which is a project's where one is given.
+    /// Puts a text in place of a file's content, before the file is opened.
+    pub(super) fn put(&mut self, file: &Path, syntax: Syntax, text: &str) {
+        let loaded = load(file, syntax, Ok(Some(text.as_bytes().to_vec())));
+        self.files.insert(file.to_owned(), Rc::new(loaded));
+    }
+
+    /// Opens a file, which is a project's where one is given.
     pub(super) fn open(
         &mut self,
         file: &Path,
@@ -229,13 +238,17 @@ impl Library {
             let hash = blake3::hash(bytes);
             self.add(project, file, hash, FileUse::Configuration);
         }
+        if let (None, Ok(bytes)) = (project, &bytes) {
+            let hash = bytes.as_deref().map(blake3::hash);
+            self.hashes.insert(file.to_owned(), hash);
+        }
         let loaded = Rc::new(load(file, syntax, bytes));
         self.files.insert(file.to_owned(), Rc::clone(&loaded));
         loaded
     }
 
-    /// Notes that servers depend on a file of a project, with that hash of what was read of it.
-    /// Where it is not what was read of it before, servers are made of both: no hash stands for
+    /// Notes that servers depend on a file of a project, with the hash of what was read of it.
+    /// Where an earlier hash is another one, servers are made of both contents: no hash stands for
     /// that.
     pub(super) fn add(
         &mut self,
@@ -258,7 +271,7 @@ impl Library {
         }
     }
 
-    /// The contents of the projects, as far as their files were read.
+    /// Returns the contents of the projects, as far as their files were read.
     pub(super) fn contents(&self) -> BTreeMap<PathBuf, ProjectContent> {
         let projects = self.projects.iter();
         projects
@@ -317,7 +330,7 @@ fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, String>) -> 
             root,
         }),
         Err(unreadable) => {
-            let hint = "its own client cannot read it either; nothing in it is used";
+            let hint = "mend it there; nothing in it is used until then";
             bad(
                 lines.place(&text, unreadable.at),
                 unreadable.message,

@@ -1,4 +1,4 @@
-//! One server for each name, out of all that was found.
+//! Merging all that was found into one server for each name.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use super::{Discovery, Found};
 use crate::name::likeness;
 use crate::{Client, ClientConsensus, Fingerprint, Origin, Scope, ServerConfig};
 
-/// What was found, with one server for each name.
+/// Servers that were found, one for each name.
 #[derive(Debug, Clone, Default)]
 pub struct Merged {
     /// The servers, by name.
     pub servers: BTreeMap<String, Choice>,
-    /// What is not shown because of what is, in the order in which it was found.
+    /// Servers that are not shown because of others, in the order in which they were found.
     pub overridden: Vec<Overridden>,
-    /// The user's own servers as they are where there is no project: where each name is written.
+    /// The user's own servers as they are where there is no project: the place of each name.
     pub of_users: BTreeMap<String, Origin>,
 }
 
@@ -22,22 +22,22 @@ pub struct Merged {
 pub struct Choice {
     /// The server.
     pub server: ServerConfig,
-    /// What is worth saying of it, as sentences.
+    /// Notes on the server, as sentences.
     pub notes: Vec<String>,
-    /// Where else the same server is written, under whatever name.
+    /// Other places where the same server is written, under whatever name.
     pub also: Vec<Origin>,
-    /// The other names that it has there.
+    /// Other names that the server has there.
     pub other_names: Vec<String>,
 }
 
 /// A server that is not shown because of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overridden {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Where it is written.
+    /// Place where the server is written.
     pub origin: Origin,
-    /// Where the one is written that is taken instead.
+    /// Place of the server that is taken instead.
     pub by: Origin,
 }
 
@@ -47,9 +47,9 @@ pub struct Overridden {
 /// [`Client::all`].
 type Rank = (bool, bool, usize);
 
-/// Chooses one server for each name. `trusted` says whether a user trusts what is
-/// written somewhere: nothing else takes part, so that a stranger's server neither
-/// stands for a user's own nor counts as the same one.
+/// Chooses one server for each name. `trusted` tells whether a user trusts what is written at an
+/// origin: nothing else takes part, so that a stranger's server neither stands for a user's own nor
+/// counts as the same one.
 ///
 /// Within a client, its own precedence holds.
 /// One entry that several clients read is one server. So are servers of several
@@ -84,16 +84,16 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     }
 }
 
-/// What becomes of a server.
+/// Decision on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MergeDecision {
-    /// It is still in question, and in the end: taken.
+    /// The server is still in question, and in the end: taken.
     Open,
-    /// It is the same as another.
+    /// The server is the same as another.
     Same(usize),
-    /// Another is taken instead.
+    /// Another server is taken instead.
     Lost(usize),
-    /// Its own client takes none but those that administrators have written.
+    /// The server's client takes none but those that administrators have written.
     Excluded,
 }
 
@@ -101,7 +101,7 @@ fn is_of_project(found: &Found) -> bool {
     matches!(found.server.origin.scope, Scope::Project(_))
 }
 
-/// Hash of how a server is reached, with all filled in.
+/// Returns the fingerprint of a server's launch, with all filled in.
 fn filled_launch(found: &Found) -> Option<Fingerprint> {
     let bridge = found.server.bridge();
     bridge.map(|bridge| Fingerprint::of(&bridge.launch))
@@ -121,8 +121,8 @@ impl<'d> Merging<'d> {
         self
     }
 
-    /// The names of all the user's own, and where these are written: of several of one name, of
-    /// the one that is taken.
+    /// Returns the names of all the user's own servers, and the places of these: of several of one
+    /// name, of the one that is taken.
     fn users(&self) -> BTreeMap<String, Origin> {
         let mut users = BTreeMap::new();
         for (_, found) in self.of_users() {
@@ -134,7 +134,8 @@ impl<'d> Merging<'d> {
         users
     }
 
-    /// The user's own, in whatever place they are shown: those that are taken are the first.
+    /// Returns the user's own servers, in whatever place they are shown: those that are taken are
+    /// the first.
     fn of_users(&self) -> Vec<(usize, &'d Found)> {
         let all = self.found.iter().copied().enumerate();
         let all = all.filter(|(_, found)| !is_of_project(found));
@@ -144,7 +145,7 @@ impl<'d> Merging<'d> {
         taken
     }
 
-    /// Those that are still in question.
+    /// Returns the servers that are still in question.
     fn open(&self) -> Vec<(usize, &'d Found)> {
         let all = self.found.iter().copied().enumerate();
         all.filter(|(index, _)| self.fate.get(*index) == Some(&MergeDecision::Open))
@@ -157,7 +158,7 @@ impl<'d> Merging<'d> {
         }
     }
 
-    /// What several clients read in one place is what the first of them reads.
+    /// Merges entries that several clients read in one place into that of the first of them.
     fn entries_read_twice(&mut self) {
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
         for (index, found) in self.open() {
@@ -175,9 +176,9 @@ impl<'d> Merging<'d> {
         }
     }
 
-    /// Gives the user what a project has that its user has elsewhere, by how it is reached and by
-    /// its name: a project neither renames it nor filters it nor switches it off. Of one name in
-    /// the files of one client, that client's own precedence holds.
+    /// Gives the user the servers of a project that its user has elsewhere, by launch and by name:
+    /// a project neither renames one nor filters it nor switches it off. Of one name in the files
+    /// of one client, that client's own precedence holds.
     fn of_users_and_projects(&mut self) {
         let mut of_users: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -215,7 +216,7 @@ impl<'d> Merging<'d> {
             .and_then(|found| found.server.origin.client)
     }
 
-    /// Each client takes the last of its own servers of a name. Where administrators have
+    /// Takes for each client the last of its own servers of a name. Where administrators have
     /// decided, nothing else of that client's is taken at all.
     fn within_clients(&mut self) {
         for (index, found) in self.open() {
@@ -292,7 +293,7 @@ impl<'d> Merging<'d> {
         }
     }
 
-    /// Whether two are reached in the same way.
+    /// Whether two servers are reached in the same way.
     fn same(&self, one: usize, other: usize) -> bool {
         let launch = |index: usize| {
             let found = self.found.get(index)?;
@@ -352,6 +353,9 @@ impl<'d> Merging<'d> {
                     ));
                     other_names.push(other.name.clone());
                 }
+                if let (Some(why), None) = (&other.denied, &server.denied) {
+                    notes.push(format!("of {} a policy denies it: {why}", other.origin));
+                }
             }
             let choice = Choice {
                 server,
@@ -364,9 +368,9 @@ impl<'d> Merging<'d> {
         merged
     }
 
-    /// The name of a server that is taken, of those that its entries have: that of the first, also
-    /// where another is taken because the first is switched off. Else a client's switch for one
-    /// folder would rename it there.
+    /// Returns the name of a server that is taken, of those that its entries have: that of the
+    /// first, also where another is taken because the first is switched off. Otherwise a client's
+    /// switch for one folder would rename it there.
     fn name_of(&self, taken: &Found, entries: &[&Found]) -> String {
         let own = &taken.server.name;
         let is_free = |name: &&String| {
@@ -377,8 +381,8 @@ impl<'d> Merging<'d> {
         first.filter(is_free).unwrap_or(own).clone()
     }
 
-    /// What the clients' files say of the servers that are taken, by these. A project neither
-    /// filters nor switches off what its user has.
+    /// Returns the entries of the clients' files for the servers that are taken, by these. A
+    /// project neither filters nor switches off what its user has.
     fn entries_of_taken(&self) -> BTreeMap<usize, Vec<&'d Found>> {
         let mut entries: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
         for (index, found) in self.found.iter().enumerate() {
@@ -404,7 +408,7 @@ impl<'d> Merging<'d> {
         entries
     }
 
-    /// The server that another one was found to be the same as, in the end.
+    /// Returns the server that another one was found to be the same as, in the end.
     fn taken_as(&self, index: usize) -> Option<usize> {
         let mut index = index;
         // A chain of sameness is as long as there are steps that make one.

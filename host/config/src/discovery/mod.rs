@@ -1,9 +1,8 @@
 //! The servers that a user already has, found in the files of their clients.
 //!
-//! Nothing here starts or reaches a server, and nothing changes a file. A file that
-//! cannot be read, or an entry that is wrong, never stops the others: what is wrong
-//! is told with its place. Values of headers and of environment variables are in no
-//! message.
+//! The search starts and reaches no server, and changes no file. A file that cannot be read, or an
+//! entry that is wrong, never stops the others, unless it may deny them: problems are reported with
+//! their places. Values of headers and of environment variables are in no message.
 
 mod allowed;
 mod build;
@@ -21,18 +20,21 @@ mod filler;
 mod formats;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
-mod itself;
+pub(crate) mod itself;
 mod library;
 mod merge;
 mod oauth;
 mod own;
 pub mod places;
+pub(crate) mod planned;
 mod policy;
 mod profiles;
+mod project_folder;
 mod search;
 mod settle;
 mod surroundings;
 mod timeouts;
+mod unread;
 mod value_files;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,18 +54,19 @@ pub use timeouts::call_timeout_entry;
 
 use self::fill_policy::EnteredProject;
 use self::library::Library;
+use self::project_folder::ProjectFolder;
 use self::search::{Search, Setting};
+pub(crate) use self::unread::UnreadRules;
 use super::{Client, ClientRule, FilledIn, Origin, Problem, RefusedServer, Scope, ServerConfig};
 
-/// What the search of the clients' files has come to.
+/// Result of the search of the clients' files.
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
-    /// All files that were looked for: by client, in the order in which each client
-    /// reads them.
+    /// Files that were looked for: by client, in the order in which each client reads them.
     pub sources: Vec<Source>,
-    /// All servers, in the same order; those that lose against others, too.
+    /// Servers, in the same order; those that lose against others, too.
     pub found: Vec<Found>,
-    /// What stands among the servers and is none that could be bridged.
+    /// Entries among the servers that are none which could be bridged.
     pub skipped: Vec<Skipped>,
     /// The servers of projects that nothing may be filled into: they are counted, and
     /// nothing else is known of them.
@@ -71,33 +74,37 @@ pub struct Discovery {
     /// The servers in whose entries something is wrong.
     pub refused: Vec<RefusedServer>,
     contents: BTreeMap<PathBuf, ProjectContent>,
+    /// Files that may have rules for their clients' servers, and that cannot be read.
+    pub(super) unread: Vec<UnreadRules>,
+    /// Hashes of the files that are no project's; none where there is no such file.
+    pub(super) hashes: BTreeMap<PathBuf, Option<blake3::Hash>>,
 }
 
 /// A file that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Whose it is.
+    /// Client whose file it is.
     pub client: Client,
-    /// For whom it holds.
+    /// Scope of the file.
     pub scope: Scope,
-    /// The profile of the client that it is for, where it is for one alone.
+    /// The profile of the client that the file is for, where it is for one alone.
     pub profile: Option<String>,
     /// The file.
     pub file: PathBuf,
-    /// What it gave.
+    /// Outcome of reading the file.
     pub state: SourceState,
 }
 
-/// What a file gave.
+/// Outcome of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceState {
     /// There is no such file.
     Missing,
-    /// It is there.
+    /// The file is there.
     Read {
-        /// How many servers are in it that can be used.
+        /// Number of servers in it that can be used.
         servers: usize,
-        /// What is wrong in it, in the order of the file.
+        /// Problems of the file, in its order.
         problems: Vec<Problem>,
     },
 }
@@ -107,54 +114,54 @@ pub enum SourceState {
 pub struct Found {
     /// The server, under a name that is fit for one.
     pub server: ServerConfig,
-    /// Its name in the file.
+    /// Name of the server in the file.
     pub written_name: String,
-    /// What is worth saying of it, as sentences.
+    /// Notes on the server, as sentences.
     pub notes: Vec<String>,
     /// The same server in the words of `dormouse.toml`.
     pub own: Own,
-    /// The project that the process works in, where a file of it is filled into this server,
-    /// which is the user's own.
+    /// The project that the process works in, where a file of it is filled into this server, which
+    /// is the user's own.
     pub filled_from: Option<PathBuf>,
-    /// The server that its own client takes instead of it, if it does.
+    /// Place of the server that its own client takes instead, if it does.
     pub shadowed_by: Option<Origin>,
 }
 
 /// A server of a project whose files may not be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedServer {
-    /// Its name, one that is fit for a server.
+    /// Name of the server, one that is fit for it.
     pub name: String,
-    /// Its name in the file.
+    /// Name of the server in the file.
     pub written_name: String,
-    /// Where it is written.
+    /// Place where the server is written.
     pub origin: Origin,
 }
 
 /// An entry that is no server which could be bridged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Where it is written.
+    /// Place where the entry is written.
     pub origin: Origin,
-    /// Its name in the file.
+    /// Name of the entry in the file.
     pub written_name: String,
-    /// Why it is none.
+    /// Reason why the entry is no such server.
     pub why: String,
-    /// How it is written, where it could be one with other variables set.
+    /// Launch as it is written, where the entry could be a server with other variables set.
     pub unused: Option<UnusedLaunch>,
 }
 
 /// A launch that nobody could start with the variables that are set now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusedLaunch {
-    /// How it is reached, nothing of the user's filled in.
+    /// Launch, nothing of the user's filled in.
     pub written: Launch,
-    /// What of the user's own would be filled in, and where.
+    /// Sources of the user's own that would be filled in, and their places.
     pub filled_in: BTreeSet<FilledIn>,
 }
 
 impl Found {
-    /// What its client's file allows that client. None where it is no client's.
+    /// Returns what its client's file allows that client. None where the file is no client's.
     #[must_use]
     pub fn rule(&self) -> Option<(Client, ClientRule)> {
         let rule = ClientRule {
@@ -166,21 +173,21 @@ impl Found {
 }
 
 impl Discovery {
-    /// The content of a project: of all files in it that servers are made of. None
-    /// where there are no such files.
+    /// Returns the content of a project: of all files in it that servers are made of. None where
+    /// there are no such files.
     #[must_use]
     pub fn content_of(&self, project: &Path) -> Option<&ProjectContent> {
         self.contents.get(project)
     }
 
-    /// The projects that have such files.
+    /// Returns the projects that have files which servers are made of.
     pub fn projects(&self) -> impl Iterator<Item = (&Path, &ProjectContent)> {
         let contents = self.contents.iter();
         contents.map(|(project, content)| (project.as_path(), content))
     }
 
-    /// All that is wrong, in the order of the files; what is wrong in a file that
-    /// several clients read, once.
+    /// Returns all problems, in the order of the files; a problem of a file that several clients
+    /// read, once.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         let mut told = BTreeSet::new();
         let all = self.sources.iter().flat_map(|source| match &source.state {
@@ -219,8 +226,8 @@ impl Discovery {
         }
     }
 
-    /// Of an entry that several clients read, and that one of them takes, nobody
-    /// need hear that another does not, unless that one could with other variables set.
+    /// Leaves out skipped entries that another client takes, or that have been skipped before,
+    /// unless they could be servers with other variables set.
     fn skip_once(&mut self) {
         let place =
             |origin: &Origin, name: &str| (origin.file.clone(), origin.line, name.to_owned());
@@ -238,8 +245,8 @@ impl Discovery {
 
 /// Searches the files of some clients.
 ///
-/// The files of projects are read first, and nothing else: what they name is opened, and
-/// filled in, only in those projects of which the policy says so.
+/// The files of projects are read first, and nothing else: files that these name are opened, and
+/// filled in, only in the projects for which the policy allows it.
 #[must_use]
 pub fn discover(
     surroundings: &Surroundings,
@@ -247,9 +254,15 @@ pub fn discover(
     policy: &FillPolicy<'_>,
 ) -> Discovery {
     let clients = Client::all().filter(|client| clients.contains(client));
-    let places: Vec<_> = clients
+    let folder = ProjectFolder::of(surroundings);
+    let mut places: Vec<_> = clients
         .map(|client| (client, places::files(client, surroundings)))
         .collect();
+    if let Some(folder) = &folder {
+        for (_, places) in &mut places {
+            folder.claim(places);
+        }
+    }
     let projects = places.iter().flat_map(|(_, places)| places);
     let projects = projects.filter_map(|place| search::project_of(&place.scope));
     let followed = projects.filter(|project| (policy.may_follow)(project));
@@ -271,12 +284,13 @@ pub fn discover(
     let setting = Setting {
         around: surroundings,
         inputs: policy.inputs,
-        entered: EnteredProject::of(surroundings, &may_fill),
+        entered: folder.map(|folder| EnteredProject::of(folder, &may_fill)),
         filled: own
             .keys()
             .filter(|project| may_fill(project))
             .cloned()
             .collect(),
+        has_itself: false,
     };
     let mut discovery = Discovery::default();
     for (client, places) in &places {
@@ -286,9 +300,11 @@ pub fn discover(
         discovery.skipped.extend(search.skipped);
         discovery.counted.extend(search.counted);
         discovery.refused.extend(search.refused);
+        discovery.unread.extend(search.unread);
     }
     discovery.name();
     discovery.contents = library.contents();
+    discovery.hashes = library.hashes;
     discovery.skip_once();
     discovery
 }

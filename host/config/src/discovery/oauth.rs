@@ -1,7 +1,7 @@
-//! What a client's entry says of how its user logs in to the server.
+//! OAuth settings in a client's entry.
 //!
-//! Clients mean the same few things and call each by another name, so that the names
-//! are data. What one of them means and nobody else can do is told, not passed over.
+//! Clients mean the same few things and call each by another name, so that the names are data. A
+//! setting that only its client can use is reported, not passed over.
 
 use dormouse_launch::{OAuth, Secret};
 
@@ -9,16 +9,16 @@ use super::document::{Node, Value};
 use super::entry::Entry;
 use crate::problem::within;
 
-/// How a client writes it.
+/// Dialect of a client's OAuth settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dialect {
-    /// The key of the table. In place of it may stand `false`: no login at all.
+    /// Key of the table. In place of the table may stand `false`: no login at all.
     pub(super) table: &'static str,
-    /// What each key means, those of the table with its name before a dot.
+    /// Meanings of the keys, those of the table with its name before a dot.
     pub(super) keys: &'static [(&'static str, Means)],
 }
 
-/// What a key means.
+/// Meaning of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
     ClientId,
@@ -33,20 +33,20 @@ pub(super) enum Means {
     TokenUrl,
     /// Whether anybody is to log in.
     Enabled,
-    /// What Dormouse does of itself, or has no use for.
+    /// Something that Dormouse does of itself, or has no use for.
     Nothing,
-    /// What has no counterpart, where it is another value than this.
+    /// Something that has no counterpart, where it is another value than this.
     Foreign(&'static str),
 }
 
-/// A client that says nothing of logins.
+/// Dialect without OAuth settings.
 pub(super) const NONE: Dialect = Dialect {
     table: "oauth",
     keys: &[],
 };
 
 impl Dialect {
-    /// Reads it, and notes what of it is not carried over. Nothing of a value is in a
+    /// Reads the settings, and notes those that are not carried over. No part of a value is in a
     /// note.
     pub(super) fn read(&self, entry: &mut Entry<'_, '_>, notes: &mut Vec<String>) -> OAuth {
         let mut oauth = OAuth::default();
@@ -117,7 +117,7 @@ impl Dialect {
         *place = entry.text(key).filter(|text| !text.is_empty());
     }
 
-    /// Notes the keys of the table that nobody knows here.
+    /// Notes the keys of the table that are not known.
     fn strangers(&self, entry: &Entry<'_, '_>, notes: &mut Vec<String>) {
         let members = entry.node.get(self.table).map(Node::members);
         for member in members.unwrap_or_default() {
@@ -134,8 +134,8 @@ fn foreign(key: &str) -> String {
     format!("its `{key}` is not carried over: Dormouse logs in without it")
 }
 
-/// What may keep a user from logging in once everything is filled in, as a note. It
-/// does not keep a server from being used that may want no login.
+/// Returns a note on what may keep a user from logging in once everything is filled in. That does
+/// not keep a server from being used, which may want no login.
 pub(super) fn doubt(oauth: &OAuth) -> Option<String> {
     if let Err(wrong) = oauth.check() {
         return Some(format!(

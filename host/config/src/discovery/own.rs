@@ -2,9 +2,10 @@
 //! `${NAME}` and `${NAME:-default}`, and nothing else that is filled in.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dormouse_launch::{Http, Launch, Secret, Stdio};
+use dormouse_text::visible::visible_path;
 
 use super::Surroundings;
 use super::draft::{self, Text, Written};
@@ -13,27 +14,28 @@ use crate::inputs::{self, INPUT};
 use crate::problem::{quoted, within};
 use crate::{Input, Inputs};
 
-/// How many questions are told of one server at most.
+/// Most questions that are reported of one server.
 const MAX_UNANSWERED: usize = 32;
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Own {
-    /// How it is reached, no variable filled in.
+    /// Launch, no variable filled in.
     pub launch: Launch,
-    /// What a person has to write in it before it can be started, as sentences.
-    /// What cannot be translated stands in its place as it was written.
+    /// Things that a person has to write in it before it can be started, as sentences. A part that
+    /// cannot be translated stands in its place as it was written.
     pub missing: Vec<String>,
-    /// What a person has to answer in `[discovery.inputs]` before it can be started, as sentences.
+    /// Questions that a person has to answer in `[discovery.inputs]` before it can be started, as
+    /// sentences.
     pub unanswered: Vec<String>,
-    /// What is not quite as it was, as sentences.
+    /// Things that are not quite as they were, as sentences.
     pub notes: Vec<String>,
-    /// The questions that it asks, by their ids, each with the value that the answer is to be: none
-    /// where the client's own file asks it.
+    /// Questions that the server asks, by their ids, each with the value that the answer is to be:
+    /// none where the client's own file asks it.
     pub asked: BTreeMap<String, Option<Secret>>,
 }
 
-/// Where the translated texts come from.
+/// Sources of the translated texts.
 pub(super) struct Source<'a> {
     /// The server's name.
     pub(super) server: &'a str,
@@ -42,17 +44,18 @@ pub(super) struct Source<'a> {
     /// Values that are in files of the client's, by the names of variables. They stay there: whoever
     /// takes such a server over answers for them in `[discovery.inputs]`.
     pub(super) variables: &'a BTreeMap<String, String>,
-    /// Texts of the files that are filled in, by the paths as they are written. They stay there, too.
+    /// Texts of the files that are filled in, by the paths as they are written. They stay in these
+    /// files, too.
     pub(super) files: &'a BTreeMap<String, String>,
     /// Values that the entry itself has, by the names of variables.
     pub(super) of_entry: &'a BTreeMap<String, String>,
-    /// What the user has answered to the client's questions.
+    /// Answers of the user to the client's questions.
     pub(super) inputs: &'a Inputs,
-    /// Whether nothing of the user's is filled into the folder that it runs in.
+    /// Whether nothing of the user's is filled into the server's working directory.
     pub(super) is_folder_known: bool,
-    /// Whether its file of variables is another in each project.
+    /// Whether the server's file of variables is another in each project.
     pub(super) is_env_file_of_project: bool,
-    /// Whether its file of variables could not be read.
+    /// Whether the server's file of variables could not be read.
     pub(super) is_env_file_unread: bool,
 }
 
@@ -73,20 +76,21 @@ enum Piece {
         id: String,
         is_answered: bool,
         value: Secret,
-        /// The file, as it is written, where it is named there.
+        /// The file, as the entry names it, where it does.
         file: Option<String>,
     },
-    /// Text that cannot be filled in, as it is written, and why.
+    /// Text that cannot be filled in, as it is written, and the reason.
     Foreign(String, &'static str),
 }
 
-/// Why something is not translated, as what follows it.
+/// Reasons why something is not translated, as what follows it.
 const ONLY_THE_CLIENT_KNOWS: &str = "which only the client knows";
+const NOT_UTF_8: &str = "a path that is not UTF-8";
 const FILE_NOT_THERE: &str = "a file that is not there now, or that is another one in each project";
 
 impl Own {
-    /// Translates what a client has written. `filled` is the same with everything
-    /// filled in as it is now.
+    /// Translates what a client has written. `filled` is the same launch with everything filled in
+    /// as it is now.
     pub(super) fn of(written: &Written, filled: &Launch, source: &Source<'_>) -> Self {
         let mut own = Self {
             launch: filled.clone(),
@@ -133,12 +137,12 @@ impl Own {
             match &filled.cwd {
                 _ if anchored => own,
                 // A relative folder would be one of the configuration file's.
-                Some(filled) if source.is_folder_known => escaped(&filled.to_string_lossy()),
+                Some(filled) if source.is_folder_known => self.path(filled),
                 // Nothing that is filled in is written down.
                 _ => {
                     let around = source.around;
                     let base = around.project.as_ref().unwrap_or(&around.home);
-                    format!("{}/{own}", escaped(&base.to_string_lossy()))
+                    format!("{}/{own}", self.path(base))
                 }
             }
         });
@@ -184,7 +188,19 @@ impl Own {
         }
     }
 
-    /// Has what a file of variables says asked for. Its values are the user's secrets, and nothing
+    /// Writes a working directory, or what stands in front of it. No text stands for a path that is
+    /// none.
+    fn path(&mut self, path: &Path) -> String {
+        if path.to_str().is_none() {
+            self.missing.push(format!(
+                "write another folder as `cwd`: `{}` is not UTF-8",
+                visible_path(path)
+            ));
+        }
+        escaped(path.to_str().unwrap_or_default())
+    }
+
+    /// Makes questions of the variables of a file. Its values are the user's secrets, and nothing
     /// but that file is to have them.
     fn env_file(
         &mut self,
@@ -314,7 +330,7 @@ impl Own {
         self.written(pieces, at)
     }
 
-    /// Pieces as `dormouse.toml` writes them.
+    /// Writes pieces as `dormouse.toml` has them.
     fn written(&mut self, pieces: Vec<Piece>, at: &str) -> String {
         let mut text = String::new();
         for piece in pieces {
@@ -366,14 +382,14 @@ impl Own {
         text
     }
 
-    /// Sees that what is before a variable does not make a plain text of it.
+    /// Checks that the text before a variable does not make a plain text of it.
     fn look_behind(&mut self, text: &str, at: &str) {
         if text.ends_with('$') {
             self.missing.push(no_way_to_write(at));
         }
     }
 
-    /// Notes what is said of a question that has no answer, once, and of not too many.
+    /// Notes the message on a question that has no answer, once, and not too many of them.
     fn tell_unanswered(&mut self, told: &str) {
         let told = told.replace("\nhint", "");
         if self.unanswered.len() < MAX_UNANSWERED && !self.unanswered.contains(&told) {
@@ -382,23 +398,23 @@ impl Own {
     }
 }
 
-/// Where a value is to come from that is in a file of a client's.
+/// Source for a value that is in a file of a client's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
-    /// The environment has the same.
+    /// The environment, which has the same value.
     InEnvironment,
-    /// The user's answer to a question of that name is the same.
+    /// The user's answer to a question of that name, which is the same value.
     Answered,
-    /// The user is asked for it.
+    /// An answer that the user is asked for.
     Unanswered,
-    /// It has a name that cannot be asked for, or one that something else has.
+    /// None: the value has a name that cannot be asked for, or one that something else has.
     NoWay,
 }
 
 impl Source<'_> {
-    /// The question for a variable that is in a file of a client's. Other servers have other files,
-    /// in which the same name may have another secret, and it is nothing that they ask for: no two
-    /// pairs of a server and a variable have one id.
+    /// Returns the id of the question for a variable that is in a file of a client's. Other servers
+    /// have other files, in which the same name may have another secret, and it is nothing that
+    /// they ask for: no two pairs of a server and a variable have one id.
     fn id_of(&self, name: &str) -> String {
         let server = self.server;
         // No variable has a `-` in its name, so that the last one stands between both. Where the
@@ -410,7 +426,7 @@ impl Source<'_> {
         }
     }
 
-    /// The question for the text of a file.
+    /// Returns the id of the question for the text of a file.
     fn id_of_file(&self, path: &str) -> String {
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         // Paths of other folders end in the same name.
@@ -418,8 +434,8 @@ impl Source<'_> {
         format!("{}-file-{name}", plain(self.server))
     }
 
-    /// Where a variable is to come from, which is never written down: what is shown of a command
-    /// has its arguments in it.
+    /// Returns the source for a variable's value, which is never written down: what is shown of a
+    /// command has its arguments in it.
     fn kept(&self, name: &str, value: &str) -> Kept {
         let of_environment = self.around.env.get(name).map(String::as_str);
         match expansion::is_name(name) {
@@ -429,7 +445,7 @@ impl Source<'_> {
         }
     }
 
-    /// Where the value that the answer to a question is to be comes from.
+    /// Returns the source for the value that the answer to a question is to be.
     fn asked(&self, id: &str, value: &str) -> Kept {
         let answer = self.inputs.get(id).map(|answer| match answer {
             Input::Value(answer) => Some(answer.expose()),
@@ -448,7 +464,8 @@ impl Source<'_> {
 const MAX_SERVER_IN_ID: usize = 20;
 const MAX_FILE_IN_ID: usize = 12;
 
-/// A server's name as it is part of an id: where it is not the name itself, with digits of it.
+/// Returns a server's name as it is part of an id: where it is not the name itself, with digits of
+/// it.
 fn plain(server: &str) -> String {
     let plain = replaced(server, MAX_SERVER_IN_ID);
     match plain == server && !server.is_empty() {
@@ -457,7 +474,7 @@ fn plain(server: &str) -> String {
     }
 }
 
-/// A name with nothing in it that an id should not have.
+/// Shortens a name, and replaces characters that an id should not have.
 fn replaced(name: &str, most: usize) -> String {
     let replaced = |c: char| match c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
         true => c,
@@ -466,13 +483,13 @@ fn replaced(name: &str, most: usize) -> String {
     name.chars().map(replaced).take(most).collect()
 }
 
-/// The first digits of a text's hash.
+/// Returns the first digits of a text's hash.
 fn digits(text: &str) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     hash.chars().take(8).collect()
 }
 
-/// Names of variables, some of them where there are many.
+/// Lists names of variables, some of them where there are many.
 fn named(names: &[&String]) -> String {
     let shown: Vec<_> = names.iter().take(10).map(|name| quoted(name)).collect();
     let shown = shown.join(", ");
@@ -486,12 +503,12 @@ fn no_way_to_write(at: &str) -> String {
     format!("write `{at}` in another way: a `$` right before a variable has no way to be written")
 }
 
-/// A text in which nothing is to be filled in.
+/// Escapes a text, so that nothing is filled in.
 fn escaped(text: &str) -> String {
     text.replace("${", "$${")
 }
 
-/// What a form that a text begins with is, and what stands behind it.
+/// Returns the piece for a form that a text begins with, and the rest of the text.
 fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &'t str)> {
     let (read, rest) = form.read(text)?;
     let written = || {
@@ -543,7 +560,10 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         } => Piece::Plain(std::path::MAIN_SEPARATOR.to_string()),
         Read::Exact {
             means: Means::Home, ..
-        } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
+        } => match source.around.home.to_str() {
+            Some(home) => Piece::Plain(home.to_owned()),
+            None => Piece::Foreign(written(), NOT_UTF_8),
+        },
         // What stands behind such an id would be a default.
         Read::Input { id } if id.contains(":-") => Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
         Read::Input { id } => Piece::Answer {
@@ -561,7 +581,7 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
     Some((piece, rest))
 }
 
-/// Piece for a file that is filled in. Its text may be a secret, and is asked for.
+/// Returns the piece for a file that is filled in. Its text may be a secret, and is asked for.
 fn file(path: &str, written: String, source: &Source<'_>) -> Piece {
     let Some(value) = source.files.get(path) else {
         return Piece::Foreign(written, FILE_NOT_THERE);

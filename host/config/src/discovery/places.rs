@@ -1,7 +1,6 @@
-//! Where each client keeps its MCP servers: the files, and where in them.
+//! Places where clients keep their MCP servers: the files, and the keys in them.
 //!
-//! All knowledge of paths is here, for whoever reads those files and for whoever
-//! edits them.
+//! The only knowledge of paths is here, for reading those files and for editing them.
 
 use std::path::{Path, PathBuf};
 
@@ -10,20 +9,22 @@ use super::profiles::{self, Profile};
 use crate::project_path::leads_out;
 use crate::{Client, Scope};
 
-/// One place where a client keeps servers.
+/// Place where a client keeps servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// For whom it holds.
+    /// Scope of the servers there.
     pub scope: Scope,
-    /// The profile of the client that it is for, where it is for one alone.
+    /// The profile of the client that the place is for, where it is for one alone.
     pub profile: Option<String>,
+    /// The edition of the client that reads the place, where each has places of its own.
+    pub edition: Option<&'static str>,
     /// The file; it need not exist.
     pub file: PathBuf,
-    /// Where in the file the servers are.
+    /// Shape of the servers in the file.
     pub shape: Shape,
 }
 
-/// Where in a file a client keeps its servers.
+/// Shape of a client's servers in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// The language of the file.
@@ -48,7 +49,7 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// That of a file, by its name.
+    /// Returns the language of a file, by its name.
     #[must_use]
     pub fn of(file: &Path) -> Self {
         match file.extension().and_then(|extension| extension.to_str()) {
@@ -58,6 +59,16 @@ impl Syntax {
         }
     }
 }
+
+/// The variables with which users move their clients' files.
+pub(super) const VARIABLES: [&str; 6] = [
+    "AMP_SETTINGS_FILE",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "CONTINUE_GLOBAL_DIR",
+    "COPILOT_HOME",
+    "OPENCODE_CONFIG",
+];
 
 /// The files and folders in a project's folder that make it one.
 pub(super) const PROJECT_MARKS: [&str; 17] = [
@@ -94,11 +105,11 @@ impl Shape {
     }
 }
 
-/// The places of a client, those that win over others last. Where two of them have
-/// a server of one name, the client takes that of the later.
+/// Returns the places of a client, those that win over others last. Where two of them have a server
+/// of one name, the client takes that of the later.
 ///
-/// Only Continue's folders and those of VS Code's profiles are looked into here,
-/// because they may have any name; whether the other files exist is for the caller to find out.
+/// Only Continue's folders and those of VS Code's profiles are looked into here, because they may
+/// have any name; callers find out whether the other files exist.
 #[must_use]
 pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
     let mut places = Places {
@@ -154,13 +165,13 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
     places.places
 }
 
-/// The user's folders in which a client looks for files of any name that name servers,
-/// or keeps what says which of them count.
+/// Returns the user's folders in which a client looks for files of any name that name servers, or
+/// keeps files that say which of these count.
 pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
     match client {
         Client::VsCode | Client::ChatMd => code_folders(&around.app_data)
             .iter()
-            .flat_map(|user| ["profiles", "globalStorage"].map(|name| user.join(name)))
+            .flat_map(|(_, user)| ["profiles", "globalStorage"].map(|name| user.join(name)))
             .collect(),
         Client::Continue => vec![continue_folder(around).join("mcpServers")],
         _ => Vec::new(),
@@ -171,7 +182,7 @@ pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
 /// others.
 pub(super) const CLAUDE_CODE_MANAGED: &str = "managed-mcp.json";
 
-/// The folder in which administrators write what holds for Claude Code.
+/// Returns the folder in which administrators configure Claude Code.
 pub(super) fn claude_code_managed(around: &Surroundings) -> PathBuf {
     let own_case = cfg!(any(windows, target_os = "macos"));
     around.system.join(match own_case {
@@ -180,30 +191,29 @@ pub(super) fn claude_code_managed(around: &Surroundings) -> PathBuf {
     })
 }
 
-/// The shape that most clients have taken over from the first one.
+/// Returns the shape that most clients have taken over from the first one.
 fn mcp_servers() -> Shape {
     Shape::json(&["mcpServers"])
 }
 
-/// The folders of what users of VS Code set: the release's and the insiders' one.
-fn code_folders(app_data: &Path) -> [PathBuf; 2] {
-    ["Code - Insiders", "Code"].map(|product| app_data.join(product).join("User"))
+/// Returns the editions of VS Code, the insiders' and the release, each with the folder of its
+/// users' settings.
+fn code_folders(app_data: &Path) -> [(&'static str, PathBuf); 2] {
+    ["Code - Insiders", "Code"].map(|edition| (edition, app_data.join(edition).join("User")))
 }
 
-/// A client's own folder: where a variable says, or in the user's home.
+/// Returns a client's own folder: the one that a variable names, or one in the user's home.
 fn own_folder(around: &Surroundings, variable: &str, in_home: &str) -> PathBuf {
-    match around.variable(variable) {
-        Some(folder) => PathBuf::from(folder),
-        None => around.home.join(in_home),
-    }
+    let named = around.path(variable);
+    named.unwrap_or_else(|| around.home.join(in_home))
 }
 
-/// The user's own folder of Continue.
+/// Returns the user's own folder of Continue.
 fn continue_folder(around: &Surroundings) -> PathBuf {
     own_folder(around, "CONTINUE_GLOBAL_DIR", ".continue")
 }
 
-/// A list of places in the making.
+/// Places that are being collected.
 struct Places<'a> {
     around: &'a Surroundings,
     places: Vec<Place>,
@@ -214,6 +224,7 @@ impl Places<'_> {
         self.places.push(Place {
             scope,
             profile: None,
+            edition: None,
             file,
             shape,
         });
@@ -223,7 +234,7 @@ impl Places<'_> {
         self.add(Scope::User, file, shape);
     }
 
-    /// A file in the project's folder, where there is a project.
+    /// Adds a file in the project's folder, where there is a project.
     fn project(&mut self, file: &str, shape: Shape) {
         if let Some(project) = &self.around.project {
             let file = project.join(file);
@@ -235,12 +246,11 @@ impl Places<'_> {
         own_folder(self.around, variable, in_home)
     }
 
-    /// Managed servers are read last, but they do more than win by name: where
-    /// that file exists, Claude Code takes servers from nowhere else.
+    /// Adds Claude Code's places. Managed servers are read last, but they do more than win by name:
+    /// where their file exists, Claude Code takes servers from nowhere else.
     fn claude_code(&mut self) {
         let home = &self.around.home;
-        let moved = self.around.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-        let (own, folder) = match moved {
+        let (own, folder) = match self.around.path("CLAUDE_CONFIG_DIR") {
             Some(folder) => (folder.join(".claude.json"), folder),
             None => (home.join(".claude.json"), home.join(".claude")),
         };
@@ -248,8 +258,10 @@ impl Places<'_> {
         self.user(own.clone(), mcp_servers());
         self.project(".mcp.json", mcp_servers());
         // A folder need not be marked as a project's to have servers there.
-        if let Some(folder) = self.around.project.as_ref().or(self.around.folder.as_ref()) {
-            let keys = ["projects", &folder.to_string_lossy(), "mcpServers"];
+        // The key is a text: a folder whose path is none has no key of its own.
+        let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
+        if let Some((folder, key)) = folder.and_then(|folder| Some((folder, folder.to_str()?))) {
+            let keys = ["projects", key, "mcpServers"];
             self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
         }
         let managed = claude_code_managed(self.around).join(CLAUDE_CODE_MANAGED);
@@ -279,21 +291,23 @@ impl Places<'_> {
         self.project(".vscode/mcp.json", shape);
     }
 
-    /// A file that each profile of VS Code has for itself. Which of them is in use
-    /// is for VS Code's windows to know, so all are read; where two have a server of
-    /// one name, the default profile's counts, then that of the first in the list.
+    /// Adds a file that each profile of VS Code has for itself. Only VS Code's windows know which
+    /// of them is in use, so all are read; where two have a server of one name, the default
+    /// profile's counts, then that of the first in the list.
     fn code(&mut self, file: &str, shape: &Shape, is_own: fn(&Profile) -> bool) {
-        for folder in code_folders(&self.around.app_data) {
+        for (edition, folder) in code_folders(&self.around.app_data) {
             let all = profiles::of(&folder).into_iter().rev();
-            for profile in all.filter(is_own) {
+            let named = all.filter(is_own);
+            let named = named.map(|profile| (profile.folder, Some(profile.name)));
+            for (folder, profile) in named.chain([(folder.clone(), None)]) {
                 self.places.push(Place {
                     scope: Scope::User,
-                    file: profile.folder.join(file),
-                    profile: Some(profile.name),
+                    profile,
+                    edition: Some(edition),
+                    file: folder.join(file),
                     shape: shape.clone(),
                 });
             }
-            self.user(folder.join(file), shape.clone());
         }
     }
 
@@ -303,8 +317,8 @@ impl Places<'_> {
         for file in ["config.json", "opencode.json", "opencode.jsonc"] {
             self.user(folder.join(file), shape.clone());
         }
-        if let Some(file) = self.around.variable("OPENCODE_CONFIG") {
-            self.user(PathBuf::from(file), shape.clone());
+        if let Some(file) = self.around.path("OPENCODE_CONFIG") {
+            self.user(file, shape.clone());
         }
         for file in [
             "opencode.json",
@@ -349,8 +363,8 @@ impl Places<'_> {
 
     fn amp(&mut self) {
         let shape = Shape::json(&["amp.mcpServers"]);
-        match self.around.variable("AMP_SETTINGS_FILE") {
-            Some(file) => self.user(PathBuf::from(file), shape.clone()),
+        match self.around.path("AMP_SETTINGS_FILE") {
+            Some(file) => self.user(file, shape.clone()),
             None => {
                 let folder = self.around.config_home.join("amp");
                 self.user(folder.join("settings.json"), shape.clone());
@@ -361,7 +375,7 @@ impl Places<'_> {
         self.project(".amp/settings.jsonc", shape);
     }
 
-    /// The user's own file wins over blocks, which are files of any name.
+    /// Adds Continue's places. The user's own file wins over blocks, which are files of any name.
     fn continue_dev(&mut self) {
         let folder = continue_folder(self.around);
         let list = Shape {
@@ -387,8 +401,8 @@ impl Places<'_> {
 /// Most files that are looked at in a folder of Continue's blocks.
 const MAX_BLOCKS: usize = 200;
 
-/// The files in a folder of Continue's blocks, in the order of their names: YAML of
-/// its own, and JSON as other clients write it.
+/// Returns the files in a folder of Continue's blocks, in the order of their names: YAML of its
+/// own, and JSON as other clients write it.
 fn blocks(folder: &Path, list: &Shape) -> Vec<(PathBuf, Shape)> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

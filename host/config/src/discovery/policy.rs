@@ -4,13 +4,14 @@
 pub(super) mod pattern;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
+use dormouse_text::visible::visible_path;
 
 use pattern::{ConnectedUrl, UrlPattern};
 
-use super::document::{Node, Value};
+use super::document::{Member, Node, Value};
 use super::entry::Reader;
 use super::library::Document;
 use super::search::project_of;
@@ -20,29 +21,31 @@ use crate::{Scope, variables};
 
 const ALLOWED: &str = "allowedMcpServers";
 const DENIED: &str = "deniedMcpServers";
-/// Most entries of a list in a project's settings. Each is held against each of its servers.
+/// Most entries of a list in a project's settings. Each is compared with each of its servers.
 const MAX_RULES: usize = 1000;
 
 const KINDS: &str = "an entry is a table with `serverName`, `serverCommand` or `serverUrl`";
 
-/// What all settings together say.
+/// Policy of all settings together.
 #[derive(Default)]
 pub(super) struct Policy {
     lists: Vec<Lists>,
+    /// The first file of administrators that cannot be read: it may deny anything.
+    unread: Option<PathBuf>,
 }
 
-/// What the settings of one file say.
+/// Lists in the settings of one file.
 struct Lists {
     scope: Scope,
     file: PathBuf,
-    /// None where nothing is said, which is something else than an empty list.
+    /// None where there is no list, which is something else than an empty one.
     allowed: Option<Rules>,
     denied: Rules,
     /// Whether only what administrators allow is allowed.
     managed_only: bool,
 }
 
-/// The entries of a list, each with its line. Each server is held against all of them: a name and
+/// The entries of a list, each with its line. Each server is compared with all of them: a name and
 /// a command are looked up.
 #[derive(Default)]
 struct Rules {
@@ -61,13 +64,12 @@ enum Names {
 /// A server as rules see it, its variables filled in.
 enum Reached {
     Command(Vec<String>),
-    /// None where it is no URL.
+    /// A URL; none where the text is none.
     Url(Option<ConnectedUrl>),
 }
 
 impl Policy {
-    /// Adds what a file of settings says. An entry that is none is told of, and the
-    /// others count.
+    /// Adds the lists of a file of settings. A wrong entry is reported, and the others count.
     pub(super) fn add(
         &mut self,
         (scope, around): (&Scope, &Surroundings),
@@ -90,12 +92,23 @@ impl Policy {
         });
     }
 
-    /// Why a server is denied, if it is, with the file that says so.
+    /// Adds a file of settings that cannot be read.
+    pub(super) fn add_unread(&mut self, scope: &Scope, file: &Path) {
+        if *scope == Scope::Managed {
+            self.unread.get_or_insert_with(|| file.to_owned());
+        }
+    }
+
+    /// Returns the reason why a server is denied, if it is, with the file that denies it.
     ///
-    /// What is denied anywhere is denied. Where there is a list of what is allowed,
-    /// everything else is not. The settings in a project say nothing of a user's own
-    /// servers: they may be a stranger's.
+    /// A server that is denied anywhere is denied. Where there is a list of allowed ones, all
+    /// others are denied. The settings in a project do not apply to a user's own servers: they may
+    /// be a stranger's.
     pub(super) fn denies(&self, found: &Found, around: &Surroundings) -> Option<String> {
+        if let Some(file) = &self.unread {
+            let file = visible_path(file);
+            return Some(format!("{file} cannot be read, and may deny it"));
+        }
         let of_project = project_of(&found.server.origin.scope).is_some();
         let lists = self.lists.iter();
         let heard = lists.filter(|lists| of_project || project_of(&lists.scope).is_none());
@@ -105,7 +118,7 @@ impl Policy {
             if let Some(line) = lists.denied.line_of(name, &reached) {
                 return Some(format!(
                     "`{DENIED}` of {}:{line} names it",
-                    lists.file.display()
+                    visible_path(&lists.file)
                 ));
             }
         }
@@ -126,7 +139,7 @@ impl Policy {
         }
         let files: Vec<_> = allowing
             .iter()
-            .map(|lists| lists.file.display().to_string())
+            .map(|lists| visible_path(&lists.file))
             .collect();
         Some(format!(
             "`{ALLOWED}` of {} does not name it",
@@ -160,7 +173,7 @@ impl Rules {
         }
     }
 
-    /// The line of the first entry that names a server.
+    /// Returns the line of the first entry that names a server.
     fn line_of(&self, name: &str, reached: &Reached) -> Option<usize> {
         let by_name = self.names.get(name).copied();
         by_name
@@ -169,7 +182,7 @@ impl Rules {
             .min()
     }
 
-    /// The line of the first entry that names a server by how it is reached.
+    /// Returns the line of the first entry that names a server by its launch.
     fn line_of_reached(&self, reached: &Reached) -> Option<usize> {
         match reached {
             Reached::Command(words) => self.commands.get(words).copied(),
@@ -181,8 +194,7 @@ impl Rules {
         }
     }
 
-    /// Whether there are entries that name servers by how they are reached, and those of this
-    /// kind.
+    /// Whether there are entries that name servers by a launch of this kind.
     fn has_alike(&self, reached: &Reached) -> bool {
         match reached {
             Reached::Command(_) => !self.commands.is_empty(),
@@ -191,12 +203,12 @@ impl Rules {
     }
 }
 
-/// A text of a rule or of a server with its variables, as Claude Code fills them in.
+/// Fills in the variables of a text of a rule or of a server, as Claude Code does.
 fn filled(text: &str, around: &Surroundings) -> String {
     variables::expand(text, &|name| around.value(name).map(str::to_owned)).text
 }
 
-/// The rules of a list; none where there is no such list.
+/// Reads the rules of a list; none where there is no such list.
 fn rules(
     (root, key, most): (&Node, &str, usize),
     around: &Surroundings,
@@ -215,21 +227,28 @@ fn rules(
     let read = node.items().iter().take(most);
     let mut rules = Rules::default();
     for (index, item) in read.enumerate() {
-        match names(item, around) {
-            Some(names) => rules.add(names, reader.lines.line(item.at)),
-            None => {
-                let message = format!("{} names no servers", quoted(&format!("{key}[{index}]")));
-                reader.problem(item.at, message, Some(KINDS));
-            }
+        let all = item.members().iter();
+        let all: Vec<_> = all.filter_map(|member| names(member, around)).collect();
+        let is_understood = all.len() == 1 && item.members().len() == 1;
+        if !is_understood {
+            let what = match all.is_empty() {
+                true => "names no servers",
+                false => "has more than one key",
+            };
+            let message = format!("{} {what}", quoted(&format!("{key}[{index}]")));
+            reader.problem(item.at, message, Some(KINDS));
+        }
+        // Of a denial that is not understood, each part that is denies.
+        if is_understood || key == DENIED {
+            let line = reader.lines.line(item.at);
+            all.into_iter().for_each(|names| rules.add(names, line));
         }
     }
     Some(rules)
 }
 
-fn names(item: &Node, around: &Surroundings) -> Option<Names> {
-    let [member] = item.members() else {
-        return None;
-    };
+/// Returns the servers that a part of an entry names; none where it is not understood.
+fn names(member: &Member, around: &Surroundings) -> Option<Names> {
     match member.key.as_str() {
         "serverName" => Some(Names::Name(member.node.text()?.to_owned())),
         "serverUrl" => {

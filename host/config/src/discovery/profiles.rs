@@ -11,16 +11,17 @@ use super::places::Syntax;
 /// A named profile.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Profile {
-    /// What its user calls it; its folder's name where that is nowhere to be found.
+    /// Name that the user has given the profile; its folder's name where that is nowhere to be
+    /// found.
     pub(super) name: String,
     pub(super) folder: PathBuf,
-    /// Whether it has servers of its own, and not those of the default profile.
+    /// Whether the profile has servers of its own, and not those of the default profile.
     pub(super) own_servers: bool,
-    /// Whether it has settings of its own.
+    /// Whether the profile has settings of its own.
     pub(super) own_settings: bool,
 }
 
-/// The profiles below a `User` folder, in the order in which VS Code lists them.
+/// Returns the profiles below a `User` folder, in the order in which VS Code lists them.
 pub(super) fn of(user: &Path) -> Vec<Profile> {
     let folder = user.join("profiles");
     // Most have none, and need not have what VS Code remembers read for that.
@@ -45,7 +46,7 @@ pub(super) fn of(user: &Path) -> Vec<Profile> {
     profiles
 }
 
-/// Those that VS Code remembers. That this cannot be read loses their names, and
+/// Returns the profiles that VS Code remembers. A file that cannot be read loses their names, and
 /// nothing else.
 fn listed(user: &Path, folder: &Path) -> Vec<Profile> {
     let file = user.join("globalStorage/storage.json");

@@ -18,6 +18,7 @@ use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
 use super::places::Place;
+use super::unread::UnreadRules;
 use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::problem::quoted;
 use crate::{Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, ShownProgram};
@@ -25,11 +26,10 @@ use crate::{Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
 
-/// How many servers a file may have. Nobody has so many; a file made to keep its
-/// reader busy has more.
+/// Most servers of a file. Nobody has so many; a file made to keep its reader busy has more.
 const MAX_SERVERS_OF_FILE: usize = 1000;
 
-/// What a search for all clients' files depends on.
+/// Setting of the search for all clients' files.
 pub(super) struct Setting<'a> {
     pub(super) around: &'a Surroundings,
     pub(super) inputs: &'a Inputs,
@@ -37,9 +37,11 @@ pub(super) struct Setting<'a> {
     pub(super) filled: BTreeSet<PathBuf>,
     /// The project that the process works in.
     pub(super) entered: Option<EnteredProject>,
+    /// Whether Dormouse itself is found, too, and not skipped.
+    pub(super) has_itself: bool,
 }
 
-/// The search of one client's files, and what it has come to.
+/// The search of one client's files, and its results.
 pub(super) struct Search<'a> {
     pub(super) client: Client,
     pub(super) around: &'a Surroundings,
@@ -47,13 +49,14 @@ pub(super) struct Search<'a> {
     pub(super) library: &'a mut Library,
     pub(super) sources: Vec<Source>,
     pub(super) found: Vec<Found>,
-    /// Where in `found` the last one of a written name is.
+    /// Places in `found` of the last server of each written name.
     last_found: HashMap<String, usize>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) counted: Vec<CountedServer>,
-    /// The written names of these.
+    /// Written names of the servers in `counted`.
     counted_names: HashSet<String>,
     pub(super) refused: Vec<RefusedServer>,
+    pub(super) unread: Vec<UnreadRules>,
     pub(super) documents: Vec<(Scope, Rc<Loaded>)>,
 }
 
@@ -77,6 +80,7 @@ impl<'a> Search<'a> {
             counted: Vec::new(),
             counted_names: HashSet::new(),
             refused: Vec::new(),
+            unread: Vec::new(),
             documents: Vec::new(),
         };
         for place in places {
@@ -90,6 +94,10 @@ impl<'a> Search<'a> {
     fn place(&mut self, place: &Place) {
         let project = project_of(&place.scope);
         let loaded = self.library.open(&place.file, place.shape.syntax, project);
+        // Claude Code has its rules in files of their own.
+        if self.client != Client::ClaudeCode {
+            self.note_unread(&place.scope, (&place.file, place.shape.syntax), &loaded);
+        }
         let state = match &*loaded {
             Loaded::Missing => SourceState::Missing,
             Loaded::Bad(problem) => SourceState::Read {
@@ -177,7 +185,7 @@ impl<'a> Search<'a> {
         reader.problems
     }
 
-    /// The servers of a document, where it has any.
+    /// Returns the servers of a document, where it has any.
     fn servers<'d>(
         &self,
         document: &'d Document,
@@ -225,7 +233,7 @@ impl<'a> Search<'a> {
         project_of(scope).is_none_or(|project| self.setting.filled.contains(project))
     }
 
-    /// Reads a server. Where nobody could start it now, returns how it is written.
+    /// Reads a server. Where it could not be started now, returns its launch as it is written.
     fn server(
         &mut self,
         server: &NamedTable<'_>,
@@ -288,6 +296,7 @@ impl<'a> Search<'a> {
         let left_to_show = self.library.left_to_show(whose);
         let mut filler = Filler {
             around: self.around,
+            takes_itself: self.setting.has_itself,
             folder,
             variables: &context.variables,
             of_entry: BTreeMap::new(),
@@ -324,7 +333,7 @@ impl<'a> Search<'a> {
             let (project, file_use) = match (project, self.setting.entered.as_ref()) {
                 (Some(project), _) => (project, FileUse::FilledIn),
                 (None, Some(entered)) if read.is_of_entered => {
-                    (entered.folder.as_path(), FileUse::FilledIntoUsers)
+                    (entered.folder.path.as_path(), FileUse::FilledIntoUsers)
                 }
                 (None, _) => continue,
             };
@@ -360,7 +369,7 @@ impl<'a> Search<'a> {
                 };
                 self.add(Found {
                     own: Own::of(&written, filled, &source),
-                    filled_from: entered.map(|entered| entered.folder.clone()),
+                    filled_from: entered.map(|entered| entered.folder.path.clone()),
                     server: config,
                     written_name: server.name.to_owned(),
                     notes: filler.notes,
@@ -402,9 +411,9 @@ impl<'a> Search<'a> {
         });
     }
 
-    /// An entry that says nothing of how its server is reached changes one that an
-    /// earlier file has. It is that server once more, from where it is changed, so
-    /// that a project which nobody trusts changes nothing of a user's.
+    /// Changes a server of an earlier file, for an entry without a launch. The server is added once
+    /// more, from where it is changed, so that a project which nobody trusts changes nothing of a
+    /// user's.
     fn change(
         &mut self,
         server: &NamedTable<'_>,
@@ -443,7 +452,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A launch as people see it before they trust its project.
+/// Returns a launch as people see it before they trust its project.
 fn with_shown(mut launch: Launch, shown: Option<&ShownProgram>) -> Launch {
     if let (Launch::Stdio(stdio), Some(shown)) = (&mut launch, shown) {
         stdio.command.clone_from(&shown.command);
@@ -456,13 +465,13 @@ fn with_shown(mut launch: Launch, shown: Option<&ShownProgram>) -> Launch {
     launch
 }
 
-/// What all servers of one place have in common.
+/// Data that all servers of one place have in common.
 struct Context<'p> {
     place: &'p Place,
     keys: String,
     questions: BTreeMap<String, String>,
     variables: ClientVariables,
-    /// Where the browser comes back to after a login, where a server does not say.
+    /// Redirect URI for logins, where a server has none.
     redirect: Option<String>,
 }
 
@@ -478,7 +487,7 @@ impl Context<'_> {
     }
 }
 
-/// A server's table, its name, and where it begins.
+/// A server's table, with its name and its place.
 struct NamedTable<'d> {
     name: &'d str,
     at: usize,
@@ -510,7 +519,7 @@ impl<'d> NamedTable<'d> {
     }
 }
 
-/// The project in whose folder a file is, where it is in one.
+/// Returns the project in whose folder a file is, where it is in one.
 pub(super) fn project_of(scope: &Scope) -> Option<&Path> {
     match scope {
         Scope::Project(folder) => Some(folder.as_path()),
@@ -518,7 +527,7 @@ pub(super) fn project_of(scope: &Scope) -> Option<&Path> {
     }
 }
 
-/// A name of a server within what a message calls it.
+/// Returns a server's name as a part of an entry's name in messages.
 fn shown(name: &str) -> String {
     quoted(name).trim_matches('`').to_owned()
 }

@@ -1,78 +1,120 @@
-//! What a client makes of its own servers once it has read all of its files: those
-//! that its settings turn off, and those that others take the place of.
+//! Settling the servers of a client once all of its files are read: its settings turn some off,
+//! and others take the place of some.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use dormouse_text::visible::visible_path;
 
 use super::document::Node;
 use super::formats::claude_code::{self, DeniedTools};
-use super::formats::{gemini, opencode};
-use super::library::Loaded;
+use super::formats::{amp, gemini, opencode, unheard};
+use super::library::{Document, Loaded};
 use super::places::{CLAUDE_CODE_MANAGED, Syntax};
 use super::policy::Policy;
 use super::search::{Search, project_of};
 use super::{Found, Source, SourceState};
 use crate::{Adapter, Client, Origin, Scope};
 
-/// Takes from a server what its client's settings deny.
-fn deny(found: &mut Found, tools: &[&str]) {
-    if tools.contains(&"*") {
+/// Beginning of a note that says why a server is off.
+pub(super) const OFF: &str = "it is off: ";
+
+/// Removes from a server what its client's settings deny.
+fn deny(found: &mut Found, tools: Vec<String>) {
+    if tools.iter().any(|tool| tool == "*") {
         found.server.enabled = false;
-        let note = "it is off: `permissions.deny` names it";
-        found.notes.push(note.to_owned());
+        let note = format!("{OFF}`permissions.deny` names it");
+        found.notes.push(note);
     } else if let Adapter::Bridge(bridge) = &mut found.server.adapter {
-        let denied = tools.iter().map(|tool| (*tool).to_owned());
-        bridge.filter.exclude.extend(denied);
+        bridge.filter.exclude.extend(tools);
+    }
+}
+
+/// Removes tools from a server that its client's settings turn off.
+fn exclude(found: &mut Found, tools: Vec<String>) {
+    if let Adapter::Bridge(bridge) = &mut found.server.adapter {
+        bridge.filter.exclude.extend(tools);
     }
 }
 
 impl Search<'_> {
-    /// Turns off what a client's settings turn off.
+    /// Applies a client's settings that turn servers and tools off.
     pub(super) fn switch(&mut self) {
         match self.client {
             Client::ClaudeCode => self.switch_claude_code(),
+            Client::Amp => self.each(|found, document| {
+                exclude(found, amp::disabled(&document.root, &found.written_name));
+            }),
             Client::Gemini => self.each(|found, document| {
-                if let Some(why) = gemini::off(document, &found.written_name) {
+                exclude(found, gemini::excluded(&document.root, &found.written_name));
+                if let Some(why) = gemini::off(&document.root, &found.written_name) {
                     found.server.enabled = false;
-                    found.notes.push(format!("it is off: {why}"));
+                    let file = visible_path(&document.file);
+                    found.notes.push(format!("{OFF}{why}, in {file}"));
                 }
             }),
             Client::OpenCode => self.each(|found, document| {
                 if let Adapter::Bridge(bridge) = &mut found.server.adapter {
-                    opencode::add_to(&mut bridge.filter, document, &found.written_name);
+                    let name = &found.written_name;
+                    opencode::add_to(&mut bridge.filter, &document.root, name);
                 }
             }),
             _ => {}
         }
+        self.deny_unread();
+        self.note_unheard();
     }
 
-    /// Applies each document to each server that it may say something of: what is in
-    /// a project's folder says nothing of a user's own servers.
-    fn each(&mut self, apply: impl Fn(&mut Found, &Node)) {
+    /// Notes the rules of the user's files that deny tools, and that only the client hears.
+    fn note_unheard(&mut self) {
+        let client = self.client;
+        let users = self.documents.iter();
+        let users = users.filter(|(scope, _)| project_of(scope).is_none());
+        let keys = users.filter_map(|(_, loaded)| unheard::denials(client, loaded.root()?));
+        let keys: BTreeSet<_> = keys.collect();
+        let notes = keys.iter().map(|key| {
+            format!(
+                "`{key}` of {client} denies tools, which only {client} hears: `exclude_tools` takes \
+                 them out here"
+            )
+        });
+        let notes: Vec<_> = notes.collect();
+        for found in &mut self.found {
+            found.own.notes.extend(notes.iter().cloned());
+        }
+    }
+
+    /// Applies each document to each server that it may be about: files in a project's folder are
+    /// not about a user's own servers.
+    fn each(&mut self, apply: impl Fn(&mut Found, &Document)) {
         for found in &mut self.found {
             for (scope, loaded) in &self.documents {
                 let may =
                     project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
                 if let (true, Loaded::Document(document)) = (may, &**loaded) {
-                    apply(found, &document.root);
+                    apply(found, document);
                 }
             }
         }
     }
 
-    /// What Claude Code's settings and its user's own file say of its servers: the
-    /// answers to its question for each server of a project's, and the policy.
+    /// Applies Claude Code's settings and its user's own file to its servers: the answers to its
+    /// question for each server of a project's, and the policy.
     fn switch_claude_code(&mut self) {
         let mut policy = Policy::default();
         let mut documents = Vec::new();
         for (scope, file) in claude_code::settings(self.around) {
             let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
+            self.note_unread(&scope, (&file, Syntax::Json), &loaded);
             let read = |problems| SourceState::Read {
                 servers: 0,
                 problems,
             };
             let state = match &*loaded {
                 Loaded::Missing => SourceState::Missing,
-                Loaded::Bad(problem) => read(vec![problem.clone()]),
+                Loaded::Bad(problem) => {
+                    policy.add_unread(&scope, &file);
+                    read(vec![problem.clone()])
+                }
                 Loaded::Document(document) => {
                     let mut reader = document.reader();
                     policy.add((&scope, self.around), document, &mut reader);
@@ -111,7 +153,7 @@ impl Search<'_> {
                 Some(_) => &denied_to_projects,
                 None => &denied_to_all,
             };
-            deny(found, &denied.of_server(&found.written_name));
+            deny(found, denied.of_server(&found.written_name));
             let folders = folders_off.get(found.written_name.as_str());
             if let (Scope::User, Some(folders)) = (&found.server.origin.scope, folders) {
                 found.own.notes.push(format!(
@@ -125,7 +167,7 @@ impl Search<'_> {
             }
             if let Some(why) = off {
                 found.server.enabled = false;
-                found.notes.push(format!("it is off: {why}"));
+                found.notes.push(format!("{OFF}{why}"));
             }
             if let Some(why) = policy.denies(found, self.around) {
                 found.server.enabled = false;
@@ -135,7 +177,7 @@ impl Search<'_> {
         }
     }
 
-    /// Notes which servers this client does not take, because of others of its own.
+    /// Notes the servers that this client does not take, because of others of its own.
     pub(super) fn shadow(&mut self) {
         let mut last: BTreeMap<String, usize> = BTreeMap::new();
         for (index, found) in self.found.iter().enumerate() {
@@ -158,7 +200,8 @@ impl Search<'_> {
         }
     }
 
-    /// Where there is a file of managed servers, Claude Code takes no others.
+    /// Returns the place of the managed servers, if there are any: Claude Code takes no others
+    /// then.
     fn managed(&self) -> Option<Origin> {
         let mut sources = self.sources.iter();
         let source = sources.find(|source| {

@@ -1,16 +1,18 @@
-//! Where the process stands: all that the search for clients' files depends on.
+//! Surroundings of the process: everything that the search for clients' files depends on.
 //!
-//! It is data, so that a test can stand anywhere.
+//! They are data, so that tests can have any.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use dormouse_text::visible::visible_path;
 
+use crate::problem::quoted;
 use crate::project_path::is_marked;
 
-/// What marks a folder as a project's, beside a client's own file.
+/// Mark of a project's folder, beside a client's own file.
 const REPOSITORY: &str = ".git";
 
 /// The folders and variables that clients' files are found and read with.
@@ -18,13 +20,13 @@ const REPOSITORY: &str = ".git";
 pub struct Surroundings {
     /// The user's home folder.
     pub home: PathBuf,
-    /// Where programs of the XDG kind keep configuration: `~/.config` unless
-    /// `XDG_CONFIG_HOME` says something else, on every system.
+    /// Folder in which programs of the XDG kind keep configuration: `~/.config` unless
+    /// `XDG_CONFIG_HOME` names another, on every system.
     pub config_home: PathBuf,
-    /// Where desktop programs keep their data: `%APPDATA%` on Windows,
+    /// Folder in which desktop programs keep their data: `%APPDATA%` on Windows,
     /// `~/Library/Application Support` on macOS, [`Self::config_home`] elsewhere.
     pub app_data: PathBuf,
-    /// The folder of what administrators write; `/etc` on Linux.
+    /// Folder of the administrators' files; `/etc` on Linux.
     pub system: PathBuf,
     /// The folder in which the process works; none where it works for no folder in
     /// particular.
@@ -36,7 +38,7 @@ pub struct Surroundings {
 }
 
 impl fmt::Debug for Surroundings {
-    /// Without the values of the environment.
+    /// Leaves out the values of the environment.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Surroundings")
             .field("home", &self.home)
@@ -47,8 +49,8 @@ impl fmt::Debug for Surroundings {
 }
 
 impl Surroundings {
-    /// Those of this process. `folder` is where it works (its working directory, or
-    /// what a user names); the project is that folder or the nearest one above it
+    /// Reads the surroundings of this process. `folder` is the folder that it works in (its working
+    /// directory, or what a user names); the project is that folder or the nearest one above it
     /// that is marked as one.
     ///
     /// # Errors
@@ -61,22 +63,26 @@ impl Surroundings {
             anyhow::bail!(
                 "`{}` is no absolute path, and so not your home folder\nhint: set HOME, or name a \
                  file with `--config`",
-                home.display()
+                visible_path(&home)
             );
         }
         if !home.is_dir() {
             tracing::warn!(
                 "your home folder `{}` is not there: no client's file is read",
-                home.display()
+                visible_path(&home)
             );
         }
         let env = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        Ok(Self::new(home, env, folder))
+        let around = Self::new(home, env, folder);
+        for told in around.unheard() {
+            tracing::warn!("{told}");
+        }
+        Ok(around)
     }
 
-    /// Those of a home folder and an environment.
+    /// Makes the surroundings of a home folder and an environment.
     #[must_use]
     pub fn new(home: PathBuf, env: HashMap<String, String>, folder: Option<&Path>) -> Self {
         // A relative path there is to be ignored, says the XDG specification.
@@ -113,9 +119,9 @@ impl Surroundings {
         }
     }
 
-    /// The folder that decides what is started in it without a folder of its own: the project, or
-    /// the folder in which the process works where that is none. None where that is the home folder
-    /// or above it: what lies there is the user's or the system's.
+    /// Returns the folder that decides what is started in it without a folder of its own: the
+    /// project, or the folder in which the process works where that is in none. None where that is
+    /// the home folder or above it: files there are the user's or the system's.
     #[must_use]
     pub fn deciding_folder(&self) -> Option<&Path> {
         let folder = self.folder.as_deref();
@@ -123,8 +129,8 @@ impl Surroundings {
         self.project.as_deref().or(folder)
     }
 
-    /// A variable of the environment. Windows does not tell upper from lower case in
-    /// their names.
+    /// Returns a variable of the environment. Windows does not tell upper from lower case in such
+    /// names.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         let exact = self.env.get(name);
@@ -136,11 +142,32 @@ impl Surroundings {
         value.map(String::as_str)
     }
 
-    /// A variable of the environment; none where it is empty, which is how people
-    /// unset one for a single command.
+    /// Returns a variable of the environment; none where it is empty, which is how people unset one
+    /// for a single command.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.value(name).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the path that a variable of a client's names. A relative one would lead into
+    /// whichever folder the process works in, and is not heard.
+    #[must_use]
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.variable(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    }
+
+    /// Returns sentences on the variables of clients that are not heard.
+    fn unheard(&self) -> impl Iterator<Item = String> {
+        let all = super::places::VARIABLES.into_iter();
+        all.filter_map(|name| {
+            let written = self.variable(name).filter(|_| self.path(name).is_none())?;
+            Some(format!(
+                "`{name}` is {}, which is no absolute path, and is not heard\n\
+                 hint: set it to an absolute path",
+                quoted(written)
+            ))
+        })
     }
 }
 
@@ -153,9 +180,9 @@ fn holds_home(folder: &Path, home: &Path) -> bool {
             .is_ok_and(|folder| real_home().starts_with(folder))
 }
 
-/// The project that a folder belongs to: the nearest folder, from it upwards, with
-/// a client's project file or a repository in it. The home folder is none, and
-/// nothing above it is looked at: what lies there is not the work at hand.
+/// Finds the project that a folder belongs to: the nearest folder, from it upwards, with a client's
+/// project file or a repository in it. The home folder is none, and nothing above it is looked at:
+/// what lies there is not the work at hand.
 #[must_use]
 pub fn project_of(folder: &Path, home: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
@@ -169,4 +196,33 @@ pub fn project_of(folder: &Path, home: &Path) -> Option<PathBuf> {
                 .any(|mark| is_marked(folder, Path::new(mark)))
         })
         .map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clients_variable_that_is_no_absolute_path_is_told_and_not_heard() {
+        for name in super::super::places::VARIABLES {
+            for (value, is_heard, is_told) in [
+                ("", false, false),
+                (".client", false, true),
+                ("~/client", false, true),
+                ("../a\nb", false, true),
+                ("/client", cfg!(unix), !cfg!(unix)),
+            ] {
+                let env = HashMap::from([(name.to_owned(), value.to_owned())]);
+                let around = Surroundings::new("/home/u".into(), env, None);
+                assert_eq!(around.path(name).is_some(), is_heard, "{value}");
+                let told: Vec<_> = around.unheard().collect();
+                assert_eq!(told.len(), usize::from(is_told), "{told:?}");
+                let starts = format!("`{name}` is `{}`", value.escape_debug());
+                assert!(
+                    told.iter().all(|told| told.starts_with(&starts)),
+                    "{told:?}"
+                );
+            }
+        }
+    }
 }

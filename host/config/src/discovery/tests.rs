@@ -14,22 +14,30 @@ use crate::{Inputs, MAX_FILLED_IN};
 mod broken;
 mod denied_tools;
 mod filling;
+mod given_back;
+mod in_project;
 mod inputs;
+mod itself;
 mod kept_secrets;
 mod many_servers;
 mod merged;
+mod name_taken;
+#[cfg(unix)]
+mod not_utf8;
 mod oauth;
+mod overlays;
 mod policy;
 mod profiles;
 mod read_once;
 mod table;
+mod taken_over;
 
 /// The homes that are kept beside the tests.
 fn homes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/homes")
 }
 
-/// What is found where everything may be filled in.
+/// Discovers servers where everything may be filled in.
 fn discover_all(around: &Surroundings, clients: &[Client], inputs: &Inputs) -> Discovery {
     let policy = FillPolicy {
         inputs,
@@ -114,7 +122,7 @@ impl Home {
         }
     }
 
-    /// What is found for some clients, as text.
+    /// Returns what is found for some clients, as text.
     fn found(&self, clients: &[Client]) -> String {
         self.shown(&describe(&discover_all(
             &self.around(),
@@ -123,7 +131,7 @@ impl Home {
         )))
     }
 
-    /// A text without the temporary folder in it.
+    /// Returns a text without the temporary folder in it.
     fn shown(&self, text: &str) -> String {
         let folder = self.path("");
         text.replace(folder.to_str().unwrap(), "")
@@ -131,8 +139,7 @@ impl Home {
     }
 }
 
-/// All that was found, as text. Secrets are in it: that they are what they have to
-/// be is what is looked at here.
+/// Describes all that was found. Secrets are in it, because their values are checked here.
 fn describe(discovery: &Discovery) -> String {
     let mut text = String::new();
     for source in &discovery.sources {

@@ -1,4 +1,4 @@
-//! How long clients let a call of a tool take.
+//! Longest times that clients let a call of a tool take.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use super::entry::Unit;
 use super::formats;
 use crate::Client;
 
-/// How long Claude Code waits for a call of a program that says nothing.
+/// Time that Claude Code waits for a call of a program that says nothing.
 const CLAUDE_CODE_SILENCE: Duration = Duration::from_secs(30 * 60);
 
-/// How long VS Code waits for a call: for as long as its user does, which is as long as any call
-/// may take here, however often its progress puts that off (`mcpServerRequestHandler.ts`).
+/// Time that VS Code waits for a call: as long as its user does, which is as long as any call may
+/// take here, however often its progress puts that off (`mcpServerRequestHandler.ts`).
 const VSCODE_WAIT: Duration = Duration::from_secs(6 * 60 * 60);
 
-/// How long calls of a client's servers may take where its file does not say. None where that is
-/// no longer than calls of any server may take: a client that is in more of a hurry ends its
-/// calls itself.
+/// Returns the longest time for calls of a client's servers where its file has none. None where
+/// that is no longer than calls of any server may take: a client that is in more of a hurry ends
+/// its calls itself.
 pub(super) fn usual_call_timeout(client: Client, around: &Surroundings) -> Option<Duration> {
     match client {
         Client::ClaudeCode => {}
@@ -29,8 +29,8 @@ pub(super) fn usual_call_timeout(client: Client, around: &Surroundings) -> Optio
     Some(milliseconds.map_or(CLAUDE_CODE_SILENCE, Duration::from_millis))
 }
 
-/// The key of a server's entry with which a client is told how long a call may take, and the
-/// value for that long, rounded up. None where a client knows no such key.
+/// Returns the key of a server's entry with which a client is told the longest time for a call, and
+/// the value for that time, rounded up. None where a client knows no such key.
 #[must_use]
 pub fn call_timeout_entry(client: Client, timeout: Duration) -> Option<(&'static str, u64)> {
     let (key, unit) = formats::dialect(client).call_timeout?;

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use super::files;
 use crate::project_path::{Location, location};
 
-/// Most bytes of such files that are kept at a time. Of what is more, each look is one of its own,
-/// and a project whose file is not the same at two looks is not trusted (see
+/// Most bytes of such files that are kept at a time. Further files are read at each look, and a
+/// project whose file is not the same at two looks is not trusted (see
 /// [`Library::add`](super::library::Library::add)).
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
@@ -27,7 +27,7 @@ pub(super) struct ValueFiles {
 pub(super) struct ValueFile {
     pub(super) bytes: Rc<[u8]>,
     pub(super) hash: blake3::Hash,
-    /// Whether it is in the project's folder, also by the path that links lead to.
+    /// Whether the file is in the project's folder, also by the path that links lead to.
     pub(super) is_within_project: bool,
 }
 
@@ -39,8 +39,8 @@ impl ValueFiles {
         }
     }
 
-    /// Reads a file, or says what was read before; none where there is no such file. The error is
-    /// what follows "the file".
+    /// Reads a file, or returns what was read before; none where there is no such file. The error
+    /// is what follows "the file".
     pub(super) fn read(&mut self, file: &Path) -> Result<Option<ValueFile>, String> {
         if let Some(known) = self.read.get(file) {
             return known.clone();

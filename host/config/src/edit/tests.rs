@@ -1,8 +1,13 @@
 use std::fs;
 
-use dormouse_policy::FsGrant;
+use dormouse_policy::{FsGrant, FsMode, Grants};
 
 use super::*;
+
+/// Table of a plugin that is granted nothing.
+fn plugin(file: &str) -> Table {
+    component_table(Path::new(file), (&Grants::default(), None)).unwrap()
+}
 
 struct Fixture {
     folder: tempfile::TempDir,
@@ -74,14 +79,7 @@ fn switching_changes_one_line() {
 #[test]
 fn adding_appends() {
     let f = fixture(FULL);
-    f.editor
-        .add(
-            "new",
-            Path::new("/opt/new.wasm"),
-            (&Grants::default(), None),
-            false,
-        )
-        .unwrap();
+    f.editor.add("new", plugin("/opt/new.wasm"), false).unwrap();
     assert_eq!(
         f.text(),
         format!("{FULL}\n[servers.new]\ncomponent = \"/opt/new.wasm\"\n")
@@ -92,6 +90,40 @@ fn adding_appends() {
         config.servers["new"].component(),
         Some(Path::new("/opt/new.wasm"))
     );
+}
+
+#[test]
+fn more_is_granted_beside_what_is_there() {
+    let folder = |path: &str, mode| FsGrant {
+        path: path.into(),
+        real: None,
+        mode,
+    };
+    let more = Grants {
+        fs: vec![
+            folder("/a", FsMode::ReadWrite),
+            folder("/b", FsMode::ReadOnly),
+        ],
+        env: vec!["TZ".to_owned()],
+    };
+    for (before, after) in [
+        (
+            "[servers.x]\ncomponent = \"/x.wasm\" # mine\n\n[servers.y]\ncommand = \"y\"\n",
+            "[servers.x]\ncomponent = \"/x.wasm\" # mine\n\n[servers.x.grants]\nfs = [{ path = \"/a\", mode = \"rw\" }, { path = \"/b\", mode = \"ro\" }]\nenv = [\"TZ\"]\n\n[servers.y]\ncommand = \"y\"\n",
+        ),
+        (
+            "[servers.x]\ncomponent = \"/x.wasm\"\ngrants = { fs = [{ path = \"/c\", mode = \"ro\" }, { path = \"/a\", mode = \"ro\" }], env = [\"TZ\"] }\n",
+            "[servers.x]\ncomponent = \"/x.wasm\"\ngrants = { fs = [{ path = \"/c\", mode = \"ro\" }, { path = \"/a\", mode = \"rw\" }, { path = \"/b\", mode = \"ro\" }], env = [\"TZ\"] }\n",
+        ),
+    ] {
+        let f = fixture(before);
+        assert!(f.editor.grant("x", &more).unwrap());
+        assert_eq!(f.text(), after);
+        assert!(f.editor.grant("none", &more).is_err());
+        let (config, problems) = file::parse(&f.editor.file, &f.text());
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(config.servers["x"].grants.env, ["TZ"]);
+    }
 }
 
 #[test]
@@ -113,7 +145,11 @@ fn grants_are_written_as_they_are_read() {
         env: vec!["TZ".to_owned()],
     };
     f.editor
-        .add("x", Path::new("/x.wasm"), (&grants, None), false)
+        .add(
+            "x",
+            component_table(Path::new("/x.wasm"), (&grants, None)).unwrap(),
+            false,
+        )
         .unwrap();
     assert_eq!(
         f.text(),
@@ -133,14 +169,7 @@ env = ["TZ"]
 #[test]
 fn a_name_that_is_taken_is_replaced_only_on_demand_and_with_its_grants() {
     let f = fixture(FULL);
-    let add = |replace| {
-        f.editor.add(
-            "time",
-            Path::new("/t.wasm"),
-            (&Grants::default(), None),
-            replace,
-        )
-    };
+    let add = |replace| f.editor.add("time", plugin("/t.wasm"), replace);
     assert_eq!(
         add(false).unwrap_err().to_string(),
         "there is a server `time` already\nhint: choose another name, or replace it with `--force`"
@@ -180,9 +209,7 @@ fn other_ways_to_write_it_are_edited_too() {
         f.text(),
         "servers = { a = { component = \"a.wasm\" , enabled = false } } # all\n"
     );
-    f.editor
-        .add("b", Path::new("/b.wasm"), (&Grants::default(), None), false)
-        .unwrap();
+    f.editor.add("b", plugin("/b.wasm"), false).unwrap();
     f.editor.remove("a").unwrap();
     let (config, problems) = file::parse(&f.editor.file, &f.text());
     assert_eq!(problems, []);
@@ -190,9 +217,7 @@ fn other_ways_to_write_it_are_edited_too() {
 
     let f = fixture("servers.a.component = \"a.wasm\" # dotted\n");
     f.editor.set_enabled("a", false, false).unwrap();
-    f.editor
-        .add("b", Path::new("/b.wasm"), (&Grants::default(), None), false)
-        .unwrap();
+    f.editor.add("b", plugin("/b.wasm"), false).unwrap();
     let (config, problems) = file::parse(&f.editor.file, &f.text());
     assert_eq!(problems, []);
     assert!(!config.servers["a"].enabled);
@@ -223,9 +248,7 @@ fn a_missing_file_is_made_with_its_folder() {
         file: folder.path().join("a/b/dormouse.toml"),
         lock: folder.path().join("edit.lock"),
     };
-    editor
-        .add("x", Path::new("/x.wasm"), (&Grants::default(), None), false)
-        .unwrap();
+    editor.add("x", plugin("/x.wasm"), false).unwrap();
     assert_eq!(
         fs::read_to_string(&editor.file).unwrap(),
         "[servers.x]\ncomponent = \"/x.wasm\"\n"
@@ -267,12 +290,7 @@ fn edits_at_once_lose_nothing() {
             scope.spawn(move || {
                 for number in 0..5 {
                     editor
-                        .add(
-                            &format!("s{thread}-{number}"),
-                            Path::new("/x.wasm"),
-                            (&Grants::default(), None),
-                            false,
-                        )
+                        .add(&format!("s{thread}-{number}"), plugin("/x.wasm"), false)
                         .unwrap();
                 }
             });

@@ -504,6 +504,33 @@ fn files_that_are_none_are_refused() {
 }
 
 #[test]
+fn a_program_of_the_home_is_found_there() {
+    let home = etcetera::home_dir().unwrap();
+    let home = home.to_str().unwrap();
+    for (command, program) in [
+        (r#""~/a b/c\u00f6.py""#, format!("{home}/a b/c\u{f6}.py")),
+        (r#"["~/run", "~/file"]"#, format!("{home}/run")),
+        // These are no paths in it, and a shell would not fill in the last one either.
+        (r#""~""#, "~".to_owned()),
+        (r#""~other/run""#, "~other/run".to_owned()),
+        (r#""./~/run""#, "./~/run".to_owned()),
+    ] {
+        let text = format!("[servers.a]\ncommand = {command}");
+        let (config, problems) = parse(Path::new(FILE), &text);
+        assert_eq!(problems, []);
+        let bridge = config.servers["a"].bridge().unwrap();
+        let (Launch::Stdio(stdio), Launch::Stdio(written)) = (&bridge.launch, &bridge.written)
+        else {
+            panic!("{bridge:?}")
+        };
+        assert_eq!(stdio.command, program, "{command}");
+        // Arguments are the program's own matter, and people read what they have written.
+        assert!(stdio.args.iter().all(|arg| arg == "~/file"), "{command}");
+        assert_eq!(stdio.shown(), written.command, "{command}");
+    }
+}
+
+#[test]
 fn upstreams_are_read() {
     let (config, problems) = parse(
         Path::new(FILE),
@@ -892,8 +919,8 @@ fn answers_are_filled_into_servers() {
     assert_eq!(arguments(&config).0[0], "users");
 }
 
-/// Who is not to be asked may be what cannot be read; of nothing else do the servers of clients
-/// depend.
+/// A mistake in `clients` may hide a client that is not to be asked, so that none is; on no other
+/// mistake do the servers of clients depend.
 #[test]
 fn a_mistake_about_discovery_costs_what_it_is_in() {
     for (text, is_nobody_asked) in [

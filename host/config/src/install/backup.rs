@@ -1,4 +1,4 @@
-//! Backups of the files that were changed, and their way back.
+//! Backups of the files that were changed, and undoing the changes.
 //!
 //! Each run that changes files has a folder, named by its time; the last one is the
 //! one that is undone. A file is only put back as a whole where it still is what the
@@ -8,39 +8,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
-use dormouse_files::paths;
-use dormouse_files::replace::{Access, remove, replace};
+use anyhow::{Context, Result, bail};
+use dormouse_files::replace::{Access, remove_if, replace};
+use dormouse_files::{attributes, ownership, paths};
+use dormouse_text::visible::visible_path;
 use serde::{Deserialize, Serialize};
 
 use crate::discovery::places::Syntax;
-use crate::file;
+use crate::edit::EditLock;
+use crate::{file, settled};
 
 use super::Change;
 
 const MANIFEST: &str = "manifest.json";
 
-/// What one run has changed.
+/// Changes of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Manifest {
-    /// The command that did it, as a user would write it.
+    /// The command that made them, as a user would write it.
     command: String,
     files: Vec<Saved>,
 }
 
-/// One file that was changed.
+/// File that was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Saved {
     path: PathBuf,
-    /// The hash of the text before; none where there was no file.
+    /// Hash of the text before; none where there was no file.
     before: Option<String>,
-    /// The hash of the text after.
+    /// Hash of the text after.
     after: String,
-    /// The backup's name in this folder.
+    /// Name of the backup in this folder.
     copy: Option<String>,
-    /// Whether it is Dormouse's own configuration.
+    /// Whether the file is Dormouse's own configuration.
     own: bool,
-    /// Whether it has been put back.
+    /// Mode of the file before, where the change has made it private.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<u32>,
+    /// Text that says whom that mode is about ([`attributes::sharing`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sharing: Option<String>,
+    /// Whether the file has been put back.
     #[serde(default)]
     undone: bool,
 }
@@ -52,35 +60,44 @@ pub struct Run {
     manifest: Manifest,
 }
 
-/// What can be done about one file of a run.
+/// Step that undoes the change of one file of a run.
 #[derive(Debug)]
 pub enum Undo {
-    /// It is put back: this is the change, or the file's removal.
+    /// The file is put back: this is the change.
     Back(Change),
-    /// It was not there before, and is removed.
-    Remove(PathBuf),
-    /// It has been edited since, and gets back what it had, with what was written into it since.
+    /// The file was not there before, and is removed: it has this text now.
+    Remove(PathBuf, String),
+    /// The file has been edited since, and gets back what it had, with what was written into it
+    /// since.
     Merge(Change),
-    /// It has been edited since.
+    /// The same, without servers in place of which others have been written since: these names.
+    MergePart(Change, Vec<String>),
+    /// The file has been edited since.
     Edited(PathBuf),
-    /// It is Dormouse's own, which files that are left as they are still need.
+    /// The file is Dormouse's own, and has servers that their clients' files do not get back.
     Needed(PathBuf),
-    /// It is as it was before.
+    /// The file is as it was before.
     Nothing,
 }
 
-/// The folder of all backups, in Dormouse's folder for data.
+/// Returns the folder of all backups, in Dormouse's folder for data.
 #[must_use]
 pub fn folder(data: &Path) -> PathBuf {
     data.join("backups")
 }
 
-/// Keeps what files are before they are changed. Returns the backups' folder.
+/// Returns Dormouse's folder for data, which the folder of all backups is in.
+fn data_of(backups: &Path) -> &Path {
+    backups.parent().unwrap_or(backups)
+}
+
+/// Keeps the texts of files before they are changed. Returns the folder of these backups.
 ///
 /// # Errors
 /// The backups cannot be written: then nothing is to be changed either.
 pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBuf> {
     let keep = || -> Result<PathBuf> {
+        ownership::check(backups, data_of(backups))?;
         paths::make_private(backups)?;
         let folder = backups.join(timestamp(SystemTime::now()));
         paths::make_private(&folder)?;
@@ -95,12 +112,18 @@ pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBu
                 }
                 None => None,
             };
+            let mode = match change.access {
+                Access::Private => mode(&change.file),
+                Access::Kept | Access::Given(_) => None,
+            };
             files.push(Saved {
                 path: change.file.clone(),
                 before: change.before.as_deref().map(hash),
                 after: hash(&change.after),
                 copy,
                 own: change.own,
+                mode,
+                sharing: mode.and_then(|_| attributes::sharing(&change.file)),
                 undone: false,
             });
         }
@@ -109,60 +132,63 @@ pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBu
         Ok(folder)
     };
     keep().with_context(|| {
-        let shown = backups.display();
+        let shown = visible_path(backups);
         format!("no backup can be kept in `{shown}`, so nothing is changed")
     })
 }
 
-/// The last run that has not been undone.
-///
-/// # Errors
-/// A backup cannot be read.
-pub fn last(backups: &Path) -> Result<Option<Run>> {
-    for folder in folders(backups) {
-        let run = Run::read(folder)?;
-        let is_open = |run: &Run| run.manifest.files.iter().any(|saved| !saved.undone);
-        if let Some(run) = run.filter(is_open) {
-            return Ok(Some(run));
-        }
-    }
-    Ok(None)
+/// Returns the last run that has not been undone, of those whose manifest can be read.
+#[must_use]
+pub fn last(backups: &Path) -> Option<Run> {
+    let is_open = |run: &Run| run.manifest.files.iter().any(|saved| !saved.undone);
+    runs(backups).find(is_open)
 }
 
-/// What becomes of a file that has been edited since a change; none where that cannot be said.
-pub type Merge<'m> = &'m dyn Fn(&Path, &EarlierChange) -> Option<Change>;
+/// Function that undoes an earlier change of a file that has been edited since; none where it
+/// cannot.
+pub type Merge<'m> = &'m dyn Fn(&Path, &EarlierChange) -> Option<Merged>;
+
+/// Change that undoes an earlier one of a file that has been edited since.
+#[derive(Debug)]
+pub struct Merged {
+    /// The change.
+    pub change: Change,
+    /// Names of servers that the file does not get back, because it has others of these names now.
+    pub kept_out: Vec<String>,
+}
 
 /// A change that a run has made of one file.
 #[derive(Debug)]
 pub struct EarlierChange {
-    /// The command that made it, as a user would write it.
+    /// The command that made the change, as a user would write it.
     pub command: String,
     /// The file's text before; none where there was no file.
     pub before: Option<String>,
-    /// The hash of the text after.
+    /// Hash of the text after.
     after: String,
 }
 
 impl EarlierChange {
-    /// Whether it has left a file with this text.
+    /// Whether the change has left a file with this text.
     #[must_use]
     pub fn has_made(&self, text: &str) -> bool {
         hash(text) == self.after
     }
 }
 
-/// The changes of a file that have not been undone, the last one first.
+/// Returns the changes of a file that have not been undone, the last one first.
 ///
 /// # Errors
 /// A backup cannot be read.
 pub fn changes_of(backups: &Path, file: &Path) -> Result<Vec<EarlierChange>> {
     let mut changes = Vec::new();
-    for folder in folders(backups) {
-        let Some(run) = Run::read(folder)? else {
-            continue;
-        };
+    // Several clients may have links to one file.
+    let real = |path: &Path| path.canonicalize().ok();
+    let real_file = real(file);
+    let is_it = |path: &Path| path == file || real_file.is_some() && real(path) == real_file;
+    for run in runs(backups) {
         let mut saved = run.manifest.files.iter();
-        let Some(saved) = saved.find(|saved| saved.path == file && !saved.undone) else {
+        let Some(saved) = saved.find(|saved| !saved.undone && is_it(&saved.path)) else {
             continue;
         };
         changes.push(run.change(saved)?);
@@ -170,11 +196,31 @@ pub fn changes_of(backups: &Path, file: &Path) -> Result<Vec<EarlierChange>> {
     Ok(changes)
 }
 
-/// The folders of all runs, the last one first.
+/// Returns the runs, the last one first. One that cannot be read is told, and hides no other. One
+/// that another user can have written does not count: they could have any file put back as they
+/// like.
+fn runs(backups: &Path) -> impl Iterator<Item = Run> {
+    let counts = |folder: &PathBuf| {
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files = files.map(|entry| entry.path());
+        files.all(|file| ownership::counts(&file, data_of(backups)))
+    };
+    let read = |folder| match Run::read(folder) {
+        Ok(run) => run,
+        Err(error) => {
+            tracing::warn!("{error:#}");
+            None
+        }
+    };
+    folders(backups).into_iter().filter(counts).filter_map(read)
+}
+
+/// Returns the folders of all runs, the last one first.
 fn folders(backups: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(backups).into_iter().flatten();
     let mut folders: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir())
         .collect();
     folders.sort();
     folders.reverse();
@@ -187,19 +233,23 @@ impl Run {
         let Some(text) = file::read(&folder.join(MANIFEST))? else {
             return Ok(None);
         };
-        let manifest: Manifest = serde_json::from_str(&text)
-            .with_context(|| format!("the backup `{}` cannot be read", folder.display()))?;
+        let manifest: Manifest = serde_json::from_str(&text).with_context(|| {
+            format!(
+                "the backup `{}` cannot be read, so what it is of is not put back",
+                visible_path(&folder)
+            )
+        })?;
         Ok(Some(Self { folder, manifest }))
     }
 
-    /// A file's text before; none where there was no file.
+    /// Reads a file's text before; none where there was no file.
     fn copy(&self, saved: &Saved) -> Result<Option<String>> {
         let Some(copy) = &saved.copy else {
             return Ok(None);
         };
         let copy = self.folder.join(copy);
         let text = file::read(&copy)?;
-        let text = text.with_context(|| format!("the backup `{}` is gone", copy.display()))?;
+        let text = text.with_context(|| format!("the backup `{}` is gone", visible_path(&copy)))?;
         Ok(Some(text))
     }
 
@@ -211,21 +261,21 @@ impl Run {
         })
     }
 
-    /// The command that did it.
+    /// Returns the command that made the changes.
     #[must_use]
     pub fn command(&self) -> &str {
         &self.manifest.command
     }
 
-    /// Where the backups are.
+    /// Returns the folder of the run's backups.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What can be done about each of its files, Dormouse's own last: their servers are in there for
-    /// as long as clients do not have them back. With `force`, what has been edited since is put
-    /// back, too; without it, `merge` says what becomes of it, if it can.
+    /// Plans how each of the run's files is undone, Dormouse's own last: the clients' servers are
+    /// in there for as long as clients do not have them back. With `force`, files that have been
+    /// edited since are put back, too; without it, `merge` makes the change of them, if it can.
     ///
     /// # Errors
     /// A file or its backup cannot be read.
@@ -236,10 +286,11 @@ impl Run {
         let mut steps: Vec<_> = of_clients
             .map(|saved| self.undo_one(saved, merge))
             .collect::<Result<_>>()?;
-        let is_needed = steps.iter().any(|step| matches!(step, Undo::Edited(_)));
+        let lacks_servers = |step: &Undo| matches!(step, Undo::Edited(_) | Undo::MergePart(..));
+        let is_needed = steps.iter().any(lacks_servers);
         for saved in open().filter(|saved| saved.own) {
             steps.push(match self.undo_one(saved, merge)? {
-                Undo::Back(_) | Undo::Remove(_) if is_needed => Undo::Needed(saved.path.clone()),
+                Undo::Back(_) | Undo::Remove(..) if is_needed => Undo::Needed(saved.path.clone()),
                 step => step,
             });
         }
@@ -247,7 +298,7 @@ impl Run {
     }
 
     fn undo_one(&self, saved: &Saved, merge: Option<Merge<'_>>) -> Result<Undo> {
-        let now = file::read(&saved.path)?;
+        let now = settled::read(&saved.path, Syntax::of(&saved.path))?;
         let hash = now.as_deref().map(hash);
         if hash == saved.before {
             return Ok(Undo::Nothing);
@@ -259,23 +310,26 @@ impl Run {
                 true => None,
                 false => merge(&saved.path, &self.change(saved)?),
             };
-            let edited = || Undo::Edited(saved.path.clone());
-            return Ok(merged.map_or_else(edited, Undo::Merge));
+            return Ok(match merged {
+                None => Undo::Edited(saved.path.clone()),
+                Some(merged) if merged.kept_out.is_empty() => Undo::Merge(merged.change),
+                Some(merged) => Undo::MergePart(merged.change, merged.kept_out),
+            });
         }
         let Some(after) = self.copy(saved)? else {
-            return Ok(Undo::Remove(saved.path.clone()));
+            return Ok(Undo::Remove(saved.path.clone(), now.unwrap_or_default()));
         };
         Ok(Undo::Back(Change {
             syntax: Syntax::of(&saved.path),
             file: saved.path.clone(),
             before: now,
             after,
-            access: Access::Kept,
+            access: saved.access(),
             own: saved.own,
         }))
     }
 
-    /// Notes that the run's files are as they were before, but for these.
+    /// Notes that the run's files are as they were before, except for `but`.
     ///
     /// # Errors
     /// The manifest cannot be written.
@@ -288,19 +342,72 @@ impl Run {
 }
 
 impl Undo {
-    /// Does it.
+    /// Does this step.
     ///
     /// # Errors
     /// The file cannot be written or removed.
     pub fn make(&self) -> Result<()> {
+        self.make_under(&EditLock::take()?)
+    }
+
+    /// Does this step, where the lock is held already.
+    ///
+    /// # Errors
+    /// The file cannot be written or removed.
+    pub fn make_under(&self, lock: &EditLock) -> Result<()> {
         match self {
-            Self::Back(change) | Self::Merge(change) => change.make(),
-            Self::Remove(path) => {
-                remove(path).with_context(|| format!("`{}` cannot be removed", path.display()))
+            Self::Back(change) | Self::Merge(change) | Self::MergePart(change, _) => {
+                change.make_under(lock)
+            }
+            Self::Remove(path, text) => {
+                let is_unchanged = |path: &Path| Ok(file::read(path)?.as_ref() == Some(text));
+                let removed = remove_if(path, is_unchanged)
+                    .with_context(|| format!("`{}` cannot be removed", visible_path(path)))?;
+                if !removed {
+                    bail!(
+                        "`{}` has been changed by somebody else meanwhile\nhint: try again",
+                        visible_path(path)
+                    );
+                }
+                Ok(())
             }
             Self::Edited(_) | Self::Needed(_) | Self::Nothing => Ok(()),
         }
     }
+}
+
+impl Saved {
+    /// Returns the permissions that the file is put back with: those before, where it is still shared
+    /// with whom it was then. A client that has written it anew may have left a group or an access
+    /// control list out, and the mode before would be about others.
+    fn access(&self) -> Access {
+        let now = fs::metadata(&self.path);
+        let sharing = attributes::sharing(&self.path);
+        let mode = self
+            .mode
+            .filter(|_| sharing.is_some() && sharing == self.sharing);
+        match (mode, now) {
+            #[cfg(unix)]
+            (Some(mode), Ok(now)) if !now.permissions().readonly() => {
+                Access::Given(std::os::unix::fs::PermissionsExt::from_mode(mode))
+            }
+            _ => Access::Kept,
+        }
+    }
+}
+
+/// Returns the mode of a file; none where files have none.
+#[cfg(unix)]
+fn mode(file: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let metadata = fs::metadata(file).ok()?;
+    Some(metadata.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> Option<u32> {
+    None
 }
 
 fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
@@ -312,7 +419,7 @@ fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// A time as the name of a folder: in UTC, and in the order of time when sorted.
+/// Returns a time as the name of a folder: in UTC, and in the order of time when sorted.
 fn timestamp(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = since.as_secs();
@@ -337,108 +444,4 @@ fn timestamp(time: SystemTime) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    fn change(file: PathBuf, before: Option<&str>, after: &str) -> Change {
-        Change {
-            file,
-            syntax: Syntax::Json,
-            before: before.map(str::to_owned),
-            after: after.to_owned(),
-            access: Access::Kept,
-            own: false,
-        }
-    }
-
-    #[test]
-    fn times_are_names() {
-        for (seconds, name) in [
-            (0, "1970-01-01T00.00.00.000000Z"),
-            (951_782_399, "2000-02-28T23.59.59.000000Z"),
-            (951_782_400, "2000-02-29T00.00.00.000000Z"),
-            (1_795_261_011, "2026-11-21T11.36.51.000000Z"),
-            (4_107_542_399, "2100-02-28T23.59.59.000000Z"),
-            (4_107_542_400, "2100-03-01T00.00.00.000000Z"),
-        ] {
-            assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(seconds)), name);
-        }
-    }
-
-    #[test]
-    fn what_was_changed_comes_back_unless_it_was_edited() {
-        let home = tempfile::tempdir().unwrap();
-        let backups = home.path().join("backups");
-        assert!(last(&backups).unwrap().is_none());
-        let (old, new) = (home.path().join("old.json"), home.path().join("new.json"));
-        fs::write(&old, "old\r\n").unwrap();
-        let changes = [
-            change(old.clone(), Some("old\r\n"), "changed"),
-            change(new.clone(), None, "made"),
-        ];
-        keep(&backups, "import", &changes.iter().collect::<Vec<_>>()).unwrap();
-        for change in &changes {
-            change.make().unwrap();
-        }
-        assert_eq!(fs::read_to_string(&new).unwrap(), "made");
-        // Made again from what is not there any more: refused.
-        assert!(changes[0].make().is_err());
-
-        fs::write(&old, "edited").unwrap();
-        let mut run = last(&backups).unwrap().unwrap();
-        let undo = run.undo(false, &|_, _| None).unwrap();
-        assert!(matches!(&undo[..], [Undo::Edited(file), Undo::Remove(_)] if *file == old));
-        for undo in &undo {
-            undo.make().unwrap();
-        }
-        run.undone(std::slice::from_ref(&old)).unwrap();
-        assert!(!new.exists());
-        assert_eq!(fs::read_to_string(&old).unwrap(), "edited");
-
-        let mut run = last(&backups).unwrap().unwrap();
-        for undo in run.undo(true, &|_, _| None).unwrap() {
-            undo.make().unwrap();
-        }
-        run.undone(&[]).unwrap();
-        assert_eq!(fs::read_to_string(&old).unwrap(), "old\r\n");
-        assert!(last(&backups).unwrap().is_none());
-    }
-
-    proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(32))]
-
-        #[test]
-        fn what_comes_back_is_the_same_to_the_byte(
-            before in "(\u{feff})?[ -~ä\r\n\t]{0,40}",
-            after in "[ -~\n]{0,20}",
-        ) {
-            let home = tempfile::tempdir().unwrap();
-            let (backups, file) = (home.path().join("backups"), home.path().join("a.json"));
-            fs::write(&file, &before).unwrap();
-            let change = change(file.clone(), Some(&before), &after);
-            keep(&backups, "install", &[&change]).unwrap();
-            change.make().unwrap();
-            for undo in last(&backups).unwrap().unwrap().undo(false, &|_, _| None).unwrap() {
-                undo.make().unwrap();
-            }
-            proptest::prop_assert_eq!(fs::read_to_string(&file).unwrap(), before);
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn backups_are_for_their_user_alone() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let home = tempfile::tempdir().unwrap();
-        let backups = home.path().join("backups");
-        let change = change(home.path().join("a"), Some("secret"), "");
-        let folder = keep(&backups, "import", &[&change]).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&backups), mode(&folder)), (0o700, 0o700));
-        for entry in fs::read_dir(&folder).unwrap() {
-            assert_eq!(mode(&entry.unwrap().path()), 0o600);
-        }
-    }
-}
+mod tests;

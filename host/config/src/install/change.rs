@@ -3,38 +3,39 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dormouse_files::replace::{Access, replace};
+use dormouse_files::replace::{Access, replace_if};
+use dormouse_text::visible::visible_path;
 
 use crate::discovery::places::Syntax;
-use crate::edit::Editor;
-use crate::{Invalid, Problem, file, lines::Lines};
+use crate::edit::{EditLock, Editor};
+use crate::{Invalid, Problem, file, lines::Lines, settled};
 
 use super::edit::Uneditable;
 
-/// What a file is to become.
+/// Change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The file.
     pub file: PathBuf,
-    /// The language that it is written in.
+    /// Language of the file.
     pub syntax: Syntax,
-    /// Its text now; none where there is no such file.
+    /// Text before the change; none where there is no such file.
     pub before: Option<String>,
-    /// Its text then.
+    /// Text after the change.
     pub after: String,
-    /// Who may read it then.
+    /// Permissions after the change.
     pub access: Access,
-    /// Whether it is Dormouse's own configuration.
+    /// Whether the file is Dormouse's own configuration.
     pub own: bool,
 }
 
 impl Change {
-    /// A change of a client's file, from what it is now.
+    /// Makes a change of a client's file, which begins with its present text.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn of_client(path: &Path, syntax: Syntax) -> anyhow::Result<Self> {
-        let before = file::read(path)?;
+        let before = settled::read(path, syntax)?;
         Ok(Self {
             file: path.to_owned(),
             syntax,
@@ -45,16 +46,16 @@ impl Change {
         })
     }
 
-    /// Whether anything is different then.
+    /// Whether the change makes any difference.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.before.as_deref().unwrap_or_default() != self.after
     }
 
-    /// Edits the text that is to be.
+    /// Edits the text after the change.
     ///
     /// # Errors
-    /// It cannot be edited: said with its line and column.
+    /// The text cannot be edited; the error has the line and column.
     pub fn edit(
         &mut self,
         edit: impl FnOnce(&str) -> Result<String, Uneditable>,
@@ -79,20 +80,39 @@ impl Change {
         }
     }
 
-    /// Makes it so. A file that somebody else has changed meanwhile is left alone.
+    /// Writes the file. A file that somebody else has changed meanwhile is left alone.
     ///
     /// # Errors
-    /// It has been changed meanwhile, or cannot be written.
+    /// The file has been changed meanwhile, or cannot be written.
     pub fn make(&self) -> anyhow::Result<()> {
+        match self.own {
+            true => self.make_under(&EditLock::take()?),
+            false => self.write(),
+        }
+    }
+
+    /// Writes the file as [`Self::make`] does, where the lock is held already.
+    ///
+    /// # Errors
+    /// The errors of [`Self::make`].
+    pub fn make_under(&self, lock: &EditLock) -> anyhow::Result<()> {
         if self.own {
             let before = self.before.as_deref();
-            return Editor::new(&self.file)?.put(before, &self.after, self.access.clone());
+            let editor = Editor::new(&self.file)?;
+            return editor.put(before, &self.after, self.access.clone(), lock);
         }
-        let shown = self.file.display();
-        if file::read(&self.file)? != self.before {
+        self.write()
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        let shown = visible_path(&self.file);
+        let is_unchanged = |path: &Path| Ok(file::read(path)? == self.before);
+        let (after, access) = (self.after.as_bytes(), self.access.clone());
+        let replaced = replace_if(&self.file, after, access, is_unchanged)
+            .with_context(|| format!("`{shown}` cannot be written"))?;
+        if !replaced {
             bail!("`{shown}` has been changed by somebody else meanwhile\nhint: try again");
         }
-        replace(&self.file, self.after.as_bytes(), self.access.clone())
-            .with_context(|| format!("`{shown}` cannot be written"))
+        Ok(())
     }
 }

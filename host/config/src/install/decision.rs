@@ -1,41 +1,47 @@
-//! What becomes of each server that the clients have.
+//! Decisions on the servers that the clients have.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use dormouse_launch::Launch;
+
+use super::variables::names_variables;
+use crate::client_rules::by_client;
 use crate::discovery::Found;
 use crate::{
     Client, ClientConsensus, ClientRules, Config, Filter, Fingerprint, Scope, ServerConfig,
 };
 
-/// What becomes of one server, which several clients may have.
+/// Decision on one server, which several clients may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Its name in `dormouse.toml`.
+    /// Name of the server in `dormouse.toml`.
     pub name: String,
-    /// What happens there.
+    /// Action in `dormouse.toml`.
     pub action: Action,
-    /// Which of those that were found it is: the first is the one that is taken.
+    /// Indexes of the server among those that were found: the first is the one that is taken.
     pub found: Vec<usize>,
 }
 
 impl Decision {
-    /// What each client that has it is shown of it.
+    /// Combines what each client that has the server is shown of it.
     #[must_use]
     pub fn said(&self, found: &[Found]) -> Option<ClientConsensus> {
         let all = self.found.iter().filter_map(|index| found.get(*index));
         ClientConsensus::of(all.filter_map(Found::rule))
     }
 
-    /// How long the calls of it may take: as long as the most patient of its clients lets them.
+    /// Returns the longest time for calls of the server: as long as the most patient of its clients
+    /// lets them take.
     #[must_use]
     pub fn call_timeout(&self, found: &[Found]) -> Option<Duration> {
         let all = self.found.iter().filter_map(|index| found.get(*index));
         all.map(|found| found.server.limits.timeout).max()
     }
 
-    /// What single clients are forbidden of a server that is in `dormouse.toml` already, where
-    /// that does not say so yet.
+    /// Returns the rules of single clients for a server that is in `dormouse.toml` already, where
+    /// these forbid more than its own. What either of both forbids stays forbidden: a client's file
+    /// may have come to deny more since the server was taken over.
     #[must_use]
     pub fn more_rules(&self, found: &[Found], known: &ServerConfig) -> ClientRules {
         let mut more = ClientRules::default();
@@ -43,38 +49,39 @@ impl Decision {
             return more;
         };
         let all = self.found.iter().filter_map(|index| found.get(*index));
-        for (client, mut rule) in all.filter_map(Found::rule) {
-            if bridge.rules.has(client) {
-                continue;
-            }
+        for (client, mut rule) in by_client(all.filter_map(Found::rule)) {
             if rule.filter == bridge.filter {
                 rule.filter = Filter::default();
             }
             rule.enabled |= !known.enabled;
-            more.restrict(client, rule);
+            let mut both = bridge.rules.of(client).cloned().unwrap_or_default();
+            if both.restrict(&rule) {
+                more.restrict(client, both);
+            }
         }
         more
     }
 }
 
-/// What happens to a server in `dormouse.toml`.
+/// Action on a server in `dormouse.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// It is added.
+    /// Adds the server.
     Add,
-    /// It is put in place of another one of its name.
+    /// Puts the server in place of another one of its name.
     Replace,
-    /// It is there already.
+    /// Leaves the server that is there already.
     Keep,
 }
 
-/// Decides on all servers that users have written for themselves and that their
-/// clients take. Those of the `chosen` clients are taken over; what others have,
-/// too, is noted, because they load it themselves.
+/// Decides on all servers that users have written for themselves and that their clients take. Those
+/// of the `chosen` clients are taken over; servers that other clients have, too, are noted, because
+/// these load them themselves.
 ///
 /// Two clients that reach a server in the same way mean the same server, whatever
-/// they call it. Two servers of one name do not: the second one is named after its
-/// client, too, or replaces what is in the configuration, with `force`.
+/// they call it; a variable and its value are not the same, since it may have another one, or none,
+/// where another client starts. Two servers of one name are not the same either: the second one is
+/// named after its client, too, or replaces what is in the configuration, with `force`.
 #[must_use]
 pub(super) fn decide(
     found: &[Found],
@@ -82,37 +89,57 @@ pub(super) fn decide(
     config: &Config,
     force: bool,
 ) -> Vec<Decision> {
-    let mut decisions: Vec<(Fingerprint, Decision)> = Vec::new();
+    let mut decisions: Vec<(Identity, Decision)> = Vec::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
+    let identity = |one: &Found| {
+        let launch = &one.own.launch;
+        Identity::of((Fingerprint::of(launch), launch), &one.server)
+    };
+    let known: Vec<(&String, Identity)> = config
+        .servers
+        .iter()
+        .filter_map(|(name, server)| {
+            let bridge = server.bridge()?;
+            let written = (bridge.fingerprint.clone(), &bridge.written);
+            Some((name, Identity::of(written, server)))
+        })
+        .collect();
+    let is_same = |one: &Found, identity: &Identity, other: (&Identity, &Decision)| {
+        let (others, decision) = other;
+        let first = decision.found.first().and_then(|first| found.get(*first));
+        let asked = first.is_some_and(|first| first.own.asked == one.own.asked);
+        (identity.written == others.written && asked) || identity.comes_to(others)
+    };
     for (index, one) in candidates(found) {
         if !client(one).is_some_and(|client| chosen.contains(&client)) {
             continue;
         }
-        let fingerprint = Fingerprint::of(&one.own.launch);
-        let twin = decisions.iter_mut().find(|(other, decision)| {
-            let same = decision.found.iter().filter_map(|index| found.get(*index));
-            let mut same = same.clone();
-            *other == fingerprint
-                && same.all(|same| client(same) != client(one) && same.own.asked == one.own.asked)
+        let identity = identity(one);
+        let twin = decisions.iter_mut().find(|(others, decision)| {
+            let mut same = decision.found.iter().filter_map(|index| found.get(*index));
+            same.all(|same| client(same) != client(one))
+                && is_same(one, &identity, (others, decision))
         });
         if let Some((_, decision)) = twin {
             decision.found.push(index);
             continue;
         }
         let name = &one.server.name;
-        let there = |name: &str| {
-            let server = config.servers.get(name);
-            server
-                .and_then(|server| server.bridge())
-                .map(|bridge| &bridge.fingerprint)
+        // That table is about a project's server of the name, and has no room for another.
+        let is_of_project = |name: &str| {
+            let overlay = config.overlays.get(name);
+            overlay.is_some_and(|overlay| overlay.project.is_some())
         };
-        let known = config
-            .servers
-            .keys()
-            .find(|known| there(known) == Some(&fingerprint) && !taken.contains(known.as_str()));
+        let mut known = known.iter();
+        let known = known.find(|(name, known)| {
+            let is_same = known.written == identity.written || known.comes_to(&identity);
+            is_same && !taken.contains(name.as_str())
+        });
         let (name, action) = match known {
-            Some(known) => (known.clone(), Action::Keep),
-            None if taken.contains(name) => (free(one, config, &taken), Action::Add),
+            Some((known, _)) => ((*known).clone(), Action::Keep),
+            None if taken.contains(name) || is_of_project(name) => {
+                (free(one, config, &taken), Action::Add)
+            }
             None if !config.servers.contains_key(name) => (name.clone(), Action::Add),
             None if force => (name.clone(), Action::Replace),
             None => (free(one, config, &taken), Action::Add),
@@ -120,7 +147,7 @@ pub(super) fn decide(
         taken.insert(name.clone());
         let found = vec![index];
         decisions.push((
-            fingerprint,
+            identity,
             Decision {
                 name,
                 action,
@@ -132,25 +159,49 @@ pub(super) fn decide(
         if client(one).is_some_and(|client| chosen.contains(&client)) {
             continue;
         }
-        let fingerprint = Fingerprint::of(&one.own.launch);
-        let is_same = |decision: &Decision| {
-            let first = decision.found.first().and_then(|first| found.get(*first));
-            first.is_some_and(|first| first.own.asked == one.own.asked)
-        };
+        let identity = identity(one);
         let twin = decisions
             .iter_mut()
-            .find(|(other, decision)| *other == fingerprint && is_same(decision));
+            .find(|(others, decision)| is_same(one, &identity, (others, decision)));
         if let Some((_, decision)) = twin {
             decision.found.push(index);
         }
     }
-    decisions
-        .into_iter()
-        .map(|(_, decision)| decision)
-        .collect()
+    let decisions = decisions.into_iter();
+    decisions.map(|(_, decision)| decision).collect()
 }
 
-/// What a user has written for all they do, and what their client takes and allows.
+/// Ways to tell whether two servers are one.
+struct Identity {
+    /// Fingerprint of the launch, nothing filled in.
+    written: Fingerprint,
+    /// Fingerprint of the launch as it is started, where nothing is filled into it; none where
+    /// something is: the same today may be another server tomorrow, and only one of both spellings
+    /// is kept.
+    fixed: Option<Fingerprint>,
+}
+
+impl Identity {
+    /// Returns the identity of a server that is written in these words.
+    fn of((written, launch): (Fingerprint, &Launch), server: &ServerConfig) -> Self {
+        let bridge = server.bridge().filter(|bridge| {
+            bridge.needs.is_empty() && bridge.filled_in.is_empty() && !names_variables(launch)
+        });
+        Self {
+            written,
+            fixed: bridge.map(|bridge| Fingerprint::of(&bridge.launch)),
+        }
+    }
+
+    /// Whether both are started in the same way, wherever that is, as where one of them spells a
+    /// path in another way.
+    fn comes_to(&self, other: &Self) -> bool {
+        self.fixed.is_some() && self.fixed == other.fixed
+    }
+}
+
+/// Returns the servers that a user has written for all they do, and that their client takes and
+/// allows.
 fn candidates(found: &[Found]) -> impl Iterator<Item = (usize, &Found)> {
     let found = found.iter().enumerate();
     found.filter(|(_, one)| {
@@ -163,7 +214,7 @@ fn client(found: &Found) -> Option<Client> {
     found.server.origin.client
 }
 
-/// A name that nobody has.
+/// Returns a name that no server has.
 fn free(one: &Found, config: &Config, taken: &BTreeSet<String>) -> String {
     let client = client(one).map_or("other", Client::name);
     let name = format!("{}-{client}", one.server.name);

@@ -1,25 +1,27 @@
-//! What is going to change, for a person to look at.
+//! Diffs of changes, for a person to look at.
 
 use similar::{ChangeTag, TextDiff};
 
+use dormouse_text::visible::visible_path;
+
 use super::{Change, mask};
 
-/// How many lines are shown around a change.
+/// Number of lines that are shown around a change.
 const CONTEXT: usize = 3;
 
-/// A line of a diff, and what it is.
+/// Line of a diff, with its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// What it is.
+    /// Kind of the line.
     pub kind: Kind,
     /// The line as it is shown, with its mark and without its end.
     pub text: String,
 }
 
-/// What a line of a diff is.
+/// Kind of a line of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The file's name, or where in it the next lines are.
+    /// The file's name, or the place of the next lines in it.
     Heading,
     /// A line that comes.
     Added,
@@ -29,12 +31,12 @@ pub enum Kind {
     Kept,
 }
 
-/// The unified diff of a change, no secret in it.
+/// Returns the unified diff of a change, with no secret in it.
 #[must_use]
 pub fn lines(change: &Change) -> Vec<DiffLine> {
     let before = mask::masked(change.before.as_deref().unwrap_or_default(), change.syntax);
     let after = mask::masked(&change.after, change.syntax);
-    let name = change.file.display();
+    let name = visible_path(&change.file);
     let old = match change.before {
         Some(_) => format!("--- {name}"),
         None => "--- /dev/null".to_owned(),
@@ -69,7 +71,7 @@ pub fn lines(change: &Change) -> Vec<DiffLine> {
     lines
 }
 
-/// A line without a comment that says what something is set to.
+/// Masks a comment that says what something is set to.
 fn quiet(line: &str) -> String {
     let inner = line.trim_start();
     let mark = ["//", "#", "/*", "*"]

@@ -1,4 +1,4 @@
-//! What Dormouse's own entry looks like in each client's file.
+//! Dormouse's own entry in each client's file.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::discovery::call_timeout_entry;
 /// The name of Dormouse's entry.
 pub const NAME: &str = "dormouse";
 
-/// How long the start of a server may take beside a call of it, where the first call starts it.
+/// Longest time for the start of a server beside a call of it, where the first call starts it.
 const START: Duration = Duration::from_secs(60);
 
-/// The entry with which a client starts Dormouse.
+/// Returns the entry with which a client starts Dormouse.
 #[must_use]
 pub fn of(client: Client, program: &Program) -> Json {
     let Program {
@@ -29,7 +29,7 @@ pub fn of(client: Client, program: &Program) -> Json {
     match client {
         Client::ClaudeCode | Client::VsCode | Client::Cursor | Client::Continue => typed("stdio"),
         Client::Copilot => {
-            json!({ "type": "local", "command": command, "args": args, "tools": ["*"] })
+            json!({ "type": "local", "command": command, "args": args, TOOLS: ["*"] })
         }
         Client::OpenCode => {
             let line: Vec<_> = std::iter::once(command.clone()).chain(args).collect();
@@ -57,8 +57,8 @@ pub fn of(client: Client, program: &Program) -> Json {
     }
 }
 
-/// The entry with which a client reaches Dormouse over HTTP, with the token as a header. None
-/// for clients that start programs only.
+/// Returns the entry with which a client reaches Dormouse over HTTP, with the token as a header.
+/// None for clients that start programs only.
 #[must_use]
 pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
     let headers = json!({ "Authorization": format!("Bearer {}", token.expose()) });
@@ -67,7 +67,7 @@ pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
     Some(match client {
         Client::ClaudeCode | Client::VsCode => typed,
         Client::Copilot => {
-            json!({ "type": "http", "url": url, "headers": headers, "tools": ["*"] })
+            json!({ "type": "http", "url": url, "headers": headers, TOOLS: ["*"] })
         }
         Client::Cursor | Client::Zed | Client::Amp | Client::Forge => plain,
         Client::OpenCode => {
@@ -93,7 +93,7 @@ pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
     })
 }
 
-/// Has a client that knows such a key wait as long for Dormouse's answer as the call of a server
+/// Makes a client that knows such a key wait as long for Dormouse's answer as the call of a server
 /// may take. A longer time that its user has written stays, and with `is_kept` a shorter one, too.
 pub fn wait(
     client: Client,
@@ -136,11 +136,18 @@ const REACHED_BY: [&str; 16] = [
     "url",
 ];
 
-/// Keys of those that belong to a program, whatever else is in its entry.
+/// Keys that belong to a program, whatever else is in its entry.
 const PROGRAM: [&str; 2] = ["cmd", "command"];
 
-/// An entry as it is to be where there is one already: what the user has added to
-/// it (a timeout, tools that need no confirmation) stays.
+/// Key of the tools that a client takes of a server.
+const TOOLS: &str = "tools";
+
+/// Keys that switch an entry off, each with the value that does.
+const SWITCHES: [(&str, bool); 2] = [("disabled", true), ("enabled", false)];
+
+/// Merges a new entry into one that is there already: what the user has added to it (a timeout,
+/// tools that need no confirmation) stays, but for a switch with which nothing of it would be
+/// loaded.
 #[must_use]
 pub fn over(old: Option<&Json>, new: Json) -> Json {
     let (Some(Json::Object(old)), Json::Object(new)) = (old, &new) else {
@@ -152,7 +159,18 @@ pub fn over(old: Option<&Json>, new: Json) -> Json {
     if is_program(old) != is_program(new) {
         merged.retain(|key, _| !REACHED_BY.contains(&key.as_str()));
     }
+    for (key, off) in SWITCHES {
+        if merged.get(key) == Some(&Json::Bool(off)) {
+            merged.shift_remove(key);
+        }
+    }
     merged.extend(new.clone());
+    // All tools are a beginning, of which its user may have chosen some.
+    let tools = old.get(TOOLS);
+    let is_none = |tools: &Json| tools.as_array().is_some_and(Vec::is_empty);
+    if let Some(tools) = tools.filter(|tools| !is_none(tools)) {
+        merged.insert(TOOLS.to_owned(), tools.clone());
+    }
     // Variables that its user has it pass, it goes on passing.
     let passed = |entry: &Map<String, Json>| entry.get(VARIABLES).and_then(Json::as_array).cloned();
     if let (Some(mut all), Some(own)) = (passed(new), passed(old)) {
@@ -164,11 +182,56 @@ pub fn over(old: Option<&Json>, new: Json) -> Json {
     Json::Object(merged)
 }
 
-/// What a file has to say before any server in it counts; nothing for most.
+/// Returns the text that a file needs before any server in it counts; empty for most clients.
 #[must_use]
 pub fn preamble(client: Client) -> &'static str {
     match client {
         Client::Continue => "name: Local Assistant\nversion: 1.0.0\nschema: v1\n",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_is_put_in_is_loaded_and_keeps_what_its_user_has_added() {
+        let program = Program {
+            command: "dormouse".to_owned(),
+            options: Vec::new(),
+            variables: Vec::new(),
+        };
+        for (client, old, loaded) in [
+            (Client::Cursor, json!({ "disabled": true }), None),
+            (Client::Codex, json!({ "enabled": false }), None),
+            (
+                Client::OpenCode,
+                json!({ "enabled": false }),
+                Some(("enabled", json!(true))),
+            ),
+            (
+                Client::Cursor,
+                json!({ "disabled": false }),
+                Some(("disabled", json!(false))),
+            ),
+            (
+                Client::Copilot,
+                json!({ "tools": ["gh__read"] }),
+                Some(("tools", json!(["gh__read"]))),
+            ),
+            (
+                Client::Copilot,
+                json!({ "tools": [] }),
+                Some(("tools", json!(["*"]))),
+            ),
+        ] {
+            let merged = over(Some(&old), of(client, &program));
+            for key in ["disabled", "enabled", "tools"] {
+                let expected = loaded.as_ref().filter(|(name, _)| *name == key);
+                let expected = expected.map(|(_, value)| value);
+                assert_eq!(merged.get(key), expected, "{client} {old}");
+            }
+        }
     }
 }

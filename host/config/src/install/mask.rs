@@ -1,4 +1,4 @@
-//! What of a file may be shown to whoever looks over its user's shoulder.
+//! Masking of the secrets in a file, for whoever looks over its user's shoulder.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use dormouse_launch::redaction::{
 use crate::discovery::document::{self, Node, Value};
 use crate::discovery::places::Syntax;
 
-/// What stands in place of what is not shown.
+/// Text in place of what is not shown.
 const MASK: &str = "…";
 
 /// Tables whose values are secrets.
@@ -23,9 +23,9 @@ const SECRET_TABLES: [&str; 7] = [
     "requestoptions",
 ];
 
-/// A text with its secrets masked: the values of variables and headers, of whatever
-/// is called a token or a password, and what an URL asks with. The text of a file
-/// that is none in its language is masked as a whole.
+/// Masks the secrets of a text: the values of variables and headers, of whatever is called a token
+/// or a password, and those in URLs. The text of a file that is none in its language is masked as a
+/// whole.
 #[must_use]
 pub(super) fn masked(text: &str, syntax: Syntax) -> String {
     let body = text.trim_start_matches('\u{feff}');
@@ -56,7 +56,7 @@ pub(super) fn masked(text: &str, syntax: Syntax) -> String {
     masked
 }
 
-/// Where anything begins in a document.
+/// Collects the places where anything begins in a document.
 fn starts(node: &Node, all: &mut Vec<usize>) {
     all.push(node.at);
     node.items().iter().for_each(|item| starts(item, all));
@@ -116,14 +116,14 @@ impl Secrets<'_> {
         }
     }
 
-    /// Whether a table has answers to clients' questions in it. The one of that name in
-    /// JSON has the questions.
+    /// Whether a table has answers to clients' questions in it. In JSON, a table of that name has
+    /// the questions.
     fn is_answers(&self, key: &str) -> bool {
         self.syntax == Syntax::Toml && key == "inputs"
     }
 
-    /// Masks parts of a text. Where it is not written as it is, because of escapes or of
-    /// lines that are folded, all of it.
+    /// Masks parts of a text; all of it where it is not written as it is read, because of escapes
+    /// or of folded lines.
     fn parts(&mut self, node: &Node, parts: &[SecretPart]) {
         if parts.is_empty() {
             return;
@@ -142,7 +142,7 @@ impl Secrets<'_> {
         }
     }
 
-    /// Where a scalar is that begins at a byte, with its quotes.
+    /// Returns the range of the scalar that begins at a byte, with its quotes.
     fn range(&self, at: usize) -> Range<usize> {
         let rest = self.text.get(at..).unwrap_or_default();
         let length = match self.syntax {
@@ -162,7 +162,7 @@ impl Secrets<'_> {
     }
 }
 
-/// How long a scalar is that a text begins with.
+/// Returns the length of the scalar that a text begins with.
 fn quoted(text: &str) -> usize {
     for quote in ["\"\"\"", "'''", "\"", "'"] {
         let Some(rest) = text.strip_prefix(quote) else {

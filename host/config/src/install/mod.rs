@@ -1,7 +1,6 @@
 //! Putting Dormouse into the files of clients, and their servers into its own.
 //!
-//! What a file is to become is a matter of texts alone; only [`Change`] and
-//! [`backup`] touch files.
+//! New texts of files are made of texts alone; only [`Change`] and [`backup`] touch files.
 
 pub mod backup;
 mod change;
@@ -9,10 +8,14 @@ mod decision;
 pub mod diff;
 pub mod edit;
 pub mod entry;
+mod leaving;
 mod mask;
+mod own_entry;
 mod plan;
 mod questions;
+mod seen;
 mod server;
+mod staying;
 mod uninstall;
 mod variables;
 

@@ -1,7 +1,7 @@
-//! What files are to become: of an import, and of an installation.
+//! Plans of files' new texts: of an import, and of an installation.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -10,63 +10,79 @@ use dormouse_launch::Secret;
 use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
-use super::questions::take_out_shared;
-use super::{Change, edit, entry, server};
+use super::leaving::Leaving;
+use super::questions::{take_out_shared, take_out_working};
+use super::seen::{Seen, changed_meanwhile};
+use super::staying::{staying, take_out_unread};
+use super::{Change, edit, entry, own_entry, server};
 use crate::discovery::places::{self, Place, Syntax};
+use crate::discovery::planned;
 use crate::discovery::{Discovery, Found, Surroundings};
 use crate::edit::{Change as ServerChange, with_servers};
-use crate::{Client, Config, Scope, file};
+use crate::{Client, Config, Scope, file, settled};
 
-/// How a client is to start Dormouse.
+/// Program with which a client is to start Dormouse.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// The program: a path, or a name that `PATH` leads to.
     pub command: String,
-    /// Its arguments before `serve`.
+    /// Arguments before `serve`.
     pub options: Vec<String>,
-    /// The names of variables of the environment that it needs.
+    /// Names of variables of the environment that the program needs.
     pub variables: Vec<String>,
 }
 
-/// How a client is to reach Dormouse.
+/// Way in which a client is to reach Dormouse.
 #[derive(Debug, Clone)]
 pub enum Reach {
-    /// It starts a host of its own.
+    /// The client starts a host of its own.
     Program(Program),
-    /// It shares a host that runs already (`dormouse serve --http`).
+    /// The client shares a host that runs already (`dormouse serve --http`).
     Http {
         /// The host's URL.
         url: String,
-        /// What the client shows to be let in.
+        /// Token that the client sends to be let in.
         token: Secret,
     },
 }
 
-/// An import that has been thought through, and not done yet.
+/// An import that is planned, and not done yet.
 #[derive(Debug)]
 pub struct Import {
-    /// What becomes of each server.
+    /// Decision on each server.
     pub decisions: Vec<Decision>,
-    /// What the files become; Dormouse's own is the first.
+    /// Changes of files; one of Dormouse's own file is the first.
     pub changes: Vec<Change>,
-    /// What stays in a client's file although it was wanted, as sentences.
+    /// Servers that stay in a client's file although they were wanted, as sentences.
     pub left: Vec<String>,
+    seen: Seen,
 }
 
-/// What is wanted of an import.
+impl Import {
+    /// Checks that the files are what they were when the import was planned, also those that it does
+    /// not change: the settings of clients that servers leave, and Dormouse's own file.
+    ///
+    /// # Errors
+    /// A file has been changed meanwhile, or cannot be read.
+    pub fn check_unchanged(&self) -> anyhow::Result<()> {
+        self.seen.check()
+    }
+}
+
+/// Request for an import.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportRequest<'a> {
     /// The clients whose servers are taken over.
     pub clients: &'a [Client],
-    /// With what the servers are replaced in their clients' files, if they are.
+    /// Program that replaces the servers in their clients' files, if they are replaced.
     pub replace: Option<&'a Program>,
-    /// Whether a server of a name that is taken replaces the one that has it.
+    /// Whether a server of a name that is taken replaces the one that has the name.
     pub force: bool,
-    /// How long the longest call of a server that is not taken over may take.
+    /// Longest time for a call of any server that is not taken over.
     pub longest_call: Duration,
 }
 
-/// Thinks an import through. `config` is what the `file` of the configuration says.
+/// Plans an import. `config` is the content of the configuration's `file`.
 ///
 /// # Errors
 /// A file cannot be read, or cannot be edited.
@@ -77,18 +93,22 @@ pub fn import(
     wanted: ImportRequest<'_>,
 ) -> anyhow::Result<Import> {
     let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
+    let unread = take_out_unread(&mut decisions, discovery);
+    let working = take_out_working(&mut decisions, &discovery.found);
     let shared = take_out_shared(&mut decisions, &discovery.found, config);
     let taken = decisions.iter().flat_map(|decision| &decision.found);
     let taken = taken.filter_map(|index| discovery.found.get(*index));
     let timeouts = taken.map(|found| found.server.limits.timeout);
     let mut leaving = Leaving {
         longest_call: timeouts.fold(wanted.longest_call, Duration::max),
+        staying: staying(&decisions, discovery, config),
         ..Leaving::default()
     };
     if let Some(program) = wanted.replace {
         for client in wanted.clients {
             leaving.client(*client, &decisions, discovery, around, program)?;
         }
+        leaving.check(around, program)?;
     }
     // Taking over what a policy denies would be a way around it.
     let denied = discovery.found.iter().filter_map(|found| {
@@ -102,8 +122,13 @@ pub fn import(
         })
     });
     leaving.left.extend(denied);
+    leaving.left.extend(unread);
+    leaving.left.extend(working);
     leaving.left.extend(shared);
     let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
+    let left_by: Vec<Client> = leaving.replaced.iter().map(|(client, _)| *client).collect();
+    let mut seen = Seen::of_clients(&left_by, discovery);
+    seen.add(&own.file, own.before.as_deref());
     let mut changes = vec![own];
     changes.extend(leaving.changes.into_values());
     changes.retain(Change::is_any);
@@ -111,17 +136,24 @@ pub fn import(
         decisions,
         changes,
         left: leaving.left,
+        seen,
     })
 }
 
-/// What Dormouse's own configuration becomes.
+/// Plans the change of Dormouse's own configuration.
 fn own(
     decisions: &[Decision],
     found: &[Found],
     (config, path): (&Config, &Path),
     leaving: &Leaving,
 ) -> anyhow::Result<Change> {
-    let before = file::read(path)?;
+    let before = settled::read(path, Syntax::Toml)?;
+    if let Some(text) = &before
+        && file::parse_usable(path, text)? != *config
+    {
+        // Its beginning may have been read, while somebody wrote it.
+        bail!("{}", changed_meanwhile(path));
+    }
     let mut access = Access::Kept;
     let mut changes = Vec::new();
     for decision in decisions {
@@ -190,118 +222,8 @@ fn own(
     })
 }
 
-/// The servers that leave their clients' files.
-#[derive(Default)]
-struct Leaving {
-    changes: BTreeMap<PathBuf, Change>,
-    /// Which of those that were found are gone then.
-    gone: Vec<usize>,
-    left: Vec<String>,
-    /// How long the longest call of any server may take.
-    longest_call: Duration,
-}
-
-impl Leaving {
-    /// Takes the servers that are taken over out of a client's files, and puts
-    /// Dormouse into its own one instead.
-    fn client(
-        &mut self,
-        client: Client,
-        decisions: &[Decision],
-        discovery: &Discovery,
-        around: &Surroundings,
-        program: &Program,
-    ) -> anyhow::Result<()> {
-        let places = places::files(client, around);
-        let taken = decisions.iter().flat_map(|decision| &decision.found);
-        let mut names = Vec::new();
-        for index in taken {
-            let Some(found) = discovery.found.get(*index) else {
-                continue;
-            };
-            if found.server.origin.client != Some(client) {
-                continue;
-            }
-            let (name, file) = (&found.written_name, &found.server.origin.file);
-            let shown = format!("`{}` stays in {}", name.escape_debug(), file.display());
-            if let Some(profile) = &found.server.origin.profile {
-                // Dormouse goes into the file of the default profile alone.
-                self.left.push(format!(
-                    "{shown}, because the profile `{}` would be without it",
-                    profile.escape_debug()
-                ));
-            } else if !(found.own.missing.is_empty() && found.own.unanswered.is_empty()) {
-                // Without its client, it would not work any more.
-                self.left.push(format!(
-                    "{shown}, because something in it only {client} can fill in"
-                ));
-            } else if !self.has(&places, file, name)? {
-                self.left.push(format!(
-                    "{shown}, because it is written where {client} itself writes none\nhint: take it out by hand"
-                ));
-            } else {
-                names.push(name.as_str());
-                self.gone.push(*index);
-            }
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        let target = own_file(&places);
-        // Dormouse first: a table in which nothing is left is not quite the same in
-        // every language.
-        if let Some(place) = target {
-            let longest = self.longest_call;
-            let change = self.open(place)?;
-            let entry = NewEntry {
-                entry: entry::of(client, program),
-                longest,
-                keeps_timeout: false,
-            };
-            put(change, place, client, &entry)?;
-        }
-        for place in places.iter().filter(is_own) {
-            // One of that name that lost against this one would win without it.
-            let here = discovery.found.iter().filter(|found| {
-                let origin = &found.server.origin;
-                origin.client == Some(client) && origin.file == place.file
-            });
-            for found in here.filter(|found| names.contains(&found.written_name.as_str())) {
-                let name = &found.written_name;
-                let change = self.open(place)?;
-                change.edit(|text| edit::remove(text, &place.shape, name))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a server is where a client's servers are in a file.
-    fn has(&mut self, places: &[Place], file: &Path, name: &str) -> anyhow::Result<bool> {
-        let mut places = places.iter();
-        let place = places.find(|place| is_own(place) && place.file == file);
-        let Some(place) = place else {
-            return Ok(false);
-        };
-        let mut found = false;
-        self.open(place)?.edit(|text| {
-            found = edit::get(text, &place.shape, name)?.is_some();
-            Ok(text.to_owned())
-        })?;
-        Ok(found)
-    }
-
-    fn open(&mut self, place: &Place) -> anyhow::Result<&mut Change> {
-        Ok(match self.changes.entry(place.file.clone()) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(Change::of_client(&place.file, place.shape.syntax)?)
-            }
-        })
-    }
-}
-
-/// What the file becomes in which a user's servers of a client are, when Dormouse is
-/// added to them. `longest_call` is how long the longest call of a server may take.
+/// Plans the change of the file in which a user's servers of a client are, when Dormouse is added
+/// to them. `longest_call` is the longest time for a call of a server.
 ///
 /// # Errors
 /// The file cannot be read, or cannot be edited.
@@ -312,7 +234,7 @@ pub fn install(
     longest_call: Duration,
 ) -> anyhow::Result<Change> {
     let places = places::files(client, around);
-    let Some(place) = own_file(&places) else {
+    let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
         bail!("`{client}` has no file for a user's servers");
     };
     let mut change = Change::of_client(&place.file, place.shape.syntax)?;
@@ -335,21 +257,55 @@ pub fn install(
         longest: longest_call,
         keeps_timeout: true,
     };
+    if is_name_taken(&mut change, place, &entry.entry, around)? {
+        let why = own_entry::name_is_taken(&place.file);
+        bail!("{why}\n{}", own_entry::RENAME);
+    }
     put(&mut change, place, client, &entry)?;
+    let real = place.file.canonicalize();
+    let real = real.unwrap_or_else(|_| place.file.clone());
+    let texts = BTreeMap::from([(real, change.after.as_str())]);
+    if let Some(why) = planned::obstacle(client, around, &texts, (place, entry::NAME), false) {
+        bail!("{why}\nhint: change that first, and try again");
+    }
     Ok(change)
 }
 
 /// Dormouse's entry as it is to be in a client's file.
-struct NewEntry {
-    entry: Json,
-    /// How long the longest call may take.
-    longest: Duration,
-    /// Whether a shorter time stays that the entry has already.
-    keeps_timeout: bool,
+pub(super) struct NewEntry {
+    pub(super) entry: Json,
+    /// Longest time for a call.
+    pub(super) longest: Duration,
+    /// Whether a shorter time that the entry has already stays.
+    pub(super) keeps_timeout: bool,
 }
 
-/// Puts Dormouse's entry into a client's file.
-fn put(change: &mut Change, place: &Place, client: Client, new: &NewEntry) -> anyhow::Result<()> {
+/// Whether a file has a server of Dormouse's name that is another one. `new` is the entry that is
+/// to come into the file.
+pub(super) fn is_name_taken(
+    change: &mut Change,
+    place: &Place,
+    new: &Json,
+    around: &Surroundings,
+) -> anyhow::Result<bool> {
+    let mut is_taken = false;
+    change.edit(|text| {
+        let old = edit::get(text, &place.shape, entry::NAME)?;
+        is_taken = old.is_some_and(|old| {
+            !own_entry::is_dormouse(&old, around) && !own_entry::is_reached_alike(&old, new)
+        });
+        Ok(text.to_owned())
+    })?;
+    Ok(is_taken)
+}
+
+/// Puts Dormouse's entry into a client's file, where no other server has its name.
+pub(super) fn put(
+    change: &mut Change,
+    place: &Place,
+    client: Client,
+    new: &NewEntry,
+) -> anyhow::Result<()> {
     change.edit(|text| {
         let mut text = text.to_owned();
         if text.trim().is_empty() {
@@ -369,12 +325,12 @@ pub(super) fn is_own(place: &&Place) -> bool {
     place.scope == Scope::User && place.profile.is_none()
 }
 
-/// The file into which a user's own server belongs: the one that the client itself
-/// writes, or another spelling of it that is there.
-fn own_file(places: &[Place]) -> Option<&Place> {
-    let user = || places.iter().rev().filter(is_own);
+/// Returns the file into which a user's own server belongs: the one that the client itself writes,
+/// or another spelling of it that is there.
+pub(super) fn own_file<'p>(places: &[&'p Place]) -> Option<&'p Place> {
+    let user = || places.iter().copied().rev().filter(is_own);
     let plain = |place: &&Place| place.file.extension().is_none_or(|end| end != "jsonc");
-    let usual = user().find(plain)?;
+    let usual = user().find(plain).or_else(|| user().next())?;
     let folder = usual.file.parent()?;
     let mut there = user().filter(|place| place.file.exists());
     let beside = there

@@ -1,4 +1,4 @@
-//! The questions that servers ask which are taken over: what is one question has one answer.
+//! Questions of the servers that are taken over: each question has one answer.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,38 @@ use crate::discovery::Found;
 use crate::problem::quoted;
 use crate::{Config, FillSource};
 
-/// Who asks a question already, and what the answer is to be where that is known.
+/// Server that asks a question already, and the answer where that is known.
 type Asker<'a> = (&'a str, Option<&'a Secret>);
 
-/// Takes out those servers that would ask for a secret under the id of another server's question:
-/// one of both would be given what is the other's. Returns what is said of them, as sentences.
+/// Removes the servers that Dormouse starts as they are in their client's file, and that would wait
+/// for a person once they are in `dormouse.toml`. Returns sentences on the removed servers.
+pub(super) fn take_out_working(decisions: &mut Vec<Decision>, found: &[Found]) -> Vec<String> {
+    let mut told = Vec::new();
+    decisions.retain(|decision| {
+        let first = decision.found.first().and_then(|first| found.get(*first));
+        let Some(first) = first.filter(|_| decision.action != Action::Keep) else {
+            return true;
+        };
+        let waits = first.own.missing.iter().chain(&first.own.unanswered);
+        let waits: String = waits.map(|sentence| format!("\n  {sentence}")).collect();
+        let works = first.server.bridge();
+        if waits.is_empty() || works.is_none_or(|bridge| !bridge.needs.is_empty()) {
+            return true;
+        }
+        told.push(format!(
+            "`{}` of {} is not taken over: Dormouse starts it as it is there, and in dormouse.toml \
+             it would wait for this:{waits}\n\
+             hint: do that first, and then import it; until then it is used where it is",
+            first.written_name.escape_debug(),
+            first.server.origin,
+        ));
+        false
+    });
+    told
+}
+
+/// Removes the servers that would ask for a secret under the id of another server's question: one
+/// of the two would be given the other's secret. Returns sentences on the removed servers.
 ///
 /// Where the user has answered such a question, only servers ask it whose secret that is.
 pub(super) fn take_out_shared(

@@ -1,57 +1,31 @@
 //! A server's table in `dormouse.toml`.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dormouse_launch::{HttpTransport, Launch, OAuth, Secret};
-use toml_edit::{Array, Item, Table, Value};
+use dormouse_launch::{Launch, OAuth};
+use toml_edit::{Item, Table, Value};
 
 use crate::discovery::Found;
+use crate::edit::{launch_keys, list, secret_table};
 use crate::{Bridge, Client, ClientConsensus, Filter};
 
-/// What the files of all its clients come to that have a server.
+/// Combination of the files of all clients that have a server.
 pub(super) struct Taken {
-    /// What each of the clients is shown of it.
+    /// Parts of the server that each of the clients is shown.
     pub(super) said: Option<ClientConsensus>,
-    /// How long its calls may take.
+    /// Longest time for the server's calls.
     pub(super) call_timeout: Duration,
 }
 
-/// The table of a server that a client has, as it is written into `dormouse.toml`.
-/// `from` are the clients that load it themselves, and so are not to be shown it a
-/// second time. What only a client can fill in makes it one that is off, with a
-/// comment that says what to write.
+/// Makes the table of a server that a client has, for `dormouse.toml`. `from` are the clients that
+/// load it themselves, and so are not to be shown it a second time. A server with something in it
+/// that only its client can fill in is off, with a comment that says what to write.
 #[must_use]
 pub(super) fn table(name: &str, found: &Found, from: &[Client], shown: &Taken) -> Table {
     let said = shown.said.as_ref();
-    let mut table = Table::new();
+    let (mut table, (secrets, texts)) = launch_keys(&found.own.launch);
     let mut put = |key: &str, value: Value| {
         table.insert(key, Item::Value(value));
-    };
-    let (secrets, texts) = match &found.own.launch {
-        Launch::Stdio(stdio) => {
-            put("command", stdio.command.as_str().into());
-            if !stdio.args.is_empty() {
-                put("args", list(&stdio.args));
-            }
-            if let Some(cwd) = &stdio.cwd {
-                put("cwd", cwd.to_string_lossy().as_ref().into());
-            }
-            ("env", &stdio.env)
-        }
-        Launch::Http(http) => {
-            put("url", http.url.as_str().into());
-            match http.transport {
-                HttpTransport::Auto => {}
-                HttpTransport::Streamable => put("type", "http".into()),
-                HttpTransport::Sse => put("type", "sse".into()),
-            }
-            // Sub-tables come after all plain keys, or these would be theirs.
-            if http.oauth.off {
-                put("oauth", false.into());
-            }
-            ("headers", &http.headers)
-        }
     };
     let enabled = said.map_or(found.server.enabled, |said| said.enabled);
     if !(enabled && found.own.missing.is_empty()) {
@@ -115,15 +89,7 @@ fn filters(bridge: &Bridge, filter: &Filter, put: &mut impl FnMut(&str, Value)) 
     }
 }
 
-fn secret_table(texts: &BTreeMap<String, Secret>) -> Table {
-    let mut table = Table::new();
-    for (name, text) in texts {
-        table.insert(name, Item::Value(text.expose().into()));
-    }
-    table
-}
-
-/// How its user logs in, where anything is said of that.
+/// Makes the table of OAuth settings, where there are any.
 fn oauth_table(oauth: &OAuth) -> Option<Table> {
     let mut table = Table::new();
     for (key, text) in oauth.texts().filter(|_| !oauth.off) {
@@ -138,11 +104,7 @@ fn oauth_table(oauth: &OAuth) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-fn list(texts: &[String]) -> Value {
-    Value::Array(texts.iter().map(String::as_str).collect::<Array>())
-}
-
-/// A duration as `dormouse.toml` reads it.
+/// Writes a duration as `dormouse.toml` reads it.
 fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_millis().max(1);
     if milliseconds.is_multiple_of(1000) {

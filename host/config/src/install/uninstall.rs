@@ -1,24 +1,24 @@
 //! Contents of a client's files when Dormouse leaves them: what they were before it came,
 //! with all that their user has written since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::backup::{self, EarlierChange};
+use super::backup::{self, EarlierChange, Merged};
 use super::plan::is_own;
-use super::{Change, edit, entry};
+use super::{Change, edit, entry, own_entry};
 use crate::Client;
 use crate::discovery::Surroundings;
 use crate::discovery::places::{self, Place};
 
-/// Beginning of the command that takes Dormouse out of a client's file. What was changed before it
-/// is over.
+/// Beginning of the command that takes Dormouse out of a client's file. Changes before it count no
+/// more.
 const COMMAND: &str = "dormouse uninstall";
 
 /// An option of the command that takes servers out of a client's file.
 const REPLACES: &str = "--replace";
 
-/// Dormouse leaving a client's files, thought through and not done yet.
+/// Removal of Dormouse from a client's files, planned and not done yet.
 #[derive(Debug, Default)]
 pub struct Uninstall {
     /// New contents of files.
@@ -29,7 +29,7 @@ pub struct Uninstall {
     pub put_back: Vec<String>,
 }
 
-/// Thinks through how Dormouse leaves the files in which a user's servers of a client are.
+/// Plans the removal of Dormouse from the files in which a user's servers of a client are.
 /// `backups` is the folder with what they were.
 ///
 /// # Errors
@@ -40,98 +40,177 @@ pub fn uninstall(
     backups: &Path,
 ) -> anyhow::Result<Uninstall> {
     let mut all = Uninstall::default();
+    let mut servers = Returning::default();
+    let places = places::files(client, around);
+    let places: Vec<_> = places.iter().filter(is_own).collect();
     let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
-    for place in places::files(client, around).iter().filter(is_own) {
-        let change = match changes.remove(&place.file) {
-            Some(change) => change,
-            None => Change::of_client(&place.file, place.shape.syntax)?,
-        };
-        if change.before.is_none() {
-            continue;
+    for place in &places {
+        if !changes.contains_key(&place.file) {
+            let change = Change::of_client(&place.file, place.shape.syntax)?;
+            changes.insert(place.file.clone(), change);
         }
-        let mut change = change;
-        if names(&mut change, place)?
-            .iter()
-            .any(|name| name == entry::NAME)
-        {
-            let earlier = backup::changes_of(backups, &place.file)?;
-            let is_older = |change: &EarlierChange| change.command.starts_with(COMMAND);
-            let end = earlier.iter().position(is_older).unwrap_or(earlier.len());
-            let earlier = earlier.get(..end).unwrap_or_default();
-            if !leave(&mut change, place, earlier, &mut all.put_back)? {
-                let text = change.before.unwrap_or_default();
-                all.removed.push((place.file.clone(), text));
-                continue;
-            }
-        }
-        changes.insert(place.file.clone(), change);
     }
+    changes.retain(|_, change| change.before.is_some());
+    // The editions of the client that load Dormouse, from whichever of their files.
+    let mut editions = BTreeSet::new();
+    for place in &places {
+        if let Some(change) = changes.get_mut(&place.file)
+            && names(change, place)?.iter().any(|name| name == entry::NAME)
+            && has_dormouse(&change.after, place, (&earlier_of(backups, place)?, around))
+        {
+            editions.insert(place.edition);
+        }
+    }
+    for place in places
+        .iter()
+        .filter(|place| editions.contains(&place.edition))
+    {
+        let Some(change) = changes.get_mut(&place.file) else {
+            continue;
+        };
+        let earlier = earlier_of(backups, place)?;
+        let had_dormouse = has_dormouse(&change.after, place, (&earlier, around));
+        let stays = leave(change, place, (&earlier, around), &mut servers)?;
+        if had_dormouse && !stays {
+            let text = changes.remove(&place.file).and_then(|change| change.before);
+            all.removed
+                .push((place.file.clone(), text.unwrap_or_default()));
+        }
+    }
+    all.put_back = servers.put_back;
     all.changes = changes.into_values().filter(Change::is_any).collect();
     Ok(all)
 }
 
-/// A file of clients' without a change that Dormouse has made of it, with all that was written into
-/// it since. None where no client has such a file, or it cannot be edited.
+/// Returns the change that undoes an earlier change of Dormouse's in a file of clients', and keeps
+/// all that was written into it since. None where no client has such a file, or it cannot be
+/// edited.
 #[must_use]
 pub fn without_earlier_change(
     earlier: &EarlierChange,
     file: &Path,
     around: &Surroundings,
-) -> Option<Change> {
+) -> Option<Merged> {
     let places = Client::all().flat_map(|client| places::files(client, around));
     let places: Vec<_> = places.filter(|place| place.file == file).collect();
     let mut change = Change::of_client(file, places.first()?.shape.syntax).ok()?;
     change.before.as_ref()?;
     let before = earlier.before.as_deref().unwrap_or_default();
+    let mut servers = Returning::default();
     for place in places.iter().filter(is_own) {
         let earlier = std::slice::from_ref(earlier);
-        leave(&mut change, place, earlier, &mut Vec::new()).ok()?;
+        leave(&mut change, place, (earlier, around), &mut servers).ok()?;
         // It was there before, as it had been installed then.
-        if let Some(entry) = edit::get(before, &place.shape, entry::NAME).ok().flatten() {
-            let add = |text: &str| edit::add(text, &place.shape, entry::NAME, &entry);
-            change.edit(add).ok()?;
+        let Some(entry) = edit::get(before, &place.shape, entry::NAME).ok()? else {
+            continue;
+        };
+        match edit::get(&change.after, &place.shape, entry::NAME).ok()? {
+            None => {
+                let add = |text: &str| edit::add(text, &place.shape, entry::NAME, &entry);
+                change.edit(add).ok()?;
+            }
+            Some(other) if other != entry => servers.kept_out.push(entry::NAME.to_owned()),
+            Some(_) => {}
         }
     }
-    Some(change)
+    Some(Merged {
+        change,
+        kept_out: servers.kept_out,
+    })
 }
 
-/// Takes Dormouse out of a file. `earlier` are the changes that were made of it, the last one
-/// first. False where there was no such file, and nobody has changed it since.
+/// The servers that come back into a file, by name.
+#[derive(Default)]
+struct Returning {
+    /// Servers that are put back.
+    put_back: Vec<String>,
+    /// Servers that are not, because another one has their name now.
+    kept_out: Vec<String>,
+}
+
+/// Returns the changes of a place's file since Dormouse was last taken out of it, the last one first.
+fn earlier_of(backups: &Path, place: &Place) -> anyhow::Result<Vec<EarlierChange>> {
+    let mut earlier = backup::changes_of(backups, &place.file)?;
+    let is_older = |change: &EarlierChange| change.command.starts_with(COMMAND);
+    let end = earlier.iter().position(is_older).unwrap_or(earlier.len());
+    earlier.truncate(end);
+    Ok(earlier)
+}
+
+/// Removes Dormouse from a file. `earlier` are the changes that were made of it, the last one
+/// first. Returns false where there was no such file, and nobody has changed it since.
 fn leave(
     change: &mut Change,
     place: &Place,
-    earlier: &[EarlierChange],
-    put_back: &mut Vec<String>,
+    (earlier, around): (&[EarlierChange], &Surroundings),
+    servers: &mut Returning,
 ) -> anyhow::Result<bool> {
     let with_dormouse = names(change, place)?;
+    let had_dormouse = has_dormouse(&change.after, place, (earlier, around));
     // What nobody has edited since becomes what it was, to the byte.
-    let mut earlier = earlier.iter().peekable();
-    while let Some(made) = earlier.next_if(|made| made.has_made(&change.after)) {
+    let mut older = earlier.iter().peekable();
+    let mut is_restored = false;
+    while let Some(made) = older.next_if(|made| made.has_made(&change.after)) {
         match &made.before {
             Some(before) => change.after.clone_from(before),
             None => return Ok(false),
         }
+        is_restored = true;
+    }
+    let older: Vec<_> = older.collect();
+    // It may have been there by its user's own hand before. A server that only has its name stays.
+    let goes = match is_restored {
+        true => has_dormouse(&change.after, place, (&[], around)),
+        false => had_dormouse,
+    };
+    if goes {
+        change.edit(|text| edit::remove(text, &place.shape, entry::NAME))?;
     }
     // Else servers come back one by one.
-    for made in earlier.filter(|made| made.command.contains(REPLACES)) {
+    for made in older {
         let before = made.before.as_deref().unwrap_or_default();
+        let has_replaced = made.command.contains(REPLACES);
         // A backup that can no longer be read as a list of servers has none to give back.
-        let there = names(change, place)?;
         for name in edit::names(before, &place.shape).unwrap_or_default() {
+            // Older versions have put Dormouse over servers that have its name.
+            let is_back = match name == entry::NAME {
+                true => goes && !has_dormouse(before, place, (&[], around)),
+                false => has_replaced,
+            };
             let entry = edit::get(before, &place.shape, &name).ok().flatten();
-            if let Some(entry) = entry.filter(|_| name != entry::NAME && !there.contains(&name)) {
-                change.edit(|text| edit::add(text, &place.shape, &name, &entry))?;
+            let Some(entry) = entry.filter(|_| is_back) else {
+                continue;
+            };
+            match edit::get(&change.after, &place.shape, &name).ok().flatten() {
+                None => change.edit(|text| edit::add(text, &place.shape, &name, &entry))?,
+                Some(other) if other != entry => servers.kept_out.push(name),
+                Some(_) => {}
             }
         }
     }
-    // It may have been there by its user's own hand before.
-    change.edit(|text| edit::remove(text, &place.shape, entry::NAME))?;
     let now = names(change, place)?.into_iter();
-    put_back.extend(now.filter(|name| !with_dormouse.contains(name)));
+    let put_back = now.filter(|name| !with_dormouse.contains(name));
+    servers.put_back.extend(put_back);
     Ok(true)
 }
 
-/// The names of the servers that are to be in a file.
+/// Whether Dormouse is among the servers in a text: a server that only has its name is another one.
+/// `earlier` are the changes that were made of the file.
+fn has_dormouse(
+    text: &str,
+    place: &Place,
+    (earlier, around): (&[EarlierChange], &Surroundings),
+) -> bool {
+    let entry = edit::get(text, &place.shape, entry::NAME).ok().flatten();
+    let is_made = earlier.first().is_some_and(|made| made.has_made(text));
+    entry.is_some_and(|entry| {
+        is_made
+            || own_entry::is_dormouse(&entry, around)
+            || !earlier.is_empty() && own_entry::may_be_host(&entry)
+    })
+}
+
+/// Returns the names of the servers that are to be in a file.
 fn names(change: &mut Change, place: &Place) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     change.edit(|text| {

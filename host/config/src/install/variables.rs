@@ -23,9 +23,9 @@ const OF_CODEX: &[&str] = &[
     "__CF_USER_TEXT_ENCODING",
 ];
 
-/// The names of variables that servers are reached with, and of those of this environment that
-/// every server gets or that one of them is said to get: a client that passes only what it is told
-/// to has to be told these.
+/// Returns the names of variables that are named in launches, and of those of this environment that
+/// every server gets or that `pass_env` of one names: a client that passes only the variables it is
+/// told to has to be told these.
 #[must_use]
 pub fn needed_variables<'l>(
     launches: impl IntoIterator<Item = &'l Launch>,
@@ -49,7 +49,14 @@ pub fn needed_variables<'l>(
     names
 }
 
-/// The names of a text's variables.
+/// Whether anything is filled into a launch.
+pub(super) fn names_variables(launch: &Launch) -> bool {
+    texts(launch)
+        .into_iter()
+        .any(|text| !named_in(text).is_empty())
+}
+
+/// Returns the names of a text's variables.
 fn named_in(text: &str) -> BTreeSet<String> {
     let names = std::cell::RefCell::new(BTreeSet::new());
     let _ = expand(text, &|name| {
@@ -59,7 +66,7 @@ fn named_in(text: &str) -> BTreeSet<String> {
     names.into_inner()
 }
 
-/// The texts of a launch in which variables may be.
+/// Returns the texts of a launch in which variables may be.
 fn texts(launch: &Launch) -> Vec<&str> {
     match launch {
         Launch::Stdio(stdio) => {

@@ -6,7 +6,7 @@ use super::variable::is_variable;
 use super::words::words;
 use super::{SecretPart, is_secret_name, range_in};
 
-/// Kind of the argument behind another, as that one tells.
+/// Kind of the argument behind another, as the other tells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// Anything.
@@ -49,9 +49,9 @@ const PASSWORD_BY_P: [&str; 7] = [
     "sshpass",
 ];
 
-/// For each argument of a program the parts of it that are secrets: `--api-key VALUE`,
+/// Finds the parts of each argument of a program that are secrets: `--api-key VALUE`,
 /// `TOKEN=VALUE`, `--header "Authorization: VALUE"`, `;Password=VALUE`, in URLs, and what looks
-/// like a token. They are in order; one may be within another.
+/// like a token. The parts are in order; one may be within another.
 pub fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>> {
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let has_p = PASSWORD_BY_P.contains(&program);
@@ -72,7 +72,7 @@ pub fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>
         .collect()
 }
 
-/// The parts of a command line, or of another text, that are secrets.
+/// Finds the parts of a command line, or of another text, that are secrets.
 pub fn secrets_in_line(line: &str) -> Vec<SecretPart> {
     let mut found = Vec::new();
     if is_json(line) {
@@ -91,7 +91,7 @@ fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) && text.contains('"')
 }
 
-/// What was found in a text, by where it begins.
+/// Sorts the secrets that were found in a text by where they begin.
 fn in_order(text: &str, found: &[Found<'_>]) -> Vec<SecretPart> {
     let mut parts: Vec<_> = found
         .iter()
@@ -106,7 +106,7 @@ fn in_order(text: &str, found: &[Found<'_>]) -> Vec<SecretPart> {
     parts
 }
 
-/// Finds the secrets of one argument, and says what the one behind it is.
+/// Finds the secrets of one argument, and returns the kind of the one behind it.
 fn secrets_in_argument<'a>(arg: &'a str, this: Next, found: &mut Vec<Found<'a>>) -> Next {
     if this == Next::Line {
         return secrets_in_words(arg, found);
@@ -158,7 +158,7 @@ fn secrets_in_words<'a>(line: &'a str, found: &mut Vec<Found<'a>>) -> Next {
     next
 }
 
-/// Kind of the word behind another of a line, where a header has two.
+/// Returns the kind of the word behind another of a line, where a header has two.
 fn behind_word(word: &str, next: Next) -> Next {
     match next {
         Next::Any if word.strip_suffix(':').is_some_and(is_secret_name) => Next::Secret,
@@ -183,7 +183,7 @@ fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
-/// Finds what a kind of argument has as its secret, and says what the one behind it is.
+/// Finds the secret of an argument of a kind, and returns the kind of the one behind it.
 fn secrets_by_kind<'a>(kind: Next, arg: &'a str, found: &mut Vec<Found<'a>>) -> Next {
     match kind {
         Next::Any | Next::Line => {}
@@ -241,7 +241,7 @@ fn secrets_in_word<'a>(word: &'a str, found: &mut Vec<Found<'a>>) -> Next {
     }
 }
 
-/// Kind of what stands behind an option or a word.
+/// Returns the kind of the argument behind an option or a word.
 fn follows(word: &str) -> Next {
     if ["bearer", "basic"]
         .iter()
@@ -268,8 +268,8 @@ fn is_scheme(word: &str) -> bool {
         .any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// Finds the value of a header, and says what stands behind it. None where it is no header.
-/// Where it need not be one, it is one only if its name is one of a secret.
+/// Finds the value of a header, and returns the kind of the argument behind it; none where the text
+/// is no header. Unless `is_header` is true, only a text with the name of a secret is one.
 fn secrets_in_header<'a>(
     text: &'a str,
     is_header: bool,
@@ -307,7 +307,7 @@ fn is_task(name: &str) -> bool {
     name == "auth"
 }
 
-/// Adds a value without the scheme before it, but for one that is a variable as it is written.
+/// Adds a value without the scheme before it, unless it is a variable as it is written.
 fn add_value<'a>(value: &'a str, found: &mut Vec<Found<'a>>) -> Option<&'a str> {
     let value = match value.chars().next() {
         Some(quote @ ('\'' | '"')) => {
@@ -345,7 +345,7 @@ const SOURCES: [&str; 14] = [
     "workspace",
 ];
 
-/// The password of `user:password@host`, which is no URL.
+/// Finds the password of `user:password@host`, which is no URL.
 fn password(word: &str) -> Option<&str> {
     let (user, rest) = word.split_once(':')?;
     let (password, host) = rest.rsplit_once('@')?;

@@ -1,4 +1,4 @@
-//! Secrets that are known, taken out of what a server says.
+//! Known secrets, removed from the words of a server.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use super::unescaped::{Unescaped, may_have_escapes};
 use super::url::secrets_in_url;
 use super::{HIDDEN, SecretPart, is_secret_name};
 
-/// Fewest bytes of a secret that is looked for: what is shorter occurs in any text.
+/// Fewest bytes of a secret that is looked for: shorter ones occur in any text.
 const MIN_HIDDEN_BYTES: usize = 4;
 
 /// Fewest bytes of one of several lines of a secret that is looked for by itself.
@@ -42,7 +42,7 @@ const MIN_BASE64_LETTERS: usize = 8;
 const MAX_BASE64_SECRET_BYTES: usize = 8 << 10;
 
 /// Bytes of a secret that are looked for together as Base64: two such pieces are on each line of
-/// it, whose lines have 48 bytes or more.
+/// Base64, which stands for 48 bytes or more.
 const BASE64_PIECE_BYTES: usize = 16;
 
 /// Bytes of a text that are looked at together.
@@ -78,7 +78,7 @@ impl HiddenTextsBuilder {
         }
     }
 
-    /// Adds what somebody shows to be let in: `Bearer abc` is said without its first word, too.
+    /// Adds a credential: `Bearer abc`, and `abc` by itself, too.
     pub fn add_credential(&mut self, credential: &str) {
         self.add(credential);
         if let Some((_, last)) = credential.rsplit_once(' ') {
@@ -86,8 +86,8 @@ impl HiddenTextsBuilder {
         }
     }
 
-    /// Adds what may be one: of several lines, those that tell nothing are looked for with the
-    /// others alone.
+    /// Adds what may be a credential: of several lines, those that tell nothing are looked for with
+    /// the others alone.
     pub fn add_possible_credential(&mut self, credential: &str) {
         match credential.trim().contains(['\n', '\r']) {
             true => self.add_possible(credential),
@@ -114,7 +114,8 @@ impl HiddenTextsBuilder {
         }
     }
 
-    /// Adds the secrets of a URL. `mode=http` is said of more than of it.
+    /// Adds the secrets of a URL, but no setting such as `mode=http`, which occurs in other texts
+    /// too.
     pub fn add_url(&mut self, url: &str) {
         for part in secrets_in_url(url) {
             if let Some(secret) = part.known_in(url) {
@@ -158,7 +159,7 @@ impl HiddenTextsBuilder {
         }
     }
 
-    /// Adds the secret of a client, which it shows as a user shows a password.
+    /// Adds the secret of a client, also as the client sends it in a `Basic` header.
     pub fn add_client(&mut self, id: &str, secret: &str) {
         self.add(secret);
         for shown in basic_credentials(id, secret) {
@@ -166,7 +167,7 @@ impl HiddenTextsBuilder {
         }
     }
 
-    /// The secrets, as they are looked for.
+    /// Builds the search for the secrets.
     #[must_use]
     pub fn build(self) -> HiddenTexts {
         let secrets = self.secrets.iter();
@@ -208,8 +209,8 @@ impl HiddenTextsBuilder {
     }
 }
 
-/// What a client shows in a header (`Basic`), with and without both encoded first, as OAuth has it
-/// (RFC 6749, section 2.3.1).
+/// Returns what a client sends in a header (`Basic`), with its id and secret as they are, and with
+/// both encoded first, as OAuth has it (RFC 6749, section 2.3.1).
 pub fn basic_credentials(id: &str, secret: &str) -> [String; 2] {
     [
         STANDARD.encode(format!("{id}:{secret}")),
@@ -217,7 +218,7 @@ pub fn basic_credentials(id: &str, secret: &str) -> [String; 2] {
     ]
 }
 
-/// A text as it is written in forms and queries.
+/// Returns a text as it is written in forms and queries.
 fn in_form(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect()
 }
@@ -248,7 +249,7 @@ impl Patterns {
         }
     }
 
-    /// Adds what Base64 makes of a secret, wherever in a text it stands that is written so.
+    /// Adds the Base64 of a secret, for every position in the text that is encoded.
     fn add_base64(&mut self, secret: &str, is_certain: bool) {
         if secret.len() > MAX_BASE64_SECRET_BYTES {
             return;
@@ -297,8 +298,8 @@ fn is_break(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The lines of a secret. Of several of what may be one, those that are short or tell nothing are
-/// none by themselves: they are in many other texts.
+/// Returns the lines of a secret that are looked for. Of several lines of what may be a secret,
+/// those that are short or tell nothing are left out: they are in many other texts.
 fn lines(secret: &[u8], is_certain: bool) -> impl Iterator<Item = &[u8]> {
     let is_of_lines = is_of_lines(secret) && !is_certain;
     let lines = secret.split(|byte| is_break(*byte));
@@ -309,7 +310,8 @@ fn lines(secret: &[u8], is_certain: bool) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The letters of Base64 that depend on a secret alone, where that many bytes stand before it.
+/// Returns the letters of Base64 that depend on a secret alone, where `before` bytes stand before
+/// it.
 fn base64_within(before: usize, secret: &[u8]) -> String {
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(secret);
@@ -321,7 +323,7 @@ fn base64_within(before: usize, secret: &[u8]) -> String {
 }
 
 /// Secrets that a text must not have in it. Looking for them takes the same time, however many
-/// they are: whoever runs a server decides how much it says.
+/// there are: whoever runs a server decides how much it says.
 #[derive(Debug)]
 pub struct HiddenTexts {
     is_empty: bool,
@@ -338,15 +340,15 @@ struct HiddenPart {
 }
 
 impl HiddenTexts {
-    /// Whether all that must not be seen is looked for. Otherwise nothing is shown at all.
+    /// Whether all secrets are looked for. Otherwise nothing is shown at all.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.automaton.is_some()
     }
 
-    /// JSON without any of them in its texts and numbers, and in its names, but for those that
-    /// are common words there: whoever reads it by its names has to find them. `null` where it
-    /// cannot be read: what cannot be looked at does not pass.
+    /// Removes the secrets from the texts, numbers and names of JSON. Names that are common words
+    /// stay, so that readers find them. `null` where the JSON cannot be read: what cannot be
+    /// checked does not pass.
     #[must_use]
     pub fn redact_json(&self, json: &str) -> String {
         if self.is_empty {
@@ -358,8 +360,8 @@ impl HiddenTexts {
         }
     }
 
-    /// JSON that can be read, text by text: values would take many times its memory. All stays
-    /// as it was written, wherever there is nothing to hide.
+    /// Removes the secrets from JSON that can be read, text by text: values would take many times
+    /// its memory. The JSON stays as it was written, wherever there is nothing to hide.
     fn redact_read_json(&self, json: &str) -> String {
         let mut shown = String::with_capacity(json.len());
         let mut rest = json;
@@ -400,7 +402,7 @@ impl HiddenTexts {
         shown
     }
 
-    /// A value without any of them in its texts, names and numbers.
+    /// Removes the secrets from the texts, names and numbers of a value.
     #[must_use]
     pub fn redact_value(&self, value: &Value) -> Value {
         match value {
@@ -421,22 +423,22 @@ impl HiddenTexts {
         }
     }
 
-    /// A text without any of them.
+    /// Removes the secrets from a text.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         self.redact_beginning(text, text.len())
     }
 
-    /// The beginning of a text without any of them, up to that byte or the end of the character
-    /// there. One that goes on behind it is left out, too, where the text has
+    /// Returns the beginning of a text without the secrets, up to byte `end` or the end of the
+    /// character there. A secret that goes on behind it is left out, too, where the text has
     /// [`MAX_WRITTEN_PIECE_BYTES`] more.
     #[must_use]
     pub fn redact_beginning(&self, text: &str, end: usize) -> String {
         self.without(text, 0..end, |_| true)
     }
 
-    /// The end of a text without any of them, from that byte or the end of the character there.
-    /// One that begins before it is left out, too, where the text has
+    /// Returns the end of a text without the secrets, from byte `start` or the end of the character
+    /// there. A secret that begins before it is left out, too, where the text has
     /// [`MAX_WRITTEN_PIECE_BYTES`] before it.
     #[must_use]
     pub fn redact_end(&self, text: &str, start: usize) -> String {
@@ -447,7 +449,7 @@ impl HiddenTexts {
         self.without(name, 0..name.len(), |found| !tells_nothing(found))
     }
 
-    /// A part of a text without those in it that are hidden.
+    /// Returns a part of a text without those secrets for which `is_hidden` is true.
     fn without(&self, text: &str, part: Range<usize>, is_hidden: impl Fn(&str) -> bool) -> String {
         let start = text.ceil_char_boundary(part.start.min(text.len()));
         let end = text.ceil_char_boundary(part.end.min(text.len()));
@@ -501,7 +503,7 @@ impl HiddenTexts {
         shown
     }
 
-    /// The parts of a text that are hidden, by where they begin.
+    /// Finds the parts of a text that are hidden, sorted by where they begin.
     fn parts(&self, automaton: &AhoCorasick, text: &str) -> Vec<HiddenPart> {
         let part = |range: Range<usize>, pattern: usize| HiddenPart {
             range: text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end),
@@ -524,8 +526,8 @@ impl HiddenTexts {
     }
 }
 
-/// All of a text in Base64 that has a secret in it, but nothing before a byte: the letters
-/// around it have bits of it, too.
+/// Extends a part of a text to all of the Base64 around it, but to nothing before byte `from`: the
+/// letters around a secret have bits of it, too.
 fn whole_base64(text: &str, part: Range<usize>, from: usize) -> Range<usize> {
     let before = text.get(from..part.start).unwrap_or_default();
     let is_before = |letter: char| letter.is_ascii_alphanumeric() || letter == '+';

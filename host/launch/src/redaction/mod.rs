@@ -31,22 +31,22 @@ pub(crate) const HIDDEN: &str = "…";
 /// A part of a text that is not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretPart {
-    /// Where it is.
+    /// Range in the text.
     pub range: Range<usize>,
-    /// Whether its name or its look says that it is a secret. Otherwise it may be a setting, such
-    /// as the value of `?mode=http`.
+    /// Whether its name or its look tells that the part is a secret. Otherwise it may be a setting,
+    /// such as the value of `?mode=http`.
     pub is_certain: bool,
 }
 
 impl SecretPart {
-    /// The secret itself, where it is one wherever else it is said.
+    /// Returns the secret itself, where it is to be hidden in other texts, too.
     pub(super) fn known_in<'t>(&self, text: &'t str) -> Option<&'t str> {
         let secret = text.get(self.range.clone())?;
         (self.is_certain || !tells_nothing(secret)).then_some(secret)
     }
 }
 
-/// A text with [`HIDDEN`] in place of some of its parts, which are in order.
+/// Returns a text with [`HIDDEN`] in place of some of its parts, which are in order.
 pub(crate) fn without<'t>(text: &'t str, parts: &[SecretPart]) -> Cow<'t, str> {
     if parts.is_empty() {
         return Cow::Borrowed(text);
@@ -65,7 +65,7 @@ pub(crate) fn without<'t>(text: &'t str, parts: &[SecretPart]) -> Cow<'t, str> {
     Cow::Owned(shown)
 }
 
-/// Arguments of a program without the secrets that are written out in them.
+/// Returns the arguments of a program without the secrets that are written out in them.
 pub(crate) fn redacted_arguments<'a>(program: &str, args: &'a [String]) -> Vec<Cow<'a, str>> {
     let texts: Vec<&str> = args.iter().map(String::as_str).collect();
     let secrets = secrets_in_arguments(program, &texts);
@@ -76,7 +76,7 @@ pub(crate) fn redacted_arguments<'a>(program: &str, args: &'a [String]) -> Vec<C
         .collect()
 }
 
-/// Where a part of a text is in it.
+/// Returns the range of a part within its text.
 fn range_in(text: &str, part: &str) -> Range<usize> {
     let start = part
         .as_ptr()

@@ -53,7 +53,7 @@ const HARMLESS_WORDS: [&str; 9] = [
     "total",
 ];
 
-/// Whether the value of what has that name is a secret: `--api-key`, `GITHUB_TOKEN`,
+/// Whether the value of something with this name is a secret: `--api-key`, `GITHUB_TOKEN`,
 /// `X-Auth`, `clientSecret`.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
@@ -103,7 +103,7 @@ fn is_other(word: &str) -> bool {
     matches!(word, "bypass" | "compass")
 }
 
-/// The words of a name in small letters, also those that begin with a capital.
+/// Splits a name into its words, in small letters; a capital may begin one.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -1,6 +1,6 @@
 //! Values that look like secrets, whatever they are called, and values that tell nothing.
 
-/// How tokens of well-known services begin.
+/// Beginnings of the tokens of well-known services.
 const TOKEN_PREFIXES: [&str; 39] = [
     "AIza",
     "AKIA",
@@ -119,7 +119,7 @@ pub fn tells_nothing(value: &str) -> bool {
 /// Most digits of a number that is no secret wherever it is from, such as a port.
 const MAX_PORT_DIGITS: usize = 5;
 
-/// Whether a value is no secret even where it was filled in, as whatever is kept secret is.
+/// Whether a value is no secret even where it was filled in, as secrets are.
 pub(crate) fn is_trivial(value: &str) -> bool {
     let is_port =
         value.len() <= MAX_PORT_DIGITS && value.chars().all(|letter| letter.is_ascii_digit());

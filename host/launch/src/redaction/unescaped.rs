@@ -20,7 +20,7 @@ pub(super) fn may_have_escapes(text: &str) -> bool {
 /// however deep. It takes time in proportion to the length of the text.
 pub(super) struct Unescaped {
     bytes: Vec<u8>,
-    /// For each byte where the part of the text begins that it stands for.
+    /// Beginning of the part of the text that each byte stands for.
     starts: Vec<usize>,
     text_bytes: usize,
 }
@@ -54,7 +54,7 @@ impl Unescaped {
         &self.bytes
     }
 
-    /// The part of the text that some of the bytes stand for.
+    /// Returns the part of the text that some of the bytes stand for.
     pub(super) fn part_of_text(&self, found: &Range<usize>) -> Range<usize> {
         let at = |index: usize| self.starts.get(index).copied();
         let start = at(found.start).unwrap_or(self.text_bytes);
@@ -67,8 +67,8 @@ impl Unescaped {
         start..at(end).unwrap_or(self.text_bytes)
     }
 
-    /// Adds a byte. What it completes may complete another escape, which has fewer bytes each
-    /// time.
+    /// Adds a byte. An escape that it completes may complete another one, which has fewer bytes
+    /// each time.
     fn push(&mut self, byte: u8, start: usize) {
         self.bytes.push(byte);
         self.starts.push(start);
@@ -111,7 +111,8 @@ impl Unescaped {
         self.starts.resize(self.bytes.len(), start);
     }
 
-    /// The first half of a character that was written in UTF-16, where there is one at the end.
+    /// Returns the first half of a character that was written in UTF-16, where there is one at the
+    /// end.
     fn half_at_end(&self) -> Option<u32> {
         match self.bytes.last_chunk::<3>()? {
             [0xed, high @ 0xa0..=0xaf, low] => {
@@ -192,7 +193,7 @@ impl Unescaped {
         }
     }
 
-    /// The end of what there is, from where an escape begins.
+    /// Returns the end of the bytes, from where an escape begins.
     fn tail_from(&self, beginning: &[u8]) -> Option<&[u8]> {
         let tail = self.bytes.len().saturating_sub(MAX_ESCAPE_BYTES);
         let tail = self.bytes.get(tail..)?;

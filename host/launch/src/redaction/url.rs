@@ -6,9 +6,9 @@ use super::secret_value::looks_like_a_token;
 use super::variable::is_variable;
 use super::{SecretPart, is_secret_name, range_in, without};
 
-/// The parts of a URL that are secrets, in order: who is said to ask, the values of its query,
-/// parameters of its path, and what looks like a token there. Variables that are not filled in
-/// are none. Values whose names are none of a secret may be settings.
+/// Finds the parts of a URL that are secrets, in order: its user, the values of its query and its
+/// fragment, parameters of its path, and what looks like a token there. Variables that are not
+/// filled in are none. Values whose names are none of a secret may be settings.
 pub(crate) fn secrets_in_url(url: &str) -> Vec<SecretPart> {
     let parts = UrlParts::of(url);
     let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn is_webhook_secret(segment: &str) -> bool {
     segment.len() >= MIN_WEBHOOK_LETTERS || !segment.chars().all(is_word)
 }
 
-/// A URL without its secrets.
+/// Removes the secrets from a URL.
 #[must_use]
 pub fn redacted_url(url: &str) -> String {
     // What is behind the `#` is sent to nobody, and may be anything.

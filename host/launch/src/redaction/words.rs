@@ -1,6 +1,6 @@
 //! The words of a line, as shells take them.
 
-/// The words of a line. What stands in quotes is one word, without them, and a part of one
+/// Splits a line into its words. What stands in quotes is one word, without them, and a part of one
 /// behind a `=` or a `:`. Quotes that end nowhere part words as blanks do.
 pub(super) fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();

@@ -1,49 +1,88 @@
 //! Forms of servers, made so that a person sees all of what they are about.
 //!
-//! The names of fields and the choices go back to the server as they are. Those of which
-//! something would not be seen, or that look like a mark, are shown by a title.
+//! The names of fields and the choices go back to the server as they are. Names and choices with
+//! something in them that would not be seen, or that looks like a mark, are shown by a title.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use dormouse_text::visible::{hides_something, visible, without_hidden};
 use serde_json::{Map, Value, json};
 
 use super::mark::{shown, unmarked};
 
-/// Members of a form's schema that are shown and not sent back.
-const SHOWN: [&str; 3] = ["title", "description", "enumNames"];
-
-/// Deepest fields of fields that are looked at. Forms of MCP have none, and no value is read
-/// that is nested more.
+/// Most levels of fields within fields that are checked. Forms of MCP have none, and no value is
+/// read that is nested more.
 const MAX_DEPTH: usize = 128;
+
+/// Kind of an object within a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The form, or a field.
+    Field,
+    /// One of several choices.
+    Choice,
+    /// Nothing that MCP's forms have.
+    Other,
+}
 
 /// Makes all of a form visible.
 ///
 /// # Errors
-/// Something in it cannot be shown: "has …".
+/// A part of the form cannot be shown: "has …".
 pub(super) fn show(schema: &mut Value) -> Result<(), String> {
-    clean(schema, false);
     match schema {
-        Value::Object(schema) => fields(schema, MAX_DEPTH),
-        _ => Ok(()),
+        Value::Object(schema) => {
+            clean(schema, Part::Field);
+            fields(schema, MAX_DEPTH)
+        }
+        Value::Null => Ok(()),
+        _ => Err("is no object".to_owned()),
     }
 }
 
-/// Shows what is hidden in the texts of a form that nobody sends back.
-fn clean(value: &mut Value, is_shown: bool) {
+/// Shows what is hidden in those texts of a form that are not sent back, and leaves out names and
+/// patterns with something hidden: a client may show any of them, and these cannot be changed.
+fn clean(object: &mut Map<String, Value>, part: Part) {
+    object.retain(|name, _| !is_hidden(name));
+    let properties = object.get("properties").and_then(Value::as_object);
+    let fields: HashSet<String> = properties
+        .map(|fields| fields.keys().cloned().collect())
+        .unwrap_or_default();
+    object.retain(|name, member| {
+        match (name.as_str(), part) {
+            ("properties", Part::Field) => {
+                let fields = member.as_object_mut().into_iter();
+                let fields = fields.flat_map(|fields| fields.values_mut());
+                for field in fields.filter_map(Value::as_object_mut) {
+                    clean(field, Part::Field);
+                }
+            }
+            ("items", Part::Field) => within(member, Part::Field),
+            ("oneOf" | "anyOf", Part::Field) => within(member, Part::Choice),
+            // These go back as they are, and have titles where they cannot be shown.
+            ("enum" | "default", Part::Field) | ("const", Part::Choice) => {}
+            ("required", Part::Field) => {
+                if let Value::Array(names) = member {
+                    let is_field = |name: &Value| {
+                        let name = name.as_str().unwrap_or_default();
+                        fields.contains(name) || !is_hidden(name)
+                    };
+                    names.retain(is_field);
+                }
+            }
+            ("pattern" | "const" | "enum" | "default", _) => return !is_hidden_default(member),
+            _ => within(member, Part::Other),
+        }
+        true
+    });
+}
+
+/// Does the same within a member that is not sent back.
+fn within(value: &mut Value, part: Part) {
     match value {
-        Value::String(text) if is_shown => *text = shown(text),
-        Value::Array(items) => {
-            for item in items {
-                clean(item, is_shown);
-            }
-        }
-        Value::Object(members) => {
-            for (name, member) in members {
-                let is_shown = SHOWN.iter().any(|shown| shown.eq_ignore_ascii_case(name));
-                clean(member, is_shown);
-            }
-        }
+        Value::String(text) => *text = shown(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| within(item, part)),
+        Value::Object(object) => clean(object, part),
         _ => {}
     }
 }
@@ -76,7 +115,7 @@ fn fields(schema: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Shows the choices of a field, and leaves out what it would be filled with unseen.
+/// Shows the choices of a field, and removes a default that would not be seen.
 fn field(field: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
     if field.get("default").is_some_and(is_hidden_default) {
         field.shift_remove("default");
@@ -146,7 +185,7 @@ fn choices(field: &mut Map<String, Value>) {
     }
 }
 
-/// The choices of an `enum` with titles, if there is one that needs it.
+/// Returns the choices of an `enum` with titles, if one of them needs a title.
 fn titled_choices(values: &[Value]) -> Option<Value> {
     let titles = titles(&texts(values));
     titles.iter().any(Option::is_some).then(|| {
@@ -165,8 +204,8 @@ fn texts(values: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// For each text the title by which it is shown, where it is not seen as it is. Those that
-/// would look like another one of them have their escapes in it.
+/// Returns for each text the title that it is shown by, where the text is not seen as it is. Titles
+/// of texts that would look alike have their escapes in them.
 fn titles(texts: &[&str]) -> Vec<Option<String>> {
     let mut alike: HashMap<_, usize> = HashMap::new();
     for text in texts {
@@ -201,14 +240,19 @@ fn is_title(title: &Value) -> bool {
     title.as_str().is_some_and(|title| !title.trim().is_empty())
 }
 
-/// Whether a field would be filled with what nobody sees.
+/// Whether a default is or has a text that would not be seen.
 fn is_hidden_default(default: &Value) -> bool {
     match default {
-        Value::String(text) => hides_something(text) || unmarked(text) != *text,
+        Value::String(text) => is_hidden(text),
         Value::Array(items) => items.iter().any(is_hidden_default),
         Value::Object(members) => members.values().any(is_hidden_default),
         _ => false,
     }
+}
+
+/// Whether a text is not seen as it is, or looks like a mark.
+fn is_hidden(text: &str) -> bool {
+    hides_something(text) || unmarked(text) != *text
 }
 
 #[cfg(test)]
@@ -292,6 +336,29 @@ mod tests {
             (json!({ "default": ["a", "a\u{200b}"] }), json!({})),
         ] {
             assert_eq!(shown_field(field.clone()), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_forms_do_not_have_hides_nothing_either() {
+        let hidden = "[server `x`] \u{202e}";
+        let field = shown_field(json!({
+            "type": "string", "format": hidden, "pattern": hidden, "const": hidden, hidden: 1,
+            "examples": [hidden], "not": { "enum": [hidden], "$comment": hidden },
+            "$defs": { hidden: {}, "b": { "title": hidden } }, "contentMediaType": "text/plain",
+        }));
+        assert!(!field.to_string().contains('\u{202e}'), "{field}");
+        assert!(!field.to_string().contains("[server"), "{field}");
+        assert_eq!(field["contentMediaType"], "text/plain");
+        let mut schema = json!({
+            "properties": { "a\u{200b}": { "title": "A" } },
+            "required": ["a\u{200b}", hidden, "b"], "patternProperties": { hidden: {} },
+        });
+        show(&mut schema).unwrap();
+        assert_eq!(schema["required"], json!(["a\u{200b}", "b"]));
+        assert_eq!(schema["patternProperties"], json!({}));
+        for schema in [json!(hidden), json!([hidden])] {
+            assert!(show(&mut schema.clone()).is_err());
         }
     }
 

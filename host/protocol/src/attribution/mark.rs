@@ -6,33 +6,36 @@ use dormouse_text::visible::{is_hidden, visible_line, visible_prose};
 use icu_properties::props::{BidiMirrored, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-/// Start of what a server's words are marked with.
+/// Start of the mark on a server's words.
 const MARK: &str = "[server `";
 
-/// The word of a mark.
+/// The word in a mark.
 const WORD: &[u8] = b"server";
+
+/// Most characters that may stand beside the letters of that word.
+const MAX_CHARACTERS_BESIDE: usize = 4;
 
 /// Parts of tall brackets, which are neither opening nor mirrored for Unicode.
 const PARTS_OF_BRACKETS: [char; 4] = ['⎡', '⎢', '⎣', '⎴'];
 
-/// Most blank lines that stand between two others.
+/// Most blank lines that are left between two others.
 const MAX_BLANK_LINES: usize = 2;
 
-/// A text that a person is shown, marked as the words of a server.
+/// Marks a text that a person is shown as the words of a server.
 #[must_use]
 pub fn message(server: &str, text: &str) -> String {
     format!("{MARK}{}`] {}", visible_line(server), shown(text))
 }
 
-/// A server's words as a person is shown them: nothing is hidden in them, nothing looks like a
-/// mark, and no part of them is far away from the others.
+/// Returns a server's words as a person is shown them: nothing is hidden in them, nothing looks
+/// like a mark, and no part of them is far away from the others.
 pub(super) fn shown(text: &str) -> String {
     let text = visible_prose(text);
     let text = closed_up(&text);
     unmarked(&text).into_owned()
 }
 
-/// A text without more blank lines in a row than a reader would pass over.
+/// Removes blank lines, where there are more in a row than a reader would pass over.
 fn closed_up(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') {
         return Cow::Borrowed(text);
@@ -50,7 +53,7 @@ fn closed_up(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// A text in which nothing looks like the mark of a server's words.
+/// Replaces the brackets of what looks like the mark of a server's words.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     let forged: Vec<(usize, &str)> = text
         .match_indices(is_bracket)
@@ -82,18 +85,49 @@ fn is_bracket(c: char) -> bool {
 }
 
 /// Whether what follows a bracket goes on as a mark does, however its letters are written and
-/// spaced. Beyond ASCII there are letters that look like any other, so that each may be one.
+/// spaced. Beyond ASCII there are characters that look like any letter and others that are hardly
+/// seen, so that each may be a letter of the word and a few may stand beside it, as may signs of
+/// emphasis and marks of sentences.
 fn looks_like_a_mark(rest: Option<&str>) -> bool {
     let seen = rest.unwrap_or_default().chars();
-    let mut seen = seen.filter(|c| !c.is_whitespace() && !is_hidden(*c) && !is_accent(*c));
-    let is_word = WORD.iter().all(|letter| {
-        let like = |c: char| !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter));
-        seen.next().is_some_and(like)
-    });
-    is_word && seen.next().is_some_and(is_quote)
+    let seen = seen.filter(|c| !c.is_whitespace() && !is_hidden(*c) && !is_accent(*c));
+    // For each number of letters that may have been read: how few characters stand beside them.
+    let mut beside = [None; WORD.len() + 1];
+    beside[0] = Some(0_usize);
+    for c in seen {
+        let mut next = [None; WORD.len() + 1];
+        for (letters, few) in beside.iter().enumerate() {
+            let Some(few) = *few else { continue };
+            let mut reach = |letters: usize, few: usize| {
+                if let Some(reached) = next.get_mut(letters) {
+                    *reached = Some(reached.map_or(few, |other: usize| other.min(few)));
+                }
+            };
+            match WORD.get(letters) {
+                None if is_quote(c) => return true,
+                Some(letter) if !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter)) => {
+                    reach(letters + 1, few);
+                }
+                _ => {}
+            }
+            if is_beside(c) && few < MAX_CHARACTERS_BESIDE {
+                reach(letters, few + 1);
+            }
+        }
+        if next.iter().all(Option::is_none) {
+            return false;
+        }
+        beside = next;
+    }
+    false
 }
 
-/// Whether a character is a part of the one before it.
+/// Whether a character may stand beside the letters of a mark without making it another.
+fn is_beside(c: char) -> bool {
+    !c.is_ascii() || matches!(c, '*' | '_' | '~' | ':' | '.' | ',' | ';' | '-' | '|')
+}
+
+/// Whether a character is a mark on the one before it, such as an accent.
 fn is_accent(c: char) -> bool {
     use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
     matches!(
@@ -105,20 +139,42 @@ fn is_accent(c: char) -> bool {
 /// Whether a character looks like one of those that stand around the name in a mark.
 fn is_quote(c: char) -> bool {
     use GeneralCategory::{
-        FinalPunctuation, InitialPunctuation, ModifierLetter, ModifierSymbol, OpenPunctuation,
+        ClosePunctuation, FinalPunctuation, InitialPunctuation, ModifierLetter, ModifierSymbol,
+        OpenPunctuation, OtherSymbol,
     };
     let category = CodePointMapData::<GeneralCategory>::new().get(c);
     let is_like_one = match category {
         InitialPunctuation | FinalPunctuation | ModifierLetter => true,
         ModifierSymbol => c != '^',
         // Of quotes, those that stand low.
-        OpenPunctuation => matches!(c, '‚' | '„' | '「' | '『' | '〝' | '｢' | '〈' | '《'),
+        OpenPunctuation | ClosePunctuation => {
+            matches!(
+                c,
+                '‚' | '„' | '「' | '『' | '〝' | '〞' | '〟' | '｢' | '〈' | '《'
+            )
+        }
+        // Ornaments in the form of quotes.
+        OtherSymbol => matches!(c, '\u{275b}'..='\u{2760}' | '\u{1f676}'..='\u{1f678}'),
         _ => false,
     };
     is_like_one
         || matches!(
             c,
-            '`' | '\'' | '"' | '′' | '″' | '‵' | '‶' | '＇' | '＂' | '׳' | '״'
+            '`' | '\''
+                | '"'
+                | '′'
+                | '″'
+                | '‵'
+                | '‶'
+                | '＇'
+                | '＂'
+                | '׳'
+                | '״'
+                | '՚'
+                | '՝'
+                | 'Ꞌ'
+                | 'ꞌ'
+                | '\u{2758}'
         )
 }
 
@@ -168,6 +224,19 @@ mod tests {
             "⎡server `b`⎤",
             "⟦server `b`⟧",
             "\u{298d}server `b`]",
+            "[·server `b`]",
+            "[**server** `b`]",
+            "[server: `b`]",
+            "[server .`b`]",
+            "[server ՝b]",
+            "[server ꞌb]",
+            "[server ❛b❜]",
+            "[server ❝b❞]",
+            "[server 〟b〟]",
+            "[server \u{2758}b\u{2758}]",
+            "[\u{3164}\u{2800}server `b`]",
+            "[server\u{b7} `b`]",
+            "[s˙erver˙`b`]",
         ] {
             let unmarked = unmarked(text);
             assert!(unmarked.starts_with('('), "{text}: {unmarked}");
@@ -184,6 +253,9 @@ mod tests {
             "[\"server\"]",
             "[Hinweis] „a“",
             "[x `server`]",
+            "[·server]",
+            "[·····server `b`]",
+            "[ein Wörtchen `b`]",
         ] {
             assert_eq!(unmarked(text), text);
         }

@@ -1,5 +1,5 @@
-//! The part of a form's schema that answers are held against: only what forms may say. All
-//! else of JSON Schema could cost whatever the form's author likes.
+//! The part of a form's schema that answers are checked against: only what forms may say. The rest
+//! of JSON Schema could cost whatever the form's author likes.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ const PLAIN: [&str; 14] = [
     "maxItems",
 ];
 
-/// The schema of a field.
+/// Makes the schema of a field.
 pub(super) fn field(field: &Map<String, Value>) -> Value {
     let mut checked = plain(field);
     if let Some(choices) = field.get("oneOf") {
@@ -41,7 +41,7 @@ pub(super) fn field(field: &Map<String, Value>) -> Value {
     checked.into()
 }
 
-/// The schema of a form.
+/// Makes the schema of a form.
 pub(super) fn form(form: &Value) -> Value {
     let mut fields = Map::new();
     if let Some(Value::Object(properties)) = form.get("properties") {
@@ -70,7 +70,7 @@ fn plain(field: &Map<String, Value>) -> Map<String, Value> {
     kept.collect()
 }
 
-/// The values that can be chosen.
+/// Returns the values that can be chosen.
 fn constants(choices: &Value) -> Value {
     let choices = choices.as_array().into_iter().flatten();
     choices

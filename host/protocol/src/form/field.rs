@@ -15,26 +15,26 @@ const BOUNDS: [(&str, &str); 3] = [
 /// The formats that a text may have.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
-/// One field of a form.
+/// Field of a form.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Its name in the answer.
+    /// Name in the answer.
     pub name: String,
-    /// What people call it.
+    /// Title that people see.
     pub title: Option<String>,
-    /// What is to be filled in.
+    /// Description of what to fill in.
     pub description: Option<String>,
-    /// Whether it has to be filled in.
+    /// Whether the field has to be filled in.
     pub required: bool,
-    /// What it is filled with beforehand.
+    /// Value that the field is filled with beforehand.
     pub default: Option<Value>,
-    /// What it holds.
+    /// Kind of the value.
     pub kind: Kind,
     format: Option<String>,
     validator: Validator,
 }
 
-/// What a field holds.
+/// Kind of value that a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A text.
@@ -45,18 +45,18 @@ pub enum Kind {
     Integer,
     /// Yes or no.
     Boolean,
-    /// One of these.
+    /// A single one of these choices.
     One(Vec<Choice>),
-    /// Any of these.
+    /// Any number of these choices.
     Several(Vec<Choice>),
 }
 
-/// What can be chosen.
+/// Choice of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What it is in the answer.
+    /// Value in the answer.
     pub value: String,
-    /// What people call it.
+    /// Title that people see.
     pub title: Option<String>,
 }
 
@@ -98,16 +98,16 @@ impl Field {
         Ok(read)
     }
 
-    /// The format that a text has to have.
+    /// Returns the format that a text has to have.
     #[must_use]
     pub fn format(&self) -> Option<&str> {
         self.format.as_deref()
     }
 
-    /// Sees whether the field may be filled with that.
+    /// Checks a value for the field.
     ///
     /// # Errors
-    /// Why not: "does not fit…".
+    /// The value does not fit. The error says why: "does not fit…".
     pub fn check(&self, value: &Value) -> Result<(), String> {
         validated(&self.validator, value)
     }

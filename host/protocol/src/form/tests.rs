@@ -6,7 +6,7 @@ fn form(fields: &Value) -> Value {
     json!({ "type": "object", "properties": fields })
 }
 
-/// One field of each kind that the schema of 2025-11-25 has, with all that it may say.
+/// A field of each kind that the schema of 2025-11-25 has, with all that it may say.
 fn all() -> Value {
     json!({
         "text": {

@@ -18,7 +18,7 @@ fn form(schema: &Value) -> Result<Question, AskError> {
     }))
 }
 
-/// Why a plugin may not ask that.
+/// Returns the reason for which a plugin may not ask a question.
 fn invalid(question: Result<Question, AskError>) -> String {
     match question {
         Err(AskError::Invalid(why)) => why,
@@ -54,7 +54,7 @@ fn sampling() -> Sampling {
     }
 }
 
-/// Reading it alone would take gigabytes.
+/// Reading that pattern alone would take gigabytes.
 #[test]
 fn a_form_has_no_pattern_that_takes_much_memory_to_read() {
     let with = |pattern: String| {

@@ -1,5 +1,5 @@
-//! Listing a folder for a guest, a few entries at a time: wasmtime's own `read-directory`
-//! collects the whole folder in memory of the host, as often as it is asked to.
+//! Listing of a folder for a guest, a few entries at a time: wasmtime's own `read-directory`
+//! collects the whole folder in memory of the host, as often as it is called.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -18,14 +18,14 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEn
 use super::files_left::takes_what_is_left;
 use super::filesystem::{Answer, FilesystemState, blocking, dir, told};
 
-/// How many folders an instance may list at once: each is an open file of the host.
+/// Most folders that an instance lists at once: each is an open file of the host.
 const MAX_DIRECTORY_STREAMS: usize = 128;
 
-/// How many entries are read at once.
+/// Number of entries that are read at once.
 const ENTRIES_PER_READ: usize = 64;
 
-/// How much memory of the host a folder takes while it is listed, in bytes: what the system
-/// says of its entries, and those that were read and not asked for yet.
+/// Memory of the host for a folder while it is listed, in bytes: the system's buffer of entries,
+/// and entries that were read and not requested yet.
 const DIRECTORY_STREAM_BYTES: u64 = 64 << 10;
 
 /// Limit of the folders that an instance lists at once.
@@ -38,9 +38,9 @@ impl Default for DirectoryStreams {
     }
 }
 
-/// A folder that is being listed: what `directory-entry-stream` is.
+/// A folder that is being listed: the resource `directory-entry-stream`.
 struct DirectoryEntries<C> {
-    /// Nothing while it reads, and at its end.
+    /// None while it reads, and at its end.
     reader: Option<Reader>,
     folder: Arc<File>,
     read: VecDeque<Answer<DirectoryEntry>>,
@@ -48,7 +48,7 @@ struct DirectoryEntries<C> {
     _charge: C,
 }
 
-/// Puts Dormouse's own listing in place of wasmtime's.
+/// Replaces wasmtime's listing with Dormouse's own.
 ///
 /// # Errors
 /// It cannot be defined.
@@ -134,8 +134,8 @@ async fn read_directory_entry<T: FilesystemState>(
     Ok(entries.read.pop_front().transpose())
 }
 
-/// Reads the next entries. Returns the reader, if there may be more, and what was read: a
-/// name that is no text is an error in its place.
+/// Reads the next entries. Returns the reader, if there may be more, and the entries: a name that
+/// is not UTF-8 is an error in its place.
 fn read_some(
     mut reader: Reader,
     folder: &File,

@@ -1,5 +1,5 @@
-//! Streams of files, which count as memory of the guest: each keeps some of what it reads or
-//! writes in memory of the host, and a guest may have thousands.
+//! Streams of files, which count as memory of the guest: each keeps up to [`STREAM_BYTES`] of its
+//! file in memory of the host, and a guest may have thousands.
 
 use bytes::Bytes;
 use wasmtime::StoreContextMut;
@@ -13,17 +13,16 @@ use wasmtime_wasi::p2::{
 
 use super::filesystem::{Answer, FilesystemState, told};
 
-/// The most that a stream keeps in memory of the host, in bytes: wasmtime reads and writes no
-/// more at once.
+/// Most bytes that a stream keeps in memory of the host: wasmtime reads and writes no more at once.
 const STREAM_BYTES: u64 = 64 << 10;
 
-/// A stream, with what it is counted by.
+/// A stream with its memory charge.
 struct Counted<S, C> {
     stream: S,
     _charge: C,
 }
 
-/// Puts Dormouse's own streams in place of wasmtime's.
+/// Replaces wasmtime's streams with Dormouse's own.
 ///
 /// # Errors
 /// They cannot be defined.

@@ -1,6 +1,6 @@
-//! `wasi:filesystem` as guests get it: of wasmtime's own implementation, what opens
-//! things is put in place of, because that follows a path again for each instance and
-//! waits for ever for a pipe; and what keeps things in memory that nobody counts.
+//! `wasi:filesystem` for guests. Of wasmtime's implementation, functions that open files and
+//! folders are replaced, because they resolve a path again for each instance and wait for ever for
+//! a pipe; and so are those that keep data in uncounted memory.
 
 use std::io;
 use std::path::{Component, Path};
@@ -21,32 +21,32 @@ use super::file_streams;
 use super::granted::Preopens;
 use super::wasi::WASI_VERSION;
 
-/// Memory that is counted as a guest's for as long as this is there.
+/// Memory that counts as a guest's until this is dropped.
 pub(crate) trait Charge: Send + Sync + 'static {
-    /// Makes one of two.
+    /// Merges two charges.
     fn add(&mut self, other: Self);
 
-    /// Gives back what is above so many bytes.
+    /// Gives back the memory above so many bytes.
     fn reduce_to(&mut self, bytes: u64);
 }
 
 /// State of a store whose guest has granted folders.
 pub(crate) trait FilesystemState: WasiView + 'static {
-    /// Memory that is counted as the guest's for as long as this is there.
+    /// Memory that counts as the guest's until this is dropped.
     type Charge: Charge;
 
-    /// The folders that the guest is given.
+    /// Returns the folders that the guest is given.
     fn preopens(&self) -> &Preopens;
 
-    /// Takes memory of the host for the guest, in bytes. Nothing where it may have no more.
+    /// Takes memory of the host for the guest, in bytes. None where it may have no more.
     fn charge(&mut self, bytes: u64) -> impl Future<Output = Option<Self::Charge>> + Send;
 
-    /// The limit of the folders that the guest lists at once.
+    /// Returns the limit of the folders that the guest lists at once.
     #[cfg(unix)]
     fn directory_streams(&self) -> &DirectoryStreams;
 }
 
-/// Puts Dormouse's own functions in place of wasmtime's ones.
+/// Replaces wasmtime's functions with Dormouse's own.
 ///
 /// # Errors
 /// They cannot be defined.
@@ -102,10 +102,10 @@ pub(super) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmt
     Ok(())
 }
 
-/// What a function of WASI returns.
+/// Result of a function of WASI.
 pub(super) type Answer<T> = Result<T, ErrorCode>;
 
-/// Tells what a guest is told of an error from what ends it.
+/// Separates errors that a guest gets from errors that end it.
 pub(super) fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>> {
     match result {
         Ok(value) => Ok(Ok(value)),
@@ -113,7 +113,7 @@ pub(super) fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>>
     }
 }
 
-/// The folder that a handle is of. The error is what the guest is told.
+/// Returns the folder of a handle, or the error for the guest.
 pub(super) fn dir<T: FilesystemState>(
     store: &mut StoreContextMut<'_, T>,
     folder: &Resource<Descriptor>,
@@ -124,7 +124,7 @@ pub(super) fn dir<T: FilesystemState>(
     })
 }
 
-/// Runs what may wait for a disk, and says what a guest is told of it.
+/// Runs work that may wait for a disk, and returns its result for the guest.
 pub(super) async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> io::Result<R> + Send + 'static,
 ) -> wasmtime::Result<Answer<R>> {
@@ -143,11 +143,11 @@ fn directories<T: FilesystemState>(
         .collect()
 }
 
-/// Longest path that a guest may name, in bytes: no system knows longer ones, and each is copied
-/// several times on its way.
+/// Longest path that a guest may name, in bytes: no system allows longer ones, and each path is
+/// copied several times.
 const MAX_PATH_BYTES: usize = 64 << 10;
 
-/// The error for paths of which one is too long.
+/// Returns the error for paths of which one is too long.
 fn too_long(paths: &[&str]) -> Option<ErrorCode> {
     let mut paths = paths.iter();
     paths
@@ -155,9 +155,8 @@ fn too_long(paths: &[&str]) -> Option<ErrorCode> {
         .then_some(ErrorCode::NameTooLong)
 }
 
-/// Makes a link, if it leads nowhere but to what lies beside or below it: with `..` in
-/// it, it would lead out of the grant once it is moved, for other programs that follow
-/// it.
+/// Makes a link, if its target is beside or below it: with `..` in the target, it would lead out of
+/// the grant once it is moved, for other programs that follow it.
 async fn symlink_at<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     folder: Resource<Descriptor>,
@@ -173,7 +172,7 @@ async fn symlink_at<T: FilesystemState>(
     told(filesystem.symlink_at(folder, target, path).await)
 }
 
-/// Renames something, if it is no link that may lead out from its new place.
+/// Renames a file or a folder, or a link that cannot lead out from its new place.
 async fn rename_at<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     (folder, path): (Resource<Descriptor>, String),
@@ -189,7 +188,7 @@ async fn rename_at<T: FilesystemState>(
     told(filesystem.rename_at(folder, path, to, new).await)
 }
 
-/// Gives something a second name, if it is no link that may lead out from there.
+/// Gives a second name to a file, or to a link that cannot lead out from there.
 async fn link_at<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     follow: PathFlags,
@@ -206,8 +205,8 @@ async fn link_at<T: FilesystemState>(
     told(filesystem.link_at(folder, follow, path, to, new).await)
 }
 
-/// Whether something is a link that leads elsewhere in another place: no guest makes such a
-/// link, but there may be one.
+/// Checks whether a path is a link that would lead elsewhere from another place: no guest makes
+/// such a link, but there may be one.
 async fn may_lead_out(
     filesystem: &mut WasiFilesystemCtxView<'_>,
     folder: &Resource<Descriptor>,
@@ -223,13 +222,12 @@ async fn may_lead_out(
     {
         return false;
     }
-    // One that leads to the root cannot be read.
+    // A link that leads to the root cannot be read.
     let target = filesystem.readlink_at(at(folder), path.to_owned()).await;
     !target.is_ok_and(|target| stays_below(&target))
 }
 
-/// Whether a link to that target leads to what lies beside or below it, wherever the
-/// link is.
+/// Checks whether a link to that target leads to a place beside or below it, wherever the link is.
 fn stays_below(target: &str) -> bool {
     let mut components = Path::new(target).components();
     components.all(|component| matches!(component, Component::Normal(_) | Component::CurDir))
@@ -240,8 +238,8 @@ use special::{open_at, set_times_at};
 
 #[cfg(unix)]
 mod special {
-    //! What wasmtime would open without looking: a pipe never opens until somebody
-    //! opens its other end, and to open a device can be an act of its own.
+    //! Opening of special files, which wasmtime would open unchecked: a pipe does not open until
+    //! another process opens its other end, and opening a device can have an effect of its own.
 
     use std::fs::File;
     use std::time::{Duration, SystemTime};
@@ -256,7 +254,7 @@ mod special {
     use super::super::files_left::takes_what_is_left;
     use super::*;
 
-    /// How something is opened.
+    /// Options for opening a file.
     struct How {
         options: OpenOptions,
         follow: FollowSymlinks,
@@ -265,8 +263,7 @@ mod special {
     }
 
     impl How {
-        /// The options of a request, as wasmtime reads them. The error is what the
-        /// guest is told.
+        /// Reads the options of a request, as wasmtime does. The error is for the guest.
         fn new(
             dir: &Dir,
             follow: PathFlags,
@@ -287,7 +284,7 @@ mod special {
             let creates = open.contains(OpenFlags::CREATE);
             let truncates = open.contains(OpenFlags::TRUNCATE);
             let writes = flags.contains(DescriptorFlags::WRITE);
-            // What is not opened to be written to is opened to be read.
+            // A file that is not opened for writing is opened for reading.
             let reads = flags.contains(DescriptorFlags::READ) || !writes;
             let mut mode = OpenMode::empty();
             mode.set(OpenMode::READ, reads);
@@ -320,14 +317,14 @@ mod special {
         }
     }
 
-    /// What is neither a file nor a folder, and so is not opened.
+    /// Returns the error for a path that is neither a file nor a folder, and so is not opened.
     fn refused() -> io::Error {
         io::Error::from(rustix::io::Errno::PERM)
     }
 
-    /// Opens a file or folder, and nothing else. Looks before it opens, so that
-    /// nothing happens to what is no file; and opens without waiting and looks at what
-    /// was opened, so that nothing can be put in its place meanwhile.
+    /// Opens a file or folder, and nothing else. Checks the kind before opening, so that other
+    /// kinds are not touched; and opens without waiting and checks again, so that nothing can be
+    /// put in its place meanwhile.
     fn open_plain(
         dir: &File,
         path: &Path,
@@ -424,7 +421,7 @@ mod special {
             Err(code) => return Ok(Err(code)),
         }
         blocking(move || {
-            // Whoever may change a file's times may not always write to it or read it.
+            // A guest that may change a file's times may not always write to it or read it.
             let open = |write: bool| {
                 let mut options = OpenOptions::new();
                 options.read(!write).write(write);
@@ -442,7 +439,7 @@ mod special {
         .await
     }
 
-    /// The time that is to be set, if one is.
+    /// Returns the time that is to be set, if one is.
     fn time(of: NewTimestamp) -> Answer<Option<SystemTime>> {
         let time = match of {
             NewTimestamp::NoChange => return Ok(None),

@@ -9,8 +9,8 @@ use dormouse_launch::redaction::{
 use dormouse_policy::Grants;
 use serde_json::{Map, Value};
 
-/// Variables and settings that a plugin can read, and that are not shown where it prints, logs
-/// or reports them. Nothing is looked for, and nothing prepared for that, before it does.
+/// Variables and settings that a plugin can read, and that are hidden where it prints, logs or
+/// reports them. The search for them is prepared at its first use.
 pub(crate) struct GivenSecrets {
     variables: Vec<String>,
     settings: Arc<Map<String, Value>>,
@@ -18,7 +18,7 @@ pub(crate) struct GivenSecrets {
 }
 
 impl GivenSecrets {
-    /// What a plugin with these grants and settings is given.
+    /// Returns the secrets of a plugin with these grants and settings.
     pub(crate) fn new(grants: &Grants, settings: &Arc<Map<String, Value>>) -> Arc<Self> {
         Arc::new(Self {
             variables: grants.env.clone(),
@@ -27,7 +27,7 @@ impl GivenSecrets {
         })
     }
 
-    /// The first `bytes` of a text without any of them.
+    /// Returns the first `bytes` of a text, with all secrets hidden.
     pub(crate) fn redact_beginning<'t>(&self, text: &'t str, bytes: usize) -> Cow<'t, str> {
         let end = text.floor_char_boundary(bytes);
         match self.texts() {
@@ -41,7 +41,7 @@ impl GivenSecrets {
         }
     }
 
-    /// The end of a text without any of them, from the byte `start` on.
+    /// Returns the end of a text from the byte `start` on, with all secrets hidden.
     pub(crate) fn redact_end<'t>(&self, text: &'t str, start: usize) -> Cow<'t, str> {
         let start = text.ceil_char_boundary(start);
         match self.texts() {
@@ -50,7 +50,7 @@ impl GivenSecrets {
         }
     }
 
-    /// A value without any of them.
+    /// Returns a value with all secrets hidden.
     pub(crate) fn redact_value(&self, value: Value) -> Value {
         match self.texts() {
             Some(texts) => texts.redact_value(&value),
@@ -58,7 +58,7 @@ impl GivenSecrets {
         }
     }
 
-    /// All of them, as they are looked for; none where nothing is given.
+    /// Returns the texts to hide; none where no variable and no setting is given.
     fn texts(&self) -> Option<&HiddenTexts> {
         if self.variables.is_empty() && self.settings.is_empty() {
             return None;
@@ -78,8 +78,8 @@ impl GivenSecrets {
     }
 }
 
-/// Adds the secrets of a setting: what stands below a name of a secret, and what is written as
-/// secrets are in arguments and in URLs.
+/// Adds the secrets of a setting: values below a secret's name, and texts in the form of secrets in
+/// arguments and in URLs.
 fn add(texts: &mut HiddenTextsBuilder, value: &Value, is_secret: bool) {
     match value {
         Value::String(text) if is_secret => {

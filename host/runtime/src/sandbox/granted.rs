@@ -1,4 +1,4 @@
-//! The granted folders of one server, open for as long as it is awake.
+//! Granted folders of one server, open for as long as it is loaded.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use dormouse_policy::{
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
-/// Why a grant cannot be given.
+/// Reason for which a grant cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum GrantError {
@@ -64,11 +64,10 @@ pub enum GrantError {
     },
 }
 
-/// The folders that an instance gets, each under the path that its guest sees.
+/// Folders of an instance, each under the path that its guest sees.
 pub(crate) type Preopens = Arc<[(Dir, String)]>;
 
-/// The granted folders of one server. Each is opened once and then kept, until
-/// something else is at its path.
+/// Granted folders of one server. They are kept open until another folder is at one of their paths.
 pub struct GrantedFolders {
     server: String,
     grants: Vec<FsGrant>,
@@ -77,13 +76,13 @@ pub struct GrantedFolders {
 }
 
 struct Opened {
-    /// What each of the folders is, in the order of the grants.
+    /// Identity of each folder, in the order of the grants.
     identities: Vec<Identity>,
     preopens: Preopens,
 }
 
 impl GrantedFolders {
-    /// Opens the folders that a server is granted, and judges what was opened.
+    /// Opens the folders that a server is granted, and checks them.
     ///
     /// # Errors
     /// One of them cannot be opened, or may not be granted.
@@ -96,9 +95,9 @@ impl GrantedFolders {
         })
     }
 
-    /// The folders for an instance that is made or called now. All of them are judged anew, for a
-    /// file of a client may be made in one, or become a link into one, at any time; where a path
-    /// names another folder than the one that is kept, they are opened anew as well.
+    /// Returns the folders for an instance that is made or called now. All grants are checked anew,
+    /// as a file of a client may be made in a folder, or become a link into one, at any time; where
+    /// a path names another folder than the open one, all folders are replaced.
     ///
     /// # Errors
     /// One of them cannot be opened any more, or may not be granted.
@@ -118,7 +117,7 @@ impl GrantedFolders {
     }
 }
 
-/// Opens the folders of some grants and judges them together.
+/// Opens the folders of some grants and checks them together.
 fn opened(server: &str, grants: &[FsGrant], own: &OwnPlaces) -> Result<Opened, GrantError> {
     let mut folders = Vec::with_capacity(grants.len());
     for grant in grants {
@@ -168,8 +167,8 @@ fn folder(server: &str, grant: &FsGrant) -> Result<OpenFolder, GrantError> {
     })
 }
 
-/// Refuses grants that reach what is Dormouse's own, and those of one server that
-/// contain one another.
+/// Refuses grants that overlap Dormouse's own places, and grants of one server that contain one
+/// another.
 fn judge(
     server: &str,
     folders: &[(&FsGrant, OpenFolder)],

@@ -1,5 +1,5 @@
-//! `wasi:http` as guests get it: wasmtime's own implementation, whose requests all are refused,
-//! and which is charged to the guest where it keeps things in memory of the host.
+//! `wasi:http` for guests: wasmtime's implementation, all of whose requests are refused, and whose
+//! data in memory of the host is charged to the guest.
 //!
 //! Components of many toolchains import it whether they use it or not.
 
@@ -23,28 +23,27 @@ use super::filesystem::{Charge, FilesystemState};
 use super::network::{Destination, NetworkState};
 use super::wasi::WASI_VERSION;
 
-/// How large the headers of one message may be, in the measure that wasmtime has for it, in
-/// bytes. A guest that adds more ends.
+/// Largest headers of one message, in bytes as wasmtime measures them. A guest that adds more ends.
 const MAX_FIELDS_BYTES: usize = 64 << 10;
 
-/// What such headers take at most, in bytes: a short value takes that much more than it counts
-/// for, in a list that may be half empty.
+/// Most memory of such headers, in bytes: a short value takes that much more than its measure, in a
+/// list that may be half empty.
 const FIELDS_BYTES: u64 = 5 * MAX_FIELDS_BYTES as u64;
 
-/// The most of a body that is written at once, in bytes.
+/// Most bytes of a body that are written at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// What a body that is written takes at most, in bytes: two chunks that wait to be sent, one
-/// that is written, and its trailers.
+/// Most memory of a body that is being written, in bytes: two chunks that wait to be sent, one that
+/// is being written, and its trailers.
 const BODY_BYTES: u64 = 3 * CHUNK_BYTES as u64 + FIELDS_BYTES;
 
-/// State of a store whose guest may have requests of HTTP.
+/// State of a store whose guest may make HTTP requests.
 pub(crate) trait HttpState: FilesystemState + NetworkState + WasiHttpView {
-    /// What is charged for what `wasi:http` keeps.
+    /// Returns the memory charged for data of `wasi:http`.
     fn http_memory(&mut self) -> &mut HttpMemory<Self::Charge>;
 }
 
-/// What an instance is charged for what `wasi:http` keeps for it.
+/// Memory charged to an instance for data of `wasi:http`.
 pub(crate) struct HttpMemory<C>(Option<C>);
 
 impl<C> Default for HttpMemory<C> {
@@ -54,7 +53,7 @@ impl<C> Default for HttpMemory<C> {
 }
 
 impl<C: Charge> HttpMemory<C> {
-    /// Keeps so many bytes of what is charged already and what was charged for something new.
+    /// Keeps `bytes` of the memory charged before and of the new charge, and gives back the rest.
     fn keep(&mut self, new: C, bytes: u64) {
         let charge = match self.0.take() {
             Some(mut charge) => {
@@ -67,18 +66,18 @@ impl<C: Charge> HttpMemory<C> {
     }
 }
 
-/// The state of `wasi:http` in a new instance.
+/// Returns the state of `wasi:http` in a new instance.
 pub(crate) fn http_context() -> WasiHttpCtx {
     let mut context = WasiHttpCtx::new();
     context.set_field_size_limit(MAX_FIELDS_BYTES);
     context
 }
 
-/// What wasmtime asks of its host.
+/// Wasmtime's hooks into its host.
 pub(crate) struct HttpHooks;
 
 impl WasiHttpHooks for HttpHooks {
-    /// Sends nothing. No guest gets here: its request has been refused before.
+    /// Refuses to send. No guest gets here: its request has been refused before.
     fn send_request(
         &mut self,
         _: Request<WasiBody>,
@@ -93,7 +92,7 @@ impl WasiHttpHooks for HttpHooks {
     }
 }
 
-/// A response, and what goes on while it is read.
+/// A response, and the work to be done while it is read.
 type Sent = (
     Response<WasiBody>,
     Box<dyn Future<Output = Result<(), Error>> + Send>,
@@ -116,8 +115,8 @@ pub(super) fn add_to_linker<T: HttpState>(linker: &mut Linker<T>) -> wasmtime::R
     count_responses(&mut types)
 }
 
-/// Refuses a request at once, and not when its answer is waited for: a guest that writes a body
-/// meanwhile would be told that its stream is closed, and no more.
+/// Refuses a request at once, and not when its response is awaited: a guest that writes a body
+/// meanwhile would only get the error that its stream is closed.
 fn handle<T: HttpState>(
     mut store: StoreContextMut<'_, T>,
     request: Resource<HostOutgoingRequest>,
@@ -131,11 +130,11 @@ fn handle<T: HttpState>(
     }
     let authority = request.authority.unwrap_or_default();
     let reason = state.network().refuse(Destination::Http(&authority));
-    // Of all errors the one that has room for words.
+    // The only error with room for text.
     Ok(Err(ErrorCode::InternalError(Some(reason))))
 }
 
-/// Puts functions that charge for what they make in place of those of `fields`.
+/// Replaces functions of `fields` with ones that charge for their results.
 fn count_fields<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
     types.func_wrap_async("[constructor]fields", |store, (): ()| {
         Box::new(counted(store, FIELDS_BYTES, |http| {
@@ -160,7 +159,7 @@ fn count_fields<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Re
     )
 }
 
-/// The same for `outgoing-request`.
+/// Replaces functions of `outgoing-request` with ones that charge for their results.
 fn count_requests<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
     type Own = Resource<HostOutgoingRequest>;
     types.func_wrap_async(
@@ -211,7 +210,8 @@ fn count_requests<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::
     )
 }
 
-/// The same for `outgoing-response`, which nobody ever gets, but which can be made.
+/// Replaces functions of `outgoing-response` with ones that charge for their results. A guest can
+/// make a response, although no request ever gets one.
 fn count_responses<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
     type Own = Resource<HostOutgoingResponse>;
     types.func_wrap_async(
@@ -237,7 +237,7 @@ fn count_responses<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime:
     )
 }
 
-/// Tells what a guest is told of its headers from what ends it.
+/// Separates errors on headers that a guest gets from errors that end it.
 fn told<T>(result: HeaderResult<T>) -> wasmtime::Result<Result<T, HeaderError>> {
     match result {
         Ok(value) => Ok(Ok(value)),
@@ -245,8 +245,8 @@ fn told<T>(result: HeaderResult<T>) -> wasmtime::Result<Result<T, HeaderError>> 
     }
 }
 
-/// Has wasmtime make something that takes so many bytes at most, and charges these before: while
-/// it waits for memory, nothing is there that is not counted.
+/// Makes a value of wasmtime that takes `more` bytes at most, which are charged before: while the
+/// charge waits for memory, no uncounted data is there.
 async fn counted<T: HttpState, R>(
     mut store: StoreContextMut<'_, T>,
     more: u64,
@@ -262,7 +262,7 @@ async fn counted<T: HttpState, R>(
     Ok((made,))
 }
 
-/// What `wasi:http` keeps in a table of resources at most, in bytes.
+/// Returns the most memory of `wasi:http` in a table of resources, in bytes.
 fn kept_bytes(table: &mut ResourceTable) -> u64 {
     let body = |is_there: bool| if is_there { BODY_BYTES } else { 0 };
     let of_one = |entry: &mut (dyn std::any::Any + Send)| {

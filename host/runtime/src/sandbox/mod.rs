@@ -1,4 +1,4 @@
-//! What a guest may do, wired into WASI: the decisions are `dormouse-policy`'s.
+//! Sandbox of a guest, wired into WASI: the decisions are `dormouse-policy`'s.
 
 #[cfg(unix)]
 mod directory_entries;

@@ -1,5 +1,5 @@
-//! The network, as guests get it: refused, in words that say so. The one place that decides
-//! whether a guest reaches something.
+//! Network for guests: every access is refused, with the reason. The only place that decides on a
+//! guest's access to the network.
 
 use std::fmt;
 
@@ -12,32 +12,32 @@ use wasmtime_wasi::p2::{TcpSocket, UdpSocket};
 use super::Output;
 use super::wasi::WASI_VERSION;
 
-/// How many destinations of one instance are logged, each once: a guest may try many.
+/// Most destinations of one instance that are logged, each once: a guest may try many.
 const MAX_LOGGED_DESTINATIONS: usize = 8;
 
-/// How much of what a guest wants to reach is shown, in bytes: names of the internet have at
-/// most 253.
+/// Most bytes of a destination that are shown: names of the internet have at most 253.
 const MAX_SHOWN_BYTES: usize = 320;
 
-/// How much of it is looked at, in bytes: more than any secret has that begins in what is shown.
+/// Most bytes of a destination that are searched for secrets: more than any secret has that begins
+/// in the shown part.
 const MAX_READ_BYTES: usize = 64 << 10;
 
-/// State of a store whose guest may want to reach the network.
+/// State of a store whose guest may try to reach the network.
 pub(crate) trait NetworkState: Send + 'static {
-    /// The judge of what it wants to reach.
+    /// Returns the gate that decides on its access.
     fn network(&mut self) -> &mut NetworkGate;
 }
 
-/// Something on the network that a guest wants to reach.
+/// Destination on the network that a guest tries to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Destination<'a> {
-    /// A host, by an HTTP request, as the authority of its URL has it.
+    /// A host, by an HTTP request, with the authority of its URL.
     Http(&'a str),
     /// Addresses of a host, by its name.
     Name(&'a str),
-    /// Anything, by a TCP connection.
+    /// Any address, by a TCP connection.
     Tcp,
-    /// Anything, by UDP datagrams.
+    /// Any address, by UDP datagrams.
     Udp,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Destination<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Http(authority) => {
-                // What stands before the `@` is a password at worst.
+                // The part before the `@` is a password at worst.
                 let host = authority
                     .rsplit_once('@')
                     .map_or(*authority, |(_, host)| host);
@@ -58,8 +58,8 @@ impl fmt::Display for Destination<'_> {
     }
 }
 
-/// Judge of what one instance wants to reach. Nothing of the network can be granted yet, so it
-/// refuses everything.
+/// Decides on one instance's access to the network. No access can be granted yet, so it refuses all
+/// of it.
 pub(crate) struct NetworkGate {
     server: String,
     output: Output,
@@ -77,18 +77,18 @@ impl NetworkGate {
         }
     }
 
-    /// Begins another call: what was refused to the one before is not why this one fails.
+    /// Begins another call: earlier refusals are not the cause of its failure.
     pub(crate) fn begin(&mut self) {
         self.refused = None;
     }
 
-    /// The last refusal of the running call, in words for whoever reads its error.
+    /// Returns the last refusal of the running call, as text for the reader of its error.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
-    /// Refuses to reach something, and logs that once for each destination. Returns the reason,
-    /// in words for the author of the guest.
+    /// Refuses access to a destination, and logs that once for each. Returns the reason, for the
+    /// author of the guest.
     pub(crate) fn refuse(&mut self, destination: Destination<'_>) -> String {
         let wanted = destination.to_string();
         let read = wanted.floor_char_boundary(MAX_READ_BYTES);
@@ -106,10 +106,10 @@ impl NetworkGate {
     }
 }
 
-/// What a function of `wasi:sockets` returns.
+/// Result of a function of `wasi:sockets`.
 type Answer<T> = Result<T, ErrorCode>;
 
-/// Puts functions that refuse in place of wasmtime's ones that reach the network.
+/// Replaces wasmtime's functions that reach the network with ones that refuse.
 ///
 /// # Errors
 /// They cannot be defined.

@@ -1,5 +1,4 @@
-//! What a guest prints: into the log, bounded and escaped, never to the host's
-//! own stdout.
+//! Output of a guest: into the log, bounded and escaped, never to the host's own stdout.
 
 use std::borrow::Cow;
 use std::io;
@@ -16,7 +15,7 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
 use super::GivenSecrets;
 
-/// The output of one instance, stdout and stderr together, and what it logs.
+/// Output of one instance: stdout and stderr together, and its log messages.
 #[derive(Clone)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
@@ -27,45 +26,45 @@ struct Shared {
     secrets: Arc<GivenSecrets>,
     printed: Budget,
     logged: Budget,
-    /// Lines that it has begun, of stdout and of stderr: guests write them piece by piece, and
-    /// what is looked for may be in several.
+    /// Incomplete lines of stdout and of stderr: guests write lines piece by piece, and a secret
+    /// may be in several pieces.
     begun: [Mutex<Vec<u8>>; 2],
-    /// The end of what it printed to stderr, where runtimes say why they gave up.
+    /// End of the output to stderr, where runtimes write the reason for a crash.
     last: Mutex<Vec<u8>>,
 }
 
-/// How much of stderr is shown in the error of a call, in bytes.
+/// Most bytes of stderr that are shown in the error of a call.
 const LAST_BYTES: usize = 1024;
 
-/// How much of stderr is kept for that: whether a secret is in what is shown can be seen only where
-/// its beginning is there.
+/// Most bytes of stderr that are kept for that: a secret in the shown part can be recognised only
+/// where its beginning is kept.
 const KEPT_BYTES: usize = LAST_BYTES + MAX_WRITTEN_PIECE_BYTES;
 
-/// The longest character of UTF-8, in bytes.
+/// Longest character of UTF-8, in bytes.
 const MAX_CHARACTER_BYTES: usize = 4;
 
-/// How much of a line is shown, in bytes.
+/// Most bytes of a line that are shown.
 const MAX_LINE_BYTES: usize = 16 << 10;
 
-/// What Rust says below each panic: nobody who reads this can do that.
+/// Beginning of Rust's note below each panic, which is of no use to the reader of an error.
 const NOTE: &str = "note: run with `RUST_BACKTRACE=";
 
-/// What a line of the log takes beside its text, in bytes: the time, the level, the
-/// server's name. A guest that says nothing, often, fills a log as well.
+/// Size of a line of the log beside its text, in bytes: the time, the level, the server's name. A
+/// guest that often prints empty lines fills a log as well.
 const LINE_BYTES: usize = 64;
 
-/// How much of what one call says gets into the log, in bytes.
+/// Bound on one call's output to the log, in bytes.
 struct Budget {
     limit: u64,
     used: AtomicU64,
 }
 
-/// What is left of a budget for something.
+/// Part of a budget that was left for a text.
 #[derive(Debug, PartialEq, Eq)]
 struct Room {
-    /// In bytes.
+    /// Bytes left for it.
     bytes: usize,
-    /// Whether this is the first that there is not enough room for.
+    /// Whether this is the first text that did not fit.
     is_exceeded: bool,
 }
 
@@ -77,7 +76,7 @@ impl Budget {
         }
     }
 
-    /// How much of something of that size there is still room for.
+    /// Takes room for a text of so many bytes, as far as there is some.
     fn take(&self, bytes: usize) -> Room {
         let before = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
         let left = self.limit.saturating_sub(before);
@@ -102,19 +101,19 @@ impl Output {
         }
     }
 
-    /// Begins another call: what the one before has said is its own affair.
+    /// Begins another call, without output of the one before.
     pub(crate) fn begin(&self) {
         self.shared.printed.used.store(0, Ordering::Relaxed);
         self.shared.logged.used.store(0, Ordering::Relaxed);
         lock(&self.shared.last).clear();
     }
 
-    /// Ends a call: what is left of its last lines is logged.
+    /// Ends a call: its incomplete lines are logged.
     pub(crate) fn end(&self) {
         self.shared.end_lines();
     }
 
-    /// The end of what was printed to stderr, without what would steer a terminal.
+    /// Returns the end of the output to stderr, without control characters for terminals.
     pub(crate) fn last_words(&self) -> String {
         let last = lock(&self.shared.last);
         let start = last.len().saturating_sub(LAST_BYTES);
@@ -131,18 +130,18 @@ impl Output {
         lines.join("; ")
     }
 
-    /// The first `bytes` of a text of the guest's without the secrets that it is given.
+    /// Returns the first `bytes` of a guest's text, with its given secrets hidden.
     pub(crate) fn redact_beginning<'t>(&self, text: &'t str, bytes: usize) -> Cow<'t, str> {
         self.shared.secrets.redact_beginning(text, bytes)
     }
 
-    /// A value of the guest's without the secrets that it is given.
+    /// Returns a guest's value, with its given secrets hidden.
     pub(crate) fn redact_value(&self, value: Value) -> Value {
         self.shared.secrets.redact_value(value)
     }
 
-    /// What it logs, without secrets, which its agent may be told too. Nobody is to be woken by that:
-    /// how bad something is for a plugin says little of how bad it is for its host.
+    /// Logs a guest's message without secrets, which its agent may get, too. The host's level is
+    /// never above `info`: an error of a plugin says little about its host.
     pub(crate) fn log(&self, level: &'static str, logger: Option<&str>, text: &str) {
         let beside = LINE_BYTES + logger.map_or(0, str::len);
         let room = self.shared.logged.take(beside + text.len());
@@ -202,7 +201,7 @@ impl Shared {
         room.bytes > 0
     }
 
-    /// Logs the lines that were begun.
+    /// Logs the incomplete lines.
     fn end_lines(&self) {
         for (name, begun) in [StreamName::Stdout, StreamName::Stderr]
             .into_iter()
@@ -215,7 +214,7 @@ impl Shared {
 }
 
 impl Drop for Shared {
-    /// A call that was ended from outside has said something, too.
+    /// Logs incomplete lines also of a call that was ended from outside.
     fn drop(&mut self) {
         self.end_lines();
     }
@@ -226,7 +225,7 @@ fn lock(bytes: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
     bytes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which of the two streams one is.
+/// Name of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamName {
     Stdout,
@@ -242,7 +241,7 @@ impl StreamName {
     }
 }
 
-/// One of the two streams.
+/// The stdout or stderr of an instance.
 #[derive(Clone)]
 pub(crate) struct Stream {
     name: StreamName,
@@ -266,7 +265,7 @@ impl Stream {
         let mut begun = lock(begun);
         let mut parts = bytes.split(|byte| *byte == b'\n').peekable();
         while let Some(part) = parts.next() {
-            // One byte more, so that it can be seen to be too long.
+            // One byte more than is shown, so that a line that is too long can be recognised.
             let room = (MAX_LINE_BYTES + MAX_WRITTEN_PIECE_BYTES + 1).saturating_sub(begun.len());
             begun.extend_from_slice(part.get(..room).unwrap_or(part));
             if parts.peek().is_none() {
@@ -340,7 +339,7 @@ mod tests {
         );
     }
 
-    /// Output of a plugin that is given that secret.
+    /// Returns the output of a plugin that is given that secret.
     fn given(secret: &str) -> Output {
         let settings = serde_json::json!({ "token": secret });
         let settings = Arc::new(settings.as_object().unwrap().clone());

@@ -1,5 +1,5 @@
-//! Grants → WASI. What is not here is denied: no arguments, no sockets, no name
-//! resolution. Folders come from `filesystem`, refusals from `network`.
+//! WASI according to the grants. All else is denied: no arguments, no sockets, no name resolution.
+//! Folders come from `filesystem`, refusals from `network`.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::http::{self, HttpState};
 use super::output::{Output, StreamName};
 use super::{GivenSecrets, filesystem, network};
 
-/// Version of the interfaces of WASI that wasmtime offers. Guests that were built for another
-/// 0.2.x get the same ones.
+/// Version of the WASI interfaces that wasmtime offers. Guests that were built for another 0.2.x
+/// get the same ones.
 pub(crate) const WASI_VERSION: &str = "0.2.12";
 
-/// The most random bytes that a guest gets with one request.
+/// Most random bytes that a guest gets with one request.
 const RANDOM: u64 = 64 << 10;
 
-/// Offers WASI to guests: wasmtime's own, with Dormouse's functions in place of some.
+/// Offers WASI to guests: wasmtime's, with Dormouse's functions in place of some.
 ///
 /// # Errors
 /// It cannot be defined.
@@ -32,7 +32,7 @@ pub(crate) fn add_to_linker<T: HttpState>(linker: &mut Linker<T>) -> wasmtime::R
     Ok(())
 }
 
-/// The WASI context of one instance, and what it will print.
+/// Returns the WASI context of one instance, and its output.
 pub(crate) fn context(
     server: &str,
     grants: &Grants,

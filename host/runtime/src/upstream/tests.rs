@@ -26,7 +26,7 @@ use crate::{
 #[derive(Default)]
 struct Ear {
     able: Vec<Capability>,
-    /// How long it takes to answer.
+    /// Time that it takes to answer.
     thinks: Duration,
 }
 
@@ -63,13 +63,13 @@ impl Listener for Ear {
     }
 }
 
-/// Lets everything through.
+/// Allows everything.
 struct AllowAll;
 
 impl UpstreamPolicy for AllowAll {
     fn closed(&self, _connection: u64) {}
 
-    fn failed(&self, _: &str) {}
+    fn failed(&self, _: &dormouse_upstream::Lost) {}
 
     fn missed(&self, _: &str) {}
 
@@ -101,7 +101,7 @@ impl UpstreamPolicy for AllowAll {
     fn tell(&self, _: Option<SessionId>, _: String) {}
 }
 
-/// The scripted server that the tests of `dormouse-upstream` have.
+/// Launches the scripted server of the tests of `dormouse-upstream`.
 fn launch(odd: &[&str]) -> Launch {
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("../upstream/src/tests/server.py");
     let server = server.display().to_string();
@@ -113,7 +113,7 @@ fn launch(odd: &[&str]) -> Launch {
 #[cfg(unix)]
 async fn gone(pid: u32) {
     let begun = Instant::now();
-    // One that has ended and is not yet waited for is no life.
+    // A process that has ended and is not yet waited for is not alive.
     let lives = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
         stat.is_ok_and(|stat| !stat.contains(") Z "))
@@ -262,7 +262,7 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
     }
 }
 
-/// What a guest has its upstream asked is memory of the host for as long as that takes to answer.
+/// A guest's request to its upstream takes memory of the host until it is answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_take_memory_of_the_server() {
     let arguments = json!({ "text": "x".repeat(8 << 20) });
@@ -364,7 +364,7 @@ async fn a_bridge_to_nowhere_is_not_loaded() {
     assert!(error.contains("this server has no upstream"), "{error}");
 }
 
-/// What `cargo xtask test` installs below the target folder.
+/// Returns a path below the target folder, where `cargo xtask test` installs servers.
 fn installed(path: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let target = program.ancestors().nth(3).unwrap();

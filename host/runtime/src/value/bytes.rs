@@ -1,4 +1,4 @@
-//! Base64 that stands for bytes.
+//! Base64 of byte lists.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use dormouse_wit::{Function, Type};
 use serde_json::{Map, Value};
 use wasmtime::component::Val;
 
-/// The base64 of a list of bytes.
+/// Returns the base64 of a list of bytes.
 pub(super) fn base64_of(items: &[Val]) -> String {
     let bytes = items.iter().filter_map(|item| match item {
         Val::U8(byte) => Some(*byte),
@@ -15,15 +15,16 @@ pub(super) fn base64_of(items: &[Val]) -> String {
     STANDARD.encode(bytes.collect::<Vec<u8>>())
 }
 
-/// How much base64 a function's arguments have in them, in bytes. Each three bytes
-/// that it stands for take thirty times the room of its four letters, as values.
+/// Returns the length of the base64 in a function's arguments, in bytes. As values, three bytes
+/// take thirty times the memory of their four letters.
 pub(crate) fn base64_in(function: &Function, arguments: &Map<String, Value>) -> u64 {
     let fields = function.arguments().iter();
     let found = fields.filter_map(|field| Some(within(&field.ty, arguments.get(&field.json)?)));
     found.sum()
 }
 
-/// Whatever is not of its type is refused later, and takes no room.
+/// Returns the length of the base64 in a value of a type. Values of another type are refused later,
+/// and take no memory.
 fn within(ty: &Type, value: &Value) -> u64 {
     match (ty, value) {
         (Type::Bytes, Value::String(text)) => text.len() as u64,
@@ -71,7 +72,7 @@ fn within(ty: &Type, value: &Value) -> u64 {
     }
 }
 
-/// Whether a type may have bytes in it: long lists of others need not be gone through.
+/// Checks whether a type may contain bytes: long lists of other types need not be searched.
 fn holds(ty: &Type) -> bool {
     match ty {
         Type::Bytes => true,

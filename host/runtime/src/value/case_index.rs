@@ -1,27 +1,27 @@
-//! The cases of enums and variants, by their names.
+//! Lookup of the cases of enums and variants by name.
 
 use std::collections::HashMap;
 
 use dormouse_wit::{Case, VariantCase};
 
-/// Number of cases up to which each is looked at: most types have few.
+/// Most cases that are searched one by one: most types have few.
 const MAX_SCANNED_CASES: usize = 16;
 
-/// Index over the cases of the types that one conversion meets. A type may have a thousand, and a
+/// Index of the cases of all types in one conversion. A type may have a thousand cases, and a
 /// result a million values of it.
 #[derive(Default)]
 pub(super) struct CaseIndex<'a> {
-    /// Places of names, by the place of their type's cases in memory.
+    /// Positions of names, by the address of their type's cases in memory.
     types: HashMap<usize, HashMap<&'a str, usize>>,
 }
 
 impl<'a> CaseIndex<'a> {
-    /// The case of an enum that has this name in WIT.
+    /// Returns the case of an enum with this WIT name.
     pub(super) fn of_enum(&mut self, cases: &'a [Case], name: &str) -> Option<&'a Case> {
         self.find(cases, |case| &case.wit, name)
     }
 
-    /// The case of a variant that has this name in WIT.
+    /// Returns the case of a variant with this WIT name.
     pub(super) fn of_variant(
         &mut self,
         cases: &'a [VariantCase],

@@ -1,6 +1,6 @@
 //! JSON → component values.
 //!
-//! Exactly what a type's JSON Schema accepts decodes, with one exception that no
+//! A value decodes if and only if its type's JSON Schema accepts it, with one exception that no
 //! schema can express: the text of a `list<u8>` has to be canonical base64.
 
 use std::cell::Cell;
@@ -14,12 +14,12 @@ use dormouse_wit::{Case, Field, Function, Type};
 use serde_json::{Map, Number, Value};
 use wasmtime::component::Val;
 
-/// A value that is not of the type asked for.
+/// A value that does not match its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mismatch {
-    /// Where: a JSON pointer (RFC 6901).
+    /// Place of the mismatch: a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// What is wrong there.
+    /// Text on the mismatch.
     pub message: String,
 }
 
@@ -40,7 +40,7 @@ impl Mismatch {
         }
     }
 
-    /// Says that the mismatch was found below `step`.
+    /// Adds `step` in front of the mismatch's pointer.
     fn below(mut self, step: &str) -> Self {
         let step = step.replace('~', "~0").replace('/', "~1");
         self.pointer.insert_str(0, &format!("/{step}"));
@@ -48,14 +48,14 @@ impl Mismatch {
     }
 }
 
-/// What the values of one call's arguments may take to make, in comparisons of names; a value counts
-/// for [`VALUE_STEPS`]. Defaults of defaults make any number of values of nothing.
+/// Most work for making the values of one call's arguments, in comparisons of names; a value counts
+/// as [`VALUE_STEPS`]. Defaults of defaults can make any number of values of no input.
 const MAX_STEPS: usize = 1 << 27;
 
-/// Comparisons that a value counts for.
+/// Comparisons that a value counts as.
 const VALUE_STEPS: usize = 64;
 
-/// What may still be made of one call's arguments.
+/// Work and memory left for the values of one call's arguments.
 #[derive(Debug, Clone, Copy)]
 struct Allowance {
     steps: usize,
@@ -64,11 +64,11 @@ struct Allowance {
 }
 
 thread_local! {
-    /// What is left for the arguments that are made on this thread. None where nobody counts.
+    /// Allowance left for the arguments that are made on this thread. None where it is not limited.
     static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
 }
 
-/// Counts steps of what is made.
+/// Takes steps from the allowance.
 fn spend(steps: usize) -> Result<(), Mismatch> {
     let Some(left) = ALLOWANCE.get() else {
         return Ok(());
@@ -83,7 +83,8 @@ fn spend(steps: usize) -> Result<(), Mismatch> {
     })
 }
 
-/// Counts so many values of so many bytes of text in all, before they are made.
+/// Takes memory for so many values and so many bytes of text from the allowance, before they are
+/// made.
 fn spend_memory(values: usize, text_bytes: usize) -> Result<(), Mismatch> {
     let Some(left) = ALLOWANCE.get() else {
         return Ok(());
@@ -104,7 +105,7 @@ fn spend_memory(values: usize, text_bytes: usize) -> Result<(), Mismatch> {
     })
 }
 
-/// Has what is made be counted until it is dropped.
+/// Limits the values that are made on this thread until it is dropped.
 struct Counted;
 
 impl Counted {
@@ -123,7 +124,8 @@ impl Drop for Counted {
     }
 }
 
-/// The parameters of a function from a tool's arguments. They may take `max_bytes` of memory.
+/// Returns the parameters of a function from a tool's arguments. They may take `max_bytes` of
+/// memory.
 pub(crate) fn arguments(
     function: &Function,
     arguments: &Map<String, Value>,
@@ -137,9 +139,8 @@ pub(crate) fn arguments(
     Ok(values.into_iter().map(|(_, value)| value).collect())
 }
 
-/// The parameters of a function from texts, as prompts and resource templates get
-/// them: a number is its digits, and what is left out is not there. They may take `max_bytes` of
-/// memory.
+/// Returns the parameters of a function from texts, as prompts and resource templates get them: a
+/// number is its digits, and omitted arguments are absent. They may take `max_bytes` of memory.
 pub(crate) fn texts(
     function: &Function,
     texts: &Map<String, Value>,
@@ -158,8 +159,8 @@ pub(crate) fn texts(
     arguments(function, &values, max_bytes)
 }
 
-/// A text as the JSON of a type. What is not of that type stays a text, which
-/// then is refused as one.
+/// Converts a text to the JSON of a type. A text that is not of that type stays a string, and is
+/// refused as one.
 fn from_text(ty: &Type, text: &str) -> Value {
     match ty {
         Type::Option(inner) => from_text(inner, text),
@@ -168,8 +169,8 @@ fn from_text(ty: &Type, text: &str) -> Value {
     }
 }
 
-/// Models like to send null for an argument that they leave out, and published
-/// schemas say that it may be left out, not that it may be null.
+/// Removes null arguments that are optional: models like to send null for an argument that they
+/// leave out, and published schemas say that it may be left out, not that it may be null.
 pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>) {
     if !arguments.values().any(Value::is_null) {
         return;
@@ -180,7 +181,7 @@ pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>
     arguments.retain(|name, value| !value.is_null() || !optional.contains(name.as_str()));
 }
 
-/// A value of type `ty`.
+/// Decodes a value of type `ty`.
 pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
     spend(VALUE_STEPS)?;
     spend_memory(1, 0)?;
@@ -196,8 +197,8 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
         (Type::S64, Value::Number(n)) => Val::S64(integer(n, ty)?),
         (Type::U64, Value::Number(n)) => Val::U64(integer(n, ty)?),
         (Type::F64, Value::Number(n)) => Val::Float64(n.as_f64().ok_or_else(wrong)?),
-        // JSON Schema has one `number`: what is out of a float32's range is the
-        // nearest float32, as for every other number that it cannot hold.
+        // JSON Schema has one `number`: a number out of a float32's range becomes the nearest
+        // float32, like every other number that a float32 cannot hold.
         (Type::F32, Value::Number(n)) => {
             let wide = n.as_f64().ok_or_else(wrong)?;
             Val::Float32((wide as f32).clamp(f32::MIN, f32::MAX))
@@ -317,8 +318,7 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
     })
 }
 
-/// The fields of a record, in declared order, which is the order that the
-/// component model wants.
+/// Decodes the fields of a record, in declared order, as the component model has them.
 fn record(fields: &[Field], members: &Map<String, Value>) -> Result<Vec<(String, Val)>, Mismatch> {
     spend(fields.len() * (members.len() + VALUE_STEPS))?;
     let known: Vec<&str> = fields.iter().map(|field| field.json.as_str()).collect();
@@ -394,8 +394,8 @@ fn one_of(cases: &[Case], text: &str) -> Mismatch {
     Mismatch::new(message)
 }
 
-/// An integer of a WIT type. JSON Schema counts `5.0` as an integer, and models
-/// do write it.
+/// Decodes an integer of a WIT type. JSON Schema counts `5.0` as an integer, and models do write
+/// it.
 fn integer<T: TryFrom<i128>>(number: &Number, ty: &Type) -> Result<T, Mismatch> {
     let wide = match (number.as_i64(), number.as_u64(), number.as_f64()) {
         (Some(n), ..) => i128::from(n),
@@ -414,7 +414,7 @@ fn integer<T: TryFrom<i128>>(number: &Number, ty: &Type) -> Result<T, Mismatch> 
         .map_err(|_| Mismatch::new(format!("`{number}` is out of the range of {}", ty.kind())))
 }
 
-/// A value for a message: short.
+/// Returns a value, shortened, for a message.
 fn shown(value: &Value) -> String {
     match value {
         Value::Array(_) => "an array".into(),

@@ -7,19 +7,19 @@ use wasmtime::component::Val;
 use super::bytes::base64_of;
 use super::case_index::CaseIndex;
 
-/// The one canonical JSON of a value of type `ty`. The types of code and
-/// declaration were compared when the code was loaded; should a value be of
-/// another type all the same, it is null rather than a panic.
+/// Returns the canonical JSON of a value of type `ty`. The types of code and declaration were
+/// compared when the code was loaded; a value that is of another type all the same becomes null,
+/// without a panic.
 pub(crate) fn encode(ty: &Type, value: &Val) -> Value {
     Encoder::default().encode(ty, value)
 }
 
-/// A part that may be missing in the type or in the value: null then.
+/// Encodes a part that may be missing in the type or in the value: null then.
 pub(super) fn part(ty: Option<&Type>, value: Option<&Val>) -> Value {
     Encoder::default().part(ty, value)
 }
 
-/// One value's way into JSON.
+/// Encoder of one value into JSON.
 #[derive(Default)]
 struct Encoder<'a> {
     cases: CaseIndex<'a>,
@@ -54,7 +54,7 @@ impl<'a> Encoder<'a> {
             (Type::Record(fields), Val::Record(values)) => {
                 let mut members = Map::with_capacity(fields.len());
                 for (field, (_, value)) in fields.iter().zip(values) {
-                    // An absent field and null say the same; absent is the canonical one.
+                    // An absent field and null mean the same; absent is the canonical form.
                     if !matches!(value, Val::Option(None)) {
                         members.insert(field.json.clone(), self.encode(&field.ty, value));
                     }
@@ -66,7 +66,7 @@ impl<'a> Encoder<'a> {
                 let case = self.cases.of_enum(cases, name);
                 Value::from(case.map_or(name.as_str(), |case| case.json.as_str()))
             }
-            // In declared order, whatever order they were given in.
+            // In declared order, whatever their order in the value.
             (Type::Flags(flags), Val::Flags(set)) => flags
                 .iter()
                 .filter(|flag| set.contains(&flag.wit))
@@ -113,7 +113,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// JSON has no NaN and no infinities: they are null.
+/// Encodes a float. JSON has no NaN and no infinities: they are null.
 fn float64(n: f64) -> Value {
     // Whole numbers are written as such, so that 5.0 and 5 have one form.
     if n.fract() == 0.0 && n.abs() < 9.0e15 && !(n == 0.0 && n.is_sign_negative()) {
@@ -122,8 +122,7 @@ fn float64(n: f64) -> Value {
     Number::from_f64(n).map_or(Value::Null, Value::Number)
 }
 
-/// The shortest decimal that is this float32, not the longer one that its
-/// float64 would have.
+/// Encodes a float32 as its shortest decimal, not the longer one of the equal float64.
 fn float32(n: f32) -> Value {
     n.to_string().parse::<f64>().map_or(Value::Null, float64)
 }

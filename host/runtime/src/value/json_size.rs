@@ -1,16 +1,17 @@
-//! How long the JSON of a component value is, before it is made.
+//! Size of the JSON of a component value, before it is made.
 
 use dormouse_wit::Type;
 use wasmtime::component::Val;
 
 use super::case_index::CaseIndex;
 
-/// Bytes that one letter may take in JSON: `\u001b`.
+/// Most bytes of one letter in JSON: `\u001b`.
 const MAX_WRITTEN_BYTES: usize = 6;
 
-/// Bytes of a text as JSON, without its quotes.
+/// Returns the length of a text as JSON, without its quotes, in bytes.
 pub(crate) fn written_bytes(text: &str) -> usize {
-    // Counted by themselves, many at once are: this reads all that is returned.
+    // Each kind is counted in a loop of its own, which the compiler vectorises: this reads all
+    // returned text.
     let bytes = || text.bytes();
     let escaped = bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
     let controls = bytes().filter(|byte| *byte < 32).count();
@@ -24,11 +25,11 @@ pub(crate) fn written_bytes(text: &str) -> usize {
     text.len() + escaped + short + (controls - short) * 5
 }
 
-/// Bytes of the JSON of a value that a guest returned, at least; no more is counted than shows that
-/// it is beyond a limit. A guest may return one text any number of times, and as JSON all of them
-/// would take as much memory and time.
+/// Returns a lower bound of the size of a returned value's JSON, in bytes; counting ends beyond
+/// `limit`. A guest may return one text any number of times, and as JSON each of them would take
+/// memory and time.
 ///
-/// `ty` is its type, as it is written into JSON; without one its texts are JSON.
+/// `ty` is its type for encoding into JSON; without one its texts are JSON already.
 pub(crate) fn json_size(ty: Option<&Type>, value: &Val, limit: u64) -> u64 {
     let mut size = JsonSize {
         bytes: 0,
@@ -40,31 +41,31 @@ pub(crate) fn json_size(ty: Option<&Type>, value: &Val, limit: u64) -> u64 {
     size.bytes
 }
 
-/// Bytes of memory that the JSON of a value takes, at most about, while it is made: as a tree of
-/// `serde_json`, and as text.
+/// Returns about the most memory that the JSON of a value takes while it is made, in bytes: as a
+/// tree of `serde_json`, and as text.
 pub(crate) fn json_memory(value: &Val, json_size: u64) -> u64 {
-    // The text stands in a result twice, and is escaped in one of them.
+    // The text is in a result twice, and is escaped in one of them.
     tree_bytes(value).saturating_add(json_size.saturating_mul(4))
 }
 
 const VALUE_BYTES: u64 = size_of::<serde_json::Value>() as u64;
 
-/// What a member of an object takes beside its value, its hash and its place in the index, and the
-/// room that a map has made for more.
+/// Memory of a member of an object beside its value, its hash and its place in the index, with the
+/// spare room of the map, in bytes.
 const MEMBER_BYTES: u64 = VALUE_BYTES + 2 * size_of::<String>() as u64 + 64;
 
-/// The memory of the tree, without that of its texts.
+/// Returns the memory of the tree, without that of its texts.
 fn tree_bytes(value: &Val) -> u64 {
     let member = |value: &Val| MEMBER_BYTES + tree_bytes(value);
     let part = |value: &Option<Box<Val>>| value.as_deref().map_or(0, member);
     let parts: u64 = match value {
-        // They become one text.
+        // Bytes become one text.
         Val::List(items) if matches!(items.first(), Some(Val::U8(_))) => 0,
         Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items) => {
             items.iter().map(tree_bytes).sum()
         }
         Val::Record(fields) => fields.iter().map(|(_, value)| member(value)).sum(),
-        // An array of both, where keys are no texts.
+        // An array of both, where keys are not strings.
         Val::Map(pairs) => pairs
             .iter()
             .map(|(key, value)| member(key) + member(value))
@@ -94,7 +95,7 @@ impl<'a> JsonSize<'a> {
             return;
         }
         match (ty, value) {
-            // Three bytes become four letters, where they are bytes and not numbers.
+            // Three bytes become four letters, where these are a `list<u8>`.
             (_, Val::List(items)) if matches!(items.first(), Some(Val::U8(_))) => {
                 self.add(items.len() / 3 * 4);
             }
@@ -124,7 +125,7 @@ impl<'a> JsonSize<'a> {
             (_, Val::Record(fields)) => {
                 for (_, value) in fields {
                     if !matches!(value, Val::Option(None)) {
-                        // `"a":`, for its name may be a shorter one there.
+                        // `"a":`, as its JSON name may be shorter.
                         self.add(4);
                         self.value(None, value);
                     }
@@ -193,7 +194,7 @@ impl<'a> JsonSize<'a> {
         let most = text.len().saturating_mul(MAX_WRITTEN_BYTES);
         let may_be_beyond = self.bytes.saturating_add(most as u64) > self.limit;
         let is_beyond = self.bytes.saturating_add(text.len() as u64) > self.limit;
-        // Most are short, and need not be read for that.
+        // Most texts are too short to matter, and need not be read.
         self.add(match self.is_written && may_be_beyond && !is_beyond {
             true => written_bytes(text) + 2,
             false => text.len(),
@@ -212,7 +213,7 @@ mod tests {
         Val::String(text.to_owned())
     }
 
-    /// Nothing is refused that would be short enough.
+    /// No result that would be short enough is refused.
     #[test]
     fn it_is_no_longer_than_the_json() {
         let texts = Type::List(Box::new(Type::String));
@@ -254,7 +255,7 @@ mod tests {
         assert!((5001..10_000).contains(&size), "{size}");
     }
 
-    /// Whoever wrote the plugin chooses them, and each value has them.
+    /// The author of the plugin chooses the names, and each value repeats them.
     #[test]
     fn names_count_as_they_are_written() {
         let (wit, json) = ("a".to_owned(), "x".repeat(200));

@@ -1,19 +1,19 @@
-//! Hints that are left out of one result, as the log tells of them.
+//! Logging of hints that are left out of one result.
 
 use std::cell::Cell;
 
 /// Most hints of one result that are logged one by one: a plugin chooses how many there are.
 const MAX_LOGGED: usize = 3;
 
-/// Hints that one result of a server goes out without: clients throw a whole result away for
-/// one that is none.
+/// Hints that are left out of one result of a server: clients discard a whole result for one
+/// invalid hint.
 pub(super) struct LeftOutHints<'s> {
     server: &'s str,
     count: Cell<usize>,
 }
 
 impl<'s> LeftOutHints<'s> {
-    /// None yet.
+    /// Begins without any.
     pub(super) fn new(server: &'s str) -> Self {
         Self {
             server,
@@ -21,7 +21,7 @@ impl<'s> LeftOutHints<'s> {
         }
     }
 
-    /// Logs one, unless there have been enough.
+    /// Logs a hint, unless enough have been logged.
     pub(super) fn add(&self, why: &str) {
         let count = self.count.get() + 1;
         self.count.set(count);

@@ -1,4 +1,4 @@
-//! What a prompt's function returned → MCP `GetPromptResult`.
+//! Results of a prompt's function → MCP `GetPromptResult`.
 
 use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
@@ -7,11 +7,11 @@ use wasmtime::component::Val;
 use super::left_out::LeftOutHints;
 use super::result::{block, either};
 
-/// A prompt's result: a string is what the user says, messages are messages. `server`
-/// is whose it is, for the log.
+/// Converts a prompt's result: a string becomes a message of the user, messages stay as they are.
+/// `server` is the server's name for the log.
 ///
 /// # Errors
-/// What the plugin says is wrong.
+/// The plugin's own error text.
 pub(crate) fn prompt_result(
     (server, description): (&str, Option<&str>),
     ty: Option<&Type>,
@@ -35,7 +35,7 @@ pub(crate) fn prompt_result(
     Ok(Value::Object(result))
 }
 
-/// One `prompt-message` of `dormouse:plugin/types`.
+/// Converts a `prompt-message` of `dormouse:plugin/types`.
 fn message(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
     let Val::Record(fields) = value else {
         return Value::Null;

@@ -1,4 +1,4 @@
-//! What a resource's function returned → MCP `ReadResourceResult`.
+//! Results of a resource's function → MCP `ReadResourceResult`.
 
 use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
@@ -8,12 +8,12 @@ use super::bytes::base64_of;
 use super::left_out::LeftOutHints;
 use super::result::{either, flat};
 
-/// A resource's result: text or bytes under its own URI, or several contents with
-/// theirs. None where there is no such resource: nothing at all is no contents.
-/// `server` is whose it is, for the log.
+/// Converts a resource's result: text or bytes under its own URI, or several contents with theirs.
+/// None where there is no such resource: an empty list counts as none. `server` is the server's
+/// name for the log.
 ///
 /// # Errors
-/// What the plugin says is wrong.
+/// The plugin's own error text.
 pub(crate) fn resource_result(
     server: &str,
     (uri, mime_type): (&str, Option<&str>),

@@ -1,4 +1,4 @@
-//! What a function returned → MCP `CallToolResult`.
+//! Results of a tool's function → MCP `CallToolResult`.
 
 use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
@@ -9,11 +9,11 @@ use super::encode::{encode, part};
 use super::left_out::LeftOutHints;
 use crate::hint;
 
-/// A tool's result: a record as structured content and as text, a string as
-/// text, content blocks as they are, anything else as `{"result": …}`. The error
-/// side of a `result` is a tool error, of content blocks if that is what it is.
+/// Converts a tool's result: a record becomes structured content and text, a string text, content
+/// blocks stay content blocks, any other value becomes `{"result": …}`. The error side of a
+/// `result` is a tool error, with content blocks if it has these.
 ///
-/// `server` is whose result it is, for the log.
+/// `server` is the server's name for the log.
 pub(crate) fn tool_result(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
     let left_out = LeftOutHints::new(server);
     if let (Some(Type::Result { err: Some(ty), .. }), Some(Val::Result(Err(Some(error))))) =
@@ -44,7 +44,7 @@ fn success(left_out: &LeftOutHints<'_>, ty: Option<&Type>, value: Option<&Val>) 
     }
 }
 
-/// Content blocks; none where a value is something else.
+/// Returns content blocks; none where a value is of another type.
 fn blocks(left_out: &LeftOutHints<'_>, ty: &Type, value: &Val) -> Option<Vec<Value>> {
     let block = |content| block(left_out, content);
     match (ty, value) {
@@ -66,7 +66,7 @@ fn text_block(text: String) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// The ok side of a result, or the text of its error side.
+/// Returns the ok side of a result, or the text of its error side.
 pub(super) fn either<'a>(
     ty: Option<&'a Type>,
     value: Option<&'a Val>,
@@ -90,7 +90,7 @@ fn error_text(ty: Option<&Type>, error: Option<&Val>) -> String {
     }
 }
 
-/// One `content` of `dormouse:plugin/types` as an MCP content block.
+/// Converts a `content` of `dormouse:plugin/types` to an MCP content block.
 pub(super) fn block(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
     let Val::Variant(case, Some(payload)) = value else {
         return Value::Null;
@@ -106,7 +106,7 @@ pub(super) fn block(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
     let mut members = Map::new();
     members.insert("type".into(), Value::from(kind));
     let mut parts = flat(left_out, fields);
-    // An embedded resource nests what it carries; everything else is flat.
+    // An embedded resource has its parts in an object of its own; all other blocks are flat.
     if case == "resource" {
         let annotations = parts.shift_remove("annotations");
         members.insert("resource".into(), Value::Object(parts));
@@ -117,7 +117,7 @@ pub(super) fn block(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
     Value::Object(members)
 }
 
-/// The parts of a content block, under MCP's names.
+/// Returns the parts of a content block, under MCP's names.
 pub(super) fn flat(left_out: &LeftOutHints<'_>, fields: &[(String, Val)]) -> Map<String, Value> {
     let mut members = Map::new();
     for (name, value) in fields {
@@ -132,7 +132,7 @@ pub(super) fn flat(left_out: &LeftOutHints<'_>, fields: &[(String, Val)]) -> Map
     members
 }
 
-/// The JSON of a part of a content block; none where there is nothing to say.
+/// Returns the JSON of a part of a content block; none where it is absent, empty or invalid.
 fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> {
     let odd = |why: &String| left_out.add(why);
     Some(match value {
@@ -151,7 +151,7 @@ fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> 
         }
         Val::String(text) => Value::from(text.as_str()),
         Val::U64(n) => Value::from(*n),
-        // The only ones in content.
+        // The only floats in content.
         Val::Float64(n) => return hint::priority(*n).inspect_err(odd).ok(),
         Val::Variant(case, Some(payload)) => match payload.as_ref() {
             Val::List(bytes) => json!({ case: base64_of(bytes) }),
@@ -168,7 +168,7 @@ fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> 
     })
 }
 
-/// MCP's names are camelCase where WIT's are kebab-case.
+/// Converts a kebab-case name of WIT to a camelCase name of MCP.
 fn camel(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (index, word) in name.split('-').enumerate() {

@@ -1,5 +1,4 @@
-//! What the schema of a type accepts is what converts, and converting settles on
-//! one form.
+//! A type's schema accepts exactly the JSON that converts, and conversion has one canonical form.
 
 use dormouse_wit::{Case, Field, Function, Type, VariantCase};
 use proptest::prelude::*;
@@ -90,7 +89,7 @@ fn a_type() -> impl Strategy<Value = Type> {
     })
 }
 
-/// A value of the type, most of the time.
+/// Generates JSON that is a value of the type, most of the time.
 fn a_value(ty: &Type) -> BoxedStrategy<Value> {
     let good = match ty {
         Type::Bool => any::<bool>().prop_map(Value::from).boxed(),
@@ -316,7 +315,8 @@ fn of_many_hints_that_are_none_three_are_logged() {
     assert!(logged[3].contains("9997 more hints"), "{logged:?}");
 }
 
-/// A declaration of a few kilobytes could have any number of values made of no arguments at all.
+/// Without the count, a declaration of a few kilobytes could make any number of values of no
+/// arguments at all.
 #[test]
 fn defaults_of_defaults_are_counted() {
     let field = |ty: Type, default: Value| Field {
@@ -367,7 +367,7 @@ fn defaults_of_defaults_are_counted() {
     assert!(arguments(&few, &serde_json::Map::new(), 1000).is_ok());
 }
 
-/// Whoever wrote the plugin chooses how many cases there are and how many values.
+/// The author of the plugin chooses how many cases there are and how many values.
 #[test]
 fn values_with_many_cases_take_linear_time() {
     let name = |n: usize| format!("a{n:05}");

@@ -1,12 +1,12 @@
-//! Memory that the values of a type take beyond what wasmtime counts of them.
+//! Memory that the values of a type take beyond wasmtime's count.
 
 use dormouse_wit::Type;
 
 /// Memory of one value, in bytes, as wasmtime counts it.
 const VALUE_BYTES: usize = 40;
 
-/// Memory of the name of a flag that is set, in bytes: a text of its own, and its place among the
-/// others. Wasmtime counts its letters.
+/// Memory of the name of a set flag, in bytes: a text of its own, and its place in the list.
+/// Wasmtime counts the letters only.
 const FLAG_BYTES: usize = 80;
 
 /// Memory of a member of a record, in bytes: its name and its value.
@@ -15,28 +15,28 @@ const MEMBER_BYTES: usize = 64;
 /// Memory of a short name, in bytes.
 const NAME_BYTES: usize = 16;
 
-/// Fewest places that wasmtime makes in a list, a tuple or a record: it does not know how many it
-/// needs, makes four, and then twice as many each time.
+/// Fewest places that wasmtime makes for a list, a tuple or a record: as it does not know the final
+/// number, it makes four, and then twice as many each time.
 const MIN_PLACES: usize = 4;
 
-/// How many times the memory that is counted any values without flags may take: records of one
-/// member in one another take the most.
+/// Most memory of any values without flags, as a multiple of the counted memory: nested records of
+/// one member take the most.
 pub(crate) const MAX_NESTED_FACTOR: usize =
     (MIN_PLACES * MEMBER_BYTES + NAME_BYTES).div_ceil(VALUE_BYTES + 1);
 
-/// How many times the memory that is counted the values of a type may take at most. A list may have
-/// any number of others; what there is once in a type is little.
+/// Returns the most memory of the values of a type, as a multiple of the counted memory. Only lists
+/// matter, which may have any number of items; values outside of lists are few.
 pub(crate) fn uncounted_factor(ty: &Type) -> usize {
     factor(ty, false)
 }
 
-/// The same of a number of flags, whose names have so many letters together.
+/// Returns the same for a number of flags, whose names have so many letters together.
 pub(crate) fn flags_factor(number: usize, letters: usize) -> usize {
     let taken = VALUE_BYTES + FLAG_BYTES * number;
     taken.div_ceil(VALUE_BYTES + letters)
 }
 
-/// The same of a number of values that are collected, of which each takes so much.
+/// Returns the same for a number of values that are collected, each of which takes `each` bytes.
 fn collected_factor(number: usize, each: usize, counted: usize) -> usize {
     let places = number.next_power_of_two().max(MIN_PLACES);
     (places * each).div_ceil(counted.max(1))
@@ -55,7 +55,7 @@ fn factor(ty: &Type, is_repeated: bool) -> usize {
         Type::Flags(flags) if is_repeated => {
             flags_factor(flags.len(), flags.iter().map(|flag| flag.wit.len()).sum())
         }
-        // One list has at most twice the places that it needs, many may be short.
+        // One long list has at most twice the places that it needs; many short ones have more.
         Type::Bytes if is_repeated => 2,
         Type::List(item) => factor(item, true).max(if is_repeated { MIN_PLACES } else { 1 }),
         Type::FixedList(item, length) => {

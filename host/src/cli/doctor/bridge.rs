@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use dormouse_config::{Bridge, ServerConfig};
 use dormouse_launch::{Http, Launch, Stdio};
+use dormouse_text::visible::visible_path;
 use dormouse_upstream::auth::Auth;
 
 use super::Rows;
 use crate::cli::sync::connect_all;
 use crate::cli::{hosts, output};
-use crate::roster::status::span;
+use crate::roster::status::{span, wants_login};
 use crate::roster::{Places, Roster};
 use crate::store::Store;
 
 impl Rows {
     /// Checks that an upstream can be started, without starting it. `data` is Dormouse's data
-    /// folder, where logins are.
+    /// folder, where logins are kept.
     pub(super) fn bridge(&mut self, server: &ServerConfig, bridge: &Bridge, data: &Path) {
         let about = format!("server {}", server.name);
         let before = self.0.len();
@@ -32,15 +33,16 @@ impl Rows {
             && server.enabled
             && bridge.needs.is_empty()
         {
-            self.warning(
-                &about,
-                format!(
+            let told = match failed.needs_login {
+                true => wants_login(&server.name),
+                false => format!(
                     "its last start, {} ago, has failed: {}\nhint: `dormouse sync {}` tries again",
                     span(failed.seconds_ago()),
                     failed.why,
                     server.name
                 ),
-            );
+            };
+            self.warning(&about, told);
         }
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };
@@ -102,8 +104,8 @@ impl Rows {
         }
     }
 
-    /// Checks that the program exists. It is told as it is written, for what is filled in may be a
-    /// secret.
+    /// Checks that the program exists. It is printed as it is written, because filled-in values may
+    /// be secrets.
     fn program(&mut self, about: &str, server: &ServerConfig, (stdio, written): (&Stdio, &Launch)) {
         let Launch::Stdio(written) = written else {
             return;
@@ -114,7 +116,7 @@ impl Rows {
                 about,
                 format!(
                     "there is no folder `{}` to start it in ({})",
-                    cwd.display(),
+                    visible_path(cwd),
                     server.origin
                 ),
             );
@@ -131,7 +133,7 @@ impl Rows {
         }
     }
 
-    /// Connects every server that can be.
+    /// Connects every server that can be connected.
     pub(super) fn connect(&mut self, places: &Places) {
         let outcomes = hosts::block_on(async {
             let roster: Arc<Roster> = Roster::open(places.clone())?;
@@ -157,7 +159,7 @@ impl Rows {
     }
 }
 
-/// The program that would be run.
+/// Returns the path of the program that would be run.
 fn find(stdio: &Stdio) -> Option<PathBuf> {
     let command = Path::new(&stdio.command);
     if command.components().count() > 1 {

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use dormouse_config::discovery::SourceState;
 use dormouse_config::{Client, Configured, Scope};
+use dormouse_text::visible::{visible_line, visible_path};
 
 use super::Rows;
 use crate::cli::output;
 
 impl Rows {
-    /// Every file, what it gave, and what overrides what.
+    /// Reports every file, the servers in it, and which of them override others.
     pub(super) fn sources(&mut self, all: &Configured) {
         let mut missing = 0;
         // Several clients read some files, and one says several things of a place.
@@ -23,7 +24,7 @@ impl Rows {
                 scope(&source.scope),
                 profile.unwrap_or_default()
             );
-            let shown = source.file.display();
+            let shown = visible_path(&source.file);
             match &source.state {
                 SourceState::Missing => missing += 1,
                 SourceState::Read { servers, problems } => {
@@ -71,7 +72,9 @@ impl Rows {
                 "not taken",
                 format!(
                     "`{}` of {}: {}",
-                    skipped.written_name, skipped.origin, skipped.why
+                    visible_line(&skipped.written_name),
+                    skipped.origin,
+                    skipped.why
                 ),
             );
         }
@@ -112,7 +115,7 @@ impl Rows {
     }
 }
 
-/// For whom a file holds, where that is not for all that its user does.
+/// Returns the text on the scope of a file, where that is not all that its user does.
 fn scope(scope: &Scope) -> &'static str {
     match scope {
         Scope::User => "",

@@ -1,4 +1,4 @@
-//! The options of `dormouse serve --http`.
+//! Options of `dormouse serve --http`.
 
 use std::io::IsTerminal as _;
 use std::net::{SocketAddr, TcpListener};
@@ -67,12 +67,12 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// The options to serve with at an address, with as many bytes for all messages together.
-    /// `data` is Dormouse's data folder.
+    /// Returns the options to serve with at an address, with as many bytes for all messages
+    /// together. `data` is Dormouse's data folder.
     ///
     /// # Errors
-    /// The token cannot be read, or made. Ends the process, as for any other misuse,
-    /// where there is to be none although other machines can reach the address.
+    /// The token cannot be read, or made. Ends the process, as for any other misuse, where the
+    /// token is switched off although other machines can reach the address.
     pub(super) fn options(
         self,
         address: SocketAddr,
@@ -133,8 +133,8 @@ impl Http {
     }
 }
 
-/// Says how clients get in. The token itself is shown to a person at a terminal only: what
-/// else stderr is may be kept, and read by others.
+/// Prints how clients authenticate. The token itself is shown to a person at a terminal only: other
+/// outputs may be kept, and read by others.
 pub(super) fn say_token(token: Option<&Token>) {
     let Some(token) = token else {
         output::warn(

@@ -1,7 +1,7 @@
-//! The signals that mean to stop.
+//! Signals that ask to stop.
 //!
-//! A thread that does nothing else hears them, so that a host can be ended whatever its
-//! other threads are busy with.
+//! They are handled by a thread of their own, so that a host can be ended whatever its other
+//! threads are busy with.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::cli::output;
 /// Time that the last message may take: the process that reads stderr may have stopped doing so.
 const MESSAGE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The exit code of a host that did not come to its end.
+/// Exit code of a host that was ended at once.
 const STOPPED_AT_ONCE: i32 = 1;
 
 /// Cancels `stop` on SIGTERM and SIGINT (elsewhere Ctrl-C). The second time it ends the
@@ -54,7 +54,7 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) -> anyhow::Result<()> {
     is_ready.recv().context("signals cannot be heard")?
 }
 
-/// Says that the process ends, and ends it: even if nobody reads what it says.
+/// Prints that the process ends, and ends it, even if the message is not read.
 fn end_at_once() {
     let (said, is_said) = mpsc::channel();
     let say = move || {
@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// A host all of whose threads are busy for ever, for the test below.
+    /// Runs a host all of whose threads are busy for ever, for the test below.
     #[test]
     #[ignore = "a process that the other test here starts"]
     fn stuck_host() {

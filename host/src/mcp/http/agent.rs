@@ -1,4 +1,4 @@
-//! Agent, as rmcp's HTTP server wants to have it.
+//! Agent in the form of rmcp's HTTP server.
 #![expect(
     deprecated,
     reason = "what is deprecated since 2026-07-28 is there for legacy clients"
@@ -30,8 +30,8 @@ use crate::mcp::service::caught;
 use crate::mcp::session::Session;
 use crate::roster::Roster;
 
-/// A legacy session, or a single request that rmcp answers. What was kept for it is
-/// let go of when it is dropped.
+/// A legacy session, or a single request that rmcp answers. Everything that was kept for it is
+/// dropped with it.
 pub(super) struct Agent {
     host: Arc<Host>,
     sessions: Sessions,
@@ -43,11 +43,11 @@ pub(super) struct Agent {
 pub(super) struct Shared {
     pub(super) common: Arc<Common>,
     pub(super) sessions: Sessions,
-    /// Host for all requests of the stateless era: none of them is of a session.
+    /// Host for all requests of the stateless era: none of them belongs to a session.
     pub(super) stateless: Arc<Host>,
-    /// Ends running calls, when cancelled.
+    /// Cancelled to end running calls.
     pub(super) ending: CancellationToken,
-    /// Ends what waits for news, when cancelled.
+    /// Cancelled to end requests that wait for changes.
     pub(super) closed: CancellationToken,
 }
 
@@ -104,8 +104,8 @@ fn schema(roster: &Roster, name: &str) -> Option<Arc<JsonObject>> {
     Some(Arc::new(declared.input_schema))
 }
 
-/// All that the host answers to is passed on to it: the marked methods under
-/// their own names, and the rest as rmcp understands it.
+/// Every request that the host answers is passed on to it: the marked methods under their own
+/// names, and the rest as rmcp understands it.
 impl ServerHandler for Agent {
     fn get_info(&self) -> ServerConfig {
         self.host.get_info()
@@ -115,7 +115,7 @@ impl ServerHandler for Agent {
         self.host.supported_protocol_versions()
     }
 
-    /// For rmcp, which says what is wrong with the headers of a call.
+    /// Gives rmcp a tool, so that it can check the headers of a call.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let schema = schema(&self.host.common.roster, name)?;
         Some(Tool::new_with_raw(name.to_owned(), None, schema))

@@ -1,4 +1,4 @@
-//! Answers over HTTP, and what is held until they have gone out.
+//! Answers over HTTP, and resources that are held until they have gone out.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -34,9 +34,9 @@ pub(super) struct Body {
 enum Content {
     /// The parts of a text.
     Whole(VecDeque<Bytes>),
-    /// Of rmcp: a message, or a stream of events, each in one frame.
+    /// Body of rmcp: a message, or a stream of events, each in one frame.
     Rmcp(BoxBody<Bytes, Infallible>),
-    /// Of several others.
+    /// Frames of several bodies.
     Together(Together),
 }
 
@@ -47,7 +47,7 @@ pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Inf
 pub(super) struct Held {
     pub(super) busy: RequestInProgress,
     pub(super) _running: Option<TaskTrackerToken>,
-    /// Of an answer that goes out in a stream.
+    /// Place of an answer that goes out in a stream.
     pub(super) _place: Option<Arc<AnswerPlace>>,
 }
 
@@ -64,7 +64,7 @@ impl Body {
         }
     }
 
-    /// The parts of all of it. They keep the room that was taken for it.
+    /// Returns all parts of the body. They keep the room that was taken for it.
     pub(super) async fn parts(self) -> VecDeque<Bytes> {
         match self.content {
             Content::Whole(parts) => parts,

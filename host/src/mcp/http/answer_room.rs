@@ -9,7 +9,7 @@ use rmcp::model::ErrorData;
 /// Most memory that all answers take together that are being written, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Answers up to that length, in bytes, go out in any case: connections have a limit of their own.
+/// Length in bytes up to which answers go out in any case: connections have a limit of their own.
 pub(super) const SHORT_BYTES: usize = 16 << 10;
 
 /// Room that all clients share. Each may have as much as is free, so that one that reads nothing
@@ -32,7 +32,7 @@ pub(super) struct TakenAnswerRoom {
     bytes: usize,
 }
 
-/// There is no room for an answer.
+/// Error: there is no room for an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::mcp::http) struct NoAnswerRoom;
 
@@ -50,8 +50,8 @@ pub(super) struct AnswerPlace {
 }
 
 impl NoAnswerRoom {
-    /// The error that a client gets instead of an answer. It is no HTTP status that would have it
-    /// send its call once more: that has run.
+    /// Returns the error that a client gets instead of an answer. It is no HTTP status that would
+    /// make the client send its call once more, as the call has run.
     pub(in crate::mcp::http) fn error(self) -> ErrorData {
         let why = "too many long answers wait to be read by clients\n\
                    hint: read those that are there, and ask again";
@@ -76,7 +76,7 @@ impl AnswerRoom {
     /// Takes room for an answer to a client of that name.
     ///
     /// # Errors
-    /// There is none for it.
+    /// There is no room for it.
     fn take(self: &Arc<Self>, client: &str, bytes: usize) -> Result<TakenAnswerRoom, NoAnswerRoom> {
         let mut taken = self.taken();
         let own = taken.by_client.get(client).copied().unwrap_or_default();
@@ -92,10 +92,10 @@ impl AnswerRoom {
         })
     }
 
-    /// A text that has room as long as any part of it is there.
+    /// Returns a text that has room as long as any part of it is there.
     ///
     /// # Errors
-    /// There is none for it.
+    /// There is no room for it.
     pub(super) fn hold(
         self: &Arc<Self>,
         client: &str,
@@ -126,7 +126,7 @@ impl AnswerPlace {
     /// Takes the room of an answer of that length, as long as this is there.
     ///
     /// # Errors
-    /// There is none for it.
+    /// There is no room for it.
     pub(super) fn take(&self, bytes: usize) -> Result<(), NoAnswerRoom> {
         if bytes <= SHORT_BYTES {
             return Ok(());

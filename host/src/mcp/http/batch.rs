@@ -1,5 +1,5 @@
-//! Messages that come together, in one array, and whose answers go back together. The
-//! revision 2025-03-26 has that, and none before or after it.
+//! Batches over HTTP: messages that come together, in one array, and whose answers go back
+//! together. Only the revision 2025-03-26 has them.
 
 use std::collections::VecDeque;
 
@@ -27,11 +27,10 @@ const AT_ONCE: usize = 16;
 const MAX_ANSWERED_BYTES: u64 = 32 << 20;
 
 impl Endpoint {
-    /// The messages of a batch, if a body is one and its session knows them.
+    /// Returns the messages of a batch, if a body is one and its session has batches.
     ///
     /// # Errors
-    /// There is no such session, or there are no messages, or too many; what is answered
-    /// to that.
+    /// There is no such session, or there are no messages, or too many; with the answer.
     pub(super) fn batch(
         &self,
         headers: &HeaderMap,
@@ -158,8 +157,8 @@ fn event(message: &[u8]) -> Bytes {
     format!("data: {}\n\n", dormouse_jsonrpc::on_one_line(&message)).into()
 }
 
-/// Events without their ids: a client has one to come back with, and that is of one of
-/// the streams. Whoever gets none begins anew.
+/// Returns events without their ids: a client has one id to come back with, which is that of one of
+/// the streams. A client without an id begins anew.
 fn without_ids(events: Bytes) -> Bytes {
     let text = String::from_utf8_lossy(&events);
     let ours = ["id:", "retry:"];

@@ -1,4 +1,4 @@
-//! Bodies of requests, and how much all of them together may take.
+//! Bodies of requests, and the room that they share.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::mcp::message_room::{KEPT_TIMES, MessageRoom, NoRoom, bytes_of_values};
 
-/// Number of bytes of each body that take no room from the others. Most requests are shorter and so
-/// are let in whatever others send.
+/// Number of bytes of each body that take no shared room. Most requests are shorter and so are let
+/// in whatever others send.
 const FREE_BYTES: usize = 64 << 10;
 
 /// Reads bodies.
@@ -57,12 +57,12 @@ impl Bodies {
         }
     }
 
-    /// The whole body, if it is neither too long nor too slow and there is room for it, which it
-    /// keeps for as long as what this gives, or a part of it. `announced` is how long it is said
-    /// to be.
+    /// Reads the whole body, if it is neither too long nor too slow and there is room for it, which
+    /// it keeps for as long as the returned bytes, or a part of them. `announced` is its announced
+    /// length.
     ///
     /// # Errors
-    /// It is not taken.
+    /// The body is not taken.
     pub(super) async fn read<B>(&self, body: B, announced: Option<u64>) -> Result<Bytes, BodyError>
     where
         B: http_body::Body<Data = Bytes> + Unpin,

@@ -1,10 +1,9 @@
-//! Marks the requests that go around rmcp's types.
+//! Marking of requests that bypass rmcp's types.
 //!
-//! rmcp parses a known method into a type that drops what it does not know. So
-//! the methods whose content is the plugins' are given a name that it does not
-//! know, and arrive at the handler as they are. What rmcp would check of them,
-//! the headers that repeat parts of the body, is checked before (see `repeated`); a
-//! message that is not in order stays as it is, and rmcp says what is wrong with it.
+//! rmcp parses a known method into a type that drops unknown members. So methods whose content is
+//! the plugins' get a name that rmcp does not know, and reach the handler unchanged. The check that
+//! rmcp would make, on headers that repeat parts of the body, is made before (see `repeated`); an
+//! invalid message stays as it is, and rmcp reports its fault.
 
 use bytes::Bytes;
 use hyper::HeaderMap;
@@ -14,10 +13,10 @@ use super::message::{Kind, Message};
 use super::repeated::{self, METHOD};
 use crate::mcp::listen;
 
-/// Comes before the names of methods that go around rmcp's types.
+/// Prefix of the names of methods that bypass rmcp's types.
 pub(super) const MARK: &str = "raw:";
 
-/// The methods that do.
+/// Methods that bypass rmcp's types.
 pub(super) const RAW: [&str; 9] = [
     "tools/list",
     "tools/call",
@@ -30,16 +29,16 @@ pub(super) const RAW: [&str; 9] = [
     listen::METHOD,
 ];
 
-/// Whether a request is one that goes around rmcp's types. What bears the mark already
-/// gets another one, and so is as unknown as it was. In the era without a handshake rmcp
-/// has its own ideas of methods that are none any more, or not yet.
+/// Checks whether a request bypasses rmcp's types. A method with the mark already gets another one,
+/// and so stays unknown. In the era without a handshake rmcp answers methods that no longer or do
+/// not yet exist in its own way.
 pub(super) fn is_concerned(method: &str, headers: &HeaderMap) -> bool {
     RAW.contains(&method)
         || method.starts_with(MARK)
         || (repeated::are_wanted(headers) && !matches!(method, "initialize" | "server/discover"))
 }
 
-/// Marks a request that is to go around rmcp's types, in its body and its headers.
+/// Marks a request that is to bypass rmcp's types, in its body and its headers.
 pub(super) fn mark(message: &Message, body: &Bytes, headers: &mut HeaderMap) -> Bytes {
     let Kind::Request { method, .. } = &message.kind else {
         return body.clone();

@@ -1,4 +1,4 @@
-//! Connections: who gets one, and who has to make room.
+//! Connections, and the order in which they make room.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -22,19 +22,19 @@ use crate::mcp::client_log;
 /// Time that a client may take to read anything of what it is sent.
 const UNREAD: Duration = Duration::from_secs(30);
 
-/// Least time that each connection may be without a request before it has to make room. In a flood
-/// of connections that ask for nothing, a client that asks for something has long done so.
+/// Least time that a connection may be without a request before it has to make room for another. In
+/// a flood of connections without requests, a client with a request has long sent it.
 const MIN_IDLE: Duration = Duration::from_millis(5);
 
-/// The longest head of a request, in bytes. It is also how much of an answer is
-/// kept for a client that reads slowly.
+/// Longest head of a request, in bytes. It is also the size of the buffer of an answer for a client
+/// that reads slowly.
 const HEAD: usize = 64 << 10;
 
 /// Response to a client that cannot get a connection.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n\
 connection: close\r\ncontent-length: 0\r\n\r\n";
 
-/// All connections that are open.
+/// Open connections of the server.
 #[derive(Clone)]
 pub(super) struct Connections(Arc<Inner>);
 
@@ -45,8 +45,7 @@ struct Inner {
     /// request.
     head: Duration,
     tasks: TaskTracker,
-    /// Cancelled when those that are idle are to end, and others after the
-    /// request that they are at.
+    /// Cancelled when idle connections are to end, and others after their current request.
     closing: CancellationToken,
 }
 
@@ -68,9 +67,9 @@ struct ConnectionSlot {
 struct Usage {
     /// Requests that were received in full and are not answered in full.
     busy: usize,
-    /// Number of them that only listen, and may do so for ever.
+    /// Number of these requests that only listen, and may do so for ever.
     listening: usize,
-    /// Since when there are none, or none but such as listen.
+    /// Time since which there are none, or none but listening ones.
     idle: Instant,
 }
 
@@ -91,7 +90,7 @@ impl ConnectionSlot {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it only listens, and since when, if nothing else is asked.
+    /// Returns whether the connection only listens, and since when, if it has no other request.
     fn idle(&self) -> Option<(bool, Instant)> {
         let used = self.usage();
         (used.busy == used.listening).then_some((used.busy > 0, used.idle))
@@ -103,7 +102,7 @@ impl ConnectionSlot {
 enum Full {
     /// All connections are busy.
     OfBusy,
-    /// In that time one of them will have had its chance.
+    /// Time in which one of them will have had its chance.
     ForNow(Duration),
 }
 
@@ -125,7 +124,7 @@ impl Connections {
         }))
     }
 
-    /// Serves all who come, for ever.
+    /// Serves all clients, for ever.
     pub(super) async fn accept(&self, listener: TcpListener, endpoint: Arc<Endpoint>) {
         loop {
             match listener.accept().await {
@@ -146,7 +145,7 @@ impl Connections {
         }
     }
 
-    /// A seat for one more, which may take a moment; none where all are busy.
+    /// Returns a seat for one more connection, which may take a moment; none where all are busy.
     async fn seat(&self) -> Option<(u64, Arc<ConnectionSlot>)> {
         loop {
             let seat = self.open().sit(self.0.most);
@@ -158,8 +157,8 @@ impl Connections {
         }
     }
 
-    /// Ends all connections: at once those that are idle, the others after the
-    /// answer that they are at, or after that time.
+    /// Ends all connections: idle ones at once, the others after their current answer, or after
+    /// that time.
     pub(super) async fn close(&self, at_most: Duration) {
         self.0.closing.cancel();
         self.0.tasks.close();
@@ -193,9 +192,8 @@ impl Connections {
 }
 
 impl Open {
-    /// Takes a seat, if need be that of the connection which has been idle for
-    /// longest; where none is, of that which has only listened for longest: its client
-    /// listens again.
+    /// Takes a seat, if need be that of the connection which has been idle for longest; where none
+    /// is, that of the one which has only listened for longest: its client will listen again.
     fn sit(&mut self, most: usize) -> Result<(u64, Arc<ConnectionSlot>), Full> {
         if self.seats.len() >= most {
             let seats = self.seats.iter();
@@ -218,8 +216,8 @@ impl Open {
 }
 
 impl Connection {
-    /// Keeps the connection, as long as this is held. Whoever has not yet sent
-    /// a whole request does not hold one.
+    /// Keeps the connection as long as the returned value is held. A client that has not yet sent a
+    /// whole request has none.
     pub(super) fn busy(&self) -> RequestInProgress {
         self.seat.usage().busy += 1;
         RequestInProgress {
@@ -236,7 +234,7 @@ pub(super) struct RequestInProgress {
 }
 
 impl RequestInProgress {
-    /// Takes note that it only listens from now on.
+    /// Notes that the request only listens from now on.
     pub(super) fn listens(&mut self) {
         let mut usage = self.seat.usage();
         usage.listening += usize::from(!self.listens);

@@ -11,16 +11,16 @@ use hyper::{HeaderMap, Method, StatusCode};
 
 use super::answer::{self, Response};
 
-/// Whether a browser asks what it may ask. It does so without the token that it
-/// will send, so there is none to check yet.
+/// Checks whether a browser asks for permission to send a request. It does so without the token
+/// that it will send, so there is none to check yet.
 pub(super) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS
         && headers.contains_key(ORIGIN)
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The answer to that. A page may send what headers it likes: which ones MCP has
-/// depends on the tool.
+/// Returns the answer to a preflight request. A page may send any headers: those of MCP depend on
+/// the tool.
 pub(super) fn preflight(headers: &HeaderMap) -> Response {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let answer = response.headers_mut();

@@ -1,7 +1,7 @@
 //! Answers at each path: `/mcp`, `/health` and `/ready`.
 //!
-//! Nothing else is there, whoever asks. In particular no `/.well-known/…`: a client that is
-//! refused at `/mcp` would take an answer there for a way to log in.
+//! No other path is served. In particular no `/.well-known/…`: a client that is refused at `/mcp`
+//! would take an answer there for a way to log in.
 
 use std::sync::Arc;
 
@@ -48,7 +48,10 @@ pub(super) const PATH: &str = "/mcp";
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// Everything that a request meets.
+/// Header with the id of the last event that a client has had of a stream that it comes back to.
+const LAST_EVENT: &str = "last-event-id";
+
+/// State that every request needs.
 pub(super) struct Endpoint {
     pub(super) guard: Guard,
     pub(super) shared: Shared,
@@ -57,9 +60,9 @@ pub(super) struct Endpoint {
     pub(super) bodies: Bodies,
     /// Memory of long answers that are being written.
     pub(super) answers: Arc<AnswerRoom>,
-    /// Cancelled when nothing new is to be begun.
+    /// Cancelled when no new request is to be begun.
     pub(super) stopping: CancellationToken,
-    /// Requests that will be answered by and by.
+    /// Requests that will be answered in time.
     pub(super) running: TaskTracker,
     /// Requests that are answered when the server ends.
     pub(super) listening: TaskTracker,
@@ -115,6 +118,15 @@ impl Endpoint {
                 answered.unwrap_or_else(|refused| *refused)
             }
             Method::DELETE => self.end(request).await,
+            Method::GET if self.is_over(request.headers()) => {
+                // A stream that ends at once is to clients one that has broken: they come back for
+                // it, without end, and some without the id, to replace their stream of news.
+                let why = "nothing comes after that event\n";
+                let mut response = answer::text(StatusCode::METHOD_NOT_ALLOWED, why);
+                let allowed = HeaderValue::from_static("POST, DELETE");
+                response.headers_mut().insert(ALLOW, allowed);
+                response
+            }
             _ => {
                 let mut held = Held {
                     busy: connection.busy(),
@@ -254,8 +266,8 @@ impl Endpoint {
         response
     }
 
-    /// Lets a request be begun now, if it may. In a session no other of its id is, as
-    /// long as what this gives is held.
+    /// Admits a request now, if it may begin. No other request of its id is admitted in its session
+    /// as long as the returned value is held.
     fn admit(
         &self,
         headers: &HeaderMap,
@@ -307,7 +319,7 @@ impl Endpoint {
         }
     }
 
-    /// The whole body, if it may be taken.
+    /// Reads the whole body, if it may be taken.
     async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Box<Response>> {
         let length = headers
             .get(CONTENT_LENGTH)
@@ -332,6 +344,15 @@ impl Endpoint {
             }
             Box::new(response)
         })
+    }
+
+    /// Checks whether a client comes back to a stream that has nothing more for it.
+    fn is_over(&self, headers: &HeaderMap) -> bool {
+        let (Some(session), Some(after)) = (session(headers), headers.get(LAST_EVENT)) else {
+            return false;
+        };
+        let after = after.to_str().unwrap_or_default();
+        self.sessions.is_over(session, after)
     }
 
     /// Lets rmcp answer.

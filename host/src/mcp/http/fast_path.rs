@@ -1,12 +1,11 @@
-//! Requests that one message answers, and that rmcp need not see.
+//! Fast path: requests that are answered by one message, without rmcp.
 //!
-//! What rmcp has for a request over HTTP, a task, a peer and a stream of events,
-//! most requests never use: they have nothing to say but their answer. So what
-//! concerns the plugins is begun here, and answered by one message of JSON. A call
-//! that says or asks something before that, or takes long in a session, whose client
-//! could then lose its connection and come back, is handed to rmcp as it is and goes
-//! on behind its handler. A request that is not in order in any way is rmcp's from
-//! the beginning, which says what is wrong with it.
+//! For a request over HTTP rmcp has a task, a peer and a stream of events, which most requests
+//! never use: they need only their answer. So requests for plugins are begun here, and answered by
+//! one message of JSON. A call that sends or asks something before that, or takes long in a
+//! session, whose client could then lose its connection and come back, is handed to rmcp unchanged
+//! and goes on in its handler. A request that is invalid in any way is rmcp's from the beginning,
+//! which reports the fault.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -36,16 +35,17 @@ use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::service::caught;
 
-/// Time that a client of the era with sessions waits for a stream of events, where nothing is said
-/// or asked before the answer. Until then it cannot come back for an answer that it has missed.
+/// Time that a client of the era with sessions waits for a stream of events, where there is no
+/// notification and no question before the answer. Until then it cannot come back for an answer
+/// that it has missed.
 const STREAM_AFTER: Duration = Duration::from_millis(100);
 
-/// The same for clients that take no events of more than 1 MiB, and messages of any size: a
-/// screenshot or a page of a document may well be more. What takes longer still gets a stream.
+/// The same time for clients that accept no events of more than 1 MiB, but messages of any size: a
+/// screenshot or a page of a document may well be larger. A longer call gets a stream all the same.
 const LIMITED_STREAM_AFTER: Duration = Duration::from_secs(10);
 
-/// Name that the library gives itself with which clients have that limit: Python's SDK since
-/// its version 2, and what is built on it.
+/// Beginning of the user agent of clients with that limit: Python's SDK since its version 2, and
+/// programs that use it.
 const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
 /// A call that was begun, on its way through rmcp to the handler.
@@ -66,7 +66,7 @@ impl HandedOverCall {
 /// Outcome of a request.
 pub(super) enum FastPathOutcome {
     Answered(Response),
-    /// It needs more than an answer; whose it is.
+    /// The request needs more than an answer; with its call and the name of its client.
     Begun(HandedOverCall, String),
 }
 
@@ -79,8 +79,8 @@ pub(super) struct RequestParts<'a> {
 }
 
 impl Endpoint {
-    /// Answers a request whose headers say what its body says, or begins to; `None`
-    /// where it is rmcp's.
+    /// Answers a request whose headers match its body, or begins to; `None` where rmcp has to
+    /// answer it.
     pub(super) async fn quick(
         &self,
         asked: RequestParts<'_>,
@@ -183,8 +183,8 @@ fn stream_after(headers: &HeaderMap) -> Duration {
     }
 }
 
-/// Whether a client takes both a message and a stream of events, as it has to. One
-/// that is choosy about it is left to rmcp.
+/// Checks whether a client accepts both a message and a stream of events, as it has to. A client
+/// with preferences among these is left to rmcp.
 fn takes_both(headers: &HeaderMap) -> bool {
     let said = only(headers, ACCEPT).ok().flatten().unwrap_or_default();
     let takes = |kind: &str| {
@@ -216,7 +216,7 @@ fn stateless_answer(
     written(status, id, result, to)
 }
 
-/// A result is written as it is, byte for byte where it is text already, if there is room for it.
+/// Writes a result as it is, byte for byte where it is text already, if there is room for it.
 fn written(
     status: StatusCode,
     id: &RequestId,

@@ -1,4 +1,4 @@
-//! Fuzz target of who may speak to the host.
+//! Fuzz target of the guard.
 
 #![allow(
     clippy::expect_used,
@@ -15,8 +15,8 @@ use super::guard::Guard;
 pub use super::sessions::fuzz::event_ids;
 use crate::fuzz::{first_line, text};
 
-/// Heads of requests: whoever is let in comes, as browsers read it, from this machine or
-/// from a place that is allowed. The lines are `Host`, `Origin` and the request's address.
+/// Heads of requests: every admitted client comes, as browsers read the head, from this machine or
+/// from an allowed place. The lines are `Host`, `Origin` and the request's address.
 pub fn guard(data: &[u8]) {
     const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 168, 1, 7));
     let text = text(data);

@@ -1,9 +1,9 @@
 //! Checks of which clients may speak to the host, by the head of a request alone.
 //!
-//! A web page that the user has open can send requests to any local port. That
-//! it did so, its `Origin` tells; and where it has made the browser believe that
-//! its own name is a local address, the `Host` still is that name. So both are
-//! checked, before a token is and before a body is read.
+//! A web page that the user has open can send requests to any local port. The `Origin` header tells
+//! that a page has; and where the page has made the browser believe that its own name is a local
+//! address, the `Host` header still has that name. So both are checked, before the token is and
+//! before a body is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Guard {
     pub hosts: Vec<Authority>,
     /// Web pages that may speak to the host.
     pub origins: Vec<Origin>,
-    /// Token that a client has to know. None lets in everybody who can reach the address.
+    /// Token that a client has to know. None admits everybody who can reach the address.
     pub token: Option<Token>,
 }
 
@@ -78,7 +78,7 @@ impl Refusal {
         }
     }
 
-    /// The value of `WWW-Authenticate`, if a token would help. It names no
+    /// Returns the value of `WWW-Authenticate`, if a token would help. It names no
     /// `resource_metadata`: there is no authorization server that could give one.
     pub(super) fn challenge(&self) -> Option<HeaderValue> {
         let (error, file) = match self {
@@ -228,7 +228,7 @@ impl Guard {
     }
 }
 
-/// Headers that proxies and tunnels add to what they hand on.
+/// Headers that proxies and tunnels add to forwarded requests.
 const FORWARDED: [&str; 13] = [
     "forwarded",
     "via",
@@ -245,7 +245,7 @@ const FORWARDED: [&str; 13] = [
     "x-real-ip",
 ];
 
-/// Whether a request names a loopback address, and nobody says that it was handed on.
+/// Checks whether a request names a loopback address, and has no header of a proxy.
 fn is_asked_of_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let is_loopback = |authority: &Authority| is_loopback(authority.host());
     let said = only(headers, HOST).ok().flatten();
@@ -264,7 +264,7 @@ fn is_asked_of_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     is_named == Some(true) && !is_handed_on
 }
 
-/// Whether an authority is a host, and behind it a port or nothing. What is no port would
+/// Checks whether an authority is a host with a port or nothing behind it. An invalid port would
 /// otherwise count as none, which is the usual one.
 fn is_host_and_port(authority: &Authority) -> bool {
     let port = authority.as_str().strip_prefix(authority.host());
@@ -283,8 +283,8 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|ip| ip.is_loopback())
 }
 
-/// Whether a name can only mean this machine: the names of the loopback, the very
-/// address that the request has come to, and the one that stands for all of them.
+/// Checks whether a name can only mean this machine: the names of the loopback, the very address
+/// that the request has come to, and the one that stands for all of them.
 fn is_local(host: &str, local: IpAddr) -> bool {
     let ours = |ip: IpAddr| ip.is_unspecified() || ip == local.to_canonical();
     is_loopback(host) || address(host).is_some_and(ours)

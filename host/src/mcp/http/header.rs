@@ -1,4 +1,4 @@
-//! Headers that must not be said twice.
+//! Headers that must not be repeated.
 
 use hyper::HeaderMap;
 use hyper::header::AsHeaderName;

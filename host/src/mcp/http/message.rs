@@ -1,4 +1,4 @@
-//! Reads the outside of a message, and as little of its inside as can be.
+//! Reading of a message's outer members, and of as few inner ones as possible.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,8 +32,8 @@ pub(super) enum Kind {
     Response,
 }
 
-/// Parameters, each of which is there once: which of two the headers repeat is not for
-/// us to choose.
+/// Parameters, each of which is there once: with two of one name it would be open which one the
+/// headers repeat.
 struct Params(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Params {
@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for Params {
 /// Reads a message.
 ///
 /// # Errors
-/// It is none; what is answered to it.
+/// The body is no message; with the answer.
 pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
     let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
     let text = std::str::from_utf8(body).map_err(|error| {
@@ -152,7 +152,7 @@ fn place(text: &str, part: &str) -> Range<usize> {
 /// The parameters of a request.
 ///
 /// # Errors
-/// They make no sense.
+/// The parameters are invalid.
 pub(super) fn params(text: &[u8]) -> Result<Map<String, Value>, ErrorData> {
     let refuse = |why: String| Err(ErrorData::invalid_params(why, None));
     let params = match text {

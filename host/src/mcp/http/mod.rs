@@ -1,13 +1,13 @@
 //! MCP over streamable HTTP, for many agents at once.
 //!
-//! From the outside in: the [`connections`], of which there are only so many; the
-//! [`guard`], which looks at a request's head; and the [`endpoint`], which reads a
-//! [`message`] within bounds. What one message answers, it answers itself: see
-//! [`quick`]. The rest of the protocol rmcp speaks, requests of the stateless era each
-//! on their own, legacy ones in [`sessions`]; [`raw`] marks what is to pass by rmcp's
-//! types, once [`repeated`] has found its headers to be in order.
-//! Behind it is an [`agent`] for each session or request that rmcp sees, which is the
-//! same host as over stdio, and one host for all other requests of the stateless era.
+//! From the outside in: the [`connections`], whose number is limited; the [`guard`], which checks
+//! the head of a request; and the [`endpoint`], which reads a [`message`] within bounds. The
+//! endpoint answers requests that need one message only by itself, see [`fast_path`]. All else of
+//! the protocol is left to rmcp: each request of the stateless era on its own, legacy ones in
+//! [`sessions`]. [`bypass`] marks requests that must not pass through rmcp's types, once
+//! [`repeated`] has found their headers to be in order. Behind it is an [`agent`] for each session
+//! or request that rmcp handles, which is the same host as over stdio, and one host for all other
+//! requests of the stateless era.
 
 mod agent;
 mod answer;
@@ -54,7 +54,7 @@ use token::Token;
 /// Time that answers may take to go out when everything has ended.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Everything that can be chosen.
+/// Settings of the server.
 #[derive(Debug)]
 pub struct Options {
     /// Address to listen at; with port 0, at any port that is free.
@@ -96,7 +96,7 @@ pub fn cannot_listen(address: SocketAddr, error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot listen at `{address}`\nhint: {hint}"))
 }
 
-/// A server that has its port.
+/// Server that has its port.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -108,8 +108,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the port. Nobody is answered before [`run`](Self::run). Has to be
-    /// called inside of a tokio runtime.
+    /// Takes the port. Requests are answered from [`run`](Self::run) on. Has to be called inside of
+    /// a tokio runtime.
     ///
     /// # Errors
     /// The address is taken, or not one of this machine.

@@ -1,5 +1,5 @@
-//! Headers that repeat parts of a request's body, so that what is between a client and
-//! a server can tell requests apart without reading them (SEP-2243).
+//! Headers that repeat parts of a request's body, so that proxies can tell requests apart without
+//! reading them (SEP-2243).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub(super) const METHOD: &str = "mcp-method";
 pub(super) const NAME: &str = "mcp-name";
 pub(super) const VERSION: &str = "mcp-protocol-version";
 
-/// Whether the version that a request is of has such headers.
+/// Checks whether the version of a request has such headers.
 pub(super) fn are_wanted(headers: &HeaderMap) -> bool {
     let version = only(headers, VERSION).ok().flatten();
     version.is_some_and(|version| version >= ProtocolVersion::STANDARD_HEADERS.as_str())
 }
 
-/// Whether the headers of a request say what its body says, where they have to.
-/// `schema` gives the input schema of a tool that has arguments in headers.
+/// Checks whether the headers of a request match its body, where they have to. `schema` gives the
+/// input schema of a tool that has arguments in headers.
 pub(super) fn are_in_order(
     method: &str,
     params: &Map<String, Value>,
@@ -80,7 +80,7 @@ fn is_repeatable(argument: &Value) -> bool {
     )
 }
 
-/// Whether a header says what an argument does: `42.0` is `42`, and `1e3` is `1000`.
+/// Checks whether a header has the value of an argument: `42.0` is `42`, and `1e3` is `1000`.
 fn is_the_same(said: &str, argument: &Value) -> bool {
     match argument {
         Value::String(text) => said == text,
@@ -99,7 +99,7 @@ fn is_the_same(said: &str, argument: &Value) -> bool {
     }
 }
 
-/// The headers that a schema wants arguments in, with the arguments themselves.
+/// Returns the headers in which a schema wants arguments, with the arguments themselves.
 fn annotations<'a>(
     properties: Option<&'a Value>,
     arguments: Option<&'a Value>,
@@ -119,7 +119,7 @@ fn annotations<'a>(
     }
 }
 
-/// A header's value as it was before it was made fit for a header.
+/// Decodes a header's value that was encoded to fit a header.
 fn decoded(value: &str) -> Option<Cow<'_, str>> {
     match value
         .strip_prefix("=?base64?")

@@ -92,7 +92,7 @@ impl Token {
     /// Reads a token from the environment ([`VARIABLE`]). None where it is not there.
     ///
     /// # Errors
-    /// It is what cannot be sent in a header.
+    /// The value cannot be sent in a header.
     pub fn of_environment() -> anyhow::Result<Option<Self>> {
         let Some(text) = std::env::var_os(VARIABLE) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Which of the sessions that wait for a call are to wait no longer, and why.
+//! Choice of the waiting sessions that are to end, and the reasons.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,19 +11,19 @@ use tokio::time::Instant;
 use super::{IdleSession, LeaseKey, MAX_ALL_SESSIONS, MAX_IDLE_SESSIONS};
 use crate::roster::Roster;
 
-/// Reason for which a session waits for no other call.
+/// Reason for which a session ends instead of waiting for another call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     /// A call was given up, and may still go on in it.
     GivenUp,
-    /// There was no call for so long.
+    /// There was no call for this time.
     Idle(Duration),
-    /// More wait than may.
+    /// More sessions wait than may.
     TooMany,
 }
 
 impl Reason {
-    /// Words for the client whose session it was.
+    /// Returns the text for the client of the session.
     pub(super) fn text(self, server: &str) -> String {
         let (why, hint) = match self {
             Self::GivenUp => (
@@ -54,15 +54,16 @@ impl Reason {
     }
 }
 
-/// Data on servers that is needed to decide which sessions end.
+/// Facts about servers that decide which sessions end.
 pub(super) trait Servers {
-    /// Limits of a server, if there is one of that name.
+    /// Returns the limits of a server, if there is one of that name.
     fn limits(&self, server: &str) -> Option<Limits>;
 
-    /// Whether a server keeps anything for a session.
+    /// Checks whether a server keeps anything for a session.
     fn keeps_for(&self, server: &str, session: SessionId) -> bool;
 
-    /// Whether processes run that a server has started for a session. Takes some milliseconds.
+    /// Checks whether processes run that a server has started for a session. Takes some
+    /// milliseconds.
     fn has_processes(&self, server: &str, session: SessionId) -> bool;
 }
 
@@ -80,9 +81,10 @@ impl Servers for Roster {
     }
 }
 
-/// The sessions that are to end: those for which nothing is kept, those that have waited for as
-/// long as their server does (those in which processes run: for `total_timeout`), and of too many
-/// those in which no processes run, and the oldest.
+/// Returns the sessions that are to end: those for which nothing is kept; those that have waited
+/// for their server's `idle` (or, if processes run in them, for `total_timeout`); and the surplus.
+/// The surplus of one client at one server is taken from those without processes first, then from
+/// the oldest; that of all together from the oldest.
 pub(super) fn to_end(
     idle: &HashMap<LeaseKey, Vec<IdleSession>>,
     now: Instant,

@@ -1,4 +1,4 @@
-//! Tools as an agent has listed them last, and results that it would not take for theirs.
+//! Tools as agents have listed them last, and results that do not fit them.
 
 mod by_client;
 
@@ -15,25 +15,26 @@ use serde_json::{Value, json};
 use crate::roster::Snapshot;
 use by_client::ListingsByClient;
 
-/// The tools of all servers as agents have listed them last. Many clients hold a result against
-/// the output schema that they have listed, and lose all of it where it does not fit. Agents over
-/// HTTP without a session are told apart by what they call themselves; one that has not listed, or
-/// not among the last ones, is taken to have listed what the last one has.
+/// Tools of all servers as agents have listed them last. Many clients check a result against the
+/// output schema that they have listed, and reject all of it where it does not fit. Agents over
+/// HTTP without a session are told apart by the names that they give themselves; one that has not
+/// listed, or not among the last ones, is taken to have listed what the last one has.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct ListedTools(Mutex<Listed>);
 
 #[derive(Debug, Default)]
 struct Listed {
     by_client: ListingsByClient,
-    /// The servers of tools that were ever listed by names without a prefix, by those names.
+    /// Servers of tools that were ever listed by names without a prefix, by those names.
     without_prefix: BTreeMap<String, String>,
 }
 
-/// Length of a result beyond which it is not held against a schema, in bytes: values take up to 40
-/// times as much memory as their text.
+/// Longest result that is checked against a schema, in bytes: values take up to 40 times as much
+/// memory as their text.
 const MAX_JUDGED_BYTES: u64 = 1 << 20;
 
-/// Names without a prefix that are remembered. Where there are more, any name may be one of them.
+/// Most names without a prefix that are remembered. Once there are as many, any other name may be
+/// one that was forgotten.
 const MAX_NAMES: usize = 1 << 16;
 
 /// A tool that was called.
@@ -43,12 +44,12 @@ pub(super) struct CalledTool<'a> {
     pub(super) name: &'a str,
     /// Whether its client is of the stateless era.
     pub(super) stateless: bool,
-    /// The name under which its client has listed.
+    /// Name under which its client has listed.
     pub(super) client: &'a str,
 }
 
 impl CalledTool<'_> {
-    /// Its output schema in a listing, as its client is shown it.
+    /// Returns the tool's output schema in a listing, as its client is shown it.
     fn output_schema<'l>(&self, listing: &'l Listing) -> Option<&'l str> {
         let mut tools = listing.tools.iter();
         let tool = tools.find(|tool| tool.name == self.name)?;
@@ -57,7 +58,7 @@ impl CalledTool<'_> {
 }
 
 impl ListedTools {
-    /// Takes note of what an agent is shown now.
+    /// Records the tools that an agent is shown now.
     pub(super) fn note(&self, client: &str, snapshot: &Snapshot) {
         let servers = snapshot.servers().iter();
         let listings = servers.filter_map(|(name, server)| {
@@ -80,7 +81,7 @@ impl ListedTools {
         }
     }
 
-    /// Whether an agent may have listed a tool of another server by a name without a prefix.
+    /// Checks whether an agent may have listed a tool of another server by a name without a prefix.
     pub(in crate::mcp) fn is_of_another(&self, server: &str, name: &str) -> bool {
         let listed = self.listed();
         match listed.without_prefix.get(name) {
@@ -94,8 +95,9 @@ impl ListedTools {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A result as its client takes it: one that does not fit the output schema that it has
-    /// listed, and that has been another one since, is an error with the same content.
+    /// Returns a result in a form that its client accepts: one that does not fit the output schema
+    /// which the client has listed, where that has changed since, becomes an error with the same
+    /// content.
     pub(super) fn result(
         &self,
         result: Answer,
@@ -120,8 +122,8 @@ impl ListedTools {
     }
 }
 
-/// A result that fits an output schema, or else an error with the same content. A large one is
-/// taken to fit.
+/// Returns a result that fits an output schema, or else an error with the same content. A large one
+/// is taken to fit.
 fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
     if result.size() > MAX_JUDGED_BYTES {
         return result;
@@ -150,7 +152,8 @@ fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
     result
 }
 
-/// Whether structured content is what a schema wants. What cannot be judged is taken to fit.
+/// Checks whether structured content fits a schema. It is taken to fit where that cannot be
+/// checked.
 fn fits(content: Option<&Value>, schema: &str) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(schema) else {
         return true;

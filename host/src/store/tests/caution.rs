@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A tool `a` with a description of its own for each of these.
+/// Tool `a` with a description of its own for each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Form {
     number: u64,
@@ -77,7 +77,7 @@ impl Server {
         approve(&self.store, &self.of);
     }
 
-    /// The tool that is shown: its description, whether it only reads, and what its results have.
+    /// Returns the shown tool: its description, whether it only reads, and its output.
     fn shown(&self) -> Option<(String, bool, Option<String>)> {
         let known = self.store.known(&self.of)?;
         let tool = known.listing.tools.first()?;
@@ -111,8 +111,8 @@ impl Server {
 const OLD: Form = Form::new(1, false);
 const NEW: Form = Form::new(2, true);
 
-/// A definition that nobody but Dormouse itself was offered gives way to what its user has approved
-/// since, though the server does not say that it is another release.
+/// A definition that Dormouse alone was offered is replaced by a form that its user has approved
+/// since, though the server does not name another release.
 #[test]
 fn what_dormouse_alone_was_offered_gives_way_to_what_is_approved() {
     for (old, new) in [(OLD, NEW), (NEW, Form::new(3, false))] {
@@ -155,7 +155,8 @@ fn what_an_agent_was_offered_that_is_of_the_kind_of_dormouse_goes_on_counting() 
     server.shows(NEW);
 }
 
-/// Two kinds are offered the same, and then one of them something else: the other one has it still.
+/// Two kinds are offered the same, and then one of them something else: the other kind still has
+/// it.
 #[test]
 fn a_tool_stays_careful_for_clients_that_had_the_same_as_others() {
     for first in [0, 1] {
@@ -193,7 +194,7 @@ fn a_tool_that_others_have_lost_and_found_again_is_as_careful_as_it_was() {
     server.shows(NEW);
 }
 
-/// A kind of clients that never comes again does not keep a later release from being what it is.
+/// A kind of clients that never comes again does not make a later release more cautious than it is.
 #[test]
 fn what_was_offered_before_another_release_gives_way_to_what_is_approved() {
     let server = Server::new();
@@ -207,7 +208,8 @@ fn what_was_offered_before_another_release_gives_way_to_what_is_approved() {
     server.shows(NEW);
 }
 
-/// Kinds of clients that are too many to be told from each other are as careful as each of them was.
+/// Kinds of clients that are no longer kept one by one count with the caution that each of them
+/// needed.
 #[test]
 fn what_is_forgotten_of_kinds_of_clients_goes_on_counting() {
     let server = Server::new();
@@ -280,7 +282,7 @@ fn caution_is_taken_over_from_records_of_an_older_version() {
     server.is_careful();
 }
 
-/// Numbers that look random, and are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -292,9 +294,9 @@ impl Random {
     }
 }
 
-/// A tool is never said only to read while agents of some kind were last offered it as one that
-/// does more, whatever is offered to which clients, and whatever of that is approved. And once all
-/// are offered what is approved, it is what it is for them.
+/// A tool never counts as read-only while agents of some kind were last offered a form that does
+/// more, whatever is offered to which clients, and whatever of that is approved. Once all are
+/// offered the approved form, that is what they are shown.
 #[test]
 fn a_tool_is_as_careful_as_agents_need_it_and_no_more() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);

@@ -1,4 +1,4 @@
-//! Tests that what is kept of an upstream is compared and put together in linear time.
+//! Tests that an upstream's records are compared and combined in linear time.
 
 use dormouse_tests::growth::is_linear;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 
-/// Offers to a kind of clients: tools of long `_meta`, annotations and schemas.
+/// Makes the offer to a kind of clients: tools with long `_meta`, annotations and schemas.
 fn offer(size: usize, members: usize, client: &str, text: &str) -> Offered {
     let many: serde_json::Map<_, _> = (0..members)
         .map(|member| {
@@ -32,7 +32,7 @@ fn offer(size: usize, members: usize, client: &str, text: &str) -> Offered {
     }
 }
 
-/// Kinds of clients come one after the other, and are offered other things.
+/// Kinds of clients come one after the other, and each is offered something else.
 #[test]
 fn what_kinds_of_clients_are_offered_is_put_together_in_linear_time() {
     let kinds = |size: usize, members: usize| {
@@ -63,8 +63,8 @@ fn what_kinds_of_clients_are_offered_is_put_together_in_linear_time() {
     }
 }
 
-/// Records of folders are read, and what waits there is looked for, in as much time as there are
-/// folders, and no more than so many of them are looked at.
+/// Records of folders are read, and searched for pending items, in time linear in the number of
+/// folders, of which no more than the limit are read.
 #[test]
 fn folders_are_looked_at_in_linear_time() {
     let changes = ChangePolicy::from(OnChange::Ask);
@@ -105,7 +105,7 @@ fn folders_are_looked_at_in_linear_time() {
     });
 }
 
-/// Approves all that waits in a folder, if anything does.
+/// Approves all pending items of a folder, if there are any.
 fn approve_all(store: &Store, of: &Fingerprint) {
     let waiting = store.known(of).unwrap().pending.clone();
     if !waiting.is_empty() {

@@ -1,16 +1,16 @@
-//! Objects that nobody is shown: nothing becomes known by them.
+//! Objects that cannot be shown: nothing becomes known by them.
 
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::roster::difference;
 
-/// A tool `a`, whose schema makes it one that is shown, or one that is not.
+/// Makes a tool `a` with a schema that can be shown, or one that cannot.
 fn tool(description: &str, schema: &Value) -> Value {
     json!({ "name": "a", "description": description, "inputSchema": schema })
 }
 
-/// An upstream with these tools, for clients that can be asked, or cannot.
+/// Makes an upstream's offer of these tools, for clients that can be asked, or cannot.
 fn to(asked: bool, version: &str, tools: &[Value]) -> Offered {
     let able = match asked {
         true => json!({ "elicitation": { "form": {} } }),
@@ -28,7 +28,7 @@ fn to(asked: bool, version: &str, tools: &[Value]) -> Offered {
     }
 }
 
-/// All that is told of what waits.
+/// Returns all differences of the pending items.
 fn differences(store: &Store, of: &Fingerprint) -> String {
     let known = store.known(of).unwrap();
     known.pending.iter().map(difference).collect()
@@ -82,7 +82,7 @@ fn what_cannot_be_shown_is_not_mended_by_caution() {
     assert_eq!(names(&store, &of), [""; 0]);
 }
 
-/// Hints of what is too much to be kept go on counting.
+/// Hints of forms that are too much to be kept go on counting.
 #[test]
 fn what_is_forgotten_of_other_clients_is_as_careful_as_it_was() {
     let tools = |words: &str, reads: bool| -> Vec<Value> {
@@ -128,7 +128,7 @@ fn what_is_forgotten_of_other_clients_is_as_careful_as_it_was() {
     assert_eq!(record.cautions("z").count(), 0);
 }
 
-/// Numbers that look random, and are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u64, Vec<Value>);
 
 impl Random {
@@ -147,7 +147,7 @@ impl Random {
         json!(format!("w{}q", self.below(60)))
     }
 
-    /// Often one that was offered before, in a form that can be shown or cannot.
+    /// Returns a tool, often one that was offered before, in a form that can be shown or cannot.
     fn tool(&mut self, name: &str) -> Value {
         let before = self.1.iter().rev().find(|tool| tool["name"] == name);
         if let Some(mut before) = before.cloned()
@@ -220,14 +220,14 @@ impl Random {
     }
 }
 
-/// The words in a text.
+/// Returns the words in a text.
 fn words(text: &str) -> BTreeSet<String> {
     let words = text.split(|one: char| !one.is_ascii_alphanumeric());
     let words = words.filter(|word| word.starts_with('w') && word.ends_with('q'));
     words.map(str::to_owned).collect()
 }
 
-/// All words that a model is told.
+/// Returns all words that a model is told.
 fn told(record: &Record) -> BTreeSet<String> {
     let known = record.clone().into_known().unwrap();
     let listing = &known.listing;
@@ -241,8 +241,8 @@ fn told(record: &Record) -> BTreeSet<String> {
     all
 }
 
-/// A model is told nothing but what was said when the server was connected first, or was in a
-/// difference that was approved, whatever a server says, and to which client.
+/// A model is told only texts of the server's first connection, or of a difference that was
+/// approved, whatever a server offers, and to which client.
 #[test]
 fn nothing_is_told_that_was_in_no_difference() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15, Vec::new());

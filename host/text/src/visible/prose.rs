@@ -19,7 +19,7 @@ const BLACK_FLAG: char = '\u{1f3f4}';
 /// The last tag of a flag.
 const CANCEL_TAG: char = '\u{e007f}';
 
-/// How a character of prose is shown.
+/// Way in which a character of prose is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// As it is.
@@ -32,9 +32,9 @@ enum Shown {
     Escaped,
 }
 
-/// Makes prose safe to show: messages, titles and values, but no names. Line breaks and tabs
-/// stay, and so does what is hidden by itself and seen in what it makes of its neighbours.
-/// Marks of direction are left out.
+/// Makes prose safe to show: messages, titles and values, but no names. Line breaks and tabs stay,
+/// and so do hidden characters whose effect on their neighbours is seen. Marks of direction are
+/// left out.
 #[must_use]
 pub fn visible_prose(text: &str) -> Cow<'_, str> {
     if is_unchanged(text) {
@@ -51,7 +51,7 @@ pub fn visible_prose(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether there is something in a text that nobody would see.
+/// Whether a text has characters in it that nobody would see.
 #[must_use]
 pub fn hides_something(text: &str) -> bool {
     !is_unchanged(text)
@@ -62,7 +62,7 @@ fn is_unchanged(text: &str) -> bool {
     !text.contains(|c| !matches!(c, '\n' | '\t') && is_hidden(c))
 }
 
-/// The characters of a text, each with how it is shown.
+/// Returns the characters of a text, each with the way in which it is shown.
 fn characters(text: &str) -> impl Iterator<Item = (char, Shown)> + '_ {
     // Where the tags end of the flag that has been read.
     let mut flag_end = 0;
@@ -84,7 +84,7 @@ fn characters(text: &str) -> impl Iterator<Item = (char, Shown)> + '_ {
     })
 }
 
-/// How a character is shown that shows nothing by itself.
+/// Decides how a character is shown that shows nothing by itself.
 fn hidden(c: char, before: &str, behind: &str, is_behind_flag: bool) -> Shown {
     let next = behind.chars().next();
     let is_seen = match c {
@@ -108,7 +108,8 @@ fn hidden(c: char, before: &str, behind: &str, is_behind_flag: bool) -> Shown {
     }
 }
 
-/// Bytes of the tags at the start of what follows a flag, if they name a region.
+/// Returns the length of the tags at the start of what follows a flag, in bytes; 0 if they name no
+/// region.
 fn flag_tags(behind: &str) -> usize {
     let mut bytes = 0;
     for (count, tag) in behind.chars().take(MAX_FLAG_TAGS + 1).enumerate() {
@@ -154,8 +155,8 @@ fn is_picture(c: char) -> bool {
     !is_hidden(c) && CodePointSetData::new::<ExtendedPictographic>().contains(c)
 }
 
-/// Whether a text ends with a letter of a script whose spelling says which letters are joined,
-/// and the marks of that letter.
+/// Whether a text ends with a letter and its marks, in a script whose spelling says which letters
+/// are joined.
 fn ends_with_a_joining_letter(before: &str) -> bool {
     let mut back = before.chars().rev();
     let is_mark = |c: &char| {

@@ -1,4 +1,4 @@
-//! Where the browser comes back to: a port of this machine, for one login.
+//! Target of the redirect of one login: a port of this machine, which the browser comes back to.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -22,47 +22,51 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// How often a port is looked for that is free at all addresses.
+use super::peer_user::{Peer, peer};
+
+/// Most attempts to find a port that is free at all addresses.
 const ATTEMPTS: usize = 8;
 
-/// How long the head of a request may take.
+/// Time that the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// How many connections there may be at once; a browser opens a few to be ready. Whoever else
-/// uses this machine can open as many as they like.
+/// Most connections at once; a browser opens a few to be ready. Other users of this machine can
+/// open as many as they like.
 const CONNECTIONS: usize = 16;
 
-/// How long a last page may take to go out.
+/// Time that the last pages may take to go out.
 const LAST_PAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a redirect has brought, and who waits to hear what came of it.
+/// Redirect that has come in, and the sender for the answer to it.
 pub(super) struct Arrival {
-    /// What stands behind the `?` of the URL.
+    /// Query of the URL.
     pub(super) query: String,
-    /// Takes the answer.
+    /// Sender for the answer.
     pub(super) answer: oneshot::Sender<Answer>,
 }
 
-/// What came of a redirect: a sentence for the one in front of the browser.
+/// Outcome of a redirect, with a sentence for the user in front of the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// They are logged in.
+    /// The user is logged in.
     Done(String),
-    /// They are not.
+    /// The user is not logged in.
     Failed(String),
-    /// That was no redirect of this login.
+    /// The redirect is not of this login.
     Foreign(String),
 }
 
 /// The port, and the connections to it.
 pub(super) struct Callback {
-    /// One for each address of this machine that the browser may come to.
+    /// Listeners, one for each address of this machine that the browser may come to.
     listeners: Vec<TcpListener>,
     connections: JoinSet<()>,
-    /// Those of them that are open, the oldest first.
+    /// Connections that are open, the oldest first.
     open: VecDeque<OpenConnection>,
     arrivals: mpsc::Sender<Arrival>,
     redirect: Redirect,
+    /// Whether it is logged that another user has come: they can come as often as they like.
+    has_told_of_others: bool,
 }
 
 /// A connection that has not been closed.
@@ -73,10 +77,10 @@ struct OpenConnection {
 }
 
 impl Callback {
-    /// Opens a port that only this machine can reach. What arrives is sent on.
+    /// Opens a port that only this machine can reach. Redirects that arrive are sent on.
     ///
     /// # Errors
-    /// The port that has to be it is somebody else's, or none can be had.
+    /// The port that is configured is taken, or none can be had.
     pub(super) async fn open(
         redirect: Redirect,
         arrivals: mpsc::Sender<Arrival>,
@@ -99,10 +103,11 @@ impl Callback {
             open: VecDeque::new(),
             arrivals,
             redirect,
+            has_told_of_others: false,
         })
     }
 
-    /// The URL that the browser is to be sent to.
+    /// Returns the URL that the browser is to be sent to.
     pub(super) fn url(&self) -> std::io::Result<String> {
         let first = self.listeners.first().ok_or(ErrorKind::NotConnected)?;
         Ok(self.redirect.url(first.local_addr()?.port()))
@@ -111,16 +116,33 @@ impl Callback {
     /// Takes connections, for ever. Can be dropped at any time.
     pub(super) async fn run(&mut self) {
         loop {
-            let accepting = self.listeners.iter().map(|one| Box::pin(one.accept()));
+            let accepting = self.listeners.iter().map(|one| {
+                Box::pin(async move {
+                    let (stream, _) = one.accept().await?;
+                    Ok::<_, std::io::Error>((one.local_addr()?, stream))
+                })
+            });
             let accepting = futures::future::select_all(accepting);
             let accepted = tokio::select! {
                 Some(_) = self.connections.join_next() => continue,
                 (accepted, ..) = accepting => accepted,
             };
-            match accepted {
-                Ok((stream, _)) => self.accept(stream),
+            let Ok((listener, stream)) = accepted else {
                 // Mostly: too many open files. It passes.
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            match peer(listener, &stream).await {
+                Peer::Own => self.accept(stream),
+                Peer::Gone => {}
+                Peer::AnotherUsers if !self.has_told_of_others => {
+                    self.has_told_of_others = true;
+                    tracing::warn!(
+                        "another user of this machine has come to the port of a login, and is sent \
+                         away"
+                    );
+                }
+                Peer::AnotherUsers => {}
             }
         }
     }
@@ -149,7 +171,7 @@ impl Callback {
         self.open.push_back(OpenConnection { task, has_redirect });
     }
 
-    /// Closes the port. What this returns ends when the last pages have gone out.
+    /// Closes the port. The future that this returns ends when the last pages have gone out.
     pub(super) fn close(self) -> impl Future<Output = ()> {
         let Self {
             listeners,
@@ -184,7 +206,7 @@ async fn listen(addresses: &[IpAddr], mut port: u16) -> std::io::Result<Vec<TcpL
     Ok(listeners)
 }
 
-/// How one connection is served.
+/// Service of one connection.
 struct Serving {
     path: String,
     arrivals: mpsc::Sender<Arrival>,

@@ -1,10 +1,10 @@
-//! Why nobody could be logged in.
+//! Failures of logins.
 
 use std::path::PathBuf;
 
 use dormouse_launch::Wrong;
 
-/// Why there is no login, for the one who wants it. Never says a token.
+/// Reason for which there is no login, for the user who wants it. Never says a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// The file with the login is out of reach.
@@ -15,9 +15,9 @@ pub enum Failure {
     Store {
         /// The file.
         file: PathBuf,
-        /// What should have been done to it.
+        /// Operation that failed, as a participle (`read`).
         what: &'static str,
-        /// What the system says.
+        /// Error of the system.
         why: String,
     },
     /// The upstream says nothing of how to log in.
@@ -27,10 +27,10 @@ pub enum Failure {
     NoOAuth {
         /// The upstream.
         url: String,
-        /// What was tried last.
+        /// Error of the last attempt.
         why: String,
     },
-    /// The upstream has refused what is configured.
+    /// The upstream has refused the header that is configured.
     #[error(
         "`{url}` refuses the `Authorization` header that is configured for it\nhint: correct it in `headers` of the server, or remove it to log in with OAuth"
     )]
@@ -38,7 +38,7 @@ pub enum Failure {
         /// The upstream.
         url: String,
     },
-    /// Its user has said that nobody logs in there.
+    /// The user has turned logins at the upstream off.
     #[error(
         "`{url}` wants a login, which is off for it (`oauth = false`)\nhint: put its key into `headers` of the server, or remove `oauth`"
     )]
@@ -49,12 +49,12 @@ pub enum Failure {
     /// No login can be begun with what is configured.
     #[error("`oauth.{}` {}\nhint: correct it under `oauth` of the server", .0.key, .0.why)]
     Configured(#[from] Wrong),
-    /// What the upstream says of how to log in is of no use.
+    /// The upstream's words on how to log in are of no use.
     #[error("how to log in at `{url}` cannot be found out: {why}")]
     Discovery {
         /// The upstream.
         url: String,
-        /// What is wrong.
+        /// Error, in words.
         why: String,
     },
     /// The authorization server knows no client, and takes no new ones.
@@ -64,28 +64,28 @@ pub enum Failure {
     Unregistered {
         /// The upstream.
         url: String,
-        /// What the authorization server says.
+        /// Error of the authorization server.
         why: String,
     },
-    /// The port that the login has to come back to cannot be had.
+    /// The port that the login has to come back to cannot be opened.
     #[error(
         "port {port} of this machine, which the login has to come back to, cannot be opened: {why}\nhint: end what listens there (another login may wait there), or set another one under `oauth` of the server, if the client is registered for it"
     )]
     Port {
         /// The port.
         port: u16,
-        /// What the system says.
+        /// Error of the system.
         why: String,
     },
-    /// Nothing can be listened to for the answer.
+    /// No port can be opened for the answer.
     #[error("no port of this machine can be opened for the answer of the login: {0}")]
     Listen(String),
-    /// The user, or the authorization server, has said no.
+    /// The user, or the authorization server, has refused the login.
     #[error("the login at `{url}` was refused: {why}")]
     Denied {
         /// The upstream.
         url: String,
-        /// What the authorization server says.
+        /// Error of the authorization server.
         why: String,
     },
     /// The user does not want to be asked now.
@@ -94,12 +94,12 @@ pub enum Failure {
         /// The upstream.
         url: String,
     },
-    /// The code of the redirect was no good.
+    /// The code of the redirect has brought no token.
     #[error("the login at `{url}` has failed: {why}\nhint: log in once more")]
     Exchange {
         /// The upstream.
         url: String,
-        /// What the authorization server says.
+        /// Error of the authorization server.
         why: String,
     },
     /// No new token could be had, for now.
@@ -109,15 +109,15 @@ pub enum Failure {
     Refresh {
         /// The upstream.
         url: String,
-        /// What went wrong.
+        /// Error, in words.
         why: String,
     },
-    /// Nobody has followed the link in time.
+    /// The link was not followed in time.
     #[error("nobody has logged in at `{url}` within {minutes} minutes")]
     Late {
         /// The upstream.
         url: String,
-        /// How long the link was good for.
+        /// Time for which the link was valid.
         minutes: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! What is known of an authorization server.
+//! Metadata of authorization servers.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use super::reach::LoginReach;
 use super::server::causes;
 use crate::http::{Reach, client};
 
-/// How long the metadata of an authorization server may take to come.
+/// Time that the metadata of an authorization server may take to come.
 const FETCH: Duration = Duration::from_secs(30);
 
-/// How long all that is asked before a login may take together. Whom to ask is an upstream's to
-/// say, and it may name thousands.
+/// Time that all requests before a login may take together. An upstream names the servers to ask,
+/// and may name thousands.
 const DISCOVERY: Duration = Duration::from_secs(60);
 
-/// How large that metadata may be, in bytes.
+/// Most bytes of that metadata.
 const LARGEST: usize = 1 << 20;
 
-/// What is known of the authorization server: what the user has said of it, else what
-/// it and the upstream say. True where nobody has said anything, so that it is a guess
-/// (MCP of 2025-03-26). The error is for people.
+/// Returns the metadata of the authorization server: what the user has configured, else what it and
+/// the upstream say. True where nobody has said anything, so that it is a guess (MCP of
+/// 2025-03-26). The error is for people.
 pub(super) async fn metadata(
     manager: &AuthorizationManager,
     http: &Http,
@@ -67,9 +67,9 @@ async fn found(
     Ok((resolution.metadata, guessed))
 }
 
-/// Sees that metadata that an upstream has led to are those of whom they name: whoever is named by
-/// an upstream may have written them, and another's issuer or page beside their own endpoints. The
-/// error is for people.
+/// Checks that metadata that an upstream has led to are those of the server that they name: anybody
+/// whom an upstream names may have written them, with the issuer or page of another server beside
+/// their own endpoints. The error is for people.
 async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result<(), String> {
     let page = Url::parse(&metadata.authorization_endpoint)
         .map_err(|_| "its `authorization_endpoint` is no URL".to_owned())?;
@@ -119,7 +119,7 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
     }
 }
 
-/// What an authorization server says of itself, at each place where it may.
+/// Fetches what an authorization server says of itself, at each place where it may.
 async fn of_itself(reach: &LoginReach, issuer: &Url) -> Vec<AuthorizationMetadata> {
     let mut all = Vec::new();
     let Ok(client) = reach.client() else {
@@ -135,7 +135,7 @@ async fn of_itself(reach: &LoginReach, issuer: &Url) -> Vec<AuthorizationMetadat
     all
 }
 
-/// Where secrets are sent, by metadata.
+/// Returns the URLs that secrets are sent to, by metadata.
 fn endpoints(metadata: &AuthorizationMetadata) -> [Option<&str>; 3] {
     let revocation = metadata.additional_fields.get("revocation_endpoint");
     [
@@ -149,7 +149,8 @@ fn without_slash(issuer: &str) -> &str {
     issuer.strip_suffix('/').unwrap_or(issuer)
 }
 
-/// The URLs at which an authorization server says what it is (RFC 8414, OpenID Connect Discovery).
+/// Returns the URLs at which an authorization server says what it is (RFC 8414, OpenID Connect
+/// Discovery).
 fn places_of_metadata(issuer: &Url) -> impl Iterator<Item = Url> {
     let path = issuer.path().trim_matches('/');
     let behind = if path.is_empty() { "" } else { "/" };
@@ -168,8 +169,8 @@ fn places_of_metadata(issuer: &Url) -> impl Iterator<Item = Url> {
     })
 }
 
-/// The metadata at a URL that the user has named. Redirects are not followed: who is
-/// at their end has not been named.
+/// Fetches the metadata at a URL that the user has named. Redirects are not followed: the user has
+/// not named where they lead.
 async fn fetch_configured(url: &str) -> Result<AuthorizationMetadata, String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     // Its user has named it.
@@ -182,7 +183,9 @@ async fn fetch(client: &Client, url: Url) -> Result<AuthorizationMetadata, Strin
         .get(url)
         .header("accept", "application/json")
         .timeout(FETCH);
-    let mut response = request.send().await.map_err(|error| causes(&error))?;
+    let request = request.build().map_err(|error| causes(&error))?;
+    let sent = client.execute(request).await;
+    let mut response = sent.map_err(|error| causes(&error))?;
     if response.status() != StatusCode::OK {
         return Err(format!("the answer is HTTP {}", response.status()));
     }
@@ -197,15 +200,15 @@ async fn fetch(client: &Client, url: Url) -> Result<AuthorizationMetadata, Strin
         .map_err(|error| format!("this is no metadata of an authorization server: {error}"))
 }
 
-/// The host that the code of a login goes to, where that is not the one at which its user logs in.
+/// Returns the host that the code of a login goes to, where its user logs in at another one.
 pub(super) fn host_elsewhere(metadata: &AuthorizationMetadata) -> Option<String> {
     let page = Url::parse(&metadata.authorization_endpoint).ok()?;
     let token = Url::parse(&metadata.token_endpoint).ok()?;
     (page.host() != token.host()).then(|| token.host_str().unwrap_or_default().to_owned())
 }
 
-/// Where tokens are given back: to the host that they have come from, and to no other, whoever
-/// has written the metadata.
+/// Returns the URL at which tokens are revoked: only one at the origin that they have come from,
+/// whoever has written the metadata.
 pub(super) fn revocation(metadata: &AuthorizationMetadata) -> Option<Url> {
     let endpoint = metadata.additional_fields.get("revocation_endpoint")?;
     let endpoint = Url::parse(endpoint.as_str()?).ok()?;

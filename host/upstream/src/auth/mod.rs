@@ -1,16 +1,18 @@
 //! Logging in to upstreams that want to know their user: OAuth, on first use only.
 //!
-//! Nothing here happens at start, and nothing opens a browser: an upstream that
-//! refuses a call makes the host get a link ([`Pending`]), which the user follows if
-//! they like. What comes of it lies in the [`store`], which all hosts share. rmcp
-//! speaks the protocol ([`server`]).
+//! Nothing is done at start, and no browser is opened: for an upstream that refuses a call, the
+//! host gets a link ([`Pending`]), which the user follows if they like. The tokens lie in the
+//! [`store`], which all hosts share. rmcp speaks the protocol ([`server`]).
 
 mod callback;
 mod failure;
 mod metadata;
+mod peer_user;
 mod pending;
 mod reach;
 mod server;
+#[cfg(target_os = "linux")]
+mod socket_diag;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -33,15 +35,15 @@ pub use pending::Pending;
 pub use store::Kept;
 
 use super::Lost;
-use super::http::Credentials;
+use super::http::{Credentials, on_reading_thread};
 use super::server_secrets::ServerSecrets;
 use store::{Login, Store};
 
-/// For how long a refusal is taken to be of the token before the newest one, by
-/// requests that were on their way when it was renewed.
+/// Time after a renewal for which a refusal is taken to be of the token before it, by requests that
+/// were on their way.
 const OVERLAP: Duration = Duration::from_secs(5);
 
-/// The name that the question for a login has among those of a call.
+/// Id of the question for a login among those of a call.
 const QUESTION: &str = "dormouse-login";
 
 /// The logins at all upstreams of a host.
@@ -51,7 +53,7 @@ pub(super) struct Logins {
 }
 
 impl Logins {
-    /// Logins that are kept below `data` (Dormouse's data folder). Does nothing yet.
+    /// Creates logins that are kept below `data` (Dormouse's data folder). Does nothing yet.
     pub(super) fn new(data: &Path) -> Self {
         Self {
             data: data.to_owned(),
@@ -59,8 +61,8 @@ impl Logins {
         }
     }
 
-    /// The login of a server: the same one for all who ask, until the server is
-    /// configured in another way.
+    /// Returns the login of a server: the same one for all who ask, until the server is configured
+    /// in another way.
     pub(super) fn of(&self, server: &str, http: &Http) -> Auth {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         match all.get(server) {
@@ -74,7 +76,7 @@ impl Logins {
     }
 }
 
-/// A user's login at one upstream. Clones are the same one.
+/// User's login at one upstream. Clones share it.
 #[derive(Clone)]
 pub struct Auth(Arc<Inner>);
 
@@ -95,27 +97,27 @@ struct Inner {
 #[derive(Default)]
 struct Given {
     token: Option<Secret>,
-    /// When it took the place of another one.
+    /// Time at which it took the place of another one.
     renewed: Option<Instant>,
 }
 
 impl Auth {
-    /// The login of a server's upstream, kept below `data` (Dormouse's data folder).
-    /// Does nothing yet.
+    /// Creates the login of a server's upstream, kept below `data` (Dormouse's data folder). Does
+    /// nothing yet.
     #[must_use]
     pub fn new(server: &str, http: &Http, data: &Path) -> Self {
         Self(Arc::new(Inner {
             server: server.to_owned(),
             http: http.clone(),
             secrets: ServerSecrets::new(server, &Launch::Http(http.clone())),
-            store: Store::new(&data.join("tokens"), http),
+            store: Store::new(data, http),
             given: StdMutex::default(),
             renewing: Mutex::new(()),
             pending: Mutex::new(None),
         }))
     }
 
-    /// The login that waits for the user, made if there is none. `challenge` is the
+    /// Returns the login that waits for the user, begun if there is none. `challenge` is the
     /// upstream's `WWW-Authenticate` header; without one the upstream is asked for it.
     ///
     /// # Errors
@@ -133,7 +135,7 @@ impl Auth {
         Ok(Arc::clone(pending.insert(new)))
     }
 
-    /// Sees whether the configuration has room for a login. Asks nobody.
+    /// Checks whether the configuration has room for a login. Asks nobody.
     fn check(&self) -> Result<(), Failure> {
         let http = &self.0.http;
         if http.oauth.off {
@@ -147,14 +149,14 @@ impl Auth {
         Ok(())
     }
 
-    /// Has the user log in, on behalf of a call that was refused: asks them, where the
-    /// caller's client can show them a page, and returns when they are logged in.
+    /// Asks the user to log in, on behalf of a call that was refused, where the caller's client can
+    /// show them a page, and returns when they are logged in.
     ///
     /// # Errors
-    /// They are not, in words for the caller. Where the client cannot ask, these have
-    /// the link in them, which stays good for a while: once the user has followed it,
-    /// the same call works. Where this process ends with the call, nobody would be there when
-    /// the user comes back from that link, so the words name the command that waits.
+    /// The user is not logged in, in words for the caller. Where the client cannot ask, these have
+    /// the link in them, which stays valid for a while: once the user has followed it, the same
+    /// call works. Where this process ends with the call, nobody would be there when the user comes
+    /// back from that link, so the words name the command that waits.
     pub async fn authorize(
         &self,
         listener: &Arc<dyn Listener>,
@@ -216,26 +218,30 @@ impl Auth {
         ))
     }
 
-    /// The login that is kept, if there is one. Asks nobody.
+    /// Returns the facts that may be told of the kept login, if there is one. Asks nobody.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The login cannot be read.
     pub fn kept(&self) -> Result<Option<Kept>, Failure> {
         Ok(self.0.store.read()?.map(|login| login.kept()))
     }
 
-    /// Forgets the login, and gives its tokens back where the authorization server
-    /// takes them. False if there was none.
+    /// Forgets the login, and revokes its tokens where the authorization server does that. False if
+    /// there was none.
     ///
     /// # Errors
-    /// It cannot be forgotten. (Tokens that cannot be given back end by themselves;
-    /// that is only logged.)
+    /// The login cannot be forgotten. (Tokens that cannot be revoked end by themselves; that is
+    /// only logged.)
     pub async fn logout(&self) -> Result<bool, Failure> {
         let _lock = self.0.store.lock().await?;
         let login = self.0.login();
         let removed = self.0.store.remove()?;
+        let revoke = async |login: &Login| {
+            let revoking = server::revoke(&self.0.http, &self.0.secrets, login);
+            on_reading_thread(&self.0.server, revoking).await
+        };
         if let Ok(Some(login)) = login
-            && let Err(why) = server::revoke(&self.0.http, &self.0.secrets, &login).await
+            && let Err(why) = revoke(&login).await
         {
             tracing::warn!(
                 "the tokens of `{}` are forgotten here, but could not be given back: {why}",
@@ -275,7 +281,7 @@ impl Auth {
     }
 }
 
-/// Whether a user wants to log in, as far as their client could ask them.
+/// Returns whether a user wants to log in; none where their client could not ask them.
 fn consent(asked: Result<Vec<Answer>, AskError>) -> Option<bool> {
     let answers = asked.ok()?;
     let action = answers.first()?.get("action")?;
@@ -339,7 +345,7 @@ impl Inner {
         }
     }
 
-    /// The login that is kept. Nothing of it is shown from now on.
+    /// Returns the login that is kept, and hides its secrets from now on.
     fn login(&self) -> Result<Option<Login>, Failure> {
         let login = self.store.read()?;
         if let Some(login) = &login {
@@ -349,7 +355,7 @@ impl Inner {
         Ok(login)
     }
 
-    /// A token in place of this one; `None` where only a new login brings one.
+    /// Returns a token in place of this one; `None` where only a new login brings one.
     async fn renew(self: &Arc<Self>, stale: &Secret) -> Result<Option<Secret>, Failure> {
         let renewing = Arc::clone(self).renewing(stale.clone());
         // A call that is cancelled meanwhile must not cost the user their login: the
@@ -380,7 +386,8 @@ impl Inner {
         if login.refresh().is_none() {
             return Ok(None);
         }
-        let Some(renewed) = server::refresh(&self.http, &self.secrets, &login).await? else {
+        let renewed = server::refresh(&self.http, &self.secrets, &login);
+        let Some(renewed) = on_reading_thread(&self.server, renewed).await? else {
             // It would be refused each time.
             self.store.remove()?;
             return Ok(None);

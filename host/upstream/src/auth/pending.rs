@@ -11,13 +11,14 @@ use super::Failure;
 use super::callback::{Answer, Arrival, Callback};
 use super::server::{Attempt, shown};
 use super::store::Store;
+use crate::http::on_reading_thread;
 use crate::server_secrets::ServerSecrets;
 
-/// How long the link of a login is good for.
+/// Time for which the link of a login is valid.
 pub(super) const LIFE: Duration = Duration::from_secs(600);
 
-/// A login that waits for its user to follow a link. It goes on by itself, whoever
-/// waits for it, until they have, or for ten minutes.
+/// Login that waits for its user to follow a link. It goes on by itself, also if nobody waits for
+/// it, until they have, or for ten minutes.
 pub struct Pending {
     id: String,
     url: String,
@@ -25,15 +26,14 @@ pub struct Pending {
     host_elsewhere: Option<String>,
     arrivals: mpsc::Sender<Arrival>,
     outcome: watch::Receiver<Option<Result<(), Failure>>>,
-    /// Ends it, when something is sent.
+    /// Ends the login when something is sent.
     decline: mpsc::Sender<()>,
     /// Held by the caller whose user is being asked.
     pub(super) asking: Mutex<()>,
 }
 
 impl Pending {
-    /// Opens a port for the redirect, and gets a link that leads there and is good for
-    /// a while (`life`).
+    /// Opens a port for the redirect, and gets a link that leads there and is valid for `life`.
     pub(super) async fn begin(
         http: &Http,
         secrets: &Arc<ServerSecrets>,
@@ -63,7 +63,8 @@ impl Pending {
         // A damaged file is of no use, and will be replaced.
         let granted = store.read().ok().flatten();
         let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
-        let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect).await?;
+        let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect);
+        let attempt = on_reading_thread(secrets.server(), attempt).await?;
         let link = attempt.link.clone();
         let host_elsewhere = attempt.host_elsewhere.clone();
         // Not the state itself, which is for the browser alone.
@@ -89,24 +90,25 @@ impl Pending {
         }))
     }
 
-    /// The link that the user has to follow.
+    /// Returns the link that the user has to follow.
     #[must_use]
     pub fn link(&self) -> &str {
         &self.link
     }
 
-    /// The host that gets what its user is given at the link's, where that is another.
+    /// Returns the host that gets what the user is given at the link's host, where that is another
+    /// one.
     #[must_use]
     pub fn host_elsewhere(&self) -> Option<&str> {
         self.host_elsewhere.as_deref()
     }
 
-    /// What tells it from others, for clients.
+    /// Returns the id of the login, for clients.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether it still waits.
+    /// Whether the login still waits.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.outcome.borrow().is_none() && !self.arrivals.is_closed()
@@ -115,7 +117,7 @@ impl Pending {
     /// Waits until the user is logged in. The token is kept by then.
     ///
     /// # Errors
-    /// They are not, and will not be with this link.
+    /// The user is not logged in, and will not be with this link.
     pub async fn finish(&self) -> Result<(), Failure> {
         let mut outcome = self.outcome.clone();
         let outcome = outcome.wait_for(Option::is_some).await;
@@ -128,11 +130,11 @@ impl Pending {
         }
     }
 
-    /// Takes the URL that a browser was sent to on a machine where nobody listens
-    /// there (over SSH), as its user has copied it.
+    /// Takes the URL that a browser was sent to on a machine where Dormouse does not listen (over
+    /// SSH), as the user has copied it.
     ///
     /// # Errors
-    /// It is not the URL of this login.
+    /// The text is not the URL of this login.
     pub async fn paste(&self, text: &str) -> Result<(), String> {
         let text = text.trim();
         let url = Url::parse(text).map_err(|error| format!("`{text}` is no URL: {error}"))?;
@@ -148,14 +150,14 @@ impl Pending {
         }
     }
 
-    /// Ends it: its user does not want to log in.
+    /// Ends the login: its user does not want to log in.
     pub(super) fn decline(&self) {
         // If there is one already, that is enough.
         let _ = self.decline.try_send(());
     }
 }
 
-/// The part that goes on by itself.
+/// Part of a login that goes on by itself.
 struct LoginInBackground {
     attempt: Attempt,
     store: Store,
@@ -163,7 +165,7 @@ struct LoginInBackground {
     life: Duration,
 }
 
-/// What a redirect has brought.
+/// Parameters of a redirect.
 struct Reply {
     state: String,
     outcome: Result<String, String>,
@@ -214,7 +216,7 @@ impl LoginInBackground {
         flushed.await;
     }
 
-    /// What came of a redirect; `None` where it is not of this login.
+    /// Returns the outcome of a redirect; `None` where it is not of this login.
     async fn take(&self, query: &str) -> Option<Result<(), Failure>> {
         let reply = parse(query, &self.attempt.secrets)?;
         // Whoever knows the state has the link, or has come from it.
@@ -229,6 +231,7 @@ impl LoginInBackground {
             }
         };
         let exchanged = self.attempt.exchange(&code, reply.issuer.as_deref());
+        let exchanged = on_reading_thread(self.attempt.secrets.server(), exchanged);
         let login = match exchanged.await? {
             Ok(login) => login,
             Err(failure) => return Some(Err(failure)),

@@ -1,30 +1,28 @@
-//! How far the requests of a login may lead: what an upstream and its authorization server
-//! name must not reach this machine or its network, unless the user has said so.
-
-use std::net::IpAddr;
+//! Reach of the requests of a login: what an upstream and its authorization server name must not be
+//! on this machine or its network, unless the user has said so.
 
 use dormouse_launch::Http;
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
 use crate::Lost;
-use crate::http::{AddressKind, Reach, named_hosts_client};
+use crate::http::{AddressKind, Reach, is_of_own_network, literal, named_hosts_client};
 
-/// Advice of a refusal.
+/// Hint of a refusal.
 const PRIVATE_NETWORK: &str = "if its logins belong to your own network, \
     write `private_network = true` under `oauth` of the server";
 
-/// How far the requests of one login may lead.
+/// Addresses and hosts that the requests of one login may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoginReach {
     reach: Reach,
-    /// Hosts that the user has named for logins, and such of their own network that they use:
-    /// they may be anywhere.
+    /// Hosts that may be anywhere: those that the user has named for logins, and server and issuer
+    /// if they are of the user's own network.
     hosts: Vec<String>,
 }
 
 impl LoginReach {
-    /// How far a login at a server may lead. `issuer` is the authorization server that has
+    /// Returns the reach of a login at a server. `issuer` is the authorization server that has
     /// given a login that is kept.
     pub(super) async fn of(http: &Http, issuer: Option<&str>) -> Self {
         // Where another name leads is its owner's to say, anew for each request.
@@ -35,7 +33,7 @@ impl LoginReach {
         Self::within(server, http, issuer)
     }
 
-    /// The same, where what the server itself may name is known.
+    /// Returns the same, where the reach of what the server names is known.
     fn within(server: Reach, http: &Http, issuer: Option<&str>) -> Self {
         let oauth = &http.oauth;
         let configured = [
@@ -61,7 +59,7 @@ impl LoginReach {
         // Somebody who has logged in at such an address has meant it.
         let is_logged_in = issuer
             .and_then(|issuer| Url::parse(issuer).ok())
-            .is_some_and(|issuer| kind(&issuer) == Some(AddressKind::Private));
+            .is_some_and(|issuer| is_at_private_address(&issuer));
         if oauth.private_network || is_local || is_logged_in {
             reach = Reach::Local {
                 loopback: server == Reach::And(AddressKind::Loopback),
@@ -83,7 +81,7 @@ impl LoginReach {
             .allows(std::net::Ipv4Addr::new(10, 0, 0, 1).into())
     }
 
-    /// The client for all requests of the login. It follows no redirect.
+    /// Creates the client for all requests of the login. It follows no redirect.
     ///
     /// # Errors
     /// The system has no root certificates.
@@ -91,11 +89,11 @@ impl LoginReach {
         named_hosts_client(self.reach, &self.hosts, PRIVATE_NETWORK)
     }
 
-    /// Sees that all that is asked of an authorization server, by what it says of itself, is
-    /// within reach, as far as that shows before names are resolved.
+    /// Checks that all URLs that are asked of an authorization server, by its metadata, are within
+    /// reach, as far as that shows before names are resolved.
     ///
     /// # Errors
-    /// It is not. The error is for people.
+    /// One is not. The error is for people.
     pub(super) fn check(&self, metadata: &AuthorizationMetadata) -> Result<(), String> {
         let revocation = metadata.additional_fields.get("revocation_endpoint");
         let asked = [
@@ -115,7 +113,7 @@ impl LoginReach {
             };
             if !self.allows_url(&url) {
                 let host = url.host_str().unwrap_or_default();
-                let kind = kind(&url).unwrap_or(AddressKind::Loopback);
+                let kind = AddressKind::of_url(&url);
                 return Err(format!(
                     "its `{name}` is at `{host}`, which is {kind}\nhint: {PRIVATE_NETWORK}"
                 ));
@@ -131,39 +129,10 @@ impl LoginReach {
     }
 }
 
-/// Ends of names that nobody on the internet can have.
-const OWN_NETWORK_SUFFIXES: [&str; 9] = [
-    ".corp",
-    ".home",
-    ".home.arpa",
-    ".internal",
-    ".intranet",
-    ".lan",
-    ".local",
-    ".localhost",
-    ".private",
-];
-
-/// Whether a URL is one of this machine or its network by what it says: an address, or a name
-/// that nobody on the internet can have.
-fn is_of_own_network(url: &Url) -> bool {
-    if let Some(kind) = kind(url) {
-        return matches!(kind, AddressKind::Private | AddressKind::Loopback);
-    }
-    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
-    let host = host.to_ascii_lowercase();
-    let is_one_word = !host.contains('.');
-    is_one_word
-        || OWN_NETWORK_SUFFIXES
-            .iter()
-            .any(|suffix| host.ends_with(suffix))
-}
-
-/// The kind of address that a URL has instead of a name.
-fn kind(url: &Url) -> Option<AddressKind> {
-    let host = url.host_str()?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.parse::<IpAddr>().ok().map(AddressKind::of)
+/// Whether a URL has an address of a private network instead of a name.
+fn is_at_private_address(url: &Url) -> bool {
+    let is_private = |address| AddressKind::of(address) == AddressKind::Private;
+    literal(url).is_some_and(is_private)
 }
 
 #[cfg(test)]
@@ -299,27 +268,6 @@ mod tests {
                 !allowed,
                 "{told}"
             );
-        }
-    }
-
-    #[test]
-    fn names_of_the_own_network_are_such_as_nobody_else_can_have() {
-        for (url, expected) in [
-            ("http://127.0.0.1:3000/mcp", true),
-            ("http://[::1]/mcp", true),
-            ("http://10.0.0.4/mcp", true),
-            ("http://localhost/mcp", true),
-            ("http://mcp/", true),
-            ("https://MCP.corp./", true),
-            ("https://mcp.internal/", true),
-            ("https://mcp.example.com/", false),
-            ("https://1.1.1.1/", false),
-            ("https://localhost.example.com/", false),
-            ("https://mylan/", true),
-            ("https://example.mylan/", false),
-        ] {
-            let url = Url::parse(url).unwrap();
-            assert_eq!(is_of_own_network(&url), expected, "{url}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What an authorization server is asked, through rmcp.
+//! Requests to an authorization server, through rmcp.
 
 use std::sync::Arc;
 
@@ -20,26 +20,26 @@ use super::reach::LoginReach;
 use super::store::Login;
 use crate::server_secrets::ServerSecrets;
 
-/// What Dormouse calls itself where it registers.
+/// Name under which Dormouse registers.
 const NAME: &str = "Dormouse";
 
 /// The scope that brings a refresh token, where there is one (OpenID Connect).
 const OFFLINE: &str = "offline_access";
 
-/// How long the link of a login may be, in bytes. Browsers take no longer ones.
+/// Longest link of a login, in bytes. Browsers take no longer ones.
 const MAX_LINK_BYTES: usize = 16 << 10;
 
-/// How much of a wrong link is shown, in characters.
+/// Most characters of a wrong link that are shown.
 const MAX_LINK_SHOWN: usize = 300;
 
-/// How long an authorization server may take to take tokens back.
+/// Time that an authorization server may take to revoke tokens.
 const REVOKE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// One login, from its link to its tokens.
+/// Login from its link to its tokens.
 pub(super) struct Attempt {
     manager: AuthorizationManager,
-    /// Where rmcp leaves the tokens: what goes to the disk, and when, is not its
-    /// to decide.
+    /// Store in which rmcp leaves the tokens: what goes to the disk, and when, is not for rmcp to
+    /// decide.
     memory: InMemoryCredentialStore,
     http: Http,
     pub(super) secrets: Arc<ServerSecrets>,
@@ -51,15 +51,15 @@ pub(super) struct Attempt {
     pub(super) host_elsewhere: Option<String>,
     /// The link that the user has to follow.
     pub(super) link: String,
-    /// What the redirect has to bring with it.
+    /// State that the redirect has to bring with it.
     pub(super) state: String,
 }
 
 impl Attempt {
-    /// Finds out where to log in, as whom and for what. Asks the upstream and its
-    /// authorization server, and registers with that one where it has to.
+    /// Finds out where to log in, as which client and for which scopes. Asks the upstream and its
+    /// authorization server, and registers with the latter where it has to.
     ///
-    /// `granted` is what the user has already allowed.
+    /// `granted` are the scopes that the user has already allowed.
     pub(super) async fn begin(
         http: &Http,
         secrets: &Arc<ServerSecrets>,
@@ -192,8 +192,8 @@ impl Attempt {
     }
 }
 
-/// A login with new tokens; `None` where the authorization server gives none, or
-/// is no longer the one that gave the old ones.
+/// Returns a login with new tokens; `None` where the authorization server gives none, or is no
+/// longer the one that gave the old ones.
 pub(super) async fn refresh(
     http: &Http,
     secrets: &ServerSecrets,
@@ -281,7 +281,7 @@ async fn manager(
     Ok(manager)
 }
 
-/// Who Dormouse is to the authorization server, where it need not register.
+/// Returns the client that Dormouse is, where it need not register.
 fn configured(
     oauth: &OAuth,
     metadata: &AuthorizationMetadata,
@@ -303,7 +303,7 @@ fn configured(
     Some(OAuthClientConfig::new(document, redirect))
 }
 
-/// The secret of the client that has logged in. One from the configuration is for the
+/// Returns the secret of the client that has logged in. One from the configuration is for the
 /// client that is configured, and for no other.
 fn secret(oauth: &OAuth, login: &Login) -> Option<String> {
     if let Some(registered) = &login.client_secret {
@@ -314,8 +314,8 @@ fn secret(oauth: &OAuth, login: &Login) -> Option<String> {
     Some(secret.expose().to_owned())
 }
 
-/// What to ask for. Where the upstream wants more than the user has allowed, that
-/// and what they have allowed, which they would lose otherwise (SEP-2350).
+/// Returns the scopes to ask for. Where the upstream wants more than the user has allowed, these
+/// are both: the allowed ones would be lost otherwise (SEP-2350).
 async fn scopes(
     manager: &AuthorizationManager,
     metadata: &AuthorizationMetadata,
@@ -358,7 +358,7 @@ async fn scopes(
     Ok(scopes)
 }
 
-/// What a link says of its login. Twice, the page would choose which of them counts.
+/// Parameters of the login in a link. Where one is there twice, the page would choose which counts.
 const LINK_PARAMETERS: [&str; 6] = [
     "client_id",
     "code_challenge",
@@ -368,8 +368,8 @@ const LINK_PARAMETERS: [&str; 6] = [
     "state",
 ];
 
-/// The state in a link, if a browser may be sent there. The page is what a stranger's
-/// metadata says, and must not be a file or a program, nor have parameters of a login itself.
+/// Returns the state in a link, if a browser may be sent there. The page is from a stranger's
+/// metadata, and must not be a file or a program, nor have parameters of a login itself.
 fn state(link: &str) -> Option<String> {
     let link = reqwest::Url::parse(link).ok()?;
     if !matches!(link.scheme(), "https" | "http") || !link.has_host() {
@@ -390,7 +390,7 @@ fn discovery(http: &Http, secrets: &ServerSecrets, error: &AuthError) -> Failure
     }
 }
 
-/// Why a token cannot be sent as one that whoever has it may use. None where it can.
+/// Returns the reason for which a token cannot be sent as a bearer token; none where it can.
 fn unusable(credentials: &StoredCredentials) -> Option<&'static str> {
     let response = credentials.token_response.as_ref()?;
     let token = response.access_token().secret();
@@ -407,7 +407,7 @@ fn unusable(credentials: &StoredCredentials) -> Option<&'static str> {
         .then_some("the token in the answer is not one for whoever bears it (`Bearer`)")
 }
 
-/// What is said of an answer that could not be read, without the value that was found there: it
+/// Returns the error of an answer that could not be read, without the value that it quotes: that
 /// may be a token in the wrong place.
 fn without_quoted_value(text: String) -> String {
     let found = ["invalid type: string ", "invalid value: string "].into_iter();
@@ -418,7 +418,7 @@ fn without_quoted_value(text: String) -> String {
     }
 }
 
-/// An error with all its causes. Some of it comes from strangers: it is for [`shown`].
+/// Returns an error with all its causes. Some of them come from strangers: they are for [`shown`].
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -433,15 +433,15 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 /// Most characters of a stranger's words that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 500;
 
-/// A stranger's words without secrets, on one line that is not too long. A secret must not be
-/// cut before it is looked for.
+/// Returns a stranger's words without secrets, on one line that is not too long. Secrets must not
+/// be cut before they are looked for.
 pub(super) fn shown(secrets: &ServerSecrets, text: &str) -> String {
     let text = secrets.redact(text).replace(char::is_control, " ");
     text.chars().take(MAX_SHOWN_CHARACTERS).collect()
 }
 
-/// Gives a login's tokens back (RFC 7009), where the authorization server takes them.
-/// The error is for people.
+/// Revokes a login's tokens (RFC 7009), where the authorization server does that. The error is for
+/// people.
 pub(super) async fn revoke(
     http: &Http,
     secrets: &ServerSecrets,
@@ -485,12 +485,15 @@ pub(super) async fn revoke(
     let client = reach
         .client()
         .map_err(|lost| shown(secrets, &lost.to_string()))?;
-    let response = client
+    let request = client
         .post(endpoint)
         .timeout(REVOKE)
         .header("content-type", "application/x-www-form-urlencoded")
         .body(body)
-        .send()
+        .build()
+        .map_err(|error| shown(secrets, &causes(&error)))?;
+    let response = client
+        .execute(request)
         .await
         .map_err(|error| shown(secrets, &causes(&error)))?;
     match response.status() {

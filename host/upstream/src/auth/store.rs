@@ -1,4 +1,4 @@
-//! Where logins are kept: one file for each upstream, which only its user can read.
+//! Store of logins: one file for each upstream, which only its user can read.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -6,8 +6,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use dormouse_files::paths;
+use dormouse_catalog::read_regular_file;
 use dormouse_files::replace::{Access, replace};
+use dormouse_files::{ownership, paths};
 use dormouse_launch::redaction::basic_credentials;
 use dormouse_launch::{Http, Secret};
 use oauth2::TokenResponse as _;
@@ -16,16 +17,19 @@ use serde::{Deserialize, Serialize};
 
 use super::Failure;
 
-/// How many seconds before its end a token is no longer taken: a request with it
-/// has to arrive before that. Less for one that lives only shortly.
+/// Seconds before its end from which on a token is no longer used: a request with it has to arrive
+/// before that end. Less for one that lives only shortly.
 const MARGIN: u64 = 30;
 
-/// How often it is tried whether the lock is free.
+/// Interval at which the lock is tried.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// How long another process may hold the lock. A refresh is a few requests, and
-/// each of them ends after half a minute.
+/// Time that another process may hold the lock. A refresh is a few requests, and each of them ends
+/// after half a minute.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Largest file with a login that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// A user's login at one upstream.
 #[derive(Clone, Serialize, Deserialize)]
@@ -40,11 +44,12 @@ pub(super) struct Login {
     /// configuration is not kept here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
-    /// Where tokens are given back, if the authorization server takes them.
+    /// URL at which tokens are revoked, if the authorization server has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) revocation: Option<String>,
-    /// Where its tokens have come from: nobody else gets them for renewal, whatever the upstream
-    /// says of its authorization server then. None in a login that an older version has kept.
+    /// Endpoint that its tokens have come from: no other gets them for renewal, whatever the
+    /// upstream says of its authorization server then. None in a login that an older version has
+    /// kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) token_endpoint: Option<String>,
     /// Tokens, client, scopes, issuer.
@@ -52,19 +57,19 @@ pub(super) struct Login {
 }
 
 impl Login {
-    /// The token for requests.
+    /// Returns the access token.
     pub(super) fn access(&self) -> Option<Secret> {
         let response = self.credentials.token_response.as_ref()?;
         Some(Secret::new(response.access_token().secret().clone()))
     }
 
-    /// The token for new tokens.
+    /// Returns the refresh token.
     pub(super) fn refresh(&self) -> Option<Secret> {
         let response = self.credentials.token_response.as_ref()?;
         Some(Secret::new(response.refresh_token()?.secret().clone()))
     }
 
-    /// All of it that must not be seen.
+    /// Returns all parts of the login that must not be seen.
     pub(super) fn secrets(&self) -> Vec<String> {
         let tokens = [self.access(), self.refresh()].into_iter().flatten();
         let mut secrets: Vec<_> = tokens.map(|token| token.expose().to_owned()).collect();
@@ -75,19 +80,19 @@ impl Login {
         secrets
     }
 
-    /// Whether the token for requests has to be renewed before the next one.
+    /// Whether the access token has to be renewed before the next request.
     pub(super) fn ends_soon(&self) -> bool {
         let lifetime = self.lifetime().unwrap_or_default();
         self.left()
             .is_some_and(|left| left < MARGIN.min(lifetime / 4).max(1))
     }
 
-    /// Whether the token for requests is of no use any more.
+    /// Whether the access token is of no use any more.
     pub(super) fn is_over(&self) -> bool {
         self.left() == Some(0)
     }
 
-    /// How many seconds the token for requests is still good for, if that was said.
+    /// Returns the seconds for which the access token is still valid, if its lifetime was said.
     fn left(&self) -> Option<u64> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
         let received = self.credentials.token_received_at?;
@@ -98,7 +103,7 @@ impl Login {
         )
     }
 
-    /// What may be told of it.
+    /// Returns what may be told of the login.
     pub(super) fn kept(&self) -> Kept {
         Kept {
             left: self.left().map(Duration::from_secs),
@@ -112,11 +117,10 @@ impl Login {
     }
 }
 
-/// What may be told of a login that is kept.
+/// Parts of a kept login that may be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
-    /// For how long its token is still good, if that was said; zero where it has
-    /// ended.
+    /// Time for which its token is still valid, if that was said; zero where it has ended.
     pub left: Option<Duration>,
     /// Whether the next call gets another token by itself.
     pub renews: bool,
@@ -126,15 +130,17 @@ pub struct Kept {
 #[derive(Debug, Clone)]
 pub(super) struct Store {
     url: String,
+    /// Dormouse's data folder.
+    data: PathBuf,
     file: PathBuf,
     lock: PathBuf,
 }
 
 impl Store {
-    /// The place of an upstream's login in a folder. Upstreams of one URL share it,
-    /// unless they are reached as different clients, or log in elsewhere: a token for
-    /// new tokens must not go to whom another entry names.
-    pub(super) fn new(folder: &Path, http: &Http) -> Self {
+    /// Returns the place of an upstream's login in Dormouse's data folder. Upstreams of one URL share it, unless
+    /// they are reached as different clients, or log in elsewhere: a refresh token must not go to a
+    /// server that another entry names.
+    pub(super) fn new(data: &Path, http: &Http) -> Self {
         let mut hasher = blake3::Hasher::new();
         let oauth = &http.oauth;
         let client = oauth.client_id.as_deref().unwrap_or_default();
@@ -153,21 +159,26 @@ impl Store {
             }
         }
         let key = hasher.finalize().to_hex();
+        let folder = data.join("tokens");
         Self {
             url: http.url.clone(),
+            data: data.to_owned(),
             file: folder.join(format!("{key}.json")),
             lock: folder.join(format!("{key}.lock")),
         }
     }
 
-    /// The login, if there is one.
+    /// Reads the login, if there is one.
     ///
-    /// It is read each time that it is needed: that costs microseconds, and so a
-    /// login in another process counts at once.
+    /// The file is read each time that the login is needed: that costs microseconds, and so a login
+    /// in another process counts at once.
     pub(super) fn read(&self) -> Result<Option<Login>, Failure> {
-        let text = match fs::read(&self.file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        if !ownership::counts(&self.file, &self.data) {
+            return Ok(None);
+        }
+        let text = match read_regular_file(&self.file, MAX_FILE_BYTES) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
             Err(error) => return Err(self.failure("read", &error)),
         };
         match serde_json::from_slice::<Login>(&text) {
@@ -181,13 +192,11 @@ impl Store {
         }
     }
 
-    /// Keeps a login in place of the one before. All or nothing, and on the disk
-    /// when this returns: what it replaces may be of no use any more.
+    /// Keeps a login in place of the one before. All or nothing, and on the disk when this returns:
+    /// the login before may be of no use any more.
     pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
         let write = || -> anyhow::Result<()> {
-            if let Some(folder) = self.file.parent() {
-                paths::make_private(folder)?;
-            }
+            self.make_folders()?;
             replace(&self.file, &serde_json::to_vec(login)?, Access::Private)
         };
         write().map_err(|error| self.failure("written", &error))
@@ -202,22 +211,15 @@ impl Store {
         }
     }
 
-    /// Waits until nobody else changes the login, and keeps others from it until
-    /// what this returns is dropped.
+    /// Waits until nobody else changes the login, and keeps others from it until the file that this
+    /// returns is dropped.
     ///
-    /// The lock has a file of its own, since the login's is replaced by each change,
-    /// and with it would go the lock. It is waited for without blocking a thread,
-    /// so that whoever waits can be cancelled.
+    /// The lock has a file of its own, since the login's is replaced by each change, and the lock
+    /// would go with it. The wait blocks no thread, and can be cancelled.
     pub(super) async fn lock(&self) -> Result<File, Failure> {
         let open = || -> io::Result<File> {
-            if let Some(folder) = self.lock.parent() {
-                paths::make_private(folder)?;
-            }
-            File::options()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&self.lock)
+            self.make_folders()?;
+            paths::open_own(&self.lock, File::options().write(true))
         };
         let failure = |error: &io::Error| self.failure("locked", error);
         let file = open().map_err(|error| failure(&error))?;
@@ -238,6 +240,12 @@ impl Store {
                 Err(TryLockError::Error(error)) => return Err(failure(&error)),
             }
         }
+    }
+
+    /// Makes the folders of the login, which are its user's alone.
+    fn make_folders(&self) -> io::Result<()> {
+        paths::make_private(&self.data)?;
+        self.file.parent().map_or(Ok(()), paths::make_private)
     }
 
     fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
@@ -298,7 +306,7 @@ mod tests {
     fn a_login_is_kept_for_its_user_alone() {
         let folder = tempfile::tempdir().unwrap();
         let tokens = folder.path().join("data/tokens");
-        let store = Store::new(&tokens, &http("https://x/mcp", None));
+        let store = Store::new(&folder.path().join("data"), &http("https://x/mcp", None));
         assert!(store.read().unwrap().is_none());
         assert!(!store.remove().unwrap());
 
@@ -323,14 +331,14 @@ mod tests {
 
     #[test]
     fn each_upstream_and_client_has_its_own() {
-        let folder = Path::new("/tokens");
+        let data = Path::new("/data");
         let all = [
             http("https://x/mcp", None),
             http("https://x/mcp", Some("a")),
             http("https://x/mcpa", None),
             http("https://y/mcp", None),
         ]
-        .map(|http| Store::new(folder, &http).file);
+        .map(|http| Store::new(data, &http).file);
         for (i, file) in all.iter().enumerate() {
             assert_eq!(all.iter().position(|other| other == file), Some(i));
         }
@@ -356,10 +364,26 @@ mod tests {
     fn a_damaged_file_is_told_without_its_text() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path(), &http("https://x/mcp", None));
+        store.make_folders().unwrap();
         fs::write(&store.file, r#"{"url": 7, "access_token": "a-secret"}"#).unwrap();
         let error = store.read().err().unwrap().to_string();
         assert!(error.contains(&store.file.display().to_string()), "{error}");
         assert!(!error.contains("secret"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_login_that_others_can_have_written_is_none() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let store = Store::new(&data, &http("https://x/mcp", None));
+        store.write(&login(now(), 3600)).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(store.read().unwrap().is_none());
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(store.read().unwrap().is_some());
     }
 
     #[tokio::test]

@@ -44,16 +44,16 @@ impl User {
         }
     }
 
-    /// As a host of its own knows them.
+    /// Returns the user's login, as a host of its own has it.
     fn auth(&self) -> Auth {
         Auth::new("notes", &self.http(), self.data.path())
     }
 
     fn store(&self) -> Store {
-        Store::new(&self.data.path().join("tokens"), &self.http())
+        Store::new(self.data.path(), &self.http())
     }
 
-    /// A host that is logged in.
+    /// Returns the login of a host that is logged in.
     async fn logged_in(&self) -> Auth {
         let auth = self.auth();
         let pending = auth.begin(None).await.unwrap();
@@ -62,7 +62,7 @@ impl User {
         auth
     }
 
-    /// Changes what is kept of the login.
+    /// Changes the login that is kept.
     fn edit(&self, change: impl FnOnce(&mut Login)) {
         let mut login = self.store().read().unwrap().unwrap();
         change(&mut login);
@@ -80,7 +80,7 @@ async fn browse(url: &str) -> Page {
     page.await.unwrap().unwrap()
 }
 
-/// Sends a request to the server that it answers only to those whom it knows.
+/// Sends a request that the server answers only to users who are logged in.
 async fn ask(auth: &Auth) -> Result<(), Lost> {
     let credentials: Arc<dyn Credentials> = Arc::new(auth.clone());
     let http = &auth.0.http;
@@ -278,7 +278,7 @@ async fn a_document_is_its_clients_id_for_those_who_read_it() {
     assert_eq!(user.count("registrations"), 1);
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 fn free() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -462,9 +462,8 @@ async fn a_token_goes_nowhere_but_to_its_server() {
     assert!(!seen.contains("authorization"), "{seen}");
 
     // Nor when the old login's file is put in the new one's place.
-    let tokens = user.data.path().join("tokens");
     let login = user.store().read().unwrap().unwrap();
-    let place = Store::new(&tokens, &http);
+    let place = Store::new(user.data.path(), &http);
     place.write(&login).unwrap();
     assert!(place.read().unwrap().is_none());
     assert!(moved.kept().unwrap().is_none());
@@ -496,8 +495,8 @@ async fn a_token_that_is_refused_is_renewed_once_for_all() {
     assert_eq!(user.count("refused refreshes"), 0);
 }
 
-/// A host of its own, as a process: prints a line when it is about to take its
-/// token, and then the token's hash. Only for the test below.
+/// Runs as a host of its own, as a process: prints a line when it is about to take its token, and
+/// then the token's hash. Only for the test below.
 #[tokio::test]
 #[ignore = "is run by `two_hosts_renew_a_token_once`"]
 async fn another_host() {
@@ -591,8 +590,8 @@ async fn tokens_are_renewed_only_where_they_are_from() {
     assert_eq!(user.count("refreshes"), 0);
 }
 
-/// Metadata that an upstream has led to name another's issuer or page, which a user knows, and have
-/// the code and all secrets sent to themselves.
+/// Metadata that an upstream has led to name the issuer or page of another server, which a user
+/// knows, and their own endpoints for the code and all secrets.
 #[tokio::test]
 async fn nobody_takes_the_name_of_another_authorization_server() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -657,7 +656,7 @@ async fn nobody_takes_the_name_of_another_authorization_server() {
     }
 }
 
-/// The tokens are from where they were got, not from whoever the upstream names later.
+/// Tokens are renewed where they were got, not where the upstream names later.
 #[tokio::test]
 async fn tokens_are_renewed_only_at_the_endpoint_that_gave_them() {
     let user = User::of(&[]);
@@ -687,7 +686,7 @@ async fn more_is_asked_for_where_more_is_needed() {
     ask(&auth).await.unwrap();
 }
 
-/// Whoever writes metadata for an upstream may name another host for what is given back.
+/// Metadata that an upstream has led to may name another host for the tokens that are revoked.
 #[tokio::test]
 async fn tokens_are_given_back_only_to_the_host_that_gave_them() {
     let metadata = |revocation: &str| -> AuthorizationMetadata {
@@ -767,7 +766,7 @@ async fn a_server_that_wants_something_else_is_told_so() {
 /// A client whose user is asked for a page.
 struct Client {
     asked: AtomicUsize,
-    /// What they do with it; none where it cannot be shown to them.
+    /// Action of the user; none where the page cannot be shown to them.
     action: Option<&'static str>,
 }
 
@@ -856,7 +855,7 @@ async fn a_client_that_cannot_ask_gets_the_link() {
     ask(&auth).await.unwrap();
 }
 
-/// The same through all that stands between a call and its server.
+/// Returns an upstream for the same through all that stands between a call and its server.
 fn upstream(user: &User) -> Arc<Upstream> {
     let setup = Setup {
         limits: dormouse_policy::UpstreamLimits::default(),
@@ -933,7 +932,7 @@ async fn a_call_that_needs_more_asks_for_it_and_keeps_what_there_was() {
     assert_eq!(user.count("authorizations"), 2);
 }
 
-/// What an authorization server says of itself has a size, wherever its user has named it.
+/// The size of metadata is limited, also where the user has named their URL.
 #[tokio::test]
 async fn metadata_of_two_megabytes_are_not_read() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

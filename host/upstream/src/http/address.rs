@@ -1,9 +1,9 @@
-//! The addresses that a URL may lead to which somebody else than the user has named.
+//! Addresses that a URL may lead to if somebody else than the user has named it.
 //!
-//! What the user has configured may be anywhere. What a server names, by a redirect or in
-//! its metadata, must not reach this machine or its network from inside, unless that is
-//! where the configured server is, too. Names are judged by the addresses that a connection
-//! is made to, so that what is checked is what is connected to.
+//! URLs that the user has configured may lead anywhere. Those that a server names, by a redirect or
+//! in its metadata, must not lead to this machine or its network from inside, unless the configured
+//! server is there, too. Names are judged by the addresses that a connection is made to, so that
+//! what is checked is what is connected to.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,19 +18,19 @@ const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
 /// The kinds of addresses, by who can be at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum AddressKind {
-    /// Somebody on the internet.
+    /// Hosts on the internet.
     Public,
     /// This machine.
     Loopback,
     /// A network of the user's, or of their provider.
     Private,
-    /// The same cable, and the metadata services of clouds.
+    /// Hosts on the same network link, and the metadata services of clouds.
     LinkLocal,
-    /// A network on which others are measured (198.18.0.0/15). Some proxies answer for all
-    /// names with such addresses, and connect to what was meant.
+    /// Network for benchmarks (198.18.0.0/15). Some proxies resolve all names to such addresses,
+    /// and connect to what was meant.
     Benchmarking,
-    /// Nobody in particular: unspecified, multicast, for documentation or the future. Some
-    /// of these lead to this machine.
+    /// No host in particular: unspecified, multicast, for documentation or the future. Some of
+    /// these addresses lead to this machine.
     Reserved,
 }
 
@@ -55,6 +55,16 @@ impl AddressKind {
                 Some(inner) => Self::of_v4(inner),
                 None => Self::of_v6(address),
             },
+        }
+    }
+
+    /// The kind of address that a URL is about by what it says: that of its address, or of a name
+    /// that means this machine or, where it is another that leads too far, its network.
+    pub(crate) fn of_url(url: &Url) -> Self {
+        match literal(url) {
+            Some(address) => Self::of(address),
+            None if is_local_name(url) => Self::Loopback,
+            None => Self::Private,
         }
     }
 
@@ -85,7 +95,7 @@ impl AddressKind {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped and compatible ones, NAT64,
+/// Returns the IPv4 address that an IPv6 address stands for: mapped and compatible ones, NAT64,
 /// 6to4.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let low = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
@@ -98,27 +108,68 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// How far a request may reach.
+/// Ends of names that nobody on the internet can have: those that are set aside for other uses
+/// (RFC 6761, RFC 8375), and those of networks' and clusters' own servers of names.
+const OWN_NETWORK_SUFFIXES: [&str; 18] = [
+    ".alt",
+    ".consul",
+    ".corp",
+    ".domain",
+    ".home",
+    ".home.arpa",
+    ".internal",
+    ".intranet",
+    ".invalid",
+    ".lan",
+    ".local",
+    ".localdomain",
+    ".localdomain6",
+    ".localhost",
+    ".localnet",
+    ".private",
+    ".svc",
+    ".test",
+];
+
+/// Whether a URL is one of this machine or its network by what it says: an address, or a name
+/// that nobody on the internet can have.
+pub(crate) fn is_of_own_network(url: &Url) -> bool {
+    if let Some(address) = literal(url) {
+        let kind = AddressKind::of(address);
+        return matches!(kind, AddressKind::Private | AddressKind::Loopback);
+    }
+    let host = bare_host(url);
+    // Some take a name with a part that is empty for an address.
+    host.split('.').any(str::is_empty)
+        || !host.contains('.')
+        || OWN_NETWORK_SUFFIXES
+            .iter()
+            .any(|suffix| host.ends_with(suffix))
+}
+
+/// Addresses that a request may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Reach {
-    /// Anywhere: to what the user has configured.
+    /// Any address, for URLs that the user has configured.
     Configured,
-    /// To the internet alone.
+    /// Addresses on the internet alone.
     Public,
-    /// To the internet, and to addresses of this kind.
+    /// Addresses on the internet, and those of this kind.
     And(AddressKind),
-    /// To the internet, and to private networks, and where it says so to this machine and to
-    /// addresses that some proxies give all names.
+    /// Addresses on the internet and in private networks, with `loopback` on this machine, and with
+    /// `benchmarking` those that some proxies resolve all names to.
     Local { loopback: bool, benchmarking: bool },
 }
 
 impl Reach {
-    /// How far those may lead that a configured server names. `peer` is the address that
-    /// has answered for it, if that is known.
+    /// Returns the reach of URLs that a configured server names. `peer` is the address that has
+    /// answered for that server, if it is known.
     pub(crate) fn of_named_by(configured: &Url, peer: Option<IpAddr>) -> Self {
         let kind = match literal(configured) {
             Some(address) => AddressKind::of(address),
             None if is_local_name(configured) => AddressKind::Loopback,
+            // Its address is the proxy's to know.
+            None if has_proxy() && is_of_own_network(configured) => AddressKind::Private,
             None => match peer.filter(|_| !has_proxy()) {
                 Some(address) => AddressKind::of(address),
                 None => AddressKind::Public,
@@ -130,9 +181,9 @@ impl Reach {
         }
     }
 
-    /// The same before anybody has answered. A name counts as one of a private network, or of
-    /// such a proxy, only if all of its addresses are: one of them may be its server's to
-    /// choose.
+    /// Returns the same reach before anybody has answered. A name counts as one of a private
+    /// network, or of such a proxy, only if all of its addresses are: its server may have chosen
+    /// one of them.
     pub(crate) async fn of_configured(configured: &Url) -> Self {
         let reach = Self::of_named_by(configured, None);
         let Some(name) = configured.host_str() else {
@@ -151,9 +202,12 @@ impl Reach {
         kind.map_or(reach, Self::And)
     }
 
-    /// Whether an address is within it.
+    /// Whether an address is within reach.
     pub(crate) fn allows(self, address: IpAddr) -> bool {
-        let kind = AddressKind::of(address);
+        self.allows_kind(AddressKind::of(address))
+    }
+
+    fn allows_kind(self, kind: AddressKind) -> bool {
         match self {
             Self::Configured => true,
             Self::Public => kind == AddressKind::Public,
@@ -170,18 +224,28 @@ impl Reach {
         }
     }
 
-    /// Whether a URL is within it, as far as that shows before its name is resolved.
+    /// Whether a URL is within reach, as far as that shows before its name is resolved.
     pub(crate) fn allows_url(self, url: &Url) -> bool {
+        let hosts: Vec<String> = proxies().collect();
+        self.allows_url_through(url, has_proxy().then_some(&hosts))
+    }
+
+    /// The same, where a proxy may resolve the name: then nobody here sees to which address. The
+    /// names of the proxies themselves are resolved here, and lead to wherever they are.
+    fn allows_url_through(self, url: &Url, proxies: Option<&[String]>) -> bool {
+        let is_of_proxy =
+            |proxies: &[String]| is_of_own_network(url) || proxies.contains(&bare_host(url));
         match literal(url) {
             Some(address) => self.allows(address),
-            None if is_local_name(url) => self.allows(Ipv4Addr::LOCALHOST.into()),
+            None if is_local_name(url) => self.allows_kind(AddressKind::Loopback),
+            None if proxies.is_some_and(is_of_proxy) => self.allows_kind(AddressKind::Private),
             None => url.has_host(),
         }
     }
 }
 
-/// The address that a URL has instead of a name.
-pub(super) fn literal(url: &Url) -> Option<IpAddr> {
+/// Returns the address that a URL has instead of a name.
+pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.parse().ok()
@@ -189,13 +253,19 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
 
 /// Whether a URL has a name that means this machine wherever it is resolved.
 fn is_local_name(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
-    let host = host.to_ascii_lowercase();
+    let host = bare_host(url);
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// The URLs of proxies that the environment names, which may answer instead of whoever was
-/// meant.
+/// Returns the host of a URL in small letters, without the dot that a whole name may end in.
+fn bare_host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.strip_suffix('.').unwrap_or(host);
+    host.to_ascii_lowercase()
+}
+
+/// Returns the URLs of proxies that the environment names, which may answer in the place of a
+/// server.
 fn proxy_urls() -> impl Iterator<Item = String> {
     let names = PROXIES.iter();
     let names = names.flat_map(|name| [(*name).to_owned(), name.to_ascii_uppercase()]);
@@ -209,14 +279,15 @@ fn has_proxy() -> bool {
     proxy_urls().next().is_some()
 }
 
-/// The hosts of those proxies.
+/// Returns the hosts of the proxies that the environment names.
 fn proxies() -> impl Iterator<Item = String> {
     proxy_urls().filter_map(|url| {
         let url = match url.contains("://") {
             true => url,
             false => format!("http://{url}"),
         };
-        Some(Url::parse(&url).ok()?.host_str()?.to_ascii_lowercase())
+        let url = Url::parse(&url).ok()?;
+        url.has_host().then(|| bare_host(&url))
     })
 }
 
@@ -268,7 +339,7 @@ impl Resolve for FilteredResolver {
 }
 
 impl FilteredResolver {
-    /// One that lets those names lead anywhere. The hint is for people.
+    /// Creates a resolver that lets these hosts lead anywhere. The hint is for people.
     pub(super) fn new(reach: Reach, hosts: &[String], hint: &'static str) -> Arc<Self> {
         // A proxy resolves what it is asked for itself.
         let unfiltered = hosts.iter().cloned().chain(proxies());
@@ -411,6 +482,62 @@ mod tests {
             );
         }
         assert!(Reach::Configured.allows_url(&url("http://0.0.0.0:1/")));
+    }
+
+    #[test]
+    fn names_of_the_own_network_are_such_as_nobody_else_can_have() {
+        for (url, expected) in [
+            ("http://127.0.0.1:3000/mcp", true),
+            ("http://[::1]/mcp", true),
+            ("http://10.0.0.4/mcp", true),
+            ("http://localhost/mcp", true),
+            ("http://mcp/", true),
+            ("https://MCP.corp./", true),
+            ("https://mcp.internal/", true),
+            ("https://mcp.example.com/", false),
+            ("https://1.1.1.1/", false),
+            ("https://localhost.example.com/", false),
+            ("https://mylan/", true),
+            ("https://example.mylan/", false),
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(is_of_own_network(&url), expected, "{url}");
+        }
+    }
+
+    /// A proxy resolves names where nobody here sees to which address.
+    #[test]
+    fn names_of_the_own_network_are_out_of_reach_through_a_proxy() {
+        for (reach, name, direct, through) in [
+            (Reach::Public, "https://a.example/", true, true),
+            (Reach::Public, "http://router/", true, false),
+            (Reach::Public, "http://mcp.internal/", true, false),
+            (Reach::Public, "http://localhost/", false, false),
+            (Reach::Public, "http://localhost.localdomain/", true, false),
+            (Reach::Public, "http://kubernetes.default.svc/", true, false),
+            (Reach::Public, "http://10.0.0.1../", true, false),
+            (Reach::Public, "http://proxy.example:8080/a", true, false),
+            (Reach::Public, "http://PROXY.example./a", true, false),
+            (
+                Reach::And(AddressKind::Private),
+                "http://router/",
+                true,
+                true,
+            ),
+            (
+                Reach::And(AddressKind::Loopback),
+                "http://router/",
+                true,
+                false,
+            ),
+            (Reach::Configured, "http://router/", true, true),
+        ] {
+            let url = Url::parse(name).unwrap();
+            assert_eq!(reach.allows_url_through(&url, None), direct, "{name}");
+            let proxies = ["proxy.example".to_owned()];
+            let is_allowed = reach.allows_url_through(&url, Some(&proxies));
+            assert_eq!(is_allowed, through, "{name}");
+        }
     }
 
     #[tokio::test]

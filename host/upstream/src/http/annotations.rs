@@ -20,39 +20,39 @@ const MAX_NAMED: usize = 3;
 /// Most arguments of one tool that are wanted in headers.
 const MAX_HEADERS: usize = 32;
 
-/// How long the name of a header may be, and the names of all properties that lead to its
-/// argument together, in bytes.
+/// Most bytes of the name of a tool or a header, and of the names of all properties that lead to an
+/// argument together.
 const MAX_NAME_BYTES: usize = 1024;
 
-/// How much is kept of what all tools of an upstream want in headers, in bytes.
+/// Most bytes that are kept of one list of an upstream's tools.
 const MAX_KEPT_BYTES: usize = 1 << 20;
 
-/// What the tools of one upstream want in headers, as its lists have said it.
+/// Arguments that the tools of one upstream want in headers, by its lists.
 #[derive(Default)]
 pub(super) struct Annotations {
     lists: Mutex<Lists>,
 }
 
-/// What the last two lists have said: while one is read, the one before it counts.
+/// Last two lists: while one is read, the one before it counts for tools that were not read yet.
 #[derive(Default)]
 struct Lists {
     current: List,
     previous: List,
-    /// How many tools were logged that are left out.
+    /// Number of tools that were left out.
     told: usize,
 }
 
-/// What a list has said, as far as it was read.
+/// Part of a list that was read.
 #[derive(Default)]
 struct List {
-    /// By name; nothing for a tool that wants no headers.
+    /// Arguments of each tool, by its name; empty for one that wants no headers.
     tools: HashMap<String, Vec<HeaderArgument>>,
     /// Size of the names in it.
     bytes: usize,
 }
 
 impl List {
-    /// Takes note of a tool. False where too much is kept already.
+    /// Adds a tool. False where too much is kept already.
     fn add(&mut self, tool: &str, wanted: Vec<HeaderArgument>) -> bool {
         let bytes = wanted.iter().map(HeaderArgument::bytes).sum::<usize>() + tool.len();
         let fits = self.bytes + bytes <= MAX_KEPT_BYTES;
@@ -73,7 +73,7 @@ struct HeaderArgument {
 }
 
 impl HeaderArgument {
-    /// What it takes in memory, about.
+    /// Returns the bytes that it takes in memory, about.
     fn bytes(&self) -> usize {
         let names = self
             .path
@@ -88,7 +88,7 @@ impl Annotations {
     /// annotations are wrong must not be used, so it is taken out; without such a tool the page
     /// stays as it is.
     ///
-    /// What is logged of it goes through `redact` first.
+    /// Logged text goes through `redact` first.
     pub(super) fn learn(
         &self,
         page: Box<RawValue>,
@@ -189,14 +189,14 @@ impl Annotations {
     }
 }
 
-/// The name of a tool, as it is written in a list.
+/// Returns the name of a tool, as it is written in a list.
 fn name(tool: &str) -> String {
     let name = member(tool, "name").and_then(|name| serde_json::from_str(name).ok());
     name.unwrap_or_default()
 }
 
-/// The name of a tool, and what it wants in headers; none where it is no tool that could be
-/// called.
+/// Returns the name of a tool, and the arguments that it wants in headers; none where it is no tool
+/// that could be called.
 ///
 /// # Errors
 /// An annotation is not as the specification wants it; says which.
@@ -211,7 +211,7 @@ fn of_tool(tool: &str) -> Result<Option<(String, Vec<HeaderArgument>)>, String> 
     Ok(Some((name, wanted)))
 }
 
-/// What a tool's schema wants in headers.
+/// Returns the arguments that a tool's schema wants in headers.
 ///
 /// # Errors
 /// An annotation is not as the specification wants it; says which.

@@ -17,7 +17,7 @@ use crate::channel::Outgoing;
 /// Most bytes of an event that comes after the answer.
 const REST_BYTES: usize = 64 << 10;
 
-/// How long the rest of a stream is read after the answer has come.
+/// Time for which the rest of a stream is read after the answer has come.
 const REST_TIME: Duration = Duration::from_secs(5);
 
 /// Hands the answer to a request to the peer, and what comes with it.
@@ -145,8 +145,8 @@ async fn resume(
     Err(Lost::Broken(why))
 }
 
-/// Reads what may come after an answer, so that the connection can be used again: little, for
-/// it may come after each answer.
+/// Reads the rest of a stream after an answer, so that the connection can be used again: little,
+/// for each answer may have one.
 fn read_rest(connection: &Arc<Streamable>, mut events: Events) {
     events.limit(REST_BYTES);
     let connection = Arc::clone(connection);

@@ -1,4 +1,4 @@
-//! Bodies of answers, as far as anybody wants to read them.
+//! Reading of the bodies of answers.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use super::client::causes;
 use crate::Lost;
 use crate::read_room::{NoRoom, ReadRoom};
 
-/// How much of an error's body is read, in bytes.
+/// Most bytes of an error's body that are read.
 const ERROR: usize = 64 * 1024;
-/// How long the body of what is no answer may take.
+/// Time that the body of an answer without a message may take.
 const ERROR_TIME: Duration = Duration::from_secs(5);
 
-/// What kind of body an answer has.
+/// Kind of body that an answer has.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// One message, or a batch.
+    /// Message, or a batch of them.
     Json,
     /// A stream of events.
     Events,
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Other(String),
 }
 
-/// What kind of body an answer has. Where the server does not say, it is taken for JSON.
+/// Returns the kind of body that an answer has. Where the server does not say, it is JSON.
 pub(super) fn kind(response: &Response) -> Kind {
     let Some(value) = response.headers().get(CONTENT_TYPE) else {
         return Kind::Json;
@@ -42,10 +42,10 @@ pub(super) fn kind(response: &Response) -> Kind {
     }
 }
 
-/// A message's text.
+/// Reads the text of a message.
 ///
 /// # Errors
-/// It is longer than a message may be, or has been cut off.
+/// The text is longer than there is room for, or has been cut off.
 pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<String, Lost> {
     let shown = Endpoint::shown(response.url());
     let large = |why: NoRoom| {
@@ -78,8 +78,8 @@ pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<S
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// What can be read of a body that only explains something, in reasonable time. To
-/// read to the end lets the connection be used again.
+/// Reads a body that only explains something, as far as it comes in reasonable time. Reading to the
+/// end lets the connection be used again.
 pub(super) async fn explanation(mut response: Response) -> String {
     // A stream that nobody has asked for may never end.
     if kind(&response) == Kind::Events {

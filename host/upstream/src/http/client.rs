@@ -8,24 +8,24 @@ use dormouse_launch::is_here;
 use reqwest::{Client, ClientBuilder, Url, redirect};
 
 use super::Endpoint;
-use super::address::{AddressKind, FilteredResolver, Reach, literal};
+use super::address::{AddressKind, FilteredResolver, Reach};
 use crate::Lost;
 
-/// How long a connection may take to be made, TLS included.
+/// Time that a connection may take to be made, TLS included.
 const CONNECT_TIME: Duration = Duration::from_secs(15);
-/// How long a connection that nobody uses is kept.
+/// Time for which an unused connection is kept.
 const IDLE_TIME: Duration = Duration::from_secs(60);
-/// After how much silence the other machine is asked whether it still is there:
-/// calls may take as long as they like, so nothing else would notice its end.
+/// Silence after which the other machine is asked whether it is still there: calls may take as long
+/// as they like, so nothing else would notice its end.
 const ALIVE_TIME: Duration = Duration::from_secs(45);
 
-/// How long a request of a login may take.
+/// Time that a request of a login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
 
-/// What a refusal to go where a server leads says about the way out.
+/// Hint of a refusal to follow a URL that a server names.
 const CONFIGURE: &str = "if that is meant, configure that URL";
 
-/// What clients differ in. There are few, so all of them are kept.
+/// Properties in which clients differ. There are few, so all clients are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct ClientKind {
     secure: bool,
@@ -33,15 +33,15 @@ struct ClientKind {
     reach: Reach,
 }
 
-/// The client for a URL that may lead so far. Connections are kept and shared by all
-/// upstreams; what one of them alone may send is added to each request.
+/// Returns the client for a URL that may lead so far. Connections are kept and shared by all
+/// upstreams; headers of one of them alone are added to each request.
 ///
 /// # Errors
 /// The system has no root certificates, and TLS is needed; or the URL leads too far.
 pub(crate) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
     static CLIENTS: LazyLock<Mutex<HashMap<ClientKind, Client>>> = LazyLock::new(Mutex::default);
     if !reach.allows_url(url) {
-        let kind = literal(url).map_or(AddressKind::Loopback, AddressKind::of);
+        let kind = AddressKind::of_url(url);
         return Err(Lost::Broken(format!(
             "`{}` is {kind}, where what a server names may not lead\n\
              hint: {CONFIGURE}",
@@ -62,15 +62,15 @@ pub(crate) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
     Ok(client)
 }
 
-/// Makes *ring* the process's cryptography, unless something has been chosen.
-/// Whatever makes an HTTP client of its own has to call this first.
+/// Makes *ring* the process's cryptography, unless something has been chosen. Code that makes an
+/// HTTP client of its own has to call this first.
 fn choose_cryptography() {
     // The error means that a choice has been made, by us or somebody else.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// The client of a login, whose requests go to the internet, as far as `reach` says, and to
-/// those hosts wherever they are. What it is not to reach is refused with that hint.
+/// Creates the client of a login, whose requests go to the internet, as far as `reach` says, and to
+/// `hosts` wherever these are. Other addresses are refused with that hint.
 ///
 /// # Errors
 /// The system has no root certificates.
@@ -123,7 +123,7 @@ fn made(builder: ClientBuilder) -> Result<Client, Lost> {
     })
 }
 
-/// What has caused an error, without the URL (which may hold a key).
+/// Returns the causes of an error, without the URL (which may hold a key).
 pub(super) fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
     // Its own words ("error sending request") say nothing that the reader does not

@@ -1,4 +1,4 @@
-//! Who a user is to an HTTP upstream.
+//! Credentials of a user at an HTTP upstream.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use futures::future::BoxFuture;
 use crate::Lost;
 use crate::server_secrets::ServerSecrets;
 
-/// Knows the token that an HTTP upstream wants with every request.
+/// Source of the token that an HTTP upstream wants with every request.
 pub(crate) trait Credentials: Send + Sync {
-    /// The secrets of the upstream, the token among them as soon as it is given.
+    /// Returns the secrets of the upstream, the token among them as soon as it is given.
     fn secrets(&self) -> Arc<ServerSecrets>;
 
-    /// The token for the next request, without the word `Bearer`; `None` where
-    /// there is none (yet). Asked before each request, so it should be at hand.
+    /// Returns the token for the next request, without the word `Bearer`; `None` where there is
+    /// none (yet). Called before each request, so it should be at hand.
     ///
     /// # Errors
     /// There has been a token, but it cannot be had now.
     fn bearer(&self) -> BoxFuture<'_, Result<Option<Secret>, Lost>>;
 
-    /// The upstream has refused a request with this `WWW-Authenticate` header.
-    /// Answers whether [`Credentials::bearer`] has another token now, with which
-    /// the request is worth one more attempt.
+    /// Notes that the upstream has refused a request with this `WWW-Authenticate` header. Returns
+    /// whether [`Credentials::bearer`] has another token now, with which the request is worth one
+    /// more attempt.
     ///
     /// # Errors
     /// Another token should be had, but cannot be.

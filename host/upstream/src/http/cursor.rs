@@ -1,4 +1,4 @@
-//! How far a stream has been read, and how soon it is asked for again when it ends.
+//! Position in a stream, and the time after which the stream is asked for again when it ends.
 
 use std::time::Duration;
 
@@ -6,31 +6,31 @@ use super::events::{Event, Events};
 
 /// The wait after the first end, where the server names none.
 const MIN_RECONNECT_DELAY: Duration = Duration::from_millis(500);
-/// The longest wait that is our own idea.
+/// Longest wait that the server has not named.
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);
 /// The shortest wait, whatever the server names.
 const SHORTEST: Duration = Duration::from_millis(50);
-/// How many attempts may fail one after the other.
+/// Most attempts that may fail one after the other.
 const ATTEMPTS: u32 = 6;
 
-/// Where a stream goes on that may take several connections.
+/// Position in a stream that may take several connections.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
     after: Option<String>,
     /// The wait that the server wants.
     retry: Option<Duration>,
-    /// How often the stream has ended since it has last said something.
+    /// Number of ends of the stream since its last event.
     ends: u32,
     failures: u32,
 }
 
 impl Cursor {
-    /// The event after which the stream goes on, if it can.
+    /// Returns the id of the event after which the stream goes on, if it can.
     pub(super) fn after(&self) -> Option<&str> {
         self.after.as_deref()
     }
 
-    /// An event has come: the stream works, and goes on after it.
+    /// Notes that an event has come: the stream works, and goes on after it.
     pub(super) fn read(&mut self, event: &Event) {
         if let Some(id) = &event.id {
             self.after = Some(id.clone()).filter(|id| !id.is_empty());
@@ -39,18 +39,18 @@ impl Cursor {
         self.failures = 0;
     }
 
-    /// The stream begins anew the next time, instead of going on.
+    /// Makes the stream begin anew the next time, instead of going on.
     pub(super) fn forget(&mut self) {
         self.after = None;
     }
 
-    /// A connection is over; what it has said of the next one counts from now on.
+    /// Notes that a connection is over, and the wait that it has named for the next one.
     pub(super) fn leave(&mut self, events: &Events) {
         self.retry = events.retry().or(self.retry);
     }
 
-    /// How long to wait now; `None` when it has failed too often. `orderly` says that
-    /// the server has ended the stream itself, as it may do as often as it likes.
+    /// Returns the time to wait now; `None` when the stream has failed too often. `orderly` says
+    /// that the server has ended it itself, as it may do as often as it likes.
     pub(super) fn wait(&mut self, orderly: bool) -> Option<Duration> {
         self.failures = if orderly { 0 } else { self.failures + 1 };
         if self.failures > ATTEMPTS {

@@ -1,4 +1,4 @@
-//! One upstream's place in the web: which secrets are sent there, and to nobody else.
+//! HTTP endpoint of one upstream, with the secrets that are sent there and to nobody else.
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -19,12 +19,13 @@ use super::client::{causes, client};
 use super::events::Event;
 use super::headers;
 use super::message::{Messages, excerpt};
+use super::reading_threads::on_reading_thread;
 use super::redirect;
 use crate::Lost;
 use crate::read_room::ReadRoom;
 use crate::server_secrets::ServerSecrets;
 
-/// How many redirects a request follows.
+/// Most redirects that a request follows.
 const REDIRECTS: usize = 5;
 
 /// An endpoint as it is configured.
@@ -33,45 +34,45 @@ pub(super) struct Endpoint {
     /// The entry's own headers, for the URL's origin only.
     headers: HeaderMap,
     auth: Option<Arc<dyn Credentials>>,
-    /// What must not be seen.
+    /// Secrets that must not be shown.
     secrets: Arc<ServerSecrets>,
-    /// Whether nobody is to log in there.
+    /// Whether logins there are off.
     off: bool,
     /// Done once it is logged that there are events which are no messages.
     odd_events: Once,
     large_batches: Once,
-    /// The longest message that it may send, in bytes.
+    /// Room for its messages that are not whole yet.
     pub(super) read_room: ReadRoom,
 }
 
-/// One request.
+/// Request to an endpoint.
 pub(super) struct Ask<'a> {
     pub(super) method: Method,
-    /// Where to; the configured URL unless the server has named another.
+    /// URL that the server has named; the configured one, if none.
     pub(super) url: Option<&'a Url>,
-    /// What the protocol wants said. These hold no secret.
+    /// Headers that the protocol wants. They hold no secret.
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// The session, for whoever has opened it.
+    /// Session, which only the origin that has opened it is sent.
     pub(super) session: Option<&'a Session>,
-    /// How long the first bytes of the answer may take, if not for ever.
+    /// Time that the first bytes of the answer may take; any, if none.
     pub(super) patience: Option<Duration>,
 }
 
 /// A session, which is worth as much as a password.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
-    /// What it is called (`Mcp-Session-Id`).
+    /// Its id (`Mcp-Session-Id`).
     pub(super) id: HeaderValue,
     /// The origin that has opened it.
     origin: String,
 }
 
 impl Endpoint {
-    /// Reads where an entry leads to. Nothing is dialled.
+    /// Reads the URL and the headers of an entry. Nothing is connected to.
     ///
     /// # Errors
-    /// The URL or a header cannot be one.
+    /// The URL or a header is not valid.
     pub(super) fn new(
         http: &Http,
         auth: Option<Arc<dyn Credentials>>,
@@ -129,19 +130,19 @@ impl Endpoint {
         })
     }
 
-    /// The URL that is configured.
+    /// Returns the URL that is configured.
     pub(super) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// A URL as it may be shown: without user, password, query and what looks like a token.
+    /// Returns a URL as it may be shown: without user, password, query and what looks like a token.
     pub(super) fn shown(url: &Url) -> String {
         let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
         redacted_url(&shown)
     }
 
-    /// The messages in an event. Junk between the messages is no reason to lose those around
-    /// it: that is logged once for a connection, however much of it there is.
+    /// Returns the messages in an event. Junk between the messages is no reason to lose those
+    /// around it, and is logged once for a connection.
     pub(super) fn messages(&self, event: Event) -> Vec<Box<RawValue>> {
         let messages = event
             .messages(self.read_room.batch_messages())
@@ -157,8 +158,8 @@ impl Endpoint {
         self.taken(messages)
     }
 
-    /// The messages that are taken of those that came together. That there were more is
-    /// logged once for a connection.
+    /// Returns the messages that are taken of a batch. That there were more is logged once for a
+    /// connection.
     pub(super) fn taken(&self, messages: Messages) -> Vec<Box<RawValue>> {
         if messages.left_out > 0 {
             self.large_batches.call_once(|| {
@@ -173,9 +174,9 @@ impl Endpoint {
         messages.messages
     }
 
-    /// Sends a request, follows where it is redirected to, and once more with another
-    /// token where the upstream refuses the first. The answer is whatever it is, but
-    /// no redirect and no wish for a login.
+    /// Sends a request, follows redirects, and sends it once more with another token where the
+    /// upstream refuses the first. Returns any answer but a redirect that can be followed and a
+    /// wish for a login.
     ///
     /// # Errors
     /// There is no answer, or [`Lost::Auth`].
@@ -221,7 +222,7 @@ impl Endpoint {
         }
     }
 
-    /// The session that an answer opens, if it does.
+    /// Returns the session that an answer opens, if it does.
     pub(super) fn session(response: &Response) -> Option<Session> {
         let mut id = response.headers().get(headers::SESSION)?.clone();
         id.set_sensitive(true);
@@ -229,7 +230,7 @@ impl Endpoint {
         Some(Session { id, origin })
     }
 
-    /// The same error without what of this entry must not be seen.
+    /// Returns the error without secrets of this entry.
     pub(super) fn redacted(&self, lost: Lost) -> Lost {
         match lost {
             Lost::Broken(why) => Lost::Broken(self.redact(&why)),
@@ -238,8 +239,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes this entry's secrets out of what a server has said, should it have
-    /// repeated one of them.
+    /// Takes this entry's secrets out of a server's text, should the server have repeated one of
+    /// them.
     pub(super) fn redact(&self, text: &str) -> String {
         self.secrets.redact(text)
     }
@@ -313,7 +314,7 @@ impl Endpoint {
         if ask.method == Method::POST {
             *request.body_mut() = Some(ask.body.clone().into());
         }
-        let sent = client.execute(request);
+        let sent = on_reading_thread(self.secrets.server(), client.execute(request));
         let answer = match ask.patience {
             Some(patience) => tokio::time::timeout(patience, sent).await.map_err(|_| {
                 Lost::Broken(format!(
@@ -343,8 +344,7 @@ impl Endpoint {
     }
 }
 
-/// The challenge that says how to log in: the one for bearer tokens, if there are
-/// several.
+/// Returns the challenge that says how to log in: the one for bearer tokens, if there are several.
 fn challenge(headers: &HeaderMap) -> Option<String> {
     let all = || {
         let values = headers.get_all(WWW_AUTHENTICATE).iter();

@@ -13,28 +13,28 @@ use super::client::causes;
 use super::message::{self, Messages};
 use crate::read_room::{NoRoom, ReadPlace, ReadRoom};
 
-/// The longest type of an event that is known as such, in bytes. No longer one has a meaning here.
+/// Most bytes of an event's type that are kept. No longer type has a meaning here.
 const MAX_KIND_BYTES: usize = 64;
 
-/// The longest id after which a stream can be gone on with, in bytes: it goes out as a header.
+/// Longest id after which a stream can be gone on with, in bytes: it goes out as a header.
 const MAX_ID_BYTES: usize = 4096;
 
-/// One event.
+/// Server-sent event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
     /// Its type; empty where it has none, which means `message`.
     pub(super) kind: String,
     /// Its data, the lines joined.
     pub(super) data: String,
-    /// Where to go on after it, where it says so.
+    /// Id after which the stream goes on, where the event has one.
     pub(super) id: Option<String>,
 }
 
 impl Event {
-    /// The messages in it, if that is what it holds: so many of a batch.
+    /// Reads the messages in the event, if it holds messages: at most `most` of a batch.
     ///
     /// # Errors
-    /// It should hold some, and does not; what is wrong with it.
+    /// The event should hold some, and does not; says why.
     pub(super) fn messages(self, most: usize) -> Result<Messages, String> {
         let message = matches!(self.kind.as_str(), "" | "message");
         // One without data only says where to go on.
@@ -45,7 +45,7 @@ impl Event {
     }
 }
 
-/// Why no more events come.
+/// Reason for which no more events come.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Cut {
     /// The connection has broken.
@@ -64,7 +64,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The events of a response, as far as there is room for them.
+    /// Reads the events of a response, as far as there is room for them.
     pub(super) fn new(response: Response, room: &ReadRoom) -> Self {
         Self {
             response,
@@ -73,8 +73,8 @@ impl Events {
         }
     }
 
-    /// The next event; `None` when the server has ended the stream. A part of an
-    /// event at the end is no event. Cancel safe.
+    /// Returns the next event; `None` when the server has ended the stream. A part of an event at
+    /// the end is no event. Cancel safe.
     ///
     /// # Errors
     /// The stream has broken, or the event is too large.
@@ -96,7 +96,7 @@ impl Events {
         self.parser.place.limit(bytes);
     }
 
-    /// How long the server wants one to wait before connecting again.
+    /// Returns the time that the server wants its clients to wait before connecting again.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.parser.retry
     }
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(ready.len(), 99);
     }
 
-    /// They are kept for as long as a stream lasts, and counted by nobody.
+    /// Ids and types are kept for as long as a stream lasts, and their bytes are not counted.
     #[test]
     fn ids_and_types_of_events_are_short() {
         let long = "x".repeat(MAX_ID_BYTES + 1);

@@ -12,8 +12,8 @@ use crate::read_room::ReadRoom;
 /// The largest event that is taken, in bytes.
 const LIMIT: usize = 512;
 
-/// Streams of events: how they are cut makes no difference, and events that are written
-/// again are the same. The first byte is how much comes in at once.
+/// Checks streams of events: how they are cut makes no difference, and events that are written and
+/// read again are the same. The first byte sets the size of the chunks.
 pub fn sse(data: &[u8]) {
     let [at_once, input @ ..] = data else {
         return;
@@ -47,7 +47,7 @@ pub fn sse(data: &[u8]) {
     }
 }
 
-/// The events in some chunks, and why there are no more.
+/// Returns the events in some chunks, and the error that ends them.
 fn read(chunks: &[&[u8]]) -> (VecDeque<Event>, Result<(), Cut>) {
     let mut parser = Parser::new(&ReadRoom::new(LIMIT));
     let mut ready = VecDeque::new();
@@ -57,7 +57,7 @@ fn read(chunks: &[&[u8]]) -> (VecDeque<Event>, Result<(), Cut>) {
     (ready, end)
 }
 
-/// Bodies: each message in one is a part of it, byte for byte, and a refusal answers the
+/// Checks bodies: each message in one is a part of it, byte for byte, and a refusal answers the
 /// request that it is of.
 pub fn upstream_messages(data: &[u8]) {
     let text = String::from_utf8_lossy(data);

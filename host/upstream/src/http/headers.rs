@@ -6,7 +6,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::channel::Outgoing;
 
-/// The session that a server has opened (until 2025-11-25).
+/// Header for the session that a server has opened (until 2025-11-25).
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -23,7 +23,7 @@ pub(super) fn is_modern(version: Option<&str>) -> bool {
     version.is_some_and(|version| version >= MODERN)
 }
 
-/// The headers of a message that is posted.
+/// Returns the headers of a message that is posted.
 pub(super) fn of_post(message: &Outgoing) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let accepted = HeaderValue::from_static("application/json, text/event-stream");
@@ -42,7 +42,7 @@ pub(super) fn of_post(message: &Outgoing) -> HeaderMap {
     headers
 }
 
-/// The headers of a request for a stream, of one that goes on after an event if need be.
+/// Returns the headers of a request for a stream, or for the rest of a stream after an event.
 pub(super) fn of_get(version: Option<&str>, last_event: Option<&str>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -53,7 +53,7 @@ pub(super) fn of_get(version: Option<&str>, last_event: Option<&str>) -> HeaderM
     headers
 }
 
-/// The headers of a request that ends a session.
+/// Returns the headers of a request that ends a session.
 pub(super) fn of_delete(version: Option<&str>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     insert(&mut headers, VERSION, version);
@@ -68,8 +68,8 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
     }
 }
 
-/// A value as 2026-07-28 wants it in a header: as it is, or in Base64 where a header
-/// could not hold it, or where it looks as if it were in Base64 already.
+/// Encodes a value as 2026-07-28 wants it in a header: as it is, or in Base64 where a header could
+/// not hold it, or where it looks as if it were in Base64 already.
 pub(super) fn encode(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && value.trim_matches(' ') == value

@@ -1,4 +1,4 @@
-//! Where all that an upstream says arrives, over whichever of its streams.
+//! Inbox of one connection, in which messages of all streams of the upstream arrive.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 use crate::Lost;
 use crate::channel::{QueueRoom, ReceivedMessage};
 
-/// The way to the peer of one connection.
+/// Queue of messages for the peer of one connection.
 pub(super) struct Inbox {
-    /// Gone once nothing more can come: that is how the peer notices.
+    /// Sender to the peer. Gone once nothing more can come: that is how the peer notices.
     sender: Mutex<Option<mpsc::Sender<ReceivedMessage>>>,
     room: QueueRoom,
     epitaph: Mutex<Option<String>>,
@@ -19,7 +19,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// A new one, whose messages come out of the receiver.
+    /// Creates an inbox, whose messages come out of the receiver.
     pub(super) fn new(message_bytes: usize) -> (Self, mpsc::Receiver<ReceivedMessage>) {
         // Enough for a burst; whoever sends more waits until the peer has read.
         let (sender, receiver) = mpsc::channel(64);
@@ -71,7 +71,7 @@ impl Inbox {
         self.ended.cancelled().await;
     }
 
-    /// Keeps why something has failed, as the last words of the upstream.
+    /// Keeps the reason for a failure, as the last words of the upstream.
     pub(super) fn note(&self, why: &str) {
         let mut epitaph = self.epitaph.lock().unwrap_or_else(PoisonError::into_inner);
         // What came first after the end explains it.
@@ -80,7 +80,7 @@ impl Inbox {
         }
     }
 
-    /// The last words, if there were any.
+    /// Returns the last words, if there were any.
     pub(super) fn epitaph(&self) -> Option<String> {
         self.epitaph
             .lock()

@@ -1,4 +1,4 @@
-//! What a server says by itself, on a stream that is asked for with GET (until
+//! Messages that a server sends by itself, on a stream that is asked for with GET (until
 //! 2025-11-25).
 
 use std::sync::Arc;
@@ -52,7 +52,7 @@ async fn listen(connection: &Streamable) {
     }
 }
 
-/// Reads one stream to its end; says whether that was an orderly one.
+/// Reads one stream to its end. Returns whether that was an orderly one.
 ///
 /// # Errors
 /// The peer has gone.

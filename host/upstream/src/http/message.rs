@@ -1,4 +1,4 @@
-//! What there is to know of a message to carry it: nothing but whose answer it is.
+//! Reading of messages as far as their transport needs it: only which request one answers.
 
 use dormouse_jsonrpc::{Envelope, MessageLimits, RequestId, items};
 use dormouse_text::visible::is_hidden;
@@ -8,17 +8,17 @@ use serde_json::value::RawValue;
 /// The messages of a body or an event.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    /// Those that are taken.
+    /// Messages that are taken.
     pub(super) messages: Vec<Box<RawValue>>,
-    /// How many there are behind them.
+    /// Number of messages behind them.
     pub(super) left_out: usize,
 }
 
-/// The messages in a body or an event: one, or a batch of them (2025-03-26), of which so many are
-/// taken.
+/// Reads the messages in a body or an event: one, or a batch of them (2025-03-26), of which at most
+/// `most` are taken.
 ///
 /// # Errors
-/// It is neither a JSON object nor an array that has one.
+/// The text is neither a JSON object nor an array that has one.
 pub(super) fn parse(text: &str, most: usize) -> Result<Messages, String> {
     let text = text.trim();
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -57,8 +57,8 @@ fn is(id: &RequestId<'_>, request: u64) -> bool {
     id.number() == Some(request)
 }
 
-/// The JSON-RPC error in a body, addressed to the request that it came back for:
-/// a server that refuses a request before it has read it leaves the id out.
+/// Returns the JSON-RPC error in a body, addressed to the request that it came back for: a server
+/// that refuses a request before it has read it leaves the id out.
 pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
     let envelope = Envelope::read(body, &MessageLimits::default()).ok()?;
     // With a method it is read as a request, and whoever waits for an answer gets none.
@@ -90,9 +90,9 @@ pub(super) struct Refusal {
     pub(super) addressed: bool,
     /// Its code.
     pub(super) code: i64,
-    /// What it says.
+    /// Its message.
     pub(super) text: String,
-    /// The whole message as the answer to the request, if it is that.
+    /// Whole message as the answer to the request, if it is one.
     pub(super) answer: Option<Box<RawValue>>,
 }
 
@@ -103,14 +103,14 @@ struct Code {
     message: String,
 }
 
-/// An answer to a request in a server's place.
+/// Makes an error that answers a request in a server's place.
 pub(super) fn error(request: u64, code: i64, message: &str) -> Option<Box<RawValue>> {
     let text = dormouse_jsonrpc::error(&request.to_string(), code, message, None);
     RawValue::from_string(text).ok()
 }
 
-/// The first part of what a server has said, for an error's text: on one line,
-/// without anything that a terminal would obey.
+/// Returns the beginning of a server's text, for an error: on one line, without anything that a
+/// terminal would obey.
 pub(crate) fn excerpt(text: &str) -> String {
     const MAX_EXCERPT_CHARS: usize = 300;
     let mut shown = String::new();

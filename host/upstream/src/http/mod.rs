@@ -1,7 +1,8 @@
 //! Upstreams that speak MCP over HTTP: messages as they are, over whichever of MCP's
 //! two HTTP transports the server knows.
 //!
-//! Nothing is dialled, and no client made, before the first message is sent.
+//! Nothing is connected to, and no client made, before the first message is sent, unless the
+//! configuration names the older transport.
 
 mod address;
 mod annotations;
@@ -18,6 +19,7 @@ mod headers;
 mod inbox;
 mod listen;
 mod message;
+mod reading_threads;
 mod redirect;
 mod sse;
 mod streamable;
@@ -31,12 +33,13 @@ use dormouse_launch::{Http, HttpTransport};
 use futures::future::BoxFuture;
 use reqwest::Response;
 
-pub(crate) use address::{AddressKind, Reach};
+pub(crate) use address::{AddressKind, Reach, is_of_own_network, literal};
 pub(crate) use client::{client, named_hosts_client};
 pub(crate) use credentials::Credentials;
 use endpoint::Endpoint;
 use inbox::Inbox;
 pub(crate) use message::excerpt;
+pub(crate) use reading_threads::on_reading_thread;
 use sse::Sse;
 use streamable::{Failure, Streamable};
 
@@ -44,15 +47,15 @@ use super::Lost;
 use super::channel::{Channel, MessageSender, Outgoing, ReceivedMessage};
 use crate::read_room::ReadRoom;
 
-/// How long a server may take to begin an answer that needs no work. Some have to be
-/// woken up themselves, far away. The tests do not wait that long for one that hangs.
+/// Time that a server may take to begin an answer that needs no work. Some are started only then,
+/// far away. The tests do not wait that long for one that hangs.
 const RESPONSE_HEAD_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
 
 /// Connects to an upstream over HTTP: with [`HttpTransport::Sse`] by opening its
 /// stream, else without saying anything before the first message is sent.
 ///
 /// # Errors
-/// The entry leads nowhere, or the stream cannot be opened.
+/// The URL or a header is not valid, or the stream cannot be opened.
 pub(super) async fn connect(
     http: &Http,
     auth: Option<Arc<dyn Credentials>>,
@@ -120,7 +123,7 @@ impl Connection {
     }
 }
 
-/// The peer's hold on a connection, with which it ends.
+/// Sender that the peer holds. The connection ends with it.
 struct HttpSender(Arc<Connection>);
 
 impl MessageSender for HttpSender {
@@ -170,7 +173,7 @@ impl Drop for HttpSender {
     }
 }
 
-/// An error's text for an answer that is none, and the answer's body.
+/// Returns an error's text for an answer that is none, and the answer's body.
 async fn unexpected(site: &Endpoint, response: Response) -> (String, String) {
     let shown = Endpoint::shown(response.url());
     let status = response.status();

@@ -1,4 +1,4 @@
-//! Which redirects are followed.
+//! Redirects that are followed.
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
@@ -6,10 +6,10 @@ use reqwest::header::HeaderValue;
 use super::Endpoint;
 use crate::Lost;
 
-/// Where a redirect leads to. How far it may lead, the client sees to that goes there.
+/// Returns the URL that a redirect leads to. The client for that URL checks its address.
 ///
 /// # Errors
-/// It must not be followed.
+/// The redirect must not be followed.
 pub(super) fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
     let shown = Endpoint::shown(from);
     let target = location.to_str().ok().and_then(|text| from.join(text).ok());

@@ -1,5 +1,5 @@
-//! HTTP with server-sent events (2024-11-05): one stream for all that the server says,
-//! whose first event says where messages are posted.
+//! HTTP with server-sent events (2024-11-05): one stream for all messages of the server, whose
+//! first event has the URL that messages are posted to.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::channel::{Outgoing, ReceivedMessage};
 pub(super) struct Sse {
     site: Arc<Endpoint>,
     inbox: Arc<Inbox>,
-    /// Where messages are posted.
+    /// URL that messages are posted to.
     endpoint: Url,
 }
 
@@ -131,7 +131,7 @@ async fn begin(site: &Endpoint) -> Result<(Events, Url), Lost> {
     }
 }
 
-/// Reads the stream to its end, and says what that was.
+/// Reads the stream to its end. Returns words for how it has ended.
 async fn read(mut events: Events, site: &Endpoint, inbox: &Inbox) -> String {
     loop {
         match events.next().await {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use dormouse_jsonrpc::member;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::annotations::Annotations;
 use super::answer;
@@ -20,8 +20,11 @@ use crate::Lost;
 use crate::channel::{Outgoing, ReceivedMessage};
 use crate::large::without_blocking;
 
-/// How long the end of a session may take.
+/// Time that the end of a session may take.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
+
+/// Most replies to the server's own requests that are on their way at once.
+const MAX_REPLIES: usize = 2;
 
 /// A connection over streamable HTTP. It holds no socket of its own.
 pub(super) struct Streamable {
@@ -29,26 +32,28 @@ pub(super) struct Streamable {
     pub(super) inbox: Arc<Inbox>,
     annotations: Annotations,
     known: Mutex<ConnectionState>,
-    /// Whether what the server says by itself is heard, or asked for.
+    /// Whether the stream of messages that the server sends by itself is open, or asked for.
     pub(super) listening: watch::Sender<bool>,
+    /// Room for replies to the server's requests that are on their way.
+    replying: Semaphore,
 }
 
-/// What is known of the connection, for requests that carry no message.
+/// State of the connection, for requests that carry no message.
 #[derive(Debug, Clone, Default)]
 struct ConnectionState {
     session: Option<Session>,
     version: Option<String>,
 }
 
-/// Why a message has not been taken.
+/// Reason for which a message has not been taken.
 pub(super) enum Failure {
-    /// As it is told to the peer.
+    /// Error, as the peer is told it.
     Lost(Lost),
     /// The server does not know the first message: it may speak something older.
     Unknown {
-        /// What it has said to it.
+        /// Error that the server has answered with.
         why: String,
-        /// The same as the answer to the message, if it can be one.
+        /// Error as the answer to the message, if it can be one.
         answer: Option<Box<RawValue>>,
     },
 }
@@ -59,7 +64,7 @@ impl From<Lost> for Failure {
     }
 }
 
-/// Why there is no stream.
+/// Reason for which there is no stream.
 pub(super) enum Closed {
     /// There never will be one.
     ForGood(Lost),
@@ -75,11 +80,12 @@ impl Streamable {
             annotations: Annotations::default(),
             known: Mutex::default(),
             listening: watch::Sender::new(false),
+            replying: Semaphore::new(MAX_REPLIES),
         }
     }
 
-    /// Posts a message, and hands to the peer what comes back. Dropping it ends the
-    /// POST, which since 2026-07-28 is what cancels a request.
+    /// Posts a message, and hands the messages that come back to the peer. Dropping the future ends
+    /// the POST, which since 2026-07-28 is what cancels a request.
     pub(super) async fn post(self: &Arc<Self>, message: &Outgoing) -> Result<(), Failure> {
         let method = message.method.as_deref();
         let version = message.version.as_deref();
@@ -101,6 +107,12 @@ impl Streamable {
             .session
             .filter(|_| method != Some("initialize"));
         let first = matches!(method, Some("initialize" | "server/discover"));
+        let is_reply = method.is_none() && message.id.is_none();
+        // A server asks as often as it likes, and each reply is another connection to read.
+        let _turn = match is_reply {
+            true => self.replying.acquire().await.ok(),
+            false => None,
+        };
         let response = self
             .site
             .ask(&Ask {
@@ -157,8 +169,8 @@ impl Streamable {
         }
     }
 
-    /// Asks for a stream: of what the server says by itself, or, after an event, of
-    /// what would have followed it.
+    /// Asks for a stream: of messages that the server sends by itself, or of those that would have
+    /// followed an event.
     pub(super) async fn open(
         &self,
         after: Option<&str>,
@@ -198,8 +210,8 @@ impl Streamable {
         })
     }
 
-    /// Waits until nothing more can come but answers to POSTs. At once, where nothing else is
-    /// heard.
+    /// Waits until nothing more can come but answers to POSTs. Returns at once where there is no
+    /// other stream.
     pub(super) async fn listened(&self) {
         let mut listening = self.listening.subscribe();
         // It is ours, so that it does not go.
@@ -213,7 +225,7 @@ impl Streamable {
             .clone()
     }
 
-    /// Hands messages to the peer. Says whether one of them answers the request.
+    /// Hands messages to the peer. Returns whether one of them answers the request.
     pub(super) async fn hand_on(
         &self,
         messages: Vec<Box<RawValue>>,
@@ -249,7 +261,7 @@ impl Streamable {
         Ok(answered)
     }
 
-    /// What to make of an answer that is an error of HTTP.
+    /// Handles an answer that is an error of HTTP.
     async fn refused(
         &self,
         response: Response,

@@ -87,8 +87,8 @@ async fn a_server_that_has_ended_at_a_request_is_not_sent_it_again() {
     assert_eq!(stats["first"], json!(["initialize"]));
 }
 
-/// One that is met first without a handshake, and then takes long to answer one: the next time it
-/// is sent that again, and behaves as its client expects.
+/// A server that is met first without a handshake, and then takes long to answer one, is sent one
+/// again the next time, and behaves as its client expects.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_slow_once_is_begun_with_as_its_client_would_the_next_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ async fn a_server_hears_of_its_client_as_it_has_introduced_itself() {
     }
 }
 
-/// A server that looks for what its client can be asked in the handshake would otherwise go on
+/// A server that looks in the handshake for what its client can be asked would otherwise go on
 /// without asking, or ask in vain.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_clients_of_the_same_kind_share_a_connection() {
@@ -167,7 +167,7 @@ async fn only_clients_of_the_same_kind_share_a_connection() {
     }
 }
 
-/// Whether they can share one shows only when it is there.
+/// Whether they can share a connection shows only when it is there.
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_of_the_stateless_era_that_come_together_share_a_connection() {
     for (odds, shared) in [(&["shared", "both"][..], true), (&["shared"], false)] {

@@ -1,4 +1,4 @@
-//! What an upstream asks its client while it is started: the roots, above all.
+//! Questions that an upstream asks its client while it is started: for roots, above all.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn ear(era: ClientEra, thinks: Duration) -> Arc<Ear> {
 }
 
 impl OddServer {
-    /// The roots that the server has been named when a call reaches it.
+    /// Returns the number of roots that the server has been named when a call reaches it.
     async fn named(&self, ear: &Arc<Ear>) -> usize {
         let ear: Arc<dyn Listener> = ear.clone();
         let answer = self.call_as(ONE, ear, ("stats", json!({}))).await.unwrap();
@@ -30,7 +30,7 @@ async fn a_first_call_comes_after_the_answer_to_what_was_asked_before_it() {
             let odd = odd(&["asks-early"]);
             let ear = ear(era.clone(), thinks);
             assert_eq!(odd.named(&ear).await, 1, "{era:?} {thinks:?}");
-            assert_eq!(*ear.asks.lock().unwrap(), 1, "{era:?} {thinks:?}");
+            assert_eq!(ear.asked(), 1, "{era:?} {thinks:?}");
         }
     }
 }
@@ -51,7 +51,7 @@ async fn a_server_that_asks_often_has_its_client_asked_once() {
     for era in ERAS() {
         let odd = odd(&["asks-often"]);
         let client = ear(era.clone(), Duration::ZERO);
-        let asks = || *client.asks.lock().unwrap();
+        let asks = || client.asked();
         // Two pages of tools are listed.
         assert_eq!(odd.named(&client).await, 34, "{era:?}");
         assert_eq!(asks(), 1, "{era:?}");
@@ -71,7 +71,7 @@ async fn a_server_that_asks_often_has_its_client_asked_once() {
     }
 }
 
-/// Nothing tells that a stateless client will not call again with its answers.
+/// A stateless client does not tell that it will not call again with its answers.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_call_leaves_unanswered_the_next_one_is_asked() {
     let odd = odd(&["asks-often"]);
@@ -89,7 +89,7 @@ async fn what_one_call_leaves_unanswered_the_next_one_is_asked() {
     assert_eq!(named, 34);
     assert!(begun.elapsed() < LIMIT / 2, "{begun:?}");
     // Once for what the other one has left, and once for what is asked since it calls.
-    assert!(*next.asks.lock().unwrap() <= 2);
+    assert!(next.asked() <= 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,7 @@ async fn a_start_that_waits_for_its_client_says_so() {
     assert!(why.contains("`input_required`"), "{why}");
 }
 
-/// What fails because the host ends says nothing of the server.
+/// An error that comes from the end of the host says nothing of the server.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_the_host_breaks_off_is_no_failure_of_the_server() {
     let odd = odd(&["starts-slowly"]);

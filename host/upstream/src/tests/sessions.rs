@@ -1,12 +1,11 @@
-//! What passes between an upstream and the sessions whose connection it is, in and
-//! outside of calls.
+//! Messages between an upstream and the sessions of its connection, in and outside of calls.
 
 use super::*;
 
 const TWO: SessionId = SessionId(2);
 
 impl OddServer {
-    /// Has a session's client be there between its calls, too.
+    /// Makes a session's client reachable between its calls, too.
     fn attended(&self, session: SessionId, able: &[Capability]) -> Arc<Ear> {
         let client = Ear::able(able);
         let mut clients = self.door.clients.lock().unwrap();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Old text, new text and what the JavaScript package `diff` 8 makes of them.
+/// Reads cases: old text, new text and the diff by the JavaScript package `diff` 8.
 fn cases(json: &str) -> Vec<[String; 3]> {
     let cases: serde_json::Value = serde_json::from_str(json).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();

@@ -1,12 +1,12 @@
 //! Brace expansion: `{a,b}` and `{1..9}`, nested, as in Bash.
 
-/// How many patterns one may expand to.
+/// Most patterns that one may expand to.
 const MAX_EXPANSIONS: usize = 1024;
 
-/// How deep braces may be nested.
+/// Deepest nesting of braces.
 const MAX_DEPTH: usize = 16;
 
-/// All patterns that `pattern` stands for. Escapes stay as they are.
+/// Returns all patterns that `pattern` stands for. Escapes stay as they are.
 pub(super) fn expand(pattern: &str) -> Result<Vec<String>, &'static str> {
     let chars: Vec<char> = pattern.chars().collect();
     alternatives(&chars, 0)
@@ -44,7 +44,7 @@ fn alternatives(chars: &[char], depth: usize) -> Result<Vec<String>, &'static st
     Ok(results)
 }
 
-/// Splits what follows a `{` at its `}`.
+/// Splits the text after a `{` at its `}`.
 fn body(chars: &[char]) -> Option<(&[char], &[char])> {
     let mut depth = 0_usize;
     let mut escaped = false;
@@ -61,7 +61,7 @@ fn body(chars: &[char]) -> Option<(&[char], &[char])> {
     None
 }
 
-/// What stands in place of `{body}`.
+/// Returns the texts that stand in place of `{body}`.
 fn group(body: &[char], depth: usize) -> Result<Vec<String>, &'static str> {
     if let Some(sequence) = sequence(body) {
         return sequence;
@@ -100,7 +100,7 @@ fn at_commas(body: &[char]) -> Vec<&[char]> {
     .collect()
 }
 
-/// `1..9`, `01..10..3` or `a..e`.
+/// Reads `1..9`, `01..10..3` or `a..e`.
 fn sequence(body: &[char]) -> Option<Result<Vec<String>, &'static str>> {
     let text: String = body.iter().collect();
     let mut pieces = text.split("..");

@@ -1,6 +1,6 @@
-//! One name against the part of a pattern between two slashes.
+//! Match of one name against the part of a pattern between two slashes.
 
-/// How deep groups like `+(a|@(b|c))` may be nested.
+/// Deepest nesting of groups like `+(a|@(b|c))`.
 const MAX_DEPTH: usize = 4;
 
 /// A pattern for one name.
@@ -80,7 +80,7 @@ fn nodes(chars: &[char], depth: usize) -> Result<Vec<Node>, &'static str> {
     Ok(nodes)
 }
 
-/// Splits what follows `@(` at the bars and the closing parenthesis.
+/// Splits the text after `@(` at the bars and the closing parenthesis.
 fn group(chars: &[char]) -> Option<(Vec<&[char]>, &[char])> {
     let (mut depth, mut start, mut escaped) = (0_usize, 0, false);
     let mut alternatives = Vec::new();
@@ -139,7 +139,7 @@ fn class(chars: &[char]) -> Option<(Class, &[char])> {
     }
 }
 
-/// A character of a class, which may be escaped.
+/// Reads a character of a class, which may be escaped.
 fn member(first: char, tail: &[char]) -> Option<(char, &[char])> {
     match first {
         '\\' => tail.split_first().map(|(&escaped, tail)| (escaped, tail)),
@@ -147,7 +147,7 @@ fn member(first: char, tail: &[char]) -> Option<(char, &[char])> {
     }
 }
 
-/// `[:alpha:]` and its like, inside a class.
+/// Reads `[:alpha:]` and its like, inside a class.
 fn named(chars: &[char]) -> Option<(Predicate, &[char])> {
     // The longest name has six letters.
     let text: String = chars.iter().take("[:xdigit:]".len()).collect();
@@ -184,7 +184,7 @@ impl Class {
     }
 }
 
-/// All positions in `name` where `nodes` can end, if they start at one of `from`.
+/// Returns all positions in `name` where `nodes` can end, if they start at one of `from`.
 fn ends(nodes: &[Node], name: &[char], from: Vec<bool>) -> Vec<bool> {
     nodes.iter().fold(from, |from, node| match node {
         Node::Char(wanted) => steps(name, &from, |c| c == *wanted),
@@ -230,7 +230,7 @@ fn repeatedly(alternatives: &[Vec<Node>], name: &[char], from: &[bool]) -> Vec<b
     }
 }
 
-/// `!(…)`: any piece of the name, even an empty one, that is none of these.
+/// Matches `!(…)`: any piece of the name, even an empty one, that is none of these.
 fn other_than(alternatives: &[Vec<Node>], name: &[char], from: &[bool]) -> Vec<bool> {
     let mut all = vec![false; from.len()];
     for (start, _) in from.iter().enumerate().filter(|(_, at)| **at) {

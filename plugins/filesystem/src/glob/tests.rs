@@ -1,6 +1,6 @@
 use super::*;
 
-/// Pattern, path and what minimatch 10 with `{ dot: true }` says.
+/// Pattern, path and the result of minimatch 10 with `{ dot: true }`.
 const CASES: &[(&str, &str, bool)] = &[
     ("a/**", "a", false),
     ("a/**", "a/b", true),

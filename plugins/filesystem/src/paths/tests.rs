@@ -107,7 +107,10 @@ fn paths_outside_are_refused_in_the_words_of_the_reference() {
         );
     }
     let nothing = Folders::default().resolve("/x").unwrap_err().to_string();
-    assert!(nothing.contains("[servers.NAME.grants]"), "{nothing}");
+    assert!(
+        nothing.contains("dormouse grant SERVER --grant-fs"),
+        "{nothing}"
+    );
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn home_is_expanded_where_it_is_known() {
     assert!(
         home.resolve("~/a.txt")
             .unwrap_err()
-            .contains("env = [\"HOME\"]")
+            .contains("--grant-env HOME")
     );
     let mut folders = home.folders();
     folders.home = Some(home.path("in"));
@@ -198,7 +201,7 @@ fn the_innermost_folder_decides_about_writing() {
     assert!(folders.is_writable("/a/bc"));
     let error = folders.check_writable("/a/b/c").unwrap_err().to_string();
     assert!(
-        error.contains("`/a/b` is granted read-only") && error.contains("mode = \"rw\""),
+        error.contains("`/a/b` is granted read-only") && error.contains("--grant-fs '/a/b:rw'"),
         "{error}"
     );
 }

@@ -332,7 +332,7 @@ fn a_pattern_is_a_regular_expression() {
     assert_eq!(pattern("(?!x)").len(), 1);
 }
 
-/// Each of them may take as long as a person does not notice.
+/// Each of these patterns is allowed by itself.
 #[test]
 fn patterns_of_a_component_have_a_limit_together() {
     let fields = |count: usize| {

@@ -68,8 +68,8 @@ interface tools {
 world filesystem { export tools; }
 "#;
 
-/// Takes away what a record always says and these servers, which silently drop
-/// unknown arguments, do not: that there is nothing but its fields.
+/// Removes the `additionalProperties` of records: these servers, which silently drop unknown
+/// arguments, publish none.
 fn open(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use super::*;
 
-/// So many definitions, each with so many properties that are other definitions.
+/// Returns so many definitions, each with so many properties that are other definitions.
 fn definitions(
     definitions: usize,
     properties: usize,
@@ -145,7 +145,8 @@ fn valid_schemas_are_shown_as_they_are() {
     }
 }
 
-/// Compiling is done where the stack is small, and takes no longer than the schema is.
+/// Compiling works where the stack is small, and takes time proportional to the length of the
+/// schema.
 #[test]
 fn the_most_nested_schema_is_compiled_on_a_small_stack() {
     // As deep as an item may be, each with a reference to the next at its bottom.

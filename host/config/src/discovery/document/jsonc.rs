@@ -6,7 +6,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::{DEEPEST, Member, Node, Unreadable, Value, empty};
 
-/// What editors allow in their settings, and nothing of JSON5: a file that its own
+/// Options for what editors allow in their settings, and nothing of JSON5: a file that its own
 /// client cannot read is not read here as if nothing were wrong.
 const ALLOWED: ParseOptions = ParseOptions {
     allow_comments: true,

@@ -9,19 +9,19 @@ pub(crate) use yaml::Places;
 
 use super::places::Syntax;
 
-/// How deep a document may be nested. Configuration is never near it; what is
-/// deeper was made to overflow somebody's stack.
+/// Most levels of nesting of a document. Configuration is never near it; a deeper document was made
+/// to overflow somebody's stack.
 const DEEPEST: usize = 100;
 
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    /// The byte at which it begins.
+    /// Byte at which the part begins.
     pub(crate) at: usize,
     pub(crate) value: Value,
 }
 
-/// What a part of a document is.
+/// Kind of a part of a document, with its content.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -42,12 +42,12 @@ pub(crate) struct Member {
     pub(crate) node: Node,
 }
 
-/// Why a text is no document.
+/// Reason why a text is no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// The byte at which it stops making sense.
+    /// Byte at which the text stops making sense.
     pub(crate) at: usize,
-    /// What is wrong. Nothing of the text is in it, which may be a secret.
+    /// Problem. Nothing of the text is in it, which may be a secret.
     pub(crate) message: String,
 }
 
@@ -61,18 +61,18 @@ impl Unreadable {
 }
 
 impl Node {
-    /// The value of a key. Of a key that is there twice the last one counts, as it
-    /// does for the clients.
+    /// Returns the value of a key. Of a key that is there twice the last one counts, as it does for
+    /// the clients.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.member(key).map(|member| &member.node)
     }
 
-    /// A key with its value.
+    /// Returns a key with its value.
     pub(crate) fn member(&self, key: &str) -> Option<&Member> {
         self.members().iter().rev().find(|member| member.key == key)
     }
 
-    /// The keys and values, where this is a table.
+    /// Returns the keys and values, where this is a table.
     pub(crate) fn members(&self) -> &[Member] {
         match &self.value {
             Value::Table(members) => members,
@@ -80,7 +80,7 @@ impl Node {
         }
     }
 
-    /// The parts, where this is a list.
+    /// Returns the parts, where this is a list.
     pub(crate) fn items(&self) -> &[Node] {
         match &self.value {
             Value::List(items) => items,
@@ -88,7 +88,7 @@ impl Node {
         }
     }
 
-    /// The text, where this is one.
+    /// Returns the text, where this is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -96,7 +96,7 @@ impl Node {
         }
     }
 
-    /// What this is, for a message that says what it should have been.
+    /// Returns the kind of the part, for a message that says what it should have been.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -118,7 +118,7 @@ pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
     }
 }
 
-/// What a file without anything in it says.
+/// Returns the content of a file without anything in it.
 fn empty() -> Node {
     Node {
         at: 0,

@@ -39,7 +39,7 @@ fn table(table: &dyn TableLike, depth: usize) -> Result<Value, Unreadable> {
     Ok(Value::Table(members.collect::<Result<_, _>>()?))
 }
 
-/// `key` is where the item's key is: a table may have no place of its own.
+/// Converts an item. `key` is the place of the item's key: a table may have no place of its own.
 fn node(item: &Item, key: usize, depth: usize) -> Result<Node, Unreadable> {
     let at = item.span().map_or(key, |span| span.start);
     if depth > DEEPEST {

@@ -9,8 +9,8 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use super::{DEEPEST, Member, Node, Unreadable, Value, empty};
 
-/// How many parts a document may have once each alias stands for what it means.
-/// Ten lines of aliases to aliases would otherwise fill any memory.
+/// Most parts of a document once each alias stands for what it means. Ten lines of aliases to
+/// aliases would otherwise fill any memory.
 const LARGEST: usize = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
@@ -29,8 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     Ok(tree.root.unwrap_or_else(empty))
 }
 
-/// Where the characters of a text are: the parser counts them, the tree wants
-/// bytes.
+/// Places of the characters of a text: the parser counts them, the tree wants bytes.
 pub(crate) struct Places {
     /// The byte of each character; none where both are the same.
     bytes: Option<Vec<usize>>,
@@ -72,7 +71,7 @@ enum Parts {
 struct Tree {
     open: Vec<Open>,
     root: Option<Node>,
-    /// What each anchor names, and of how many parts it is.
+    /// Nodes that anchors name, each with the number of its parts.
     anchors: HashMap<usize, (Node, usize)>,
     size: usize,
 }
@@ -126,7 +125,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Takes a part that is complete to where it belongs.
+    /// Puts a complete part into its container, or makes it the root.
     fn part(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), Unreadable> {
         self.size = self.size.saturating_add(size);
         if self.size > LARGEST {
@@ -159,7 +158,7 @@ impl Tree {
     }
 }
 
-/// How many parts a tree has, which is at most [`DEEPEST`] deep.
+/// Counts the parts of a tree, which is at most [`DEEPEST`] levels deep.
 fn count(node: &Node) -> usize {
     let mut waiting = vec![node];
     let mut parts = 0;
@@ -171,7 +170,7 @@ fn count(node: &Node) -> usize {
     parts
 }
 
-/// A plain scalar by the rules of the core schema.
+/// Reads a plain scalar by the rules of the core schema.
 fn scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,

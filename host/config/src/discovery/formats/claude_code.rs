@@ -11,6 +11,9 @@ use crate::discovery::entry::{Entry, Unit};
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
 use crate::discovery::{Surroundings, places};
+use crate::name::plain;
+
+use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
@@ -33,7 +36,7 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
     ],
 };
 
-/// The files of its settings: those of administrators, the user's, the project's.
+/// Returns the files of its settings: those of administrators, the user's, the project's.
 pub(crate) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
     let managed = places::claude_code_managed(around);
     let mut files = vec![(Scope::Managed, managed.join("managed-settings.json"))];
@@ -44,10 +47,8 @@ pub(crate) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
     more.retain(|file| file.extension().is_some_and(|end| end == "json"));
     more.sort();
     files.extend(more.into_iter().map(|file| (Scope::Managed, file)));
-    let folder = match around.variable("CLAUDE_CONFIG_DIR") {
-        Some(folder) => PathBuf::from(folder),
-        None => around.home.join(".claude"),
-    };
+    let moved = around.path("CLAUDE_CONFIG_DIR");
+    let folder = moved.unwrap_or_else(|| around.home.join(".claude"));
     files.push((Scope::User, folder.join("settings.json")));
     if let Some(project) = &around.project {
         let of_project = Scope::Project(project.clone());
@@ -72,20 +73,33 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     outcome
 }
 
-/// Tools that settings deny, by the names that their rules have for servers.
-pub(in crate::discovery) struct DeniedTools<'n>(HashMap<&'n str, Vec<&'n str>>);
+/// Tools that settings deny.
+pub(in crate::discovery) struct DeniedTools<'n> {
+    /// Tools by the names that the rules have for servers.
+    of_names: HashMap<&'n str, Vec<&'n str>>,
+    /// Rules with a `*`, which may stand for a part of a server's name.
+    patterns: Vec<&'n str>,
+}
+
+/// Beginning of the names that Claude Code has for tools of servers.
+const OPEN: &str = "mcp__";
 
 /// Most places at which the name of a server may end in a rule.
 const MAX_SPLITS: usize = 64;
 
 impl<'n> DeniedTools<'n> {
-    /// Reads the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in these settings.
+    /// Reads the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in settings.
     pub(in crate::discovery) fn of(settings: &[&'n Node]) -> Self {
         let mut all: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut patterns = Vec::new();
         let deny = |node: &&'n Node| node.get("permissions")?.get("deny");
         let rules = settings.iter().filter_map(deny).flat_map(Node::items);
         for rule in rules.filter_map(Node::text) {
-            let Some(rule) = rule.strip_prefix("mcp__") else {
+            let head = rule.split_once('*').map(|(head, _)| head);
+            if head.is_some_and(|head| head.starts_with(OPEN) || OPEN.starts_with(head)) {
+                patterns.push(rule);
+            }
+            let Some(rule) = rule.strip_prefix(OPEN) else {
                 continue;
             };
             all.entry(rule).or_default().push("*");
@@ -98,28 +112,35 @@ impl<'n> DeniedTools<'n> {
                 all.entry(server).or_default().push(tool);
             }
         }
-        Self(all)
+        Self {
+            of_names: all,
+            patterns,
+        }
     }
 
-    /// The names and patterns of what they deny of a server; `*` where that is all of it.
-    pub(in crate::discovery) fn of_server(&self, server: &str) -> Vec<&'n str> {
-        let plain = |c: char| match c.is_ascii_alphanumeric() || c == '-' {
-            true => c,
-            false => '_',
-        };
-        let server: String = server.chars().map(plain).collect();
-        let all = [server.as_str(), "*"];
-        let all = all.iter().filter_map(|server| self.0.get(server)).flatten();
-        all.copied().filter(|tool| !tool.is_empty()).collect()
+    /// Returns the names and patterns of the tools that are denied of a server; `*` where that is
+    /// all of it.
+    pub(in crate::discovery) fn of_server(&self, server: &str) -> Vec<String> {
+        if self.patterns.len() > tool_names::MAX_NAMES {
+            return vec!["*".to_owned()];
+        }
+        let named = self.of_names.get(&*plain(server)).into_iter().flatten();
+        let named = named.filter(|tool| !tool.is_empty());
+        let open = tool_names::open(OPEN, server, "__");
+        let patterns = self.patterns.iter();
+        let patterns = patterns.flat_map(|pattern| tool_names::denied(pattern, &open));
+        let all = named.map(|tool| (*tool).to_owned()).chain(patterns);
+        let mut known = HashSet::new();
+        all.filter(|tool| known.insert(tool.clone())).collect()
     }
 }
 
-/// What of the user's own file is about a project.
+/// Returns the part of the user's own file that is about a project.
 pub(in crate::discovery) fn of_project<'n>(root: &'n Node, project: &Path) -> Option<&'n Node> {
-    root.get("projects")?.get(&project.to_string_lossy())
+    root.get("projects")?.get(project.to_str()?)
 }
 
-/// In how many folders the user's own file switches off each server.
+/// Counts the folders in which the user's own file switches off each server.
 pub(in crate::discovery) fn folders_off<'n>(roots: &[&'n Node]) -> HashMap<&'n str, usize> {
     let mut folders = HashMap::new();
     let projects = roots.iter().filter_map(|root| root.get("projects"));
@@ -133,8 +154,8 @@ pub(in crate::discovery) fn folders_off<'n>(roots: &[&'n Node]) -> HashMap<&'n s
     folders
 }
 
-/// Why any server is off in a project, if it is, by what the user's own file says of
-/// that project.
+/// Returns the reason why any server is off in a project, if it is, by the part of the user's own
+/// file on that project.
 pub(in crate::discovery) fn off_here(project: &[&Node], server: &str) -> Option<&'static str> {
     let lists = project
         .iter()
@@ -145,9 +166,9 @@ pub(in crate::discovery) fn off_here(project: &[&Node], server: &str) -> Option<
         .then_some("`disabledMcpServers` names it")
 }
 
-/// Why a server of a project's `.mcp.json` is off, if it is: what any of the
-/// documents turns off is off; where some of them name servers that are on, the
-/// others are not.
+/// Returns the reason why a server of a project's `.mcp.json` is off, if it is: what any of the
+/// documents turns off is off; where some of them name servers that are on, and none turns on all,
+/// the others are off.
 pub(in crate::discovery) fn off(documents: &[&Node], server: &str) -> Option<&'static str> {
     let named = |key: &str| {
         let lists = documents.iter().filter_map(|node| node.get(key));

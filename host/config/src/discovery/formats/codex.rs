@@ -1,5 +1,5 @@
-//! Codex: `[mcp_servers.NAME]` in TOML. What is secret is taken from the environment
-//! by the variable's name: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
+//! Codex: `[mcp_servers.NAME]` in TOML. Secrets are taken from the environment by the names of
+//! variables: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
 
 use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::{Node, Value};
@@ -62,8 +62,8 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     outcome
 }
 
-/// Where the browser comes back to after a login at any of a document's servers, if
-/// the document says so beside them.
+/// Returns the redirect URI for logins at all of a document's servers, if the document has its port
+/// beside them.
 pub(in crate::discovery) fn redirect(root: &Node) -> Option<String> {
     let Value::Number(port) = &root.get("mcp_oauth_callback_port")?.value else {
         return None;
@@ -80,8 +80,8 @@ fn variable(name: &str, prefix: &'static str, needed: bool) -> Text {
     }
 }
 
-/// The variables that the program gets from Codex's own environment: names, or
-/// tables with a `name`.
+/// Returns the variables that the program gets from Codex's own environment: names, or tables with
+/// a `name`.
 fn passed_on(node: &Node) -> Vec<String> {
     let items = node.get("env_vars").map(Node::items).unwrap_or_default();
     let names = items.iter().filter_map(|item| {

@@ -10,7 +10,7 @@ use crate::discovery::entry::{Entry, Unit};
 use crate::discovery::library::{FileUse, Library};
 use crate::discovery::{Surroundings, expansion};
 
-/// The files of variables, in several folders.
+/// Name of the files of variables, in several folders.
 const FILE: &str = ".env";
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -36,8 +36,8 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     }
 }
 
-/// The secrets that Continue keeps in files of variables. Those in a project are
-/// for the project's own servers, which so are made of them.
+/// Reads the secrets that Continue keeps in files of variables. Those in a project are for the
+/// project's own servers, which so are made of them.
 pub(in crate::discovery) fn secrets(
     around: &Surroundings,
     project: Option<&Path>,

@@ -16,7 +16,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..COMMON
 };
 
-/// Its own keys, and those of Claude Code, whose `.mcp.json` it reads.
+/// Keys of Copilot's own, and those of Claude Code, whose `.mcp.json` Copilot reads.
 const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
     keys: &[

@@ -1,6 +1,8 @@
 //! Gemini CLI: `mcpServers`; `httpUrl` is streamable HTTP and counts before a `url`,
 //! which counts before a program. `timeout` is for a call, in milliseconds. Beside
-//! the servers, `mcp.allowed` and `mcp.excluded` name those that are on.
+//! the servers, `mcp.allowed` and `mcp.excluded`, which were `allowMCPServers` and
+//! `excludeMCPServers`, name those that are on; `tools.exclude`, which was `excludeTools`, has the
+//! names of tools that are off.
 
 use dormouse_launch::HttpTransport;
 
@@ -9,6 +11,8 @@ use crate::discovery::document::Node;
 use crate::discovery::entry::Unit;
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
+
+use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
     urls: &[
@@ -42,16 +46,35 @@ pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
     ],
 };
 
-/// Why a server is off by what a document says beside the servers, if it is.
+/// Returns the reason why a server is off, if it is, by a document's settings beside the servers.
 pub(in crate::discovery) fn off(root: &Node, server: &str) -> Option<&'static str> {
-    let settings = root.get("mcp")?;
-    let names = |key: &str| settings.get(key).map(Node::items);
+    let settings = root.get("mcp");
+    let names = |key: &str| settings.and_then(|it| it.get(key)).map(Node::items);
+    let old_names = |key: &str| root.get(key).map(Node::items);
     let named = |names: &[Node]| names.iter().any(|name| name.text() == Some(server));
-    if names("excluded").is_some_and(named) {
-        return Some("`mcp.excluded` names it");
-    }
     let unnamed = |names: &[Node]| !names.is_empty() && !named(names);
-    names("allowed")
-        .is_some_and(unnamed)
-        .then_some("`mcp.allowed` does not name it")
+    // Each of both has an older name.
+    if names("excluded").is_some_and(named) {
+        Some("`mcp.excluded` names it")
+    } else if old_names("excludeMCPServers").is_some_and(named) {
+        Some("`excludeMCPServers` names it")
+    } else if names("allowed").is_some_and(unnamed) {
+        Some("`mcp.allowed` does not name it")
+    } else if old_names("allowMCPServers").is_some_and(unnamed) {
+        Some("`allowMCPServers` does not name it")
+    } else {
+        None
+    }
+}
+
+/// Returns the tools of a server that a document turns off.
+pub(in crate::discovery) fn excluded(root: &Node, server: &str) -> Vec<String> {
+    let lists = [
+        root.get("excludeTools"),
+        root.get("tools").and_then(|tools| tools.get("exclude")),
+    ];
+    let names = lists.into_iter().flatten().flat_map(Node::items);
+    let opens = [("", "__"), ("mcp_", "_")];
+    let opens = opens.map(|(before, behind)| tool_names::open(before, server, behind));
+    tool_names::of_server(names.filter_map(Node::text), &opens)
 }

@@ -1,5 +1,6 @@
-//! The clients' formats: what is each one's own.
+//! The clients' formats: the peculiarities of each.
 
+pub(super) mod agents;
 pub(super) mod amp;
 pub(super) mod chatmd;
 pub(super) mod claude_code;
@@ -12,6 +13,8 @@ pub(super) mod forge;
 pub(super) mod gemini;
 pub(super) mod goose;
 pub(super) mod opencode;
+mod tool_names;
+pub(super) mod unheard;
 pub(super) mod vscode;
 pub(super) mod windsurf;
 pub(super) mod zed;
@@ -20,7 +23,7 @@ use super::dialect::{Dialect, Outcome};
 use super::entry::Entry;
 use crate::Client;
 
-/// How a client writes a server.
+/// Returns the dialect in which a client writes a server.
 pub(super) fn dialect(client: Client) -> Dialect {
     match client {
         Client::ClaudeCode => claude_code::DIALECT,

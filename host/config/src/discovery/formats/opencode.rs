@@ -1,6 +1,7 @@
 //! OpenCode: `mcp`; the program with its arguments is a list, and a string is split
 //! on white space. `timeout` is for every request, in milliseconds. Beside the
-//! servers, `tools` turns tools on and off by patterns of `<server>_<tool>`.
+//! servers, `tools` turns tools on and off by patterns of `<server>_<tool>`, and `permission`
+//! denies some.
 
 use crate::Filter;
 use crate::discovery::dialect::{COMMON, Dialect};
@@ -8,6 +9,8 @@ use crate::discovery::document::{Node, Value};
 use crate::discovery::entry::Unit;
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
+
+use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
     command_line: true,
@@ -19,7 +22,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..COMMON
 };
 
-/// The keys of both its versions.
+/// Keys of both versions of OpenCode.
 const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
     keys: &[
@@ -37,12 +40,20 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
     ],
 };
 
-/// Adds to a filter what a document's `tools` say of a server's. A pattern that
-/// turns all of them off leaves those on that others turn on.
+/// Adds a document's `tools` to the filter of a server. A pattern that turns all of its tools off
+/// leaves those on that others turn on.
 pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &str) {
-    // OpenCode puts a `_` for whatever it does not want in a tool's name.
-    let odd = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    let server = server.replace(odd, "_");
+    let open = tool_names::open("", server, "_");
+    let lists = ["tools", "permission"].map(|key| root.get(key).map(Node::members));
+    if lists
+        .iter()
+        .flatten()
+        .any(|list| list.len() > tool_names::MAX_NAMES)
+    {
+        filter.exclude.push("*".to_owned());
+        return;
+    }
+    deny(filter, root, &open);
     let patterns = root.get("tools").map(Node::members).unwrap_or_default();
     let mut all_off = false;
     let mut on = Vec::new();
@@ -50,13 +61,14 @@ pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &st
         let Value::Bool(shown) = member.node.value else {
             continue;
         };
-        let Some(pattern) = of_server(&member.key, &server) else {
+        if shown {
+            on.extend(tool_names::allowed(&member.key, &open));
             continue;
-        };
-        match shown {
-            true => on.push(pattern),
-            false if pattern.bytes().all(|byte| byte == b'*') => all_off = true,
-            false => filter.exclude.push(pattern),
+        }
+        let patterns = tool_names::denied(&member.key, &open);
+        match patterns.iter().any(|one| tool_names::is_all(one)) {
+            true => all_off = true,
+            false => filter.exclude.extend(patterns),
         }
     }
     if all_off {
@@ -64,16 +76,46 @@ pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &st
     }
 }
 
-/// The part of a pattern that is for the tools of a server, if any can match it.
-fn of_server(pattern: &str, server: &str) -> Option<String> {
-    let own = format!("{server}_");
-    if let Some(tools) = pattern.strip_prefix(&own) {
-        return Some(tools.to_owned());
+/// Removes what a document's `permission` denies from the filter of a server, the names of whose
+/// tools begin with `open`. Of the rules that are for all of its tools, the last one counts, and
+/// leaves on what rules behind it allow.
+fn deny(filter: &mut Filter, root: &Node, open: &str) {
+    let Some(permission) = root.get("permission") else {
+        return;
+    };
+    let mut on = None;
+    if permission.text() == Some("deny") {
+        on = Some(Vec::new());
     }
-    // A star before the tools begin stands for the rest of the server's name, and
-    // for as much of the tool's as comes after it.
-    let (before, after) = pattern.split_once('*')?;
-    own.starts_with(before).then(|| format!("*{after}"))
+    for member in permission.members() {
+        if !is_denied(&member.node) {
+            if let Some(on) = &mut on {
+                on.extend(tool_names::allowed(&member.key, open));
+            }
+            continue;
+        }
+        // A `?` stands for one character; what is denied may be more than is said.
+        let patterns = tool_names::denied(&member.key.replace('?', "*"), open);
+        match patterns.iter().any(|one| tool_names::is_all(one)) {
+            true => on = Some(Vec::new()),
+            false => filter.exclude.extend(patterns),
+        }
+    }
+    if on.is_some() {
+        filter.restrict(&Filter {
+            include: on,
+            ..Filter::default()
+        });
+    }
+}
+
+/// Whether a permission denies a tool, whatever it is called with.
+fn is_denied(permission: &Node) -> bool {
+    let by_input = permission.members();
+    let is_deny = |node: &Node| node.text() == Some("deny");
+    is_deny(permission)
+        || by_input.iter().any(|member| member.key == "*")
+            && by_input.iter().all(|member| is_deny(&member.node))
 }
 
 #[cfg(test)]
@@ -93,13 +135,70 @@ mod tests {
             (r#"{"git_*": false, "git_pull": true}"#, "push", false),
             (r#"{"*push": false}"#, "push", false),
             (r#"{"github_*": false}"#, "push", true),
+            (r#"{"*_push": false}"#, "push", false),
+            (r#"{"g*_push": false}"#, "push", false),
+            (r#"{"*it_push": false}"#, "push", false),
+            (r#"{"git*_push": false}"#, "push", false),
+            (r#"{"g*_p*h": false}"#, "push", false),
+            (r#"{"*_*": false}"#, "push", false),
+            (r#"{"*_push": false}"#, "pull", true),
+            (r#"{"git_*": false, "*_pull": true}"#, "pull", true),
+            (r#"{"git_re_po": false}"#, "re.po", false),
+            (r#"{"git_re_*": false}"#, "re/po", false),
             (r#"{"gi": false, "write": false, "x": 1}"#, "push", true),
         ] {
-            let text = format!(r#"{{"tools": {tools}}}"#);
-            let root = document::parse(&text, Syntax::Json).unwrap();
-            let mut filter = Filter::default();
-            add_to(&mut filter, &root, "git");
+            let filter = filter(&format!(r#"{{"tools": {tools}}}"#));
             assert_eq!(filter.shows(tool), shown, "{tools} {tool} {filter:?}");
         }
+    }
+
+    #[test]
+    fn of_too_long_a_list_all_is_off() {
+        for (key, off) in [("tools", "false"), ("permission", r#""deny""#)] {
+            for (count, shown) in [(500, true), (501, false)] {
+                let list: Vec<_> = (0..count).map(|n| format!(r#""x{n}": {off}"#)).collect();
+                let filter = filter(&format!(r#"{{"{key}": {{{}}}}}"#, list.join(",")));
+                assert_eq!(filter.shows("push"), shown, "{key} {count}");
+            }
+        }
+    }
+
+    fn filter(text: &str) -> Filter {
+        let root = document::parse(text, Syntax::Json).unwrap();
+        let mut filter = Filter::default();
+        add_to(&mut filter, &root, "git");
+        filter
+    }
+
+    #[test]
+    fn what_is_denied_is_off() {
+        for (permission, tool, shown) in [
+            (r#""deny""#, "push", false),
+            (r#""ask""#, "push", true),
+            (r#"{"git_push": "deny"}"#, "push", false),
+            (r#"{"git_push": "deny"}"#, "pull", true),
+            (r#"{"git_push": "ask", "bash": "deny"}"#, "push", true),
+            (r#"{"git_*": "deny"}"#, "push", false),
+            (r#"{"git*": "deny", "git_pull": "allow"}"#, "pull", true),
+            (r#"{"git*": "deny", "git_pull": "allow"}"#, "push", false),
+            (r#"{"git_pull": "allow", "git*": "deny"}"#, "pull", false),
+            (r#"{"*": "deny", "git_*": "ask"}"#, "pull", true),
+            (r#"{"*": "ask", "git_push": "deny"}"#, "push", false),
+            (r#"{"git_pu?h": "deny"}"#, "push", false),
+            (r#"{"*_push": "deny"}"#, "push", false),
+            (r#"{"g?t_push": "deny"}"#, "push", false),
+            (r#"{"git*_push": "deny"}"#, "push", false),
+            (r#"{"git_re_po": "deny"}"#, "re po", false),
+            (r#"{"git_*": "deny", "git_re_po": "allow"}"#, "re po", false),
+            (r#"{"git_push": {"*": "deny"}}"#, "push", false),
+            (r#"{"git_push": {"*": "deny", "x": "ask"}}"#, "push", true),
+            (r#"{"git_push": {"x": "deny"}}"#, "push", true),
+        ] {
+            let filter = filter(&format!(r#"{{"permission": {permission}}}"#));
+            assert_eq!(filter.shows(tool), shown, "{permission} {tool} {filter:?}");
+        }
+        let both =
+            r#"{"tools": {"git_*": false, "git_pull": true}, "permission": {"git_pull": "deny"}}"#;
+        assert!(!filter(both).shows("pull"));
     }
 }

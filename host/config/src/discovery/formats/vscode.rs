@@ -19,7 +19,7 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
     keys: &[("oauth.clientId", Means::ClientId)],
 };
 
-/// What each question is about, by its id.
+/// Returns the descriptions of the questions, by their ids.
 pub(in crate::discovery) fn questions(root: &Node) -> BTreeMap<String, String> {
     let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
     let about = inputs.iter().filter_map(|input| {

@@ -37,7 +37,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     })
 }
 
-/// The older shape as the newer one: the keys of `command` where the others are.
+/// Converts the older shape to the newer one: the keys of `command` go where the others are.
 fn flattened(node: &Node) -> Option<Node> {
     let command = node.get("command")?;
     if !matches!(command.value, Value::Table(_)) {

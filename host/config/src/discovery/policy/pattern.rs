@@ -15,15 +15,15 @@ pub(in crate::discovery) enum UrlPattern {
         port: PortPattern,
         path: String,
     },
-    /// `*` alone, or with something else that is no URL.
+    /// Pattern that is no URL: `*` alone, or with something else.
     Text(String),
 }
 
-/// The ports that a pattern means.
+/// Ports that a pattern matches.
 pub(in crate::discovery) enum PortPattern {
-    /// The usual one of the scheme.
+    /// The usual port of the scheme.
     Usual,
-    /// Ports that are like this pattern.
+    /// Ports that match this pattern.
     Like(String),
 }
 
@@ -35,12 +35,12 @@ pub(in crate::discovery) struct ConnectedUrl {
     port: Option<u16>,
     /// The port that is connected to.
     connected_port: Option<u16>,
-    /// From the first `/` on, with the query.
+    /// The path from the first `/` on, with the query.
     path: String,
 }
 
 impl ConnectedUrl {
-    /// The parts of a URL; none where it is none.
+    /// Reads the parts of a URL; none where it is none.
     pub(in crate::discovery) fn of(url: &str) -> Option<Self> {
         let url = Url::parse(url).ok()?;
         let mut path = decoded(url.path()).into_owned();
@@ -102,7 +102,7 @@ impl UrlPattern {
         })
     }
 
-    /// Whether a URL is one that the pattern means.
+    /// Whether a URL matches the pattern.
     pub(in crate::discovery) fn is_like(&self, url: &ConnectedUrl) -> bool {
         match self {
             Self::Parts {
@@ -132,7 +132,7 @@ impl UrlPattern {
     }
 }
 
-/// The host of a pattern, as the host of a URL is written that it is like.
+/// Returns the host of a pattern, written like the hosts of the URLs that it matches.
 fn of_host(name: &str) -> String {
     if !name.contains('*')
         && let Ok(host) = Host::parse(name)
@@ -148,7 +148,7 @@ fn of_host(name: &str) -> String {
     labels.collect::<Vec<_>>().join(".")
 }
 
-/// A host in the one way in which it is compared with others.
+/// Returns a host in the one form in which it is compared with others.
 fn canonical<S: AsRef<str>>(host: &Host<S>) -> String {
     match host {
         Host::Domain(name) => name.as_ref().trim_end_matches('.').to_lowercase(),
@@ -160,8 +160,8 @@ fn canonical<S: AsRef<str>>(host: &Host<S>) -> String {
     }
 }
 
-/// A path in which no letter is written as its byte. What separates parts of a path stays
-/// as it is.
+/// Decodes the letters of a path that are written as their bytes. What separates parts of a path
+/// stays as it is.
 fn decoded(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);

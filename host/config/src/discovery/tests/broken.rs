@@ -30,7 +30,7 @@ fn all() -> Vec<Client> {
     Client::all().collect()
 }
 
-/// What is found with one file replaced, in at most as long as nobody notices much.
+/// Discovers servers with one file replaced, and checks that this takes at most twenty seconds.
 fn with(home: &Home, file: &str, bytes: &[u8]) -> Discovery {
     let before = fs::read(home.path(file)).unwrap();
     home.write(file, bytes);
@@ -45,7 +45,7 @@ fn with(home: &Home, file: &str, bytes: &[u8]) -> Discovery {
     discovery
 }
 
-/// Whether a broken file was told of, and did no harm to the others.
+/// Checks that a broken file was told of, and did no harm to the others.
 fn alone(home: &Home, discovery: &Discovery, file: &str) {
     let broken = home.path(file);
     let told = discovery.problems().any(|problem| problem.file == broken);
@@ -332,7 +332,7 @@ fn every_mistake_is_told_with_its_place() {
         ),
         (
             "{\"a\": x}",
-            "1:22: this is not JSON: Unexpected token\nhint: its own client cannot read it either; nothing in it is used",
+            "1:22: this is not JSON: Unexpected token\nhint: mend it there; nothing in it is used until then",
         ),
         (
             "{\"a\": {\"command\": \"a\\u0000b\"}}",

@@ -6,8 +6,8 @@ use crate::install::{ImportRequest, import};
 const USER: &str = "home/.claude/settings.json";
 const PROJECT: &str = "project/.claude/settings.json";
 
-/// Whether Claude Code has a server, and which tools are taken from it, where one of the user's or
-/// of a project has that name.
+/// Returns whether Claude Code has a server, and the tools that are taken from it, where one of the
+/// user's or of a project has that name.
 fn denied(server: &str, is_of_project: bool, settings: &str, rule: &str) -> (bool, Vec<String>) {
     let home = Home::empty();
     let file = match is_of_project {
@@ -48,6 +48,13 @@ fn settings_deny_tools_and_servers_by_their_names() {
         ("my files", "mcp__my_files__write", true, "write"),
         ("a.b", "mcp__a_b", false, ""),
         ("a-b", "mcp__a-b__write", true, "write"),
+        ("memory", "mcp__mem*__read", true, "read"),
+        ("memory", "mcp__*ory__read", true, "read"),
+        ("memory", "*__read", true, "read"),
+        ("memory", "mcp__*_re*", true, "re*"),
+        ("memory", "mcp__mem*", false, ""),
+        ("memory", "*", false, ""),
+        ("memory", "mcp__x*__read", true, ""),
         ("a-b", "mcp__a_b__write", true, ""),
         ("my files!", "mcp__my_files___write", true, "write"),
         ("a__b", "mcp__a__b__write", true, "write"),
@@ -117,5 +124,195 @@ fn what_claude_code_denies_is_taken_over_as_a_rule_of_that_client() {
         "claude-code = { enabled = false }",
     ] {
         assert!(written.contains(part), "no {part} in {written}");
+    }
+}
+
+/// Clients deny tools by their own names for them, with patterns that may begin anywhere.
+#[test]
+fn what_a_client_denies_by_its_own_name_is_off() {
+    const AMP: (Client, &str) = (Client::Amp, "home/.config/amp/settings.json");
+    const GEMINI: (Client, &str) = (Client::Gemini, "home/.gemini/settings.json");
+    const CLAUDE: (Client, &str) = (Client::ClaudeCode, USER);
+    const OPENCODE: (Client, &str) = (Client::OpenCode, "home/.config/opencode/opencode.json");
+    for ((client, file), server, name, tool) in [
+        (AMP, "git", "mcp__*__delete", "delete"),
+        (AMP, "git", "mcp__g*__delete", "delete"),
+        (AMP, "git", "*__delete", "delete"),
+        (AMP, "git", "*it__delete", "delete"),
+        (AMP, "git", "mcp__git__repo_delete", "repo.delete"),
+        (AMP, "my.srv", "mcp__my.srv__delete", "delete"),
+        (AMP, "my.srv", "mcp__my_srv__delete", "delete"),
+        (GEMINI, "git", "mcp_git_repo_delete", "repo/delete"),
+        (GEMINI, "git", "git__repo_delete", "repo delete"),
+        (GEMINI, "git", "mcp_git_repo.a_delete", "repo.a/delete"),
+        (GEMINI, "my.srv", "my.srv__delete", "delete"),
+        (GEMINI, "my.srv", "mcp_my.srv_delete", "delete"),
+        (CLAUDE, "git", "mcp__git__repo_delete", "repo.delete"),
+        (CLAUDE, "git", "mcp__g*__repo_delete", "repo:delete"),
+        (OPENCODE, "git", "git_repo_delete", "repo.delete"),
+        (OPENCODE, "git", "g*_delete", "delete"),
+        (OPENCODE, "my.srv", "my.srv_delete", "delete"),
+    ] {
+        let home = Home::empty();
+        let entry = serde_json::json!({ "command": "x" });
+        let document = match client {
+            Client::Amp => serde_json::json!({
+                "amp.mcpServers": { server: entry }, "amp.tools.disable": [name],
+            }),
+            Client::Gemini => serde_json::json!({
+                "mcpServers": { server: entry }, "tools": { "exclude": [name] },
+            }),
+            Client::OpenCode => serde_json::json!({
+                "mcp": { server: { "type": "local", "command": ["x"] } },
+                "permission": { name: "deny" },
+            }),
+            _ => {
+                let servers = serde_json::json!({ "mcpServers": { server: entry } });
+                home.write("home/.claude.json", servers.to_string());
+                serde_json::json!({ "permissions": { "deny": [name] } })
+            }
+        };
+        home.write(file, document.to_string());
+        let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+        let filter = &discovery.found[0].server.bridge().unwrap().filter;
+        assert!(!filter.shows(tool), "{client} {name} {filter:?}");
+        assert!(filter.shows("read"), "{client} {name} {filter:?}");
+    }
+}
+
+#[test]
+fn rules_that_only_a_client_hears_are_told() {
+    const AMP: (Client, &str) = (Client::Amp, "home/.config/amp/settings.json");
+    const ZED: (Client, &str) = (Client::Zed, "home/.config/zed/settings.json");
+    const OPENCODE: (Client, &str) = (Client::OpenCode, "home/.config/opencode/opencode.json");
+    for ((client, file), rules, told) in [
+        (
+            AMP,
+            r#""amp.permissions": [{"tool": "mcp__s__b", "action": "reject"}]"#,
+            true,
+        ),
+        (
+            AMP,
+            r#""amp.permissions": [{"tool": "mcp__s__b", "action": "allow"}]"#,
+            false,
+        ),
+        (
+            AMP,
+            r#""amp.permissions": [{"tool": "Bash", "action": "reject"}]"#,
+            false,
+        ),
+        (
+            AMP,
+            r#""amp.mcpPermissions": [{"matches": {}, "action": "reject"}]"#,
+            true,
+        ),
+        (
+            ZED,
+            r#""agent": {"tool_permissions": {"tools": {"mcp:s:b": {"default": "deny"}}}}"#,
+            true,
+        ),
+        (
+            ZED,
+            r#""agent": {"tool_permissions": {"tools": {"terminal": {"default": "deny"}}}}"#,
+            false,
+        ),
+        (
+            ZED,
+            r#""agent": {"tool_permissions": {"default": "deny"}}"#,
+            true,
+        ),
+        (
+            OPENCODE,
+            r#""agent": {"build": {"permission": {"s_b": "deny"}}}"#,
+            true,
+        ),
+        (
+            OPENCODE,
+            r#""agent": {"build": {"tools": {"s_*": false}}}"#,
+            true,
+        ),
+        (
+            OPENCODE,
+            r#""agent": {"build": {"permission": {"bash": "deny"}}}"#,
+            false,
+        ),
+    ] {
+        let home = Home::empty();
+        let servers = match client {
+            Client::Amp => r#""amp.mcpServers": {"s": {"command": "x"}}"#,
+            Client::Zed => r#""context_servers": {"s": {"command": "x"}}"#,
+            _ => r#""mcp": {"s": {"type": "local", "command": ["x"]}}"#,
+        };
+        home.write(file, format!("{{{servers}, {rules}}}"));
+        let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+        let notes = &discovery.found[0].own.notes;
+        assert_eq!(notes.len(), usize::from(told), "{rules} {notes:?}");
+    }
+}
+
+/// Lists of tools that are off in the settings of other clients.
+#[test]
+fn what_is_off_in_a_client_is_off_for_that_client() {
+    const AMP: &str = "home/.config/amp/settings.json";
+    const GEMINI: &str = "home/.gemini/settings.json";
+    const OPENCODE: &str = "home/.config/opencode/opencode.json";
+    let server = serde_json::json!({ "command": "x" });
+    for (client, file, mut document, key, off) in [
+        (
+            Client::Amp,
+            AMP,
+            serde_json::json!({ "amp.mcpServers": { "my git": server } }),
+            "amp.tools.disable",
+            serde_json::json!([
+                "push",
+                "mcp__my_git__re*",
+                "builtin:pull",
+                "mcp__other__log",
+                7
+            ]),
+        ),
+        (
+            Client::Gemini,
+            GEMINI,
+            serde_json::json!({ "mcpServers": { "my git": server } }),
+            "excludeTools",
+            serde_json::json!(["push", "my_git__re*", "run(pull)", "other__log"]),
+        ),
+        (
+            Client::Gemini,
+            GEMINI,
+            serde_json::json!({ "mcpServers": { "my git": server } }),
+            "tools",
+            serde_json::json!({ "exclude": ["mcp_my_git_push", "mcp_my_git_re*"] }),
+        ),
+        (
+            Client::OpenCode,
+            OPENCODE,
+            serde_json::json!({ "mcp": { "my git": { "type": "local", "command": ["x"] } } }),
+            "permission",
+            serde_json::json!({ "my_git_push": "deny", "my_git_re*": "deny", "other_*": "deny" }),
+        ),
+    ] {
+        document[key] = off;
+        let home = Home::empty();
+        home.write(file, document.to_string());
+        let other = serde_json::json!({ "mcpServers": { "my git": server } });
+        home.write("home/.cursor/mcp.json", other.to_string());
+        let clients = [client, Client::Cursor];
+        let discovery = discover_all(&home.around(), &clients, &Inputs::new());
+        let merged = merge(&discovery, &|_| true).servers;
+        let server = &merged.values().next().unwrap().server;
+        for (tool, is_off) in [
+            ("push", true),
+            ("reset", true),
+            ("pull", false),
+            ("log", false),
+        ] {
+            for (client, is_off) in [(client, is_off), (Client::Cursor, false)] {
+                let shown = server.for_client(Some(client));
+                let filter = &shown.bridge().unwrap().filter;
+                assert_eq!(filter.shows(tool), !is_off, "{client} {tool} {filter:?}");
+            }
+        }
     }
 }

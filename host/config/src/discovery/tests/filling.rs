@@ -1,8 +1,10 @@
-//! What is filled in, and what is not: files of projects that nobody trusts, and too much.
+//! Values that are filled in, and those that are not: files of projects that nobody trusts, and too
+//! much.
 
 use super::*;
 
-/// What is found for all clients where so much may be filled in, and nothing in projects.
+/// Discovers the servers of all clients where `max_bytes` may be filled in, in projects only with
+/// `may_fill`.
 fn discover_within(around: &Surroundings, may_fill: bool, max_bytes: usize) -> Discovery {
     let clients: Vec<_> = Client::all().collect();
     let policy = FillPolicy {
@@ -22,7 +24,7 @@ fn naming(file: &str, times: usize) -> String {
     format!("{{\"mcp\": {{{}}}}}", servers.join(","))
 }
 
-/// How many bytes all arguments of all servers come to.
+/// Counts the bytes of all arguments of all servers.
 fn filled(discovery: &Discovery) -> usize {
     let launches = discovery
         .found
@@ -209,7 +211,7 @@ fn variables_are_filled_in_in_linear_time() {
     grows("arguments", &args);
 }
 
-/// How much is read before a project is trusted does not grow with the number of its files.
+/// The amount that is read before a project is trusted does not grow with the number of its files.
 #[test]
 fn all_files_of_a_project_share_what_is_read_of_it() {
     let home = Home::empty();

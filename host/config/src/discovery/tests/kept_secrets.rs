@@ -1,4 +1,4 @@
-//! What clients keep in files of variables: where it comes from, and what becomes of it where a
+//! Secrets that clients keep in files of variables: their sources, and what becomes of them where a
 //! server is taken over.
 
 use super::*;
@@ -51,7 +51,8 @@ fn each_variable_is_noted_with_the_file_that_it_is_of() {
     assert_eq!(shown.args, ["${{ secrets.A }}", "of root"]);
 }
 
-/// What of the user's stands before it decides nothing about what is shown.
+/// A value of the user's that stands before a project's in a text decides nothing about what is
+/// shown.
 #[test]
 fn what_a_project_fills_in_is_shown_whatever_the_users_variables_are() {
     let home = continued("project", r#""${{ secrets.LONG }}${{ secrets.A }}""#);
@@ -170,9 +171,14 @@ fn imported(home: &Home) -> (String, Vec<String>) {
     (text.unwrap_or_default(), import.left)
 }
 
+/// Servers that wait for something else as well: what works stays where it is.
 fn servers(key: &str, servers: &[(&str, &str)]) -> String {
+    let waits = match key {
+        "servers" => "${input:other}",
+        _ => "${env:DORMOUSE_UNSET}",
+    };
     let servers = servers.iter().map(|(name, file)| {
-        format!(r#""{name}": {{"type": "stdio", "command": "x", "args": ["{name}"], "envFile": "${{userHome}}/{file}"}}"#)
+        format!(r#""{name}": {{"type": "stdio", "command": "x", "args": ["{name}", "{waits}"], "envFile": "${{userHome}}/{file}"}}"#)
     });
     let servers: Vec<_> = servers.collect();
     format!(r#"{{"{key}": {{{}}}}}"#, servers.join(","))
@@ -218,10 +224,10 @@ fn what_would_be_one_question_of_two_servers_is_taken_over_once() {
         left[0].contains("`a_K`") && !left[0].contains("second"),
         "{left:?}"
     );
-    // With one secret, it is one server.
+    // With one secret, both have one answer.
     home.write("home/2.env", "K=first\n");
     let (text, left) = imported(&home);
-    assert_eq!(text.matches("${input:a_K}").count(), 1, "{text}");
+    assert_eq!(text.matches("${input:a_K}").count(), 2, "{text}");
     assert!(left.is_empty(), "{left:?}");
     // What a client's file asks itself is not what another server has in a file.
     home.write(

@@ -1,4 +1,4 @@
-//! One server for each name, out of several clients.
+//! Merging of several clients into one server for each name.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! How each client says in which way its user logs in, with the examples of its own
-//! documentation, and what becomes of it in `dormouse.toml`.
+//! OAuth settings of each client, with the examples of its own documentation, and what becomes of
+//! them in `dormouse.toml`.
 
 use dormouse_launch::{Http, OAuth};
 
@@ -35,8 +35,8 @@ fn shown(oauth: &OAuth) -> String {
     text.trim_end().to_owned()
 }
 
-/// The clients, where they write a server, what they write, what it means, and what
-/// of it is said not to be carried over.
+/// Clients, the places in which they write a server, the texts, their meanings, and the parts that
+/// are noted as not carried over.
 const TABLE: &[(Client, &str, &str, &str, &[&str])] = &[
     (
         Client::ClaudeCode,

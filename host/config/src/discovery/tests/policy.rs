@@ -9,7 +9,7 @@ const SERVERS: &str = r#"{"mcpServers": {
     "other": {"url": "https://other.example/x"}
 }}"#;
 
-/// The servers that are denied, with why, of a home with these settings.
+/// Returns the servers that are denied, with the reasons, of a home with these settings.
 fn denied(settings: &[(&str, &str)]) -> Vec<(String, String)> {
     let home = Home::empty();
     home.write("home/.claude.json", SERVERS);
@@ -89,10 +89,37 @@ fn what_is_denied_and_what_is_not_allowed() {
             "git",
         ),
         (r#"{"allowedMcpServers": true}"#, ""),
+        // A denial that is not fully understood denies what it names, and allows nothing.
+        (
+            r#"{"deniedMcpServers": [{"serverName": "git", "reason": "x"}]}"#,
+            "git",
+        ),
+        (
+            r#"{"deniedMcpServers": [{"serverName": "git", "serverUrl": "https://other.example/*"}]}"#,
+            "git other",
+        ),
+        (
+            r#"{"allowedMcpServers": [{"serverName": "git", "reason": "x"}]}"#,
+            "git local web other",
+        ),
     ] {
         for file in [USER, MANAGED, DROPPED_IN] {
             assert_eq!(names(&[(file, settings)]), expected, "{file} {settings}");
         }
+    }
+}
+
+/// Settings that cannot be read may deny anything, the user's as well: Claude Code may read what
+/// Dormouse cannot.
+#[test]
+fn nothing_is_allowed_by_administrators_settings_that_cannot_be_read() {
+    for (file, expected) in [
+        (MANAGED, "git local web other"),
+        (DROPPED_IN, "git local web other"),
+        (USER, "git local web other"),
+    ] {
+        let broken = r#"{"deniedMcpServers": [{"serverName": "git"}"#;
+        assert_eq!(names(&[(file, broken)]), expected, "{file}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::*;
 use crate::discovery::files::hook;
 
-/// Has a file say something else, by its number, each time before it is read.
+/// Gives a file another text, by its number, each time before it is read.
 fn changing(home: &Home, file: &str, text: impl Fn(usize) -> String + 'static) -> Rc<Cell<usize>> {
     let reads = Rc::new(Cell::new(0));
     let file = home.path(file);

@@ -42,8 +42,8 @@ fn write_entry(client: Client, around: &Surroundings, entry: &str) {
     fs::write(&place.file, text).unwrap();
 }
 
-/// What a value becomes in a client's file; `needs` where the server cannot be
-/// started with it.
+/// Returns what a value becomes in a client's file; `needs` where the server cannot be started with
+/// it.
 fn filled(client: Client, header: bool, value: &str) -> String {
     let home = Home::empty();
     home.write("home/secret.txt", "  of a file\n");
@@ -166,7 +166,7 @@ fn what_is_filled_into_headers_alone() {
     }
 }
 
-/// What of the user's a launch names, with a home in which all of it is there, or none.
+/// Lists what of the user's a launch names, with a home in which all of it is there, or none.
 fn named(client: Client, is_there: bool, write: &dyn Fn(&Surroundings)) -> Vec<String> {
     let home = Home::empty();
     let mut around = home.around();
@@ -234,7 +234,7 @@ fn what_is_filled_in_is_noted_whether_it_is_there_or_not() {
     assert!(seen > 30, "{seen}");
 }
 
-/// What is named by keys of their own.
+/// Keys that name a variable or a file by themselves.
 #[test]
 fn variables_and_files_that_keys_name_are_noted_whether_they_are_there_or_not() {
     use Client::*;
@@ -311,7 +311,7 @@ fn what_comes_after_too_much_is_noted_as_well() {
     assert!(named.contains("\"THE_NAME\""), "{named}");
 }
 
-/// What cannot be used may be used with other variables.
+/// A server that cannot be used may be usable with other variables.
 #[test]
 fn what_would_be_filled_into_an_unused_server_is_noted() {
     for (client, launch, is_skipped) in [

@@ -1,8 +1,7 @@
 //! JSON with comments and trailing commas.
 //!
-//! The text is spliced at the places that the parser tells. The parser's own
-//! editing would also tidy up what is around: blank lines and comments are a
-//! user's, not ours.
+//! The text is spliced at the places that the parser tells. The parser's own editing would also
+//! tidy up what is around: blank lines and comments are the user's.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged as _};
@@ -73,7 +72,7 @@ fn parse(text: &str) -> Result<Parsed<'_>, Uneditable> {
     Ok((parsed.value, parsed.tokens.unwrap_or_default()))
 }
 
-/// The object that a value has to be; `key` is whose value it is.
+/// Returns the object that a value has to be; `key` is the key of that value.
 fn object<'v, 't>(value: &'v Value<'t>, key: Option<&str>) -> Result<&'v Object<'t>, Uneditable> {
     match value {
         Value::Object(object) => Ok(object),
@@ -81,13 +80,13 @@ fn object<'v, 't>(value: &'v Value<'t>, key: Option<&str>) -> Result<&'v Object<
     }
 }
 
-/// Of a key that is there twice the last one counts, as it does for the clients.
+/// Finds a property. Of a key that is there twice the last one counts, as it does for the clients.
 fn find<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o ObjectProp<'t>> {
     let mut backwards = object.properties.iter().rev();
     backwards.find(|property| property.name.as_str() == key)
 }
 
-/// An entry within the tables that lead to it.
+/// Puts an entry into the tables that lead to it.
 fn nest(keys: &[String], name: &str, entry: &Json) -> Json {
     let within =
         |value: Json, key: &str| Json::Object([(key.to_owned(), value)].into_iter().collect());
@@ -97,13 +96,13 @@ fn nest(keys: &[String], name: &str, entry: &Json) -> Json {
         .fold(entry, |value, key| within(value, key))
 }
 
-/// A text with what has to be known to write in its style.
+/// A text, with the style in which more is written into it.
 struct Page<'t> {
     text: &'t str,
     tokens: Vec<TokenAndRange<'t>>,
     newline: &'static str,
     unit: &'t str,
-    /// Whether all of it is on one line.
+    /// Whether all of the text is on one line.
     flat: bool,
 }
 
@@ -130,7 +129,8 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The text of a file in which there is nothing but perhaps comments.
+    /// Returns the text of a file in which there is nothing but perhaps comments, with a value
+    /// added.
     fn begin(&self, root: &Json) -> String {
         let comments = self.text.trim_end();
         let lead = if comments.is_empty() {
@@ -221,8 +221,8 @@ impl<'t> Page<'t> {
         splices.apply(self.text)
     }
 
-    /// The text without a member and the comments in it and behind it in its line.
-    /// Those in lines of their own stay, whatever they are about.
+    /// Removes a member and the comments in it and behind it in its line. Comments in lines of
+    /// their own stay, whatever they are about.
     fn remove(&self, property: &ObjectProp<'_>) -> String {
         let Range { start, end } = property.range;
         let mut splices = Splices::default();
@@ -267,7 +267,7 @@ impl<'t> Page<'t> {
         (next.token == Token::Comma).then_some(next.range)
     }
 
-    /// Where the comments end that follow a place in its line.
+    /// Returns the end of the comments that follow a place in its line.
     fn comments_after(&self, at: usize) -> usize {
         let mut end = at;
         for token in self.tokens.iter().filter(|token| token.range.start >= at) {
@@ -280,8 +280,8 @@ impl<'t> Page<'t> {
         end
     }
 
-    /// A value as people write it: a line for each member of an object, a list of
-    /// words on one line.
+    /// Writes a value as people do: a line for each member of an object, a list of words on one
+    /// line.
     fn pretty(&self, value: &Json, indent: &str) -> String {
         match value {
             Json::Object(members) if !members.is_empty() => {

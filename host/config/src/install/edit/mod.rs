@@ -15,15 +15,15 @@ use crate::discovery::places::{Shape, Syntax};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A file that is not edited, and why.
+/// Reason why a file is not edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Uneditable {
-    /// The byte of the text at which that is.
+    /// Byte of the text at which that is.
     pub at: usize,
-    /// What is wrong there. No value of the text is in it, which may be a secret.
+    /// Problem at that place. No value of the text is in it, which may be a secret.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub hint: &'static str,
 }
 
@@ -36,7 +36,8 @@ impl Uneditable {
         }
     }
 
-    /// What has to be a table is none; `key` is whose value it is.
+    /// Makes the error for a value that has to be a table and is none; `key` is the key of that
+    /// value.
     fn no_table(at: usize, key: Option<&str>) -> Self {
         let what = key.map_or("the document".to_owned(), |key| format!("`{key}`"));
         Self::unreadable(at, format!("{what} is no table of servers"))
@@ -51,7 +52,7 @@ impl Uneditable {
     }
 }
 
-/// Where an entry is, or is to be, in a document.
+/// Place of an entry in a document.
 #[derive(Debug, Clone, Copy)]
 struct Where<'a> {
     /// The keys that lead from the top to the servers.
@@ -70,7 +71,7 @@ pub fn add(text: &str, shape: &Shape, name: &str, entry: &Json) -> Result<String
     edit(text, shape, name, Some(entry))
 }
 
-/// Removes the entry of that name from a file's servers, where there is one.
+/// Removes the entry with a name from a file's servers, where there is one.
 ///
 /// # Errors
 /// The file is malformed, or written in a way that cannot be edited safely.
@@ -78,7 +79,7 @@ pub fn remove(text: &str, shape: &Shape, name: &str) -> Result<String, Uneditabl
     edit(text, shape, name, None)
 }
 
-/// The entry of that name, where there is one.
+/// Returns the entry with a name, where there is one.
 ///
 /// # Errors
 /// The file is malformed.
@@ -96,7 +97,7 @@ pub fn get(text: &str, shape: &Shape, name: &str) -> Result<Option<Json>, Unedit
     Ok(found)
 }
 
-/// The names of a file's servers.
+/// Returns the names of a file's servers.
 ///
 /// # Errors
 /// The file is malformed.
@@ -159,7 +160,7 @@ fn read(text: &str, syntax: Syntax) -> Result<Json, Uneditable> {
     }
 }
 
-/// The servers of a document: made, where that is wanted and there are none.
+/// Returns the servers of a document; makes them, where that is wanted and there are none.
 fn servers<'j>(document: &'j mut Json, shape: &Shape, make: bool) -> Option<&'j mut Json> {
     let mut value = document;
     for key in &shape.keys {
@@ -182,7 +183,7 @@ fn servers<'j>(document: &'j mut Json, shape: &Shape, make: bool) -> Option<&'j 
     Some(value)
 }
 
-/// How many entries of a list of servers have that name.
+/// Counts the entries of a list of servers that have a name.
 fn count(document: &mut Json, shape: &Shape, name: &str) -> usize {
     let servers = servers(document, shape, false).and_then(|servers| servers.as_array());
     let items = servers.into_iter().flatten();
@@ -191,7 +192,7 @@ fn count(document: &mut Json, shape: &Shape, name: &str) -> usize {
         .count()
 }
 
-/// Sets an entry of the servers, or takes it out. False where they are no servers.
+/// Sets an entry of the servers, or removes it. Returns false where they are no servers.
 fn set(servers: &mut Json, name: &str, entry: Option<&Json>) -> bool {
     match servers {
         Json::Object(members) => {
@@ -225,8 +226,8 @@ fn set(servers: &mut Json, name: &str, entry: Option<&Json>) -> bool {
     true
 }
 
-/// A document without the empty tables that lead to its servers: in TOML they are
-/// there only where something is in them.
+/// Removes the empty tables that lead to a document's servers: in TOML they are there only where
+/// something is in them.
 fn pruned(mut document: Json, shape: &Shape) -> Json {
     fn prune(value: &mut Json, keys: &[String]) {
         let (Some((key, rest)), Some(table)) = (keys.split_first(), value.as_object_mut()) else {

@@ -1,5 +1,4 @@
-//! Putting text into a text, and taking text out, with every other byte left as it
-//! is.
+//! Inserting and removing parts of a text, with every other byte left as it is.
 
 use std::ops::Range;
 
@@ -8,17 +7,17 @@ use std::ops::Range;
 pub(super) struct Splices(Vec<(Range<usize>, String)>);
 
 impl Splices {
-    /// Puts `with` in place of what is there.
+    /// Replaces a range by `with`.
     pub(super) fn replace(&mut self, range: Range<usize>, with: impl Into<String>) {
         self.0.push((range, with.into()));
     }
 
-    /// Puts a piece in at a place, behind other pieces that were put in there.
+    /// Inserts a piece at a place, behind other pieces that were inserted there.
     pub(super) fn insert(&mut self, at: usize, piece: impl Into<String>) {
         self.replace(at..at, piece);
     }
 
-    /// The text with all of it done.
+    /// Returns the text with all pieces put in.
     pub(super) fn apply(mut self, text: &str) -> String {
         self.0.sort_by_key(|(range, _)| range.start);
         let mut done = String::with_capacity(text.len() + 512);
@@ -34,7 +33,7 @@ impl Splices {
     }
 }
 
-/// How a text ends its lines: as its first line does.
+/// Returns the end of line that a text uses: that of its first line.
 pub(super) fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(end) if text.get(..end).is_some_and(|line| line.ends_with('\r')) => "\r\n",
@@ -42,19 +41,19 @@ pub(super) fn newline(text: &str) -> &'static str {
     }
 }
 
-/// Where the line begins that a byte is in.
+/// Returns the beginning of the line that a byte is in.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     let before = text.get(..at).unwrap_or_default();
     before.rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// Where the next line begins after a byte, or the end of the text.
+/// Returns the beginning of the next line after a byte, or the end of the text.
 pub(super) fn next_line(text: &str, at: usize) -> usize {
     let after = text.get(at..).unwrap_or_default();
     after.find('\n').map_or(text.len(), |end| at + end + 1)
 }
 
-/// The blanks before a byte, where there is nothing else before it in its line.
+/// Returns the blanks before a byte, where there is nothing else before it in its line.
 pub(super) fn indent(text: &str, at: usize) -> Option<&str> {
     let before = text.get(line_start(text, at)..at)?;
     before
@@ -63,14 +62,13 @@ pub(super) fn indent(text: &str, at: usize) -> Option<&str> {
         .then_some(before)
 }
 
-/// Where the blanks end that begin at a byte.
+/// Returns the end of the blanks that begin at a byte.
 pub(super) fn skip_blanks(text: &str, at: usize) -> usize {
     let after = text.get(at..).unwrap_or_default();
     at + after.len() - after.trim_start_matches([' ', '\t']).len()
 }
 
-/// A text as it has to end before another line can be added to it: with the end of
-/// a line, unless it is empty.
+/// Whether a text has to get the end of a line before another line can be added to it.
 pub(super) fn line_end_missing(text: &str) -> bool {
     !text.is_empty() && !text.ends_with('\n')
 }

@@ -73,7 +73,7 @@ pub(super) fn remove(text: &str, at: Where<'_>) -> Result<String, Uneditable> {
     Ok(splices.apply(text))
 }
 
-/// The lines that an item is written in; `key` is where its key is.
+/// Collects the lines that an item is written in; `key` is the place of its key.
 fn blocks_of(text: &str, item: &Item, key: usize, blocks: &mut Vec<Range<usize>>) {
     match item {
         Item::None => {}
@@ -110,7 +110,7 @@ fn blocks_of_table(text: &str, table: &Table, blocks: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Where the last value ends that stands under a table's header.
+/// Returns the end of the last value under a table's header.
 fn lines_end(table: &Table) -> usize {
     let ends = table.iter().map(|(_, item)| match item {
         Item::Value(value) => value.span().map_or(0, |span| span.end),
@@ -120,7 +120,7 @@ fn lines_end(table: &Table) -> usize {
     ends.max().unwrap_or_default()
 }
 
-/// Runs of lines, those as one between which nothing is written.
+/// Joins runs of lines between which nothing is written.
 fn joined(text: &str, mut blocks: Vec<Range<usize>>) -> Vec<Range<usize>> {
     blocks.sort_by_key(|block| block.start);
     let mut joined: Vec<Range<usize>> = Vec::new();
@@ -139,7 +139,7 @@ fn joined(text: &str, mut blocks: Vec<Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// Lines with the blank lines around them that nobody needs without them.
+/// Extends lines to the blank lines around them that nobody needs without them.
 fn with_blank_lines(text: &str, lines: Range<usize>) -> Range<usize> {
     let head = text.get(..lines.start).unwrap_or_default();
     let tail = text.get(lines.end..).unwrap_or_default();
@@ -158,7 +158,7 @@ fn with_blank_lines(text: &str, lines: Range<usize>) -> Range<usize> {
     lines.start..lines.end + if spaced { blank_after } else { 0 }
 }
 
-/// A value as TOML writes it; none for null, which it has no word for.
+/// Returns a value as TOML writes it; none for null, which it has no word for.
 fn value(json: &Json) -> Option<Value> {
     Some(match json {
         Json::Null => return None,

@@ -1,8 +1,7 @@
 //! YAML, in block style: an entry is a run of lines.
 //!
-//! No crate edits YAML and keeps what is around. The places are the parser's; what
-//! is written in a way that lines cannot be put into (flow style, anchors) is
-//! refused.
+//! No crate edits YAML and keeps what is around. The places are the parser's; a document that is
+//! written in a way that lines cannot be put into (flow style, anchors) is refused.
 
 mod lines;
 mod part;
@@ -136,7 +135,7 @@ pub(super) fn remove(text: &str, at: Where<'_>) -> Result<String, Uneditable> {
     Ok(splices.apply(text))
 }
 
-/// An entry's indentation and its lines.
+/// Finds an entry's indentation and its lines.
 fn find<'t>(
     text: &'t str,
     part: &Part,
@@ -183,19 +182,19 @@ fn put_lines(text: &str, splices: &mut Splices, at: usize, lines: &str, newline:
     splices.insert(end, format!("{lead}{lines}"));
 }
 
-/// Where the colon behind a key ends.
+/// Returns the end of the colon behind a key.
 fn colon(text: &str, key: &Part) -> usize {
     let after = text.get(key.range.end..).unwrap_or_default();
     key.range.end + after.find(':').map_or(0, |at| at + 1)
 }
 
-/// The indentation of a key, which has to be the first thing in its line.
+/// Returns the indentation of a key, which has to be the first thing in its line.
 fn begin<'t>(text: &'t str, key: &Part) -> Result<&'t str, Uneditable> {
     indent(text, key.range.start)
         .ok_or_else(|| Uneditable::style(key.range.start, "several things on one line"))
 }
 
-/// The indentation of the dash before an item.
+/// Returns the indentation of the dash before an item.
 fn dash<'t>(text: &'t str, item: &Part) -> Result<&'t str, Uneditable> {
     let start = line_start(text, item.range.start);
     let before = text.get(start..item.range.start).unwrap_or_default();

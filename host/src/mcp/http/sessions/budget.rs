@@ -1,4 +1,4 @@
-//! Limits of the memory in which sessions keep what they have sent.
+//! Limits of the memory in which sessions keep their sent messages.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +15,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Takes note of how many sessions there are.
+    /// Notes the number of sessions.
     pub(super) fn among(&self, sessions: usize) {
         self.sessions.store(sessions, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! A request, from when it is let in to when it is answered or handed to rmcp.
+//! A request, from its admission to its answer or its handover to rmcp.
 
 use std::sync::Arc;
 
@@ -7,8 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::session::{Session, SessionInfo};
 
-/// A request that has its id for itself. Dropped, it is forgotten, unless rmcp has it
-/// by then.
+/// A request that is the only one of its id. Dropped, it is forgotten, unless rmcp has it by then.
 pub(in super::super) struct ClaimedRequestId {
     /// The host as the session has it, if the handshake is over.
     pub(in super::super) known: Option<Arc<SessionInfo>>,

@@ -16,7 +16,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-/// Which event of which stream: no other of the session has the same.
+/// Stream and index of an event: no other event of the session has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventId {
     pub(super) index: u64,
@@ -74,8 +74,8 @@ pub(super) struct StoredMessage {
 }
 
 impl StoredMessage {
-    /// Whether it is an answer for which there is no room: clients may leave any number of them
-    /// unread, and they are owed.
+    /// Checks whether it is an answer for which there is no room: clients may leave any number of
+    /// them unread, and the server has to keep these.
     pub(super) fn has_no_room(&self) -> bool {
         self.bytes > SHORT_BYTES && KEPT_BYTES.load(Ordering::Relaxed) > MAX_KEPT_BYTES
     }
@@ -109,8 +109,8 @@ impl From<ServerJsonRpcMessage> for StoredMessage {
     }
 }
 
-/// About how long a message is. To write it only to know that takes long where it is
-/// long, and then all of it that matters is a value.
+/// Returns about the length of a message. Writing it only to know that takes long where it is long,
+/// and then most of it is a value.
 fn content(message: &ServerJsonRpcMessage) -> usize {
     match message {
         ServerJsonRpcMessage::Response(JsonRpcResponse {
@@ -155,7 +155,7 @@ pub(super) struct Event {
     pub(super) said: StoredMessage,
 }
 
-/// Counts what is written to it.
+/// Counts the bytes that are written to it.
 struct Written(usize);
 
 impl io::Write for Written {

@@ -1,5 +1,5 @@
-//! The sessions of legacy clients: how many, how long, and what becomes of the calls
-//! of a client that has gone.
+//! The sessions of legacy clients: their number, their life, and the calls of a client that has
+//! gone.
 //!
 //! A [`session`] has [`streams`]: one for each request that needs more than one message
 //! for its answer, and one for all that answers nothing. What rmcp says comes through
@@ -37,13 +37,14 @@ use rmcp::transport::streamable_http_server::session::{
 
 use budget::Budget;
 pub(super) use claimed_request_id::ClaimedRequestId;
+use event::NoEvent;
 pub(super) use event::size;
 use session::Ended;
 use session::Session;
 pub(super) use session::SessionInfo;
 pub(super) use transport::Pipe;
 
-/// All sessions.
+/// Sessions of the server.
 #[derive(Clone)]
 pub(super) struct Sessions(Arc<Inner>);
 
@@ -54,7 +55,7 @@ struct Inner {
     budget: Arc<Budget>,
 }
 
-/// A request of that id is on its way already.
+/// Error: a request of that id is on its way already.
 #[derive(Debug)]
 pub(super) struct Taken;
 
@@ -76,14 +77,14 @@ impl Sessions {
         }))
     }
 
-    /// Whether there is room for one more, or would be without an idle one.
+    /// Checks whether there is room for one more, or would be without an idle one.
     pub(super) fn has_room(&self) -> bool {
         let open = self.open();
         open.len() < self.0.most || longest_idle(&open).is_some()
     }
 
-    /// Takes note of a request, unless one of its id is on its way; `None` where there
-    /// is no such session.
+    /// Claims the id of a request, unless one of that id is on its way; `None` where there is no
+    /// such session.
     pub(super) fn claim(
         &self,
         session: &str,
@@ -95,7 +96,7 @@ impl Sessions {
         session.claim(request).map(Some).ok_or(Taken)
     }
 
-    /// Takes note of what a session's handshake has come to.
+    /// Notes the outcome of a session's handshake.
     pub(super) fn know(&self, session: &str, known: SessionInfo) {
         if let Some(session) = self.find(session) {
             session.know(known);
@@ -110,7 +111,17 @@ impl Sessions {
         Ok(self.there(session)?.version())
     }
 
-    /// Ends a request that rmcp was not asked.
+    /// Checks whether nothing is to be had in a session after the event with that id, now or later,
+    /// or there is no such event. False where there is no such session.
+    pub(super) fn is_over(&self, session: &str, last_event_id: &str) -> bool {
+        let session = self.find(session);
+        session.is_some_and(|session| match last_event_id.parse() {
+            Ok(after) => session.is_over(after),
+            Err(NoEvent) => true,
+        })
+    }
+
+    /// Ends a request that was not passed to rmcp.
     pub(super) fn cancel(&self, session: &str, request: &RequestId) {
         if let Some(session) = self.find(session) {
             session.cancel(request);
@@ -162,10 +173,9 @@ impl Sessions {
     }
 }
 
-/// The session that can best be spared: nothing is asked in it, and it is one of the
-/// client that has most, so that no client ends the sessions of others. Of these, one in
-/// which nothing was ever asked goes first, then one that nobody listens to, then the one
-/// in which nobody was heard of for longest.
+/// Returns the session that can best be spared: one without a running request, of the client that
+/// has most, so that no client ends the sessions of others. Of these, one that never had a request
+/// goes first, then one without a reader, then the one whose client was not heard of for longest.
 fn longest_idle(open: &HashMap<SessionId, Arc<Session>>) -> Option<SessionId> {
     let mut shares: HashMap<Option<String>, usize> = HashMap::new();
     for session in open.values() {

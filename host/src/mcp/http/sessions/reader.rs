@@ -10,24 +10,24 @@ use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use super::event::EventId;
 use super::session::Session;
 
-/// Time after which a client that has lost its connection is told to come back: well before nobody
-/// waits for it any more.
+/// Time after which a client that has lost its connection is told to come back: well before its
+/// call is given up.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The events of a stream, for one reader. Dropped, it leaves.
 pub(super) struct Reader {
     session: Arc<Session>,
     stream: u64,
-    /// Which of the stream's readers it is; none where there is nothing to read.
+    /// Number of this reader among the stream's; none where there is nothing to read.
     turn: Option<u64>,
-    /// An event that says nothing but its id, which goes first.
+    /// An event with an id alone, which goes first.
     priming: Option<EventId>,
     /// Retry time that goes out with the first event.
     retry: Option<Duration>,
 }
 
 impl Reader {
-    /// Only a session makes one, which has counted it by then.
+    /// Makes a reader, for a session that has counted it.
     pub(super) fn new(
         session: Arc<Session>,
         (stream, turn): (u64, Option<u64>),

@@ -1,4 +1,4 @@
-//! Which stream of a session a message belongs on.
+//! Routes of a session's messages to its streams.
 
 use std::collections::HashMap;
 
@@ -15,9 +15,9 @@ use super::streams::STANDALONE_STREAM;
 #[derive(Default)]
 pub(super) struct Routes {
     asked: HashMap<RequestId, UnansweredRequest>,
-    /// By what a client calls the progress of a request, its stream.
+    /// Stream of each request, by its progress token.
     tokens: HashMap<ProgressToken, u64>,
-    /// By what a question to the client is called, the stream that it went out on.
+    /// Stream on which each question to the client went out, by the question's id.
     questions: HashMap<RequestId, u64>,
 }
 
@@ -25,20 +25,20 @@ pub(super) struct Routes {
 struct UnansweredRequest {
     /// The number of its stream, where it has one.
     number: u64,
-    /// Whether it has one: before that it is answered without any.
+    /// Whether it has a stream: before that it is answered without any.
     streams: bool,
-    /// Ends it, when cancelled, as long as rmcp does not know of it.
+    /// Cancelled to end it, as long as rmcp does not know of it.
     cancel: CancellationToken,
 }
 
 /// Destination of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// It is the answer which that stream ends with.
+    /// The answer with which that stream ends.
     Answer(u64),
-    /// It goes out on that stream.
+    /// That stream.
     On(u64),
-    /// Nobody waits for it.
+    /// No stream: nobody waits for the message.
     Nowhere,
 }
 
@@ -51,7 +51,7 @@ impl Routes {
         self.asked.contains_key(request)
     }
 
-    /// Takes note of a request; `None` where one of that id is on its way already.
+    /// Claims the id of a request; `None` where one of that id is on its way already.
     pub(super) fn claim(&mut self, request: &RequestId, number: u64) -> Option<CancellationToken> {
         if self.is_asked(request) {
             return None;
@@ -66,7 +66,7 @@ impl Routes {
         Some(cancel)
     }
 
-    /// Forgets a request that has not come to have a stream.
+    /// Forgets a request that has not got a stream.
     pub(super) fn release(&mut self, request: &RequestId, number: u64) {
         let unused = |asked: &UnansweredRequest| asked.number == number && !asked.streams;
         if self.asked.get(request).is_some_and(unused) {
@@ -74,7 +74,7 @@ impl Routes {
         }
     }
 
-    /// Gives a request that was taken note of a stream, and says its number.
+    /// Gives a claimed request a stream, and returns its number.
     pub(super) fn stream(
         &mut self,
         request: &RequestId,
@@ -95,7 +95,7 @@ impl Routes {
         }
     }
 
-    /// Forgets a request that has a stream, whose number this is.
+    /// Forgets a request that has a stream, and returns the stream's number.
     pub(super) fn forget(&mut self, request: &RequestId) -> Option<u64> {
         let number = self
             .asked
@@ -108,7 +108,7 @@ impl Routes {
         Some(number)
     }
 
-    /// Forgets all, and gives the requests that have streams.
+    /// Forgets all, and returns the requests that have streams.
     pub(super) fn end(&mut self) -> Vec<RequestId> {
         let Self { asked, .. } = std::mem::take(self);
         let asked = asked.into_iter();
@@ -120,19 +120,20 @@ impl Routes {
             .collect()
     }
 
-    /// Takes note that a question was answered.
+    /// Notes that a question was answered.
     pub(super) fn answered(&mut self, question: &RequestId) {
         self.questions.remove(question);
     }
 
-    /// The stream of the request that a message says it belongs to, as long as it has one.
+    /// Returns the stream of the request that a message names, as long as it has one.
     fn stream_of(&self, extensions: &Extensions) -> Option<u64> {
         let origin = extensions.get::<OriginatingRequestId>()?;
         let asked = self.asked.get(&origin.0).filter(|asked| asked.streams)?;
         Some(asked.number)
     }
 
-    /// Returns the destination of a message. One that belongs to no request goes with the news.
+    /// Returns the destination of a message. A message that belongs to no request goes to the
+    /// stream without one.
     pub(super) fn of(&mut self, message: &ServerJsonRpcMessage) -> Route {
         let answer = |this: &mut Self, request: Option<&RequestId>| {
             let number = request.and_then(|request| this.forget(request));

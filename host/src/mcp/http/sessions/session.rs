@@ -1,4 +1,4 @@
-//! Session: the requests of its client, and the messages that it is sent.
+//! Session: the requests of its client, and the messages to it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -28,7 +28,7 @@ const BACK: Duration = Duration::from_secs(2);
 /// Most messages of a client that wait for rmcp, which takes them at once.
 const WAITING: usize = 64;
 
-/// A session of the era that has them.
+/// A session of the era with sessions.
 pub(super) struct Session {
     budget: Arc<Budget>,
     state: Mutex<State>,
@@ -43,7 +43,7 @@ struct State {
     handshake: Option<oneshot::Sender<ServerJsonRpcMessage>>,
     /// Name of the client.
     client: Option<String>,
-    /// Whether anything was asked since the handshake.
+    /// Whether there was any request since the handshake.
     used: bool,
     /// The version of the protocol that was agreed on.
     version: Option<ProtocolVersion>,
@@ -53,8 +53,17 @@ struct State {
     inbox: Option<mpsc::Sender<ClientJsonRpcMessage>>,
     routes: Routes,
     streams: Streams,
-    /// The number that was given to a request last.
+    /// Number that was given to the last request.
     number: u64,
+}
+
+impl State {
+    /// Checks whether the client knows events that say nothing but their id.
+    fn is_primed(&self) -> bool {
+        let since = ProtocolVersion::V_2025_11_25;
+        let version = self.version.as_ref();
+        version.is_some_and(|version| version.as_str() >= since.as_str())
+    }
 }
 
 /// Data for those requests of a session that are answered without rmcp.
@@ -78,13 +87,13 @@ fn client_name(initialize: &ClientJsonRpcMessage) -> Option<String> {
     }
 }
 
-/// It has ended.
+/// Error: the session has ended.
 #[derive(Debug, thiserror::Error)]
 #[error("the session has ended")]
 pub(in super::super) struct Ended;
 
 impl Session {
-    /// A new one, and what its client says.
+    /// Makes a session, and returns it with the messages of its client.
     pub(super) fn new(budget: Arc<Budget>) -> (Arc<Self>, mpsc::Receiver<ClientJsonRpcMessage>) {
         let (inbox, said) = mpsc::channel(WAITING);
         let state = State {
@@ -109,13 +118,13 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note that the client is there.
+    /// Notes that the client is there.
     pub(super) fn hear(&self) {
         self.state().heard = Instant::now();
     }
 
-    /// Whether somebody listens, and when the client was last heard of; nothing where
-    /// something is asked.
+    /// Returns whether anybody listens, and when the client was last heard of; none where a request
+    /// is running.
     pub(super) fn idle(&self) -> Option<(bool, Instant)> {
         let state = self.state();
         let idle = state.routes.is_idle();
@@ -127,12 +136,12 @@ impl Session {
         self.state().client.clone()
     }
 
-    /// Whether anything was asked since the handshake.
+    /// Checks whether there was any request since the handshake.
     pub(super) fn is_used(&self) -> bool {
         self.state().used
     }
 
-    /// Takes note of what the handshake has come to.
+    /// Notes the outcome of the handshake.
     pub(super) fn know(&self, known: SessionInfo) {
         self.state().known = Some(Arc::new(known));
     }
@@ -142,7 +151,7 @@ impl Session {
         self.state().version.clone()
     }
 
-    /// Takes note of a request; `None` where one of that id is on its way already.
+    /// Claims the id of a request; `None` where one of that id is on its way already.
     pub(super) fn claim(self: &Arc<Self>, request: &RequestId) -> Option<ClaimedRequestId> {
         let mut state = self.state();
         let number = state.number + 1;
@@ -159,14 +168,14 @@ impl Session {
         })
     }
 
-    /// Forgets a request that rmcp was not asked.
+    /// Forgets a request that was not passed to rmcp.
     pub(super) fn release(&self, request: &RequestId, number: u64) {
         let mut state = self.state();
         state.routes.release(request, number);
         state.heard = Instant::now();
     }
 
-    /// Ends a request that rmcp was not asked.
+    /// Ends a request that was not passed to rmcp.
     pub(super) fn cancel(&self, request: &RequestId) {
         self.state().routes.cancel(request);
     }
@@ -192,7 +201,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// Asks rmcp something, and gives the stream that the answer comes on.
+    /// Passes a request to rmcp, and returns the stream with the answer.
     pub(super) async fn ask(
         self: &Arc<Self>,
         message: ClientJsonRpcMessage,
@@ -212,17 +221,20 @@ impl Session {
         Ok(reader)
     }
 
-    /// Tells rmcp something that is not answered.
+    /// Passes a message without an answer to rmcp.
     pub(super) async fn tell(&self, message: ClientJsonRpcMessage) -> Result<(), Ended> {
         match &message {
             ClientJsonRpcMessage::Notification(said) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &said.notification
                     && let Some(request) = &cancelled.params.request_id
                 {
-                    // Who has cancelled a request wants no answer.
                     let mut state = self.state();
                     if let Some(number) = state.routes.forget(request) {
-                        state.streams.close(number);
+                        // Its client ignores it. But for a stream that ends without an answer it
+                        // would come back, as for one that has broken.
+                        let error = streams::error(request.clone(), "the request was cancelled");
+                        state.streams.on(number, |stream| stream.answer(error));
+                        state.streams.expire(Instant::now());
                     }
                 }
             }
@@ -242,17 +254,14 @@ impl Session {
         inbox.send(message).await.map_err(|_| Ended)
     }
 
-    /// Gives the stream of what answers no request. What nobody was there to read
-    /// is read first.
+    /// Returns the stream of messages that answer no request. Those that no reader was there for
+    /// are read first.
     pub(super) fn listen(self: &Arc<Self>) -> Reader {
         self.attach(&mut self.state(), STANDALONE_STREAM)
     }
 
     fn attach(self: &Arc<Self>, state: &mut State, number: u64) -> Reader {
-        // Before that, clients do not know events that say nothing but their id.
-        let since = ProtocolVersion::V_2025_11_25;
-        let version = state.version.as_ref();
-        let is_primed = version.is_some_and(|version| version.as_str() >= since.as_str());
+        let is_primed = state.is_primed();
         let attached = state.streams.on(number, |stream| {
             let turn = stream.attach(None);
             (turn, is_primed.then(|| stream.prime()).flatten())
@@ -262,18 +271,29 @@ impl Session {
         Reader::new(self.clone(), (number, turn), priming.flatten())
     }
 
-    /// Gives what came after an event on its stream, and what is still to come on it.
+    /// Returns the events of a stream after that one, and those still to come.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Reader {
         let mut state = self.state();
+        let is_primed = state.is_primed();
         let State {
             streams, routes, ..
         } = &mut *state;
         let turn = streams.resume(after, |request| routes.is_asked(request));
+        // Some clients forget the id that they came back with.
+        let priming = turn.filter(|_| is_primed);
+        let priming = priming.and_then(|_| streams.on(after.stream, Stream::prime)?);
         state.readers += 1;
-        Reader::new(self.clone(), (after.stream, turn), None)
+        Reader::new(self.clone(), (after.stream, turn), priming)
     }
 
-    /// A stream that has ended.
+    /// Checks whether nothing is to be had after that event, now or later.
+    pub(super) fn is_over(&self, after: EventId) -> bool {
+        let state = self.state();
+        let is_asked = |request: &RequestId| state.routes.is_asked(request);
+        state.streams.is_over(after, is_asked)
+    }
+
+    /// Returns a stream that has ended.
     pub(super) fn nothing(self: &Arc<Self>) -> Reader {
         self.state().readers += 1;
         Reader::new(self.clone(), (STANDALONE_STREAM, None), None)
@@ -288,8 +308,8 @@ impl Session {
         polled.unwrap_or(Poll::Ready(None))
     }
 
-    /// Takes note that a reader has gone. If nobody comes to wait for the answer in
-    /// its place, the request is cancelled by and by.
+    /// Notes that a reader has gone. If no other comes to wait for the answer in its place, the
+    /// request is cancelled after some time.
     pub(super) fn leave(self: &Arc<Self>, number: u64, turn: Option<u64>) {
         let mut state = self.state();
         state.readers -= 1;
@@ -335,7 +355,7 @@ impl Session {
             .await;
     }
 
-    /// Sends what rmcp has to say.
+    /// Sends a message of rmcp.
     pub(super) fn send(&self, message: ServerJsonRpcMessage) {
         let said = StoredMessage::from(message);
         let is_answer = matches!(
@@ -361,14 +381,14 @@ impl Session {
         state.streams.shrink(self.budget.share());
     }
 
-    /// Forgets what was kept for long enough.
+    /// Forgets messages that were kept for long enough.
     pub(super) fn tidy(&self) {
         let mut state = self.state();
         state.streams.expire(Instant::now());
         state.streams.shrink(self.budget.share());
     }
 
-    /// Ends it, and all that is asked in it.
+    /// Ends the session, and all of its requests.
     pub(super) fn end(&self) {
         let mut state = self.state();
         state.streams.end();

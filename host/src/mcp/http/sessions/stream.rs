@@ -1,9 +1,9 @@
 //! Stream of a session: the messages that go out on it, its reader, and the events that are kept
 //! for a client that comes back.
 //!
-//! There is no queue besides what is kept. A reader has a place in it, and whoever
-//! sends never waits for a reader: one that is too slow is sent away, and may come back
-//! for what is still there.
+//! There is no queue besides the kept events. A reader has a place in these, and a sender never
+//! waits for a reader: one that is too slow is sent away, and may come back for the events that are
+//! still there.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
@@ -20,7 +20,7 @@ pub(super) const MAX_EVENTS: usize = 1024;
 /// A stream of events.
 pub(super) struct Stream {
     number: u64,
-    /// The request whose answer ends it. The one stream that answers none has no end.
+    /// The request whose answer ends it. The stream without a request has no end.
     request: Option<RequestId>,
     events: VecDeque<Event>,
     /// Memory that the events take together, in bytes.
@@ -29,24 +29,24 @@ pub(super) struct Stream {
     next: u64,
     /// The index of the first event that no reader has had.
     unread: u64,
-    /// Grows with every reader: the newest is the one that counts.
+    /// Number that grows with every reader: only the newest reader counts.
     turn: u64,
     /// The index of the event that the reader gets next, if there is one.
     reader: Option<u64>,
     /// Wakes the reader.
     waker: Option<Waker>,
-    /// Time at which its answer was there.
+    /// Time of its answer.
     ended: Option<Instant>,
 }
 
-/// Events that can be done without where there are too many, the most dispensable first.
+/// Events that can be dropped where there are too many, the most dispensable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EvictionClass {
     /// Events that were read, and are there only for a client that has missed them all the same.
     Read,
-    /// Events that nobody is there to read.
+    /// Events without a reader.
     Away,
-    /// Events that the reader does not read, except for an answer: that is owed.
+    /// Events that the reader does not read, except for an answer, which is kept.
     Unread,
 }
 
@@ -66,7 +66,7 @@ impl Stream {
         }
     }
 
-    /// Makes a stream of which nothing is left but that a client had that event of it.
+    /// Makes a stream of which it is only known that its client has had the event `id`.
     pub(super) fn after(id: EventId, request: RequestId) -> Self {
         let mut stream = Self::new(id.stream, Some(request));
         stream.next = id.index.saturating_add(1);
@@ -78,7 +78,7 @@ impl Stream {
         self.request.as_ref()
     }
 
-    /// Returns the time at which its answer was there.
+    /// Returns the time at which the stream's request was answered.
     pub(super) fn ended(&self) -> Option<Instant> {
         self.ended
     }
@@ -91,13 +91,12 @@ impl Stream {
         self.events.is_empty()
     }
 
-    /// Whether nobody has come since that reader, who has left.
+    /// Checks whether the reader with that turn has left, and none has come since.
     pub(super) fn is_left(&self, turn: u64) -> bool {
         self.turn == turn && self.reader.is_none()
     }
 
-    /// Returns the memory that it takes and that could be had back, in bytes. That of an answer
-    /// that somebody is there to read could not.
+    /// Returns the memory that could be freed, in bytes: all but that of an answer with a reader.
     pub(super) fn bytes(&self) -> usize {
         let owed = self.events.back().filter(|last| self.is_owed(last));
         self.bytes - owed.map_or(0, |last| last.said.bytes)
@@ -108,10 +107,10 @@ impl Stream {
         unread && self.ended.is_some() && event.index + 1 == self.next
     }
 
-    /// An id to come back with before there is anything to say; none where the next
-    /// event is there already.
+    /// Returns an id to come back with before the reader's first event; none where that event is
+    /// there already, or none comes.
     pub(super) fn prime(&mut self) -> Option<EventId> {
-        if self.unread < self.next {
+        if self.reader.unwrap_or(self.unread) < self.next || self.ended.is_some() {
             return None;
         }
         let index = self.index();
@@ -125,7 +124,7 @@ impl Stream {
         })
     }
 
-    /// Sends something.
+    /// Sends a message.
     pub(super) fn send(&mut self, said: impl Into<StoredMessage>) {
         let said = said.into();
         self.bytes += said.bytes;
@@ -137,8 +136,8 @@ impl Stream {
         self.wake();
     }
 
-    /// Sends the answer, which is the last that is sent, or why it is not: what is owed is kept
-    /// until it is read.
+    /// Sends the answer, which is the last message, or an error in its place: it is kept until it
+    /// is read.
     pub(super) fn answer(&mut self, said: impl Into<StoredMessage>) {
         self.ended = Some(Instant::now());
         let said = said.into();
@@ -151,8 +150,8 @@ impl Stream {
         }
     }
 
-    /// Lets somebody read from after that event on, or else what nobody has read yet;
-    /// whoever read before is sent away. Gives the reader's turn.
+    /// Attaches a reader from after that event on, or else from the first unread one; an earlier
+    /// reader is sent away. Returns the reader's turn.
     pub(super) fn attach(&mut self, after: Option<u64>) -> u64 {
         self.turn += 1;
         self.reader = Some(after.map_or(self.unread, |index| index.saturating_add(1)));
@@ -160,7 +159,7 @@ impl Stream {
         self.turn
     }
 
-    /// Takes note that a reader has gone. Whether that was the newest.
+    /// Detaches a reader. Returns whether it was the newest.
     pub(super) fn detach(&mut self, turn: u64) -> bool {
         let newest = self.turn == turn;
         if newest {
@@ -169,9 +168,15 @@ impl Stream {
         newest
     }
 
-    /// Whether such an event has ever been sent.
+    /// Checks whether the event with that index has ever been sent.
     pub(super) fn has_sent(&self, index: u64) -> bool {
         index < self.next
+    }
+
+    /// Checks whether no event comes after the one with that index, or there is none of it.
+    pub(super) fn is_over(&self, index: u64) -> bool {
+        let is_last = self.events.back().is_none_or(|last| last.index <= index);
+        !self.has_sent(index) || (self.ended.is_some() && is_last)
     }
 
     /// The next event for the reader of that turn; none where there are no more for it.
@@ -192,7 +197,7 @@ impl Stream {
         Poll::Pending
     }
 
-    /// Does without the oldest event, if that is one of those. Whether it was.
+    /// Drops the oldest event, if it is of that class. Returns whether it was.
     pub(super) fn spare(&mut self, what: EvictionClass) -> bool {
         let Some(first) = self.events.front() else {
             return false;
@@ -209,7 +214,7 @@ impl Stream {
         spared
     }
 
-    /// Ends it for whoever reads it.
+    /// Ends it for its reader.
     pub(super) fn close(&mut self) {
         self.reader = None;
         self.wake();
@@ -222,7 +227,7 @@ impl Stream {
         self.next - 1
     }
 
-    /// Drops the oldest event. Who has not read it cannot go on as if nothing were
+    /// Drops the oldest event. A reader that has not read it cannot go on as if nothing were
     /// missing.
     fn drop_first(&mut self) {
         let Some(event) = self.events.pop_front() else {

@@ -1,4 +1,4 @@
-//! All streams of a session, and how much of them is kept.
+//! Streams of a session, and the memory that they keep.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -12,23 +12,23 @@ use super::stream::{EvictionClass, Stream};
 /// The number of the stream that answers no request.
 pub(super) const STANDALONE_STREAM: u64 = 0;
 
-/// Time for which an answer is kept after it was there: as long as clients mostly wait for one.
+/// Time for which an answer is kept: as long as clients mostly wait for one.
 pub(super) const ANSWER_RETENTION: Duration = Duration::from_secs(60);
 
 /// Most streams that are kept of those that have their answers.
 const MAX_ENDED_STREAMS: usize = 64;
 
-/// Of how many streams it is known that their answers were there.
+/// Most streams without kept answers of which it is known that they were answered.
 const KNOWN: usize = 256;
 
 /// The streams of one session.
 pub(super) struct Streams {
     all: BTreeMap<u64, Stream>,
-    /// Memory that they take and could do without, in bytes.
+    /// Memory of all streams that could be freed, in bytes.
     bytes: usize,
     /// Number of those that have their answers.
     ended: usize,
-    /// Streams whose answers are kept no longer, and the requests that these were for.
+    /// Streams whose answers are kept no longer, and their requests.
     gone: VecDeque<(u64, RequestId)>,
 }
 
@@ -42,13 +42,13 @@ impl Streams {
         }
     }
 
-    /// Opens one for the answer to a request.
+    /// Opens a stream for the answer to a request.
     pub(super) fn open(&mut self, number: u64, request: RequestId) {
         let stream = Stream::new(number, Some(request));
         self.all.insert(number, stream);
     }
 
-    /// Does something with one, if it is there.
+    /// Calls `act` with a stream, if it is there.
     pub(super) fn on<T>(&mut self, number: u64, act: impl FnOnce(&mut Stream) -> T) -> Option<T> {
         let stream = self.all.get_mut(&number)?;
         let (bytes, ended) = (stream.bytes(), stream.ended().is_some());
@@ -58,13 +58,8 @@ impl Streams {
         Some(done)
     }
 
-    /// Ends one for good, with nothing more to be had of it.
-    pub(super) fn close(&mut self, number: u64) {
-        drop(self.take(number));
-    }
-
-    /// Lets a client that had that event go on after it. Gives the reader's turn, or
-    /// nothing where no such event is known of.
+    /// Lets a client that had that event go on after it. Returns the reader's turn, or none where
+    /// no such event is known.
     pub(super) fn resume(
         &mut self,
         after: EventId,
@@ -88,6 +83,21 @@ impl Streams {
         })?
     }
 
+    /// Checks whether nothing comes after that event, or no such event is known.
+    pub(super) fn is_over(
+        &self,
+        after: EventId,
+        is_asked: impl FnOnce(&RequestId) -> bool,
+    ) -> bool {
+        if let Some(stream) = self.all.get(&after.stream) {
+            return stream.is_over(after.index);
+        }
+        // Who comes back for an answer that is kept no longer hears of it.
+        let mut gone = self.gone.iter();
+        let gone = gone.find(|(number, _)| *number == after.stream);
+        gone.is_none_or(|(_, request)| is_asked(request))
+    }
+
     /// Forgets answers that are kept for too long, or are too many.
     pub(super) fn expire(&mut self, now: Instant) {
         while self.ended > 0 {
@@ -105,7 +115,7 @@ impl Streams {
         }
     }
 
-    /// Forgets what is more than that many bytes.
+    /// Drops the oldest events above that many bytes.
     pub(super) fn shrink(&mut self, most: usize) {
         // Who does not read is sent away, and after that nobody is there to read.
         for what in [
@@ -132,16 +142,16 @@ impl Streams {
         }
     }
 
-    /// Ends all of them, for good.
+    /// Ends all streams for good.
     pub(super) fn end(&mut self) {
         let numbers: Vec<u64> = self.all.keys().copied().collect();
         for number in numbers {
-            self.close(number);
+            drop(self.take(number));
         }
         self.gone.clear();
     }
 
-    /// Drops one that has its answer.
+    /// Drops a stream that has its answer.
     fn forget(&mut self, number: u64) {
         let Some(stream) = self.take(number) else {
             return;
@@ -220,6 +230,13 @@ mod tests {
         let mut streams = answered(3, 10);
         streams.expire(Instant::now() + ANSWER_RETENTION + Duration::from_secs(1));
         let after = |stream| EventId { index: 5, stream };
+        for (stream, is_asked, is_over) in [(2, true, true), (9, false, true), (1, false, false)] {
+            assert_eq!(
+                streams.is_over(after(stream), |_| is_asked),
+                is_over,
+                "{stream}"
+            );
+        }
         assert_eq!(streams.resume(after(2), |_| true), None);
         assert_eq!(streams.resume(after(9), |_| false), None);
         let turn = streams.resume(after(1), |_| false).unwrap();

@@ -79,6 +79,10 @@ impl Pair {
     fn resume(&self, after: &str) -> Reader {
         self.session.resume(after.parse().unwrap())
     }
+
+    fn is_over(&self, after: &str) -> bool {
+        self.session.is_over(after.parse().unwrap())
+    }
 }
 
 /// An event as a client sees it: its id, and its message, if it has one.
@@ -137,6 +141,53 @@ async fn an_answer_waits_for_who_comes_back() {
     }
     for unknown in ["4/1", "0/2", "3/0"] {
         assert_eq!(read(&mut pair.resume(unknown)), (vec![], true), "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn who_comes_back_for_nothing_is_told_so() {
+    let mut pair = Pair::of("2025-11-25").await;
+    let _readers = [pair.session.listen(), pair.ask(1).await, pair.ask(2).await];
+    pair.say(progress(1));
+    pair.say(answer(1));
+    for (after, over) in [
+        // There is the answer, or there will be.
+        ("0/1", false),
+        ("1/1", false),
+        ("0/2", false),
+        ("0/0", false),
+        // That was the answer.
+        ("2/1", true),
+        // There are no such events.
+        ("3/1", true),
+        ("1/2", true),
+        ("1/0", true),
+        ("0/9", true),
+    ] {
+        assert_eq!(pair.is_over(after), over, "{after}");
+    }
+}
+
+/// A client that loses its connection twice may have forgotten what it came back with.
+#[tokio::test]
+async fn who_comes_back_gets_an_id_for_the_next_time() {
+    for (version, primed) in [("2025-11-25", true), ("2025-06-18", false)] {
+        let mut pair = Pair::of(version).await;
+        drop(pair.ask(1).await);
+        pair.say(progress(1));
+        // Where something waits, that has one.
+        let mut waiting = pair.resume("0/1");
+        if primed {
+            assert_eq!(ids(&read(&mut waiting).0), ["1/1"]);
+        }
+        let had = if primed { "1/1" } else { "0/1" };
+        let (seen, over) = read(&mut pair.resume(had));
+        assert_eq!(seen.len(), usize::from(primed), "{version}");
+        assert!(!over);
+        pair.say(answer(1));
+        let (seen, over) = read(&mut pair.resume(had));
+        assert!(over);
+        assert_eq!(last(&seen)["result"]["made"], 1);
     }
 }
 
@@ -268,8 +319,13 @@ async fn who_cancels_or_ends_it_waits_for_nothing() {
         "params": { "requestId": 1 } });
     pair.session.tell(said(cancel)).await.unwrap();
     pair.say(answer(1));
-    assert_eq!(read(&mut cancelled), (vec![("0/1".into(), None)], true));
-    assert_eq!(read(&mut pair.resume("0/1")), (vec![], true));
+    // An error in place of the answer, or else clients came back for more.
+    let (seen, over) = read(&mut cancelled);
+    assert!(over);
+    assert_eq!(ids(&seen), ["0/1", "1/1"]);
+    assert_eq!(last(&seen)["id"], 1);
+    assert!(last(&seen)["error"]["message"].is_string(), "{seen:?}");
+    assert!(pair.is_over("1/1") && !pair.is_over("0/1"));
     assert!(pair.session.claim(&id(1)).is_some());
     let mut news = pair.session.listen();
     assert!(!read(&mut news).1 && !read(&mut running).1);

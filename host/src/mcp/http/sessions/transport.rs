@@ -26,8 +26,7 @@ impl Pipe {
 impl Transport<RoleServer> for Pipe {
     type Error = Infallible;
 
-    /// Nothing is sent any later than when this is called, so that all goes out in
-    /// the order in which it was said.
+    /// Sends at once, so that messages go out in the order of the calls.
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,

@@ -163,3 +163,91 @@ async fn a_peer_that_does_not_read_holds_the_server_back() {
     );
     assert!(why.contains("closed"), "{why}");
 }
+
+/// Server whose answers are heads of informational responses without end.
+struct EndlessHeads {
+    url: reqwest::Url,
+    /// Something for each 4096 heads that were taken, until a connection ends.
+    taken: std::sync::mpsc::Receiver<()>,
+}
+
+impl EndlessHeads {
+    fn start() -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let (sender, taken) = std::sync::mpsc::channel();
+        // Its own thread: the runtime of the test is what is to be free.
+        std::thread::spawn(move || {
+            use std::io::{Read as _, Write as _};
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+            let heads = b"HTTP/1.1 103 X\r\n\r\n".repeat(4096);
+            while stream.write_all(&heads).is_ok() {
+                let _ = sender.send(());
+            }
+        });
+        let url = reqwest::Url::parse(&url).unwrap();
+        Self { url, taken }
+    }
+
+    /// Checks that what asks it leaves this thread to others, and ends with its asker.
+    async fn keeps_nothing_waiting<T: Send + 'static>(
+        self,
+        asking: impl Future<Output = T> + Send + 'static,
+    ) {
+        let asking = tokio::spawn(asking);
+        // Some hundreds of thousands of heads have been taken.
+        let mut taken = 0;
+        while taken < 100 {
+            taken += self.taken.try_iter().count();
+            tokio::task::yield_now().await;
+        }
+        // On one thread with the reading, each of these turns would come after some megabytes of
+        // heads.
+        let turns = async {
+            for _ in 0..10_000 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let a_minute = Duration::from_secs(60);
+        tokio::time::timeout(a_minute, turns).await.unwrap();
+        assert!(!asking.is_finished());
+        // Who gives up ends the connection.
+        asking.abort();
+        assert!(asking.await.is_err_and(|error| error.is_cancelled()));
+        let ended = async {
+            while self.taken.try_recv() != Err(std::sync::mpsc::TryRecvError::Disconnected) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(a_minute, ended).await.unwrap();
+    }
+}
+
+/// Heads of informational responses are read without a pause, for as long as they come.
+#[tokio::test]
+async fn heads_without_end_keep_nothing_else_waiting() {
+    let server = EndlessHeads::start();
+    let client = crate::http::client(&server.url, Reach::Configured).unwrap();
+    let request = client.get(server.url.clone()).build().unwrap();
+    let asking = async move {
+        let sending = client.execute(request);
+        crate::http::on_reading_thread("floods", sending).await
+    };
+    server.keeps_nothing_waiting(asking).await;
+}
+
+/// Whoever wants a login names where it is to be had.
+#[tokio::test]
+async fn nor_do_those_of_a_server_of_logins() {
+    let server = EndlessHeads::start();
+    let http = Http {
+        url: server.url.to_string(),
+        ..Http::default()
+    };
+    let data = tempfile::tempdir().unwrap();
+    let auth = crate::auth::Auth::new("floods", &http, data.path());
+    let challenge = format!("Bearer resource_metadata=\"{}\"", server.url);
+    let asking = async move { auth.begin(Some(&challenge)).await.is_ok() };
+    server.keeps_nothing_waiting(asking).await;
+}

@@ -31,7 +31,7 @@ use super::*;
 
 type Body = UnsyncBoxBody<Bytes, std::io::Error>;
 
-/// What a server has been asked.
+/// Request to a server.
 #[derive(Debug, Clone)]
 struct Seen {
     method: Method,
@@ -106,7 +106,7 @@ impl Server {
     }
 }
 
-/// Connects with nobody logged in, and room for nobody else's messages.
+/// Connects without a login, and with room of its own for messages.
 async fn connect_to(http: &Http) -> Result<Channel, Lost> {
     connect(http, None, &ReadRoom::default()).await
 }
@@ -131,7 +131,7 @@ fn json(body: &str) -> Response<Body> {
     text(200, "application/json", body)
 }
 
-/// A stream of these pieces, which ends after them.
+/// Streams these pieces as events.
 fn sse(pieces: &[&str]) -> Response<Body> {
     let pieces: Vec<_> = pieces
         .iter()
@@ -140,12 +140,12 @@ fn sse(pieces: &[&str]) -> Response<Body> {
     stream(futures::stream::iter(pieces))
 }
 
-/// A body of these pieces; where one is an error, it breaks off.
+/// Makes a body of these pieces; where one is an error, it breaks off.
 fn body(pieces: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Body {
     StreamBody::new(pieces.map(|piece| piece.map(Frame::data))).boxed_unsync()
 }
 
-/// A stream that does not end by itself.
+/// Streams these pieces.
 fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
     Response::builder()
         .header("content-type", "text/event-stream; charset=utf-8")
@@ -153,7 +153,7 @@ fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response<Body> 
         .unwrap()
 }
 
-/// A stream of whatever is sent to it.
+/// Makes a stream of all that is sent to it.
 fn fed() -> (mpsc::UnboundedSender<String>, Response<Body>) {
     let (sender, receiver) = mpsc::unbounded_channel::<String>();
     let pieces = futures::stream::unfold(receiver, async |mut receiver| {
@@ -200,7 +200,7 @@ fn answer(id: u64) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":1.10,"unknown":[]}}}}"#)
 }
 
-/// The next message, which has to come soon.
+/// Returns the next message, which has to come soon.
 async fn next(channel: &mut Channel) -> String {
     let message = tokio::time::timeout(Duration::from_secs(10), channel.inlet.recv()).await;
     message

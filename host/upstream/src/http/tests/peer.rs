@@ -45,8 +45,8 @@ impl Caller {
     }
 }
 
-/// A server of 2025-11-25 whose sessions last for one call each. It says so with
-/// 404, or as most of those do that have been copied from an example.
+/// Starts a server of 2025-11-25 whose sessions last for one call each. It says so with 404, or as
+/// most servers do that have been copied from an example.
 async fn forgetful(by_the_book: bool) -> Server {
     let sessions = Arc::new(AtomicU32::new(0));
     let calls = Arc::new(AtomicU32::new(0));
@@ -115,10 +115,12 @@ async fn a_server_that_wants_a_login_is_not_asked_again_in_another_way() {
     assert_eq!(asked.count(), 1);
 }
 
-/// What comes on the stream of one call, whatever other calls are running.
+/// A question on the stream of one call goes to that call's client, whatever other calls are
+/// running.
 #[tokio::test]
 async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
     type Stream = (Value, mpsc::UnboundedSender<String>);
+    // Clients of different kinds have connections of their own, whose requests have the same ids.
     let open: Arc<Mutex<Vec<Stream>>> = Arc::default();
     let server = Server::start(move |seen: Seen| {
         let open = Arc::clone(&open);
@@ -140,12 +142,12 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
                     let (stream, response) = fed();
                     let mut open = open.lock().unwrap();
                     open.push((message["id"].clone(), stream));
-                    // Both calls are running when the first is asked something.
-                    if open.len() == 2 {
-                        for (id, stream) in open.iter() {
+                    // All calls are running when the first is asked something.
+                    if open.len() == 3 {
+                        for (asked, (id, stream)) in open.iter().enumerate() {
                             let log = json!({"jsonrpc": "2.0", "method": "notifications/message",
                                 "params": {"level": "info", "data": id}});
-                            let ask = json!({"jsonrpc": "2.0", "id": id, "method": "roots/list",
+                            let ask = json!({"jsonrpc": "2.0", "id": asked, "method": "roots/list",
                                 "params": {}});
                             stream
                                 .send(format!("data: {log}\n\ndata: {ask}\n\n"))
@@ -156,10 +158,10 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
                 }
                 // An answer to what was asked is the call's result.
                 None => {
-                    let mut open = open.lock().unwrap();
-                    let place = open.iter().position(|(id, _)| *id == message["id"]);
-                    let (_, stream) = open.swap_remove(place.unwrap());
-                    let answer = json!({"jsonrpc": "2.0", "id": message["id"],
+                    let open = open.lock().unwrap();
+                    let asked = message["id"].as_u64().unwrap();
+                    let (id, stream) = &open[usize::try_from(asked).unwrap()];
+                    let answer = json!({"jsonrpc": "2.0", "id": id,
                         "result": {"answer": message["result"], "error": message["error"]}});
                     stream.send(format!("data: {answer}\n\n")).unwrap();
                     status(202)
@@ -181,7 +183,7 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         gate: Arc::new(OneToolWithheld::default()),
     };
     let upstream = Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup);
-    let able = Ear::able(&[dormouse_protocol::Capability::Roots]);
+    let [able, other] = [(), ()].map(|()| Ear::able(&[dormouse_protocol::Capability::Roots]));
     let unable = Ear::able(&[]);
     let call = async |session, ear: &Arc<Ear>| {
         let session = Some(SessionId(session));
@@ -192,16 +194,19 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
         serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
     };
-    let (one, two) = tokio::join!(call(1, &able), call(2, &unable));
-    assert_eq!(one["answer"]["to"], "roots/list", "{one}");
+    let (one, two, three) = tokio::join!(call(1, &able), call(2, &unable), call(3, &other));
+    for answer in [one, three] {
+        assert_eq!(answer["answer"]["to"], "roots/list", "{answer}");
+    }
     assert_eq!(two["error"]["code"], -32601, "{two}");
-    for ear in [able, unable] {
+    for (ear, asked) in [(able, 1), (unable, 0), (other, 1)] {
+        assert_eq!(ear.asked(), asked);
         assert_eq!(ear.heard().len(), 1, "{:?}", ear.heard());
     }
 }
 
-/// A server of 2025-11-25 that takes each call with 202, and answers on the stream of what it says
-/// by itself, if it has one.
+/// A server of 2025-11-25 that takes each call with 202, and answers on the stream of messages that
+/// it sends by itself, if it has one.
 #[tokio::test]
 async fn an_answer_may_come_on_the_stream_of_what_is_said_between_calls() {
     for (has_stream, ends) in [(true, false), (true, true), (false, false)] {
@@ -275,8 +280,8 @@ async fn an_answer_may_come_on_the_stream_of_what_is_said_between_calls() {
     }
 }
 
-/// A stateless server whose tool wants an argument in a header since its list was
-/// last read, or something that nobody can know.
+/// A stateless server whose tool wants an argument in a header since its list was last read, or
+/// something that no client can know.
 #[tokio::test]
 async fn a_list_that_names_other_headers_is_read_again_once() {
     for known in [true, false] {

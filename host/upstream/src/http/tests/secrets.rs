@@ -1,4 +1,4 @@
-//! Who gets to see what only one server may see.
+//! Secrets, and the servers that get to see them.
 
 use dormouse_launch::{Launch, Secret};
 
@@ -118,7 +118,7 @@ async fn a_scope_that_is_missing_is_a_wish_for_a_login_and_other_refusals_are_no
     assert!(why.contains("403 Forbidden: `bad origin`"), "{why}");
 }
 
-/// An entry with all the secrets that there can be.
+/// Returns an entry with all the secrets that there can be.
 fn secretive(server: &Server) -> Http {
     let mut http = server.http();
     http.url.push_str("?key=in-the-url");

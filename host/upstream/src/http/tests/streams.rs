@@ -1,4 +1,4 @@
-//! Streams that last: what a server says by itself, and answers over several connections.
+//! Streams that last: messages that a server sends by itself, and answers over several connections.
 
 use super::*;
 
@@ -164,7 +164,7 @@ async fn a_stream_may_be_silent_for_longer_than_anything_else() {
     assert_eq!(next(&mut channel).await, answer(1));
 }
 
-/// A stream that breaks after this.
+/// Makes a stream that breaks after this text.
 fn broken_off(text: &str) -> Response<Body> {
     let pieces = [
         Ok(Bytes::from(text.to_owned())),

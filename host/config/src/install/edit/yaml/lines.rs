@@ -4,10 +4,10 @@ use serde_json::Value as Json;
 
 use super::super::Where;
 
-/// How far an entry's own lines stand in where the file shows nothing else.
+/// Indentation of an entry's own lines, where the file shows no other.
 pub(super) const UNIT: &str = "  ";
 
-/// Lines in the making.
+/// Lines that are being written.
 pub(super) struct Lines {
     pub(super) newline: &'static str,
     pub(super) text: String,
@@ -19,7 +19,7 @@ impl Lines {
             .push_str(&format!("{indent}{line}{}", self.newline));
     }
 
-    /// The lines of an entry, as a member or an item of what is at `indent`.
+    /// Writes the lines of an entry, as a member or an item of the container at `indent`.
     pub(super) fn entry(&mut self, indent: &str, at: Where<'_>, entry: &Json) {
         let inner = format!("{indent}{UNIT}");
         let members = entry.as_object().into_iter().flatten();
@@ -57,7 +57,7 @@ impl Lines {
     }
 }
 
-/// A value in a line: JSON is YAML, and words need no quotes.
+/// Writes a value within a line: JSON is YAML, and words need no quotes.
 fn json(value: &Json) -> String {
     match value {
         Json::String(text) => scalar(text),
@@ -65,7 +65,7 @@ fn json(value: &Json) -> String {
     }
 }
 
-/// A text as a scalar, in quotes unless it is plainly a word.
+/// Writes a text as a scalar, in quotes unless it is plainly a word.
 pub(super) fn scalar(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
         && text

@@ -1,4 +1,4 @@
-//! The parts of a YAML document, and where they are.
+//! The parts of a YAML document, and their places.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use super::super::Uneditable;
 use crate::discovery::document::Places;
 
-/// A part of a document: where it is, and what is in it.
+/// Part of a document, with its place and its content.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) range: Range<usize>,
@@ -32,7 +32,7 @@ impl Part {
         matches!(&self.kind, Kind::Scalar(text) if text.is_empty()) && self.range.is_empty()
     }
 
-    /// Whether this stands where a container should, with nothing in it.
+    /// Whether this part stands where a container should, with nothing in it.
     pub(super) fn is_empty_container(&self, text: &str) -> bool {
         let braces = matches!(&self.kind, Kind::List(items) if items.is_empty())
             || matches!(&self.kind, Kind::Table(members) if members.is_empty());
@@ -55,8 +55,8 @@ impl Part {
         }
     }
 
-    /// The members of what has to be a table in block style; `key` is whose value
-    /// it is.
+    /// Returns the members of a table, which has to be in block style; `key` is the key of that
+    /// value.
     pub(super) fn table(
         &self,
         text: &str,
@@ -72,14 +72,14 @@ impl Part {
         }
     }
 
-    /// Where the last thing in it ends. The parser sees the end of a block only
-    /// when the next thing begins.
+    /// Returns the end of the last thing in the part. The parser sees the end of a block only when
+    /// the next thing begins.
     pub(super) fn end(&self) -> usize {
         self.range.end
     }
 }
 
-/// Reads the places of a document; none where there is nothing in it.
+/// Reads the parts of a document; none where there is nothing in it.
 pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
     let places = Places::of(text);
     let byte = |marker: &Marker| places.byte(marker);
@@ -162,7 +162,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
     Ok(root)
 }
 
-/// Takes a part that is complete to where it belongs.
+/// Puts a complete part into its container, or makes it the root.
 fn put(part: Part, open: &mut [(Part, Option<Part>)], root: &mut Option<Part>) {
     let Some((parent, waiting)) = open.last_mut() else {
         *root = Some(part);

@@ -1,0 +1,451 @@
+//! Reading a component in a process of its own.
+//!
+//! Reading takes as much as whoever wrote the component wants: types that are made of one another a
+//! few hundred times, in a file of some kilobytes, can be made to take minutes and gigabytes. Much
+//! of that is counted beforehand (`dormouse_wit`), but what is counted stands for what libraries do,
+//! which is more than anybody foresees. So only what is read in proportion to its length is
+//! read in this process: a small declaration in the front of a packed component. All else is read
+//! by this program, started once more with limits that the system enforces.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use dormouse_files::process_limits::{self, KilledWhenDropped, ProcessLimits};
+use dormouse_wit::Finding;
+use serde::de::DeserializeOwned;
+
+use crate::check::check;
+use crate::error::{Problem, ReadError, words};
+use crate::inspect::{Inspection, inspect};
+use crate::read::{self, LIMIT};
+use crate::round::Round;
+
+/// Tasks of such a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadTask {
+    /// Reads what a component declares. A host waits for that before it answers anybody.
+    Listing,
+    /// Finds what is wrong with a component.
+    Findings,
+    /// Describes a component by all of its bytes.
+    Inspection,
+}
+
+/// Function that makes the command by which this program is started once more, to [read](run).
+pub type ReadCommand = fn(ReadTask) -> io::Result<Command>;
+
+/// Longest duration by the clock, for systems without limits or with much else to do, in multiples
+/// of the processor time that is allowed.
+const CLOCK_FACTOR: u64 = 10;
+
+/// Most address space of a process, in bytes. The largest component is read whole.
+const MAX_MEMORY_BYTES: u64 = 2 << 30;
+
+/// Longest result, as JSON, in bytes.
+const MAX_FOUND_BYTES: u64 = 64 << 20;
+
+/// Longest listing of the smallest component, as JSON, in bytes. A host and its index keep it: a
+/// small file must not take much of either.
+const MIN_LISTING_BYTES: u64 = 8 << 20;
+
+/// Most bytes of a listing for each byte of its component. An item may be kept in two forms.
+const LISTING_FACTOR: u64 = 2;
+
+/// Most bytes that are read of a process's error output.
+const MAX_STDERR_BYTES: u64 = 16 << 10;
+
+/// Pause between two checks whether a process has ended.
+const POLL: Duration = Duration::from_millis(1);
+
+/// Bytes of the length that follows what a process has written.
+const LENGTH_BYTES: usize = size_of::<u64>();
+
+impl ReadTask {
+    /// All tasks.
+    pub const ALL: [Self; 3] = [Self::Listing, Self::Findings, Self::Inspection];
+
+    /// Returns the word by which a command names the task.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Listing => "listing",
+            Self::Findings => "findings",
+            Self::Inspection => "inspection",
+        }
+    }
+
+    /// Returns the processor time that is allowed, in seconds. Components of today's toolchains take
+    /// a tenth of that at most.
+    fn seconds(self) -> u64 {
+        match self {
+            Self::Listing => 3,
+            // These look at the code too.
+            Self::Findings | Self::Inspection => 30,
+        }
+    }
+
+    /// Returns the longest result for a component of that many bytes.
+    fn max_found(self, component: u64) -> u64 {
+        match self {
+            Self::Listing => {
+                let most = component.saturating_mul(LISTING_FACTOR);
+                MAX_FOUND_BYTES.min(most.saturating_add(MIN_LISTING_BYTES))
+            }
+            Self::Findings | Self::Inspection => MAX_FOUND_BYTES,
+        }
+    }
+
+    fn costly(self) -> Problem {
+        Problem::Costly {
+            seconds: self.seconds(),
+            memory: MAX_MEMORY_BYTES,
+        }
+    }
+}
+
+/// Returns everything that is wrong with the component in a file; nothing where all is well.
+///
+/// # Errors
+/// It is no file, or takes too much.
+pub fn check_file(path: &Path, command: ReadCommand) -> Result<Vec<Finding>, ReadError> {
+    of_file(path, command, ReadTask::Findings)
+}
+
+/// Returns everything that the bytes of the component in a file tell about it.
+///
+/// # Errors
+/// It is no component, its declaration is damaged, or it takes too much.
+pub fn inspect_file(path: &Path, command: ReadCommand) -> Result<Inspection, ReadError> {
+    of_file(path, command, ReadTask::Inspection)
+}
+
+fn of_file<T: DeserializeOwned>(
+    path: &Path,
+    command: ReadCommand,
+    task: ReadTask,
+) -> Result<T, ReadError> {
+    let found = read::open(path).and_then(|file| in_process(command, task, file, None));
+    found.map_err(|problem| ReadError {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// Finds something out about the component in an open file, in a process, which has the time that is
+/// left of a round.
+pub(crate) fn in_process<T: DeserializeOwned>(
+    command: ReadCommand,
+    task: ReadTask,
+    mut file: File,
+    round: Option<Round>,
+) -> Result<T, Problem> {
+    round.map_or(Ok(()), |round| round.may_start())?;
+    file.rewind()?;
+    let failed = |what: &str, error: io::Error| Problem::NoProcess {
+        message: format!("{what}: {error}"),
+    };
+    let cannot_start = |error| failed("cannot be started", error);
+    let mut process = start(command(task), file).map_err(cannot_start)?;
+    let stdout = process.0.stdout.take();
+    let most = MAX_FOUND_BYTES + LENGTH_BYTES as u64;
+    let stdout = stdout.map(|stdout| process_limits::read_output(stdout, most));
+    let stderr = process.0.stderr.take();
+    let stderr = stderr.map(|stderr| process_limits::read_output(stderr, MAX_STDERR_BYTES));
+    let started = Instant::now();
+    let clock = Duration::from_secs(task.seconds() * CLOCK_FACTOR);
+    let status = loop {
+        let status = process.0.try_wait();
+        if let Some(status) = status.map_err(|error| failed("cannot be waited for", error))? {
+            break status;
+        }
+        round.map_or(Ok(()), |round| round.may_go_on())?;
+        if started.elapsed() >= clock {
+            return Err(Problem::Slow {
+                seconds: clock.as_secs(),
+            });
+        }
+        std::thread::sleep(POLL);
+    };
+    let output = |thread: Option<std::thread::JoinHandle<Vec<u8>>>| {
+        thread
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default()
+    };
+    if !status.success() {
+        return Err(failure(
+            task,
+            status,
+            &String::from_utf8_lossy(&output(stderr)),
+        ));
+    }
+    written(&output(stdout))
+}
+
+/// Reads the output of a process.
+fn written<T: DeserializeOwned>(output: &[u8]) -> Result<T, Problem> {
+    let found = || {
+        let (found, length) = output.split_last_chunk::<LENGTH_BYTES>()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        found.get(found.len().checked_sub(length)?..)
+    };
+    let found = found().ok_or(Problem::Process {
+        message: format!("has not written what it has found in {MAX_FOUND_BYTES} bytes"),
+    })?;
+    serde_json::from_slice::<Result<T, Problem>>(found).unwrap_or_else(|error| {
+        let message = format!("has written what cannot be read: {error}");
+        Err(Problem::Process { message })
+    })
+}
+
+/// Returns the reason for which a process has failed.
+fn failure(task: ReadTask, status: ExitStatus, said: &str) -> Problem {
+    if process_limits::exceeded(status, said).is_some() {
+        return task.costly();
+    }
+    let last = process_limits::last_line(said);
+    let last = last.map(|line| format!("; it said: {}", words(line)));
+    Problem::Process {
+        message: format!("has failed ({status}){}", last.unwrap_or_default()),
+    }
+}
+
+fn start(command: io::Result<Command>, file: File) -> io::Result<KilledWhenDropped> {
+    let mut command = command?;
+    // Nothing of its environment is of any use to it.
+    #[cfg(unix)]
+    command.env_clear();
+    let child = command
+        .stdin(file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    Ok(KilledWhenDropped(child))
+}
+
+/// Limits this process, has it end with the one that has started it, reads a component from its
+/// input, and writes the result of the task, or why there is none, and the length of that to its
+/// output.
+///
+/// # Errors
+/// The component cannot be read to its end, or nothing can be written.
+pub fn run(task: ReadTask) -> io::Result<()> {
+    let limits = ProcessLimits {
+        seconds: task.seconds(),
+        memory: MAX_MEMORY_BYTES,
+        file: 0,
+    };
+    process_limits::end_with_parent()?;
+    limits.apply()?;
+    let mut component = Vec::new();
+    io::stdin().lock().take(LIMIT).read_to_end(&mut component)?;
+    let found = match task {
+        ReadTask::Listing => serde_json::to_vec(&read::component(&component)),
+        ReadTask::Findings => serde_json::to_vec(&Ok::<_, Problem>(check(&component))),
+        ReadTask::Inspection => serde_json::to_vec(&inspect(&component)),
+    }?;
+    let found = within(task.max_found(component.len() as u64), found)?;
+    let mut output = io::stdout().lock();
+    output.write_all(&found)?;
+    output.write_all(&(found.len() as u64).to_le_bytes())?;
+    output.flush()
+}
+
+/// Returns a result, or in its place that it is too long.
+fn within(limit: u64, found: Vec<u8>) -> io::Result<Vec<u8>> {
+    let bytes = found.len() as u64;
+    if bytes <= limit {
+        return Ok(found);
+    }
+    let problem = Problem::Excessive { bytes, limit };
+    Ok(serde_json::to_vec(&Err::<(), _>(problem))?)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::Listing;
+    use crate::tests::{back, front, typed, words as described};
+
+    /// The program of the unit tests, which has a test in place of the subcommand.
+    pub(crate) fn command(task: ReadTask) -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let test = match task {
+            ReadTask::Listing => "read_process::tests::lists",
+            ReadTask::Findings => "read_process::tests::checks",
+            ReadTask::Inspection => "read_process::tests::inspects",
+        };
+        command.args(["--exact", test, "--ignored", "--nocapture"]);
+        Ok(command)
+    }
+
+    /// Does what such a process does, for the other tests here: started by them alone.
+    fn process(task: ReadTask) {
+        let code = match run(task) {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("{error}");
+                1
+            }
+        };
+        std::process::exit(code);
+    }
+
+    #[test]
+    #[ignore = "the process that the other tests read in"]
+    fn lists() {
+        process(ReadTask::Listing);
+    }
+
+    #[test]
+    #[ignore = "the process that the other tests read in"]
+    fn checks() {
+        process(ReadTask::Findings);
+    }
+
+    #[test]
+    #[ignore = "the process that the other tests read in"]
+    fn inspects() {
+        process(ReadTask::Inspection);
+    }
+
+    /// Takes more time than it has given itself: started by another test alone.
+    #[test]
+    #[ignore = "it does not end"]
+    fn does_not_end() {
+        let limits = ProcessLimits {
+            seconds: 1,
+            memory: MAX_MEMORY_BYTES,
+            file: 0,
+        };
+        limits.apply().unwrap();
+        loop {
+            std::hint::black_box(());
+        }
+    }
+
+    /// Starts a process that waits for its input, says which, and waits itself: started by another
+    /// test alone.
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[ignore = "it does not end"]
+    fn waits_for_one_that_waits() {
+        use std::os::fd::AsFd as _;
+        let input = io::stdin().as_fd().try_clone_to_owned().unwrap();
+        let process = start(command(ReadTask::Listing), input.into()).unwrap();
+        println!("\nreading: {}", process.0.id());
+        std::thread::sleep(Duration::from_secs(60));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_ends_with_the_one_that_has_started_it() {
+        use std::io::BufRead as _;
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "read_process::tests::waits_for_one_that_waits"]);
+        command.args(["--ignored", "--nocapture"]);
+        // Its input stays open, so that the end of that is no reason to end.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut host = KilledWhenDropped(command.spawn().unwrap());
+        let lines = io::BufReader::new(host.0.stdout.take().unwrap()).lines();
+        let mut lines = lines.map_while(Result::ok);
+        let process: u32 = lines
+            .find_map(|line| line.strip_prefix("reading: ")?.parse().ok())
+            .unwrap();
+        let has_limits = || {
+            let limits = std::fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
+            let mut limits = limits.lines();
+            limits.any(|line| line.starts_with("Max cpu time") && line.contains(" 3 "))
+        };
+        let begun = Instant::now();
+        while !has_limits() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(30),
+                "it does not read"
+            );
+            std::thread::sleep(POLL);
+        }
+        let processes = dormouse_tests::processes::descendants(host.0.id()).unwrap();
+        assert_eq!(processes.len(), 1, "{processes:?}");
+        host.0.kill().unwrap();
+        dormouse_tests::processes::gone(&processes).unwrap();
+    }
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_a_process_reads_is_what_is_read_here() {
+        let section = dormouse_wit::section::encode(&described("Adds.")).unwrap();
+        for bytes in [
+            typed(),
+            front(&typed(), &described("Adds.")),
+            back(&typed(), &section),
+        ] {
+            let there =
+                in_process::<Listing>(command, ReadTask::Listing, file(&bytes), None).unwrap();
+            let here = read::component(&bytes).unwrap();
+            assert_eq!(format!("{there:?}"), format!("{here:?}"));
+        }
+        let mut named = tempfile::NamedTempFile::new().unwrap();
+        named.write_all(&typed()).unwrap();
+        let there = check_file(named.path(), command).unwrap();
+        assert_eq!(there, check(&typed()));
+        assert!(!there.is_empty());
+        let there = inspect_file(named.path(), command).unwrap();
+        assert_eq!(
+            format!("{there:?}"),
+            format!("{:?}", inspect(&typed()).unwrap())
+        );
+        let cut = typed().split_off(20);
+        let there =
+            in_process::<Listing>(command, ReadTask::Listing, file(&cut), None).unwrap_err();
+        let here = read::component(&cut).unwrap_err();
+        assert_eq!(there.to_string(), here.to_string());
+    }
+
+    #[test]
+    fn a_process_that_ends_otherwise_is_told() {
+        let problem = |command: ReadCommand| {
+            in_process::<Listing>(command, ReadTask::Listing, file(&typed()), None).unwrap_err()
+        };
+        // The system ends it.
+        let time = problem(|_| {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args(["--exact", "read_process::tests::does_not_end", "--ignored"]);
+            Ok(command)
+        });
+        assert!(matches!(time, Problem::Costly { .. }), "{time}");
+        let memory = problem(|_| {
+            let mut command = Command::new("/bin/sh");
+            command.args([
+                "-c",
+                "echo memory allocation of 7 bytes failed >&2; kill -ABRT $$",
+            ]);
+            Ok(command)
+        });
+        assert!(matches!(memory, Problem::Costly { .. }), "{memory}");
+        let other = problem(|_| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", "printf 'no\\033[2J' >&2; exit 7"]);
+            Ok(command)
+        });
+        let other = other.to_string();
+        assert!(
+            other.contains("exit status: 7") && other.contains("\\u{1b}"),
+            "{other}"
+        );
+        let silent = problem(|_| Ok(Command::new("/bin/true")));
+        assert!(silent.to_string().contains("has not written"), "{silent}");
+        let missing = problem(|_| Ok(Command::new("/nowhere/at/all")));
+        assert!(
+            missing.to_string().contains("cannot be started"),
+            "{missing}"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! The folder of the project that the process works in, and the files that are in it.
+
+use std::path::{Path, PathBuf};
+
+use super::Surroundings;
+use super::places::Place;
+use crate::Scope;
+
+/// Folder of the project that the process works in.
+#[derive(Debug, Clone)]
+pub(super) struct ProjectFolder {
+    /// The folder, as the process names it.
+    pub(super) path: PathBuf,
+    /// The folder without links.
+    real: Option<PathBuf>,
+}
+
+impl ProjectFolder {
+    /// Returns the folder of the surroundings' project, where they have one.
+    pub(super) fn of(around: &Surroundings) -> Option<Self> {
+        let path = around.project.clone()?;
+        Some(Self {
+            real: path.canonicalize().ok(),
+            path,
+        })
+    }
+
+    /// Whether a file is the project's: by the path that names it, which a project can make
+    /// a link, or by the one that it leads to.
+    pub(super) fn has(&self, file: &Path) -> bool {
+        let is_within = |file: &Path| {
+            let real = self.real.as_deref();
+            file.starts_with(&self.path) || real.is_some_and(|real| file.starts_with(real))
+        };
+        is_within(file) || file.canonicalize().is_ok_and(|real| is_within(&real))
+    }
+
+    /// Makes the places of a user's files that are in the folder places of the project's: whoever
+    /// has written the project may have written them.
+    pub(super) fn claim(&self, places: &mut [Place]) {
+        for place in places {
+            let is_users = matches!(place.scope, Scope::User | Scope::Local(_));
+            if is_users && self.has(&place.file) {
+                place.scope = Scope::Project(self.path.clone());
+            }
+        }
+    }
+}

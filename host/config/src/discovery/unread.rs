@@ -1,0 +1,99 @@
+//! Files of rules that cannot be read: nobody knows what they deny.
+
+use std::path::{Path, PathBuf};
+
+use dormouse_text::visible::visible_path;
+
+use super::library::Loaded;
+use super::places::Syntax;
+use super::search::{Search, project_of};
+use super::settle::OFF;
+use crate::{Client, Scope};
+
+/// A file of the user's or of administrators that may have rules for a client's servers, and that
+/// cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnreadRules {
+    pub(crate) client: Client,
+    file: PathBuf,
+    /// Whether there is nothing in the file, as while somebody writes it in place. Its client takes
+    /// that for no rules.
+    is_empty: bool,
+}
+
+impl UnreadRules {
+    /// Returns the problem, as a sentence without its end.
+    pub(crate) fn told(&self) -> String {
+        let what = match self.is_empty {
+            true => "is empty",
+            false => "cannot be read",
+        };
+        format!("{} {what}, and may deny it", visible_path(&self.file))
+    }
+
+    /// Returns the hint for a person.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self.is_empty {
+            true => "import again when its client has written it; `{}` in it is no rules",
+            false => "`dormouse doctor` says where; import again when it is mended",
+        }
+    }
+}
+
+/// Whether a client has rules for its servers in files that have other things in them, too, or in
+/// other files.
+fn has_rules(client: Client) -> bool {
+    matches!(
+        client,
+        Client::ClaudeCode | Client::Amp | Client::Gemini | Client::OpenCode
+    )
+}
+
+impl Search<'_> {
+    /// Notes a file that may have rules, where it cannot be read. A project's may be a stranger's,
+    /// and says nothing of the user's servers.
+    pub(super) fn note_unread(
+        &mut self,
+        scope: &Scope,
+        (file, syntax): (&Path, Syntax),
+        loaded: &Loaded,
+    ) {
+        if project_of(scope).is_some() || !has_rules(self.client) {
+            return;
+        }
+        let is_empty = match loaded {
+            Loaded::Bad(_) => false,
+            Loaded::Document(document)
+                if syntax == Syntax::Json && document.text.trim().is_empty() =>
+            {
+                true
+            }
+            Loaded::Missing | Loaded::Document(_) => return,
+        };
+        self.unread.push(UnreadRules {
+            client: self.client,
+            file: file.to_owned(),
+            is_empty,
+        });
+    }
+
+    /// Switches the user's servers off whose client has rules that cannot be read: the client may
+    /// well read what Dormouse cannot, as a text that is not UTF-8.
+    pub(super) fn deny_unread(&mut self) {
+        let mut unread = self.unread.iter();
+        let Some(why) = unread
+            .find(|unread| !unread.is_empty)
+            .map(UnreadRules::told)
+        else {
+            return;
+        };
+        for found in &mut self.found {
+            let server = &mut found.server;
+            if project_of(&server.origin.scope).is_none() && server.denied.is_none() {
+                server.enabled = false;
+                found.notes.push(format!("{OFF}{why}"));
+                server.denied = Some(why.clone());
+            }
+        }
+    }
+}

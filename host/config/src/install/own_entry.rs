@@ -1,0 +1,163 @@
+//! Recognising Dormouse's own entry in a client's file: a server that only has its name is another
+//! one, which nobody but its user overwrites or removes.
+
+use std::path::Path;
+
+use dormouse_launch::{Http, Launch, Stdio};
+use dormouse_text::visible::visible_path;
+use serde_json::Value as Json;
+
+use super::entry;
+use crate::discovery::{Surroundings, itself};
+
+/// Keys of a URL, in the entries of all clients.
+const URLS: [&str; 4] = ["httpUrl", "serverUrl", "uri", "url"];
+
+/// Keys of a program, in the entries of all clients.
+const PROGRAMS: [&str; 2] = ["cmd", "command"];
+
+/// Whether an entry of Dormouse's name is Dormouse, by the words that say how it is reached:
+/// whatever else is in it may be wrong.
+pub(super) fn is_dormouse(entry: &Json, around: &Surroundings) -> bool {
+    let Some(launch) = launch(entry) else {
+        return false;
+    };
+    itself::is(entry::NAME, &launch) || itself::is_this_program(&launch, around.value("PATH"))
+}
+
+/// Whether two entries are reached in the same way: a host at another machine's address is
+/// Dormouse to whoever gives that address.
+pub(super) fn is_reached_alike(one: &Json, other: &Json) -> bool {
+    launch(one).is_some_and(|one| launch(other) == Some(one))
+}
+
+/// Whether an entry may be the one of a host of Dormouse's at any address.
+pub(super) fn may_be_host(entry: &Json) -> bool {
+    matches!(launch(entry), Some(Launch::Http(http)) if http.url.ends_with(HOST_PATH))
+}
+
+/// End of the URL of each host of Dormouse's.
+const HOST_PATH: &str = "/mcp";
+
+/// Returns the reason why Dormouse does not come into a file, where another server has its name.
+pub(super) fn name_is_taken(file: &Path) -> String {
+    format!(
+        "a server called `{}` in {} is not Dormouse itself, and would be lost",
+        entry::NAME,
+        visible_path(file)
+    )
+}
+
+/// Advice to somebody whose server has Dormouse's name.
+pub(super) const RENAME: &str = "hint: give it another name in that file, and try again";
+
+/// Returns how an entry is reached; none where it does not say.
+fn launch(entry: &Json) -> Option<Launch> {
+    let text = |key: &&str| entry.get(*key).and_then(Json::as_str);
+    let Some(program) = PROGRAMS.iter().find_map(|key| entry.get(*key)) else {
+        let url = URLS.iter().find_map(text)?.to_owned();
+        return Some(Launch::Http(Http {
+            url,
+            ..Http::default()
+        }));
+    };
+    let words = |value: &Json| -> Vec<String> {
+        let items = value.as_array().into_iter().flatten();
+        let words = items.filter_map(Json::as_str);
+        words.map(str::to_owned).collect()
+    };
+    let args_of = |table: &Json| table.get("args").map(words).unwrap_or_default();
+    let mut line = match program {
+        // Zed's older entries have a table there.
+        Json::Object(_) => {
+            let mut line = vec![program.get("path")?.as_str()?.to_owned()];
+            line.extend(args_of(program));
+            line
+        }
+        Json::Array(_) => words(program),
+        Json::String(program) if entry.get("args").is_none() => {
+            program.split_whitespace().map(str::to_owned).collect()
+        }
+        program => vec![program.as_str()?.to_owned()],
+    };
+    line.extend(args_of(entry));
+    let mut line = line.into_iter();
+    Some(Launch::Stdio(Stdio {
+        command: line.next()?,
+        args: line.collect(),
+        ..Stdio::default()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_launch::Secret;
+    use serde_json::json;
+
+    use super::*;
+    use crate::Client;
+    use crate::install::Program;
+
+    #[test]
+    fn only_dormouse_is_dormouse() {
+        let around = Surroundings::default();
+        for (entry, expected) in [
+            (json!({"command": "dormouse", "args": ["serve"]}), true),
+            (
+                json!({"command": "/gone/dormouse", "args": ["serve"]}),
+                true,
+            ),
+            (
+                json!({"command": "dormouse", "args": ["serve"], "env": 7}),
+                true,
+            ),
+            (json!({"command": ["dormouse", "serve"]}), true),
+            (json!({"command": "dormouse serve"}), true),
+            (
+                json!({"command": {"path": "dormouse", "args": ["serve"]}}),
+                true,
+            ),
+            (json!({"cmd": "npx", "args": ["dormouse", "serve"]}), true),
+            (json!({"url": "http://127.0.0.1:7999/mcp"}), true),
+            (json!({"command": "/opt/start-dormouse.sh"}), false),
+            (
+                json!({"command": "docker", "args": ["run", "-i", "dormouse", "serve"]}),
+                false,
+            ),
+            (
+                json!({"command": "npx", "args": ["-y", "dormouse-mcp", "serve"]}),
+                false,
+            ),
+            (json!({"command": "dormouse", "args": ["list"]}), false),
+            (json!({"url": "https://dormouse.example/mcp"}), false),
+            (json!({"command": []}), false),
+            (json!({"command": 7}), false),
+            (json!({}), false),
+            (Json::Null, false),
+        ] {
+            assert_eq!(is_dormouse(&entry, &around), expected, "{entry}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_in_is_dormouse() {
+        let around = Surroundings::default();
+        let program = Program {
+            command: "dormouse".to_owned(),
+            options: vec!["--config".to_owned(), "x".to_owned()],
+            variables: Vec::new(),
+        };
+        for client in Client::all() {
+            let entry = entry::of(client, &program);
+            assert!(is_dormouse(&entry, &around), "{client} {entry}");
+            let over = |url: &str| entry::over_http(client, url, &Secret::new("t"));
+            if let Some(here) = over("http://127.0.0.1:1/mcp") {
+                assert!(is_dormouse(&here, &around), "{client} {here}");
+            }
+            if let (Some(one), Some(other)) = (over("http://a:1/mcp"), over("http://b:1/mcp")) {
+                assert!(is_reached_alike(&one, &one), "{client} {one}");
+                assert!(!is_reached_alike(&one, &other), "{client} {one}");
+            }
+        }
+    }
+}

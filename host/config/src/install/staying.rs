@@ -1,0 +1,116 @@
+//! Servers that stay in their clients' files, because their clients would be shown less or more of
+//! them by Dormouse than is right.
+
+use std::collections::BTreeMap;
+
+use super::decision::{Action, Decision};
+use crate::discovery::{Discovery, Found, UnreadRules};
+use crate::{Config, ServerConfig};
+
+/// Removes the servers of clients whose rules cannot be read: they would be taken over without what
+/// their clients deny of them. Returns sentences on the removed servers.
+pub(super) fn take_out_unread(decisions: &mut Vec<Decision>, discovery: &Discovery) -> Vec<String> {
+    let mut told = Vec::new();
+    decisions.retain(|decision| {
+        let mut all = found_of(decision, discovery);
+        let unread = all.find_map(|(_, found)| Some((found, unread(found, discovery)?)));
+        let Some((found, unread)) = unread.filter(|_| decision.action != Action::Keep) else {
+            return true;
+        };
+        told.push(format!(
+            "`{}` of {} is not taken over: {}\nhint: {}",
+            found.written_name.escape_debug(),
+            found.server.origin,
+            unread.told(),
+            unread.hint(),
+        ));
+        false
+    });
+    told
+}
+
+/// Returns the servers that are not to leave their clients' files, by their indexes among those that
+/// were found, with the reasons: what follows "because".
+pub(super) fn staying(
+    decisions: &[Decision],
+    discovery: &Discovery,
+    config: &Config,
+) -> BTreeMap<usize, String> {
+    let mut staying = BTreeMap::new();
+    for decision in decisions {
+        let after = after(decision, &discovery.found, config);
+        for (index, found) in found_of(decision, discovery) {
+            let unread = unread(found, discovery);
+            let unread = unread.map(|unread| format!("{}\nhint: {}", unread.told(), unread.hint()));
+            let hidden = || hidden(&decision.name, found, after.as_ref()?);
+            if let Some(why) = unread.or_else(hidden) {
+                staying.insert(index, why);
+            }
+        }
+    }
+    staying
+}
+
+fn found_of<'d>(
+    decision: &'d Decision,
+    discovery: &'d Discovery,
+) -> impl Iterator<Item = (usize, &'d Found)> {
+    let all = decision.found.iter();
+    all.filter_map(|index| Some((*index, discovery.found.get(*index)?)))
+}
+
+fn unread<'d>(found: &Found, discovery: &'d Discovery) -> Option<&'d UnreadRules> {
+    let mut unread = discovery.unread.iter();
+    unread.find(|unread| Some(unread.client) == found.server.origin.client)
+}
+
+/// Returns a server as it is in `dormouse.toml` after the import, all rules of clients in it.
+fn after(decision: &Decision, found: &[Found], config: &Config) -> Option<ServerConfig> {
+    if decision.action == Action::Keep {
+        let mut server = config.servers.get(&decision.name)?.clone();
+        let more = decision.more_rules(found, &server);
+        let bridge = server.bridge_mut()?;
+        for (client, rule) in more.iter() {
+            bridge.rules.restrict(client, rule.clone());
+        }
+        return Some(server);
+    }
+    let mut server = found.get(*decision.found.first()?)?.server.clone();
+    if let Some(said) = decision.said(found) {
+        server.enabled = said.enabled;
+        let bridge = server.bridge_mut()?;
+        bridge.filter = said.filter;
+        bridge.rules = said.rules;
+    }
+    // Only a table without a launch is kept when the server comes into it.
+    if let Some(overlay) = config.overlays.get(&decision.name) {
+        overlay.apply(&mut server).ok()?;
+    }
+    Some(server)
+}
+
+/// Returns the reason why a client would be shown nothing of a server by Dormouse, although it has
+/// it in its own file.
+fn hidden(name: &str, found: &Found, after: &ServerConfig) -> Option<String> {
+    let client = found.server.origin.client?;
+    let own = found.server.bridge()?;
+    if !found.server.enabled || own.filter.shows_none() {
+        return None;
+    }
+    let shown = after.for_client(Some(client));
+    let (what, hint) = if !after.enabled {
+        let hint = format!("`dormouse enable {name}`");
+        ("is switched off".to_owned(), hint)
+    } else if !shown.enabled {
+        let hint = "take `enabled = false` out of its `clients`".to_owned();
+        (format!("is off for {client}"), hint)
+    } else if shown.bridge()?.filter.shows_none() {
+        let hint = "change its `include_tools` and `exclude_tools`".to_owned();
+        (format!("shows no tools to {client}"), hint)
+    } else {
+        return None;
+    };
+    Some(format!(
+        "`{name}` in dormouse.toml {what}\nhint: {hint}, and import again"
+    ))
+}

@@ -1,0 +1,177 @@
+//! Whose a file or folder of Dormouse's own is, and whether others can write to it.
+//!
+//! What another user has written there must not count: they could trust a project, approve a tool
+//! or name a file to put back in place of the user.
+
+#[cfg(unix)]
+mod private_group;
+#[cfg(unix)]
+mod way;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Checks that a file below Dormouse's data folder counts: that nobody but its user and root can
+/// have written it, or can put one there. Where others have, or could have, that is logged, once.
+#[must_use]
+pub fn counts(file: &Path, data: &Path) -> bool {
+    match is_kept(file, data) {
+        Ok(is_kept) => is_kept,
+        Err(error) => {
+            warn_once(error.to_string());
+            false
+        }
+    }
+}
+
+/// Logs a warning, if it has not been logged yet: files are looked at often.
+pub fn warn_once(warning: String) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if !told.contains(&warning) {
+        tracing::warn!("{warning}");
+        told.insert(warning);
+    }
+}
+
+/// Checks that what is at a path, and all folders that lead to it, belong to this user or root, and
+/// that nobody else can write to them. What is not there is nobody else's.
+///
+/// From `within` on, which is Dormouse's own, nobody else may write at all. The folders above it are
+/// the user's, or the system's: a group may write there that has nobody else in it, and anybody in a
+/// folder in which each removes only what is theirs (the sticky bit).
+///
+/// # Errors
+/// Something is another user's, or others can write to it ([`io::ErrorKind::PermissionDenied`]).
+pub fn check(path: &Path, within: &Path) -> io::Result<()> {
+    is_kept(path, within).map(drop)
+}
+
+/// Checks as [`check`] does that nobody else has written a file that is the user's own, and not
+/// Dormouse's alone. Returns whether it may be read: not where it is not there, and others could put
+/// one there at any time.
+///
+/// # Errors
+/// Something is another user's, or others can write to it ([`io::ErrorKind::PermissionDenied`]).
+#[cfg(unix)]
+pub fn may_read(file: &Path) -> io::Result<bool> {
+    way::is_kept(file, None)
+}
+
+/// On Windows, what is below the user's own folder is theirs alone by default.
+///
+/// # Errors
+/// None there.
+#[cfg(not(unix))]
+pub fn may_read(_: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(unix)]
+fn is_kept(path: &Path, within: &Path) -> io::Result<bool> {
+    way::is_kept(path, Some(within))
+}
+
+/// On Windows, what is below the user's own folder is theirs alone by default.
+#[cfg(not(unix))]
+fn is_kept(_: &Path, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Checks that a file or folder belongs to this user or root.
+///
+/// # Errors
+/// It is another user's ([`io::ErrorKind::PermissionDenied`]).
+#[cfg(unix)]
+pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Result<()> {
+    let owner = std::os::unix::fs::MetadataExt::uid(metadata);
+    if is_own(owner) {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "`{}` is another user's (uid {owner}), and so nothing in it counts\n\
+         hint: have root give it to you (`chown`) if all that is in it is yours, or remove it",
+        path.display()
+    )))
+}
+
+/// Whether what belongs to a user counts as this process's own: that user's, or root's. Root also
+/// works in the home of somebody else, as after `sudo`; what is that user's is at home there.
+#[cfg(unix)]
+pub(crate) fn is_own(owner: u32) -> bool {
+    let me = rustix::process::geteuid();
+    owner == me.as_raw() || is_root(owner) || (me.is_root() && is_of_home(owner))
+}
+
+/// Whether the home folder of this process is a user's.
+#[cfg(unix)]
+fn is_of_home(owner: u32) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let home = etcetera::home_dir().ok();
+    let home = home.and_then(|home| std::fs::metadata(home).ok());
+    home.is_some_and(|home| home.uid() == owner)
+}
+
+/// Checks whether a user is root, who can do anything anyway. In a user namespace, root is shown as
+/// the overflow user.
+#[cfg(unix)]
+#[must_use]
+pub fn is_root(user: u32) -> bool {
+    let number = |file: &str| std::fs::read_to_string(file).ok()?.trim().parse().ok();
+    let is_nobody = || Some(user) == number("/proc/sys/kernel/overflowuid");
+    let maps_all = || {
+        let map = std::fs::read_to_string("/proc/self/uid_map").ok()?;
+        Some(map.split_whitespace().eq(["0", "0", "4294967295"]))
+    };
+    user == 0 || is_nobody() && maps_all() == Some(false)
+}
+
+/// Checks that root does not write into somebody else's home, as it would after a `sudo` that keeps
+/// `HOME`: what it makes there would be root's, and its user could not even read it.
+///
+/// # Errors
+/// It would ([`io::ErrorKind::PermissionDenied`]).
+#[cfg(unix)]
+pub(crate) fn check_home(folder: &Path) -> io::Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    match etcetera::home_dir() {
+        Ok(home) => check_within_home(folder, &home),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn check_within_home(folder: &Path, home: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let folder = std::path::absolute(folder)?;
+    // The nearest one that is there.
+    let mut above = folder.ancestors();
+    let Some(real) = above.find_map(|folder| folder.canonicalize().ok()) else {
+        return Ok(());
+    };
+    let is_within = home.canonicalize().is_ok_and(|home| real.starts_with(home));
+    let owner = std::fs::metadata(&real)?.uid();
+    if !is_within || is_root(owner) {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "`{}` is another user's (uid {owner}), who could not read what root writes there\n\
+         hint: run it as that user, without `sudo`, or set `HOME` to a folder of root's",
+        real.display()
+    )))
+}
+
+#[cfg(unix)]
+fn refused(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;

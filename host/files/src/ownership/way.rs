@@ -1,0 +1,121 @@
+//! The way to a file: all folders and links that lead to it.
+
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{check_owner, private_group, refused};
+use crate::attributes;
+
+/// Most links on the way, as systems have it.
+const MAX_LINKS: usize = 40;
+
+const STICKY: u32 = 0o1000;
+
+/// Name that is to be followed next.
+struct Step {
+    name: OsString,
+    /// Whether what it leads to is Dormouse's own, where nobody else may write.
+    is_own: bool,
+}
+
+/// Folder on the way.
+struct Passed {
+    path: PathBuf,
+    /// Whether others get into it.
+    is_reachable: bool,
+    /// Whether others can make files in it.
+    is_shared: bool,
+}
+
+/// Checks each folder and each link on the way to a path as [`super::check`] does; what is from
+/// `within` on is Dormouse's own. Returns false where nothing is there, and others could put
+/// something there.
+///
+/// # Errors
+/// Something is another user's, or others can write to it ([`io::ErrorKind::PermissionDenied`]).
+pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
+    let path = std::path::absolute(path)?;
+    let own_from = match within {
+        Some(within) => std::path::absolute(within)?.components().count(),
+        None => usize::MAX,
+    };
+    let steps = path
+        .components()
+        .enumerate()
+        .map(|(index, component)| Step {
+            name: component.as_os_str().to_owned(),
+            is_own: index + 1 >= own_from,
+        });
+    // The next one is the last.
+    let mut steps: Vec<Step> = steps.collect();
+    steps.reverse();
+    let mut way: Vec<Passed> = Vec::new();
+    let mut links = 0;
+    while let Some(Step { name, is_own }) = steps.pop() {
+        match name.to_str() {
+            // A link leads there.
+            Some("/") => way.clear(),
+            Some("..") => {
+                way.truncate(way.len().saturating_sub(1).max(1));
+                continue;
+            }
+            Some(".") => continue,
+            _ => {}
+        }
+        let above = way.last();
+        let is_reachable = above.is_none_or(|above| above.is_reachable);
+        let is_shared = above.is_some_and(|above| above.is_shared);
+        let path = above.map_or_else(|| PathBuf::from(&name), |above| above.path.join(&name));
+        // What cannot be looked at cannot be read either.
+        let Ok(metadata) = std::fs::symlink_metadata(&path) else {
+            return Ok(!is_shared);
+        };
+        check_owner(&path, &metadata)?;
+        if metadata.is_symlink() {
+            links += 1;
+            let target = std::fs::read_link(&path)?;
+            if links > MAX_LINKS {
+                return Ok(true);
+            }
+            // The folders that lead to where it leads are the user's, or the system's.
+            let target = target.components().rev().enumerate();
+            steps.extend(target.map(|(above, component)| Step {
+                name: component.as_os_str().to_owned(),
+                is_own: is_own && above == 0,
+            }));
+            continue;
+        }
+        // Where nobody else gets into a folder, the modes of what is in it say nothing.
+        let is_open = is_reachable && is_open(&path, &metadata, is_own);
+        let is_shared = metadata.is_dir() && metadata.mode() & STICKY != 0 && !is_own;
+        if is_open && !is_shared {
+            return Err(refused(format!(
+                "`{}` can be written to by others (mode {:o}), and so nothing in it counts\n\
+                 hint: `chmod go-w '{0}'`, if all that is in it is yours",
+                path.display(),
+                metadata.mode() & 0o7777
+            )));
+        }
+        way.push(Passed {
+            path,
+            is_reachable: is_reachable && metadata.mode() & 0o011 != 0,
+            is_shared: is_open,
+        });
+    }
+    Ok(true)
+}
+
+/// Whether others may write to a file or folder. What is Dormouse's own, no group may either.
+fn is_open(path: &Path, metadata: &Metadata, is_own: bool) -> bool {
+    let mode = metadata.mode();
+    // With an access control list, these bits are those of all whom it names.
+    let is_private_group = || {
+        !is_own
+            && private_group::is_private(metadata.gid(), metadata.uid())
+            && !attributes::has_list(path)
+    };
+    mode & 0o002 != 0 || mode & 0o020 != 0 && !is_private_group()
+}

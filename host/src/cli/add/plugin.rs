@@ -1,0 +1,198 @@
+//! Adding a plugin.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use dormouse_catalog::Entry;
+use dormouse_config::edit::{Editor, component_table, upstream_table};
+use dormouse_policy::Grants;
+use dormouse_runtime::{NotOffered, Runtime};
+use dormouse_wit::GrantRequest;
+use toml_edit::Table;
+
+use super::{warn_of_overridden, warn_of_twins};
+use crate::child_commands::compile_command;
+use crate::cli::grants::{self, GrantArgs};
+use crate::cli::progress::Progress;
+use crate::cli::{component, describe, hosts, output};
+use crate::roster::{Collision, Kind, Places, Roster, folders, names};
+
+/// Plugin that is to be added.
+pub(super) struct Plugin<'a> {
+    pub(super) name: &'a str,
+    pub(super) file: &'a Path,
+    pub(super) grants: GrantArgs,
+    pub(super) grant_upstream: bool,
+    /// Whether its user has agreed to the grants already.
+    pub(super) is_agreed: bool,
+    /// Whether it may replace a server of that name.
+    pub(super) replaces: bool,
+}
+
+impl Plugin<'_> {
+    pub(super) fn add(self, places: &Places) -> anyhow::Result<ExitCode> {
+        let name = self.name;
+        let file = std::path::absolute(self.file).context("the plugin's path is none")?;
+        let entry = component::entry(&file)?;
+        let errors = component::errors(&file)?;
+        if !errors.is_empty() {
+            let errors: String = errors.iter().map(|error| format!("\n{error}")).collect();
+            bail!(
+                "`{}` is no plugin that works, so it is not added{errors}",
+                file.display()
+            );
+        }
+        for skipped in &entry.listing.skipped {
+            output::warn(skipped.trim_start_matches("warning: "));
+        }
+        for odd in &entry.listing.odd {
+            output::warn(&odd.to_string());
+        }
+        // Before it is added: from then on these are no mere warnings.
+        for collision in taken(places, name, &entry)? {
+            output::warn(&collision.to_string());
+        }
+        for import in compile(places, &file)? {
+            output::warn(&format!("{}: {import}", import.interface));
+        }
+        let grants = self.grants.grants();
+        folders::check(places, name, &grants)?;
+        let requested = upstream_request(&entry).filter(|_| self.grant_upstream);
+        let granted = grants::shown(&grants, requested);
+        if !granted.is_empty() && !grants::shown_and_agreed(places, name, &granted, self.is_agreed)?
+        {
+            return Ok(ExitCode::FAILURE);
+        }
+        let upstream = requested.and_then(upstream);
+        let has_upstream = upstream.is_some();
+        let editor = Editor::new(&places.config)?;
+        let table = component_table(&file, (&grants, upstream))?;
+        editor.add(name, table, self.replaces)?;
+        grants::record(places, &grants)?;
+        output::say(&format!("added `{name}` to {}", places.config.display()));
+        let roster = Roster::open(places.clone())?;
+        // What was read of it is not read again by the next host.
+        roster.save();
+        let configured = roster.configured()?;
+        warn_of_overridden(&configured, name, &places.config);
+        warn_of_twins(&configured, name);
+        for (servers, doubt) in folders::doubts(&configured) {
+            if servers.iter().any(|server| server == name) {
+                output::warn(&doubt);
+            }
+        }
+        output::print(&told(name, &entry, &grants, has_upstream)?)?;
+        hosts::reload(&places.config)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Returns the collisions of the new server's items with those of another server.
+fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Collision>> {
+    let roster = Roster::open(places.clone())?;
+    let snapshot = roster.snapshot();
+    let listing = &entry.listing;
+    let ours = |what, key: &str, own: &str, theirs: Option<(&str, &str)>| {
+        let (theirs, their_own) = theirs.filter(|(theirs, _)| *theirs != server)?;
+        let owners = [(theirs, their_own), (server, own)];
+        Some(Collision {
+            what,
+            name: key.to_owned(),
+            owners: owners
+                .map(|(of, own)| (of.to_owned(), own.to_owned()))
+                .into(),
+            is_of_project: false,
+        })
+    };
+    let tools = listing.tools.iter().filter_map(|tool| {
+        let shown = names::shown(server, None, &tool.name);
+        let theirs = snapshot
+            .find(&shown)
+            .map(|theirs| (theirs.server(), theirs.tool()));
+        ours("tool", &shown, &tool.name, theirs)
+    });
+    // Resources of one URI are told apart by their servers.
+    let prompts = listing.prompts.iter().filter_map(|prompt| {
+        let shown = names::shown(server, None, &prompt.key);
+        let theirs = snapshot.offers(Kind::Prompt).find(&shown)?;
+        let own = theirs.declared().map_or("", |theirs| &theirs.key);
+        ours("prompt", &shown, &prompt.key, Some((theirs.server(), own)))
+    });
+    Ok(tools.chain(prompts).collect())
+}
+
+/// Compiles and links a plugin ahead of its first call, as a check that it can be started. Returns
+/// its imports that end it where they are called.
+fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
+    let _progress = Progress::new(&format!("compiling {}", file.display()));
+    let limits = dormouse_config::load(&places.config)?.limits;
+    let runtime = Runtime::new(places.cache.clone(), compile_command);
+    runtime.set_limits(&limits);
+    runtime
+        .prepare(file)
+        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", file.display()))
+}
+
+/// Returns the grant of its upstream that a plugin in front of one requests.
+fn upstream_request(entry: &Entry) -> Option<&GrantRequest> {
+    let mut grants = entry.listing.grants.iter();
+    grants.find(|grant| matches!(grant, GrantRequest::Upstream { .. }))
+}
+
+/// Returns the configuration that grants a plugin the upstream that it requests.
+fn upstream(request: &GrantRequest) -> Option<Table> {
+    match request {
+        GrantRequest::Upstream {
+            command,
+            url,
+            secrets,
+        } => Some(upstream_table(command, url.as_deref(), secrets)),
+        _ => None,
+    }
+}
+
+/// Returns the text on the added server, and on the grants and settings that it lacks.
+fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow::Result<String> {
+    let listing = &entry.listing;
+    let mut text = describe::headline(
+        listing.title.as_ref().or(listing.name.as_ref()),
+        listing.version.as_ref(),
+        listing.description.as_ref(),
+    );
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    for tool in &listing.tools {
+        let shown = names::shown(server, None, &tool.name);
+        let described = describe::Tool::new(&tool.tool, &shown);
+        text.push_str(&format!(
+            "  {}  {}\n",
+            output::styled(output::STRONG, shown),
+            output::first_line(&described.description, 80)
+        ));
+    }
+    // Each of these is one of a few; tools are what a plugin is mostly added for.
+    let others: Vec<_> = [
+        (listing.prompts.len(), "prompt"),
+        (
+            listing.resources.len() + listing.templates.len(),
+            "resource",
+        ),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| output::counted(count as u64, what))
+    .collect();
+    if !others.is_empty() {
+        text.push_str(&format!("It offers {}.\n", others.join(" and ")));
+    } else if listing.tools.is_empty() {
+        text.push_str("It offers nothing.\n");
+    }
+    text.push_str(&describe::missing(
+        server,
+        &listing.grants,
+        (grants, upstream),
+    )?);
+    Ok(text)
+}
