@@ -54,6 +54,11 @@ def call(params):
             child.wait()
     if name == "updated":
         send({"method": "notifications/resources/updated", "params": arguments})
+    if name == "progress":
+        token = params["_meta"]["progressToken"]
+        for progress in arguments["progress"]:
+            progress = {"progressToken": token, "progress": progress}
+            send({"method": "notifications/progress", "params": progress})
     if name == "log":
         send({"method": "notifications/message", "params": arguments})
     if name == "ask":
@@ -123,4 +128,6 @@ for line in sys.stdin:
     elif method == "tools/call":
         answer(id, error={"code": -32602, "message": f"no tool {params['name']}"})
     else:
+        if method == "server/discover":
+            time.sleep(lists().get("probe_seconds", 0))
         answer(id, error={"code": -32601, "message": "Method not found"})

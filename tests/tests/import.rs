@@ -175,6 +175,64 @@ fn a_variable_and_its_value_are_two_servers() {
     }
 }
 
+/// A server whose client asks for a value is one server before and after its import, whose value is
+/// set in one place.
+#[test]
+fn a_server_that_asks_for_a_value_is_on_after_its_import() {
+    let home = Home::new().unwrap();
+    let file = home.path().join("config/Code/User/mcp.json");
+    write(
+        &file,
+        r#"{"servers": {"fire": {"command": "npx", "args": ["-y", "fire"], "env": {"K": "${input:fire-key}"}}},
+            "inputs": [{"id": "fire-key", "type": "promptString", "description": "Key", "password": true}]}"#,
+    );
+    run(&home, &["import", "--replace", "--no-sync"]);
+    let config = fs::read_to_string(home.config()).unwrap_or_default();
+    assert!(!config.contains("enabled = false"), "{config}");
+    let inputs = "[discovery.inputs]\nfire-key = \"k\"\n";
+    fs::write(home.config(), format!("{config}\n{inputs}")).unwrap();
+    let doctor = said(&home.run(&["doctor"]).unwrap());
+    assert!(!doctor.contains("input:"), "{doctor}");
+    let listed = home.json(&["list", "--json"]).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["state"], "configured", "{listed}");
+}
+
+/// What is known and approved of a server is known after its variables are spelled in another way.
+#[test]
+fn what_is_known_of_a_server_is_known_after_its_import() {
+    let home = Home::new().unwrap();
+    let script = dormouse_tests::artifacts::workspace().join("tests/servers/scripted.py");
+    let tools = home.path().join("notes.tools");
+    fs::write(
+        &tools,
+        r#"[{"name": "add", "inputSchema": {"type": "object"}}]"#,
+    )
+    .unwrap();
+    let servers = serde_json::json!({ "servers": { "notes": {
+        "command": "python3",
+        "args": [script, "${userHome}/notes.starts", "${env:HOME}/notes.tools"],
+    } } });
+    write(
+        &home.path().join("config/Code/User/mcp.json"),
+        &servers.to_string(),
+    );
+    run(&home, &["sync", "notes"]);
+    let state = || {
+        let listed = home.json(&["list", "--json"]).unwrap();
+        (listed[0]["state"].clone(), listed[0]["tools"].clone())
+    };
+    let before = state();
+    assert_eq!(before.0, "known");
+    for words in [
+        &["import", "--replace", "--no-sync"][..],
+        &["import", "--undo"],
+    ] {
+        run(&home, words);
+        assert_eq!(state(), before, "{words:?}");
+    }
+}
+
 /// Else each of two commands would count on a server that the other one takes away.
 #[test]
 fn imports_and_edits_wait_for_each_other() {

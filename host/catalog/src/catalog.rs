@@ -51,6 +51,9 @@ struct State {
     changed: bool,
     /// Files of the last request that there was no time to read.
     unread: Vec<PathBuf>,
+    /// Files of the current request that there was no time to read again, and whose outcomes from
+    /// before were taken.
+    doubtful: Vec<PathBuf>,
     /// Whether the file has been written since the catalog was saved last.
     written: bool,
 }
@@ -99,45 +102,19 @@ impl Catalog {
         told(path, self.finish(path, self.look(path)?, round))
     }
 
-    /// Does the same as [`entry`](Self::entry) for many files, in their order: each file once, and
-    /// those that are to be read in a process only while there is time. Uses several threads where
-    /// there is enough work for them.
-    #[must_use]
-    pub fn entries(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
-        self.entries_within(paths, Round::begin())
-    }
-
-    /// Does the same as [`entries`](Self::entries) in the time that a host may keep its clients
-    /// waiting. What it has not read then is [`unread`](Self::unread): the next call goes on.
-    #[must_use]
-    pub fn entries_briefly(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
-        self.entries_within(paths, Round::begin_briefly())
-    }
-
-    /// Does the same while clients are answered: of many, some are read at each call.
-    #[must_use]
-    pub fn entries_in_background(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
-        self.entries_within(paths, Round::begin_in_background())
-    }
-
-    /// Does the same without reading what needs a process: that was read before, or is
-    /// [`unread`](Self::unread).
-    #[must_use]
-    pub fn entries_at_hand(&self, paths: &[PathBuf]) -> Vec<Result<Arc<Entry>, ReadError>> {
-        self.entries_within(paths, Round::over())
-    }
-
     /// Returns the files of the last request for many that there was no time to read.
     #[must_use]
     pub fn unread(&self) -> Vec<PathBuf> {
         self.lock().unread.clone()
     }
 
-    fn entries_within(
-        &self,
-        paths: &[PathBuf],
-        round: Round,
-    ) -> Vec<Result<Arc<Entry>, ReadError>> {
+    /// Does the same as [`entry`](Self::entry) for many files, in their order: each file once, and
+    /// those that are to be read in a process only while the round has time. What it has not read
+    /// then, or not once more after a change just before, is [`unread`](Self::unread), and the next
+    /// call goes on. Uses several threads where there
+    /// is enough work for them.
+    #[must_use]
+    pub fn entries(&self, paths: &[PathBuf], round: Round) -> Vec<Result<Arc<Entry>, ReadError>> {
         let mut seen = HashSet::new();
         let different: Vec<_> = paths.iter().filter(|path| seen.insert(*path)).collect();
         let found = self.different_entries(&different, round);
@@ -147,7 +124,10 @@ impl Catalog {
             matches!(problem, Some(Problem::NotYet))
         };
         let unread = found.iter().filter(|(_, outcome)| is_unread(outcome));
-        self.lock().unread = unread.map(|(path, _)| (*path).clone()).collect();
+        let unread = unread.map(|(path, _)| (*path).clone());
+        let mut state = self.lock();
+        state.unread = unread.chain(std::mem::take(&mut state.doubtful)).collect();
+        drop(state);
         let of = |path: &PathBuf| match found.get(path) {
             Some(found) => found.clone(),
             // Every path is there; reading the file now is right anyhow.
@@ -166,7 +146,7 @@ impl Catalog {
         let mut bytes = 0;
         for (path, found) in paths.iter().zip(&found) {
             match found {
-                Ok(Found::Nothing { .. }) => files += 1,
+                Ok(Found::Nothing { .. } | Found::Doubtful(_)) => files += 1,
                 Ok(Found::Indexed(_, index)) => {
                     bytes += index.get(text(path)).map_or(0, |(_, body)| body.len());
                 }
@@ -285,16 +265,21 @@ impl Catalog {
             Some((key, _)) => Some(*key),
             None => state.index.get(text(path)).map(|(key, _)| key),
         };
-        let Some(key) = key.filter(|key| key.proves(&stamp)) else {
+        let Some(key) = key.filter(|key| key.stamp == stamp) else {
             return Ok(Found::Nothing { failures: 0 });
         };
+        let is_proven = key.proves(&stamp);
         if key.may_be_tried_again(stamp::now()) {
-            let failures = key.failures;
+            let failures = if is_proven { key.failures } else { 0 };
             return Ok(Found::Nothing { failures });
         }
-        Ok(match held {
+        let found = match held {
             Some((_, outcome)) => Found::Held(outcome.clone()),
             None => Found::Indexed(key, state.index.clone()),
+        };
+        Ok(match is_proven {
+            true => found,
+            false => Found::Doubtful(Box::new(found)),
         })
     }
 
@@ -304,6 +289,13 @@ impl Catalog {
             Found::Held(outcome) => outcome,
             Found::Indexed(key, index) => self.take(path, key, &index, round),
             Found::Nothing { failures } => self.fetch(path, failures, round),
+            Found::Doubtful(found) => match self.fetch(path, 0, round) {
+                Err(Problem::NotYet) => {
+                    self.lock().doubtful.push(path.to_owned());
+                    self.finish(path, *found, round)
+                }
+                read => read,
+            },
         }
     }
 
@@ -383,8 +375,10 @@ enum Found {
     Held(Outcome),
     /// An entry in the index that is still to be parsed.
     Indexed(Key, Arc<Index>),
-    /// No entry, none that is proven to be of the file's present content, or so many failed attempts
-    /// to read that.
+    /// One of these that is not proven to be of the file's present content: the file was changed just
+    /// before it was read, and may have been changed once more since without a trace.
+    Doubtful(Box<Found>),
+    /// No entry, or so many failed attempts to read the file's present content.
     Nothing { failures: u32 },
 }
 

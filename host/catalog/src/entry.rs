@@ -295,6 +295,13 @@ impl Listing {
         }
     }
 
+    /// Returns the MCP server that a plugin stands in front of, and requests to start.
+    #[must_use]
+    pub fn upstream_request(&self) -> Option<&GrantRequest> {
+        let mut requests = self.grants.iter();
+        requests.find(|request| matches!(request, GrantRequest::Upstream { .. }))
+    }
+
     /// Returns its prompts, resources and resource templates.
     pub fn items(&self) -> impl Iterator<Item = &ListedItem> {
         let all = [&self.prompts, &self.resources, &self.templates];

@@ -60,6 +60,7 @@ pub use module_items::max_module_items;
 pub use pack::{PackError, pack};
 pub use read_process::{ReadCommand, ReadTask, check_file, inspect_file};
 pub use regular::{open_and_read_regular_file, open_regular_file, read_regular_file};
+pub use round::Round;
 pub use shape::{ItemLimits, NonconformingItem, What, answer, is_moment, shown};
 pub use stamp::Stamp;
 pub use validator::{

@@ -21,31 +21,34 @@ const BRIEF: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs
 
 /// Time that all processes together have which read components for one start or reload.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Round {
+pub struct Round {
     begun: Instant,
     starts: Duration,
     all: Duration,
 }
 
 impl Round {
-    /// Begins a round now.
-    pub(crate) fn begin() -> Self {
+    /// Begins a round now that somebody waits for who wants all of it.
+    #[must_use]
+    pub fn begin() -> Self {
         Self::of(STARTS, ALL)
     }
 
-    /// Begins a round now that others wait for.
-    pub(crate) fn begin_briefly() -> Self {
+    /// Begins a round now in the time that a host may keep its clients waiting.
+    #[must_use]
+    pub fn begin_briefly() -> Self {
         Self::of(BRIEF.0, BRIEF.1)
     }
 
-    /// Begins a round now that nobody waits for: those that are being read after a while are read to
-    /// their ends.
-    pub(crate) fn begin_in_background() -> Self {
+    /// Begins a round now that nobody waits for: of many components some are read, each to its end.
+    #[must_use]
+    pub fn begin_in_background() -> Self {
         Self::of(BRIEF.0, ALL)
     }
 
-    /// Begins a round that has no time: nothing is read in a process.
-    pub(crate) fn over() -> Self {
+    /// Makes a round that has no time: nothing is read in a process.
+    #[must_use]
+    pub fn over() -> Self {
         Self::of(Duration::ZERO, Duration::ZERO)
     }
 

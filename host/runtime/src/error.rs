@@ -103,7 +103,9 @@ pub enum Cause {
         size: u64,
         limit: u64,
     },
-    #[error("its answer is not what MCP has there: {0}")]
+    #[error(
+        "its answer is not what MCP has there: {0}\nhint: whoever wrote the server has to mend it"
+    )]
     BadResult(String),
     #[error("the arguments do not fit: {0}")]
     Invalid(String),

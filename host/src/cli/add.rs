@@ -140,8 +140,10 @@ fn misuse(text: &str) -> anyhow::Error {
         .into()
 }
 
-/// Warns of servers that are reached in the same way as one that was added.
-fn warn_of_twins(configured: &Configured, name: &str) {
+/// Warns of servers that are shown no longer, or shown twice, because of one that was added to a
+/// file.
+fn warn_of_others(configured: &Configured, name: &str, file: &Path) {
+    warn_of_overridden(configured, name, file);
     for twin in configured.reached_in_the_same_way(name) {
         output::warn(&format!(
             "`{twin}` is reached in the same way, and what both have is shown twice\n\

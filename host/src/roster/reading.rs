@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use dormouse_catalog::{Entry, ReadError};
+use dormouse_catalog::{Entry, ReadError, Round};
 
 use super::Roster;
 
@@ -30,12 +30,13 @@ impl Roster {
         components: &[PathBuf],
     ) -> Vec<Result<Arc<Entry>, ReadError>> {
         let Reading::WhileAnswering(is_going_on) = &self.reading else {
-            return self.catalog.entries(components);
+            return self.catalog.entries(components, Round::begin());
         };
-        let read = match is_going_on.load(Ordering::Acquire) {
-            true => self.catalog.entries_at_hand(components),
-            false => self.catalog.entries_briefly(components),
+        let round = match is_going_on.load(Ordering::Acquire) {
+            true => Round::over(),
+            false => Round::begin_briefly(),
         };
+        let read = self.catalog.entries(components, round);
         self.read_on(is_going_on);
         read
     }
@@ -59,7 +60,9 @@ impl Roster {
                 }
                 // Not under the locks of a reload: what a user decides is done meanwhile. Each round
                 // is kept, and its servers are shown, before the next one.
-                let _ = roster.catalog.entries_in_background(&unread);
+                let _ = roster
+                    .catalog
+                    .entries(&unread, Round::begin_in_background());
                 roster.refresh(None);
                 roster.save();
                 before = unread;

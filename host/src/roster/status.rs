@@ -8,7 +8,6 @@ use std::time::{Instant, SystemTime};
 use dormouse_config::{Adapter, UntrustedProject};
 use dormouse_runtime::Phase;
 use dormouse_text::visible::visible_path;
-use dormouse_wit::GrantRequest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -276,16 +275,13 @@ fn without_upstream(server: &Server) -> Option<String> {
     let Adapter::Plugin(file) = &config.adapter else {
         return None;
     };
-    let mut requests = server.listing()?.grants.iter();
-    let asks = requests.any(|request| matches!(request, GrantRequest::Upstream { .. }));
+    server.listing()?.upstream_request()?;
     let (name, file) = (&config.name, visible_path(file));
-    asks.then(|| {
-        format!(
-            "it stands in front of another MCP server, which it is not granted to start\n\
-             hint: `dormouse inspect '{file}'` shows that server; \
-             `dormouse add {name} '{file}' --grant-upstream --force` grants it"
-        )
-    })
+    Some(format!(
+        "it stands in front of another MCP server, which it is not granted to start\n\
+         hint: `dormouse inspect '{file}'` shows that server; \
+         `dormouse add {name} '{file}' --grant-upstream --force` grants it"
+    ))
 }
 
 /// Returns the error of a server whose upstream wants its user to log in.

@@ -56,10 +56,10 @@ fn ten_thousand_calls_that_are_cancelled_leave_nothing_behind() {
 }
 
 #[test]
-fn a_hundred_thousand_calls_at_once_are_all_answered() {
+fn thirty_thousand_calls_at_once_are_all_answered() {
     let (_home, mut client, before) = home();
     let short = call("echo__echo", json!({ "text": "x" }));
-    let calls: Vec<_> = (0..10 * CALLS)
+    let calls: Vec<_> = (0..3 * CALLS)
         .map(|_| client.send("tools/call", short.clone()).unwrap())
         .collect();
     for id in calls {

@@ -11,7 +11,7 @@ use super::*;
 
 /// Number of answers of eight megabytes that are not read. The sockets of a connection take half of
 /// one.
-const UNREAD: u64 = 150;
+const UNREAD: u64 = 80;
 
 /// Tool whose result is one long text: making it takes next to no time, so that the results that
 /// are not read are all there soon.
@@ -30,7 +30,7 @@ const LONG_TEXT: &str = r#"(component
         (realloc (core func $i "realloc")))))"#;
 
 /// Most memory that a host may have while they are not read, in KiB: it keeps 256 MiB of them.
-const MAX_KIB: u64 = 900 << 10;
+const MAX_KIB: u64 = 500 << 10;
 
 fn home() -> Home {
     let home = Home::new().unwrap();

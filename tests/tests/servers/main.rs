@@ -12,6 +12,7 @@
 mod adapting;
 mod added;
 mod announcing;
+mod answers;
 mod approval;
 #[cfg(target_os = "linux")]
 mod beside_a_host;

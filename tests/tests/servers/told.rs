@@ -440,3 +440,29 @@ fn arguments_with_blanks_are_quoted() {
         r"npx -y 'two words' '' 'it'\''s' plain"
     );
 }
+
+/// What a person is shown, and pastes elsewhere, has no secret of a command.
+#[test]
+fn secrets_in_arguments_are_in_no_output() {
+    let all = Scripted::new();
+    let args = json!([
+        "figma-developer-mcp",
+        "--figma-api-key=figd_CANARY",
+        "--token",
+        "CANARY"
+    ]);
+    let file = json!({ "mcpServers": { "figma": { "command": "npx", "args": args } } });
+    write(&all.cursor(), &file.to_string());
+    for words in [
+        &["list"][..],
+        &["list", "--json"],
+        &["doctor"],
+        &["status"],
+        &["import", "--dry-run"],
+    ] {
+        let (_, stdout, stderr) = streams(&all, words);
+        let said = stdout + &stderr;
+        assert!(said.contains("figma"), "{words:?}: {said}");
+        assert!(!said.contains("CANARY"), "{words:?}: {said}");
+    }
+}

@@ -81,7 +81,12 @@ fn a_second_start_reads_one_file() {
         .map(|n| place.plugin(&format!("{n}.wasm"), &format!("No. {n}.")))
         .collect();
     let first = place.open();
-    assert!(first.entries(&paths).iter().all(Result::is_ok));
+    assert!(
+        first
+            .entries(&paths, Round::begin())
+            .iter()
+            .all(Result::is_ok)
+    );
     assert_eq!(
         first.counts(),
         Counts {
@@ -94,7 +99,11 @@ fn a_second_start_reads_one_file() {
     place.pass(10);
 
     let second = place.open();
-    for (n, entry) in second.entries(&paths).into_iter().enumerate() {
+    for (n, entry) in second
+        .entries(&paths, Round::begin())
+        .into_iter()
+        .enumerate()
+    {
         let entry = entry.unwrap();
         assert_eq!(entry.listing.description, Some(format!("No. {n}.")));
         assert_eq!(entry.listing.provenance, Provenance::Front);
@@ -229,7 +238,7 @@ fn a_removed_or_damaged_file_is_an_error_until_it_is_back() {
         path.with_extension("none"),
         path,
     ];
-    let found = catalog.entries(&paths);
+    let found = catalog.entries(&paths, Round::begin());
     let good: Vec<_> = found.iter().map(Result::is_ok).collect();
     assert_eq!(good, [true, false, false, true]);
 }
@@ -319,7 +328,12 @@ fn hosts_at_once_share_an_index() {
             scope.spawn(move || {
                 for _ in 0..20 {
                     let catalog = place.open();
-                    assert!(catalog.entries(pair).iter().all(Result::is_ok));
+                    assert!(
+                        catalog
+                            .entries(pair, Round::begin())
+                            .iter()
+                            .all(Result::is_ok)
+                    );
                     catalog.save().unwrap();
                 }
             });
@@ -352,7 +366,7 @@ fn what_is_wrong_with_a_file_is_read_once() {
         file("large.wasm", &with_large_types(400)),
     ];
     let faults = |catalog: &Catalog| -> Vec<String> {
-        let found = catalog.entries(&paths).into_iter();
+        let found = catalog.entries(&paths, Round::begin()).into_iter();
         found.map(|found| found.unwrap_err().to_string()).collect()
     };
     let first = place.open();
@@ -445,7 +459,11 @@ fn what_has_taken_long_is_kept_before_all_is_read() {
     assert!(place.index().exists());
     place.pass(10);
     let next = place.open();
-    assert!(next.entries(&[path, other]).iter().all(Result::is_ok));
+    assert!(
+        next.entries(&[path, other], Round::begin())
+            .iter()
+            .all(Result::is_ok)
+    );
     let counts = next.counts();
     assert_eq!((counts.read, counts.indexed), (0, 2));
 }
@@ -458,7 +476,10 @@ fn a_file_that_many_servers_name_is_read_once() {
         fs::write(&path, bytes).unwrap();
         let other = place.plugin("b.wasm", "Adds.");
         let catalog = place.open();
-        let found = catalog.entries(&[path.clone(), path.clone(), other, path.clone()]);
+        let found = catalog.entries(
+            &[path.clone(), path.clone(), other, path.clone()],
+            Round::begin(),
+        );
         let good: Vec<_> = found.iter().map(Result::is_ok).collect();
         assert_eq!(good, [is_good, is_good, true, is_good]);
         assert_eq!(catalog.counts().read, 2);
@@ -483,7 +504,7 @@ fn what_takes_long_takes_the_time_of_one_round_in_all() {
     });
     let millis = std::time::Duration::from_millis;
     let begun = std::time::Instant::now();
-    let mut found = slow.entries_within(&paths, Round::of(millis(200), millis(500)));
+    let mut found = slow.entries(&paths, Round::of(millis(200), millis(500)));
     assert!(begun.elapsed() < millis(10_000), "{:?}", begun.elapsed());
     assert!(found.pop().unwrap().is_ok(), "what is packed takes no time");
     for error in found.into_iter().map(Result::unwrap_err) {
@@ -491,6 +512,33 @@ fn what_takes_long_takes_the_time_of_one_round_in_all() {
     }
     slow.save().unwrap();
     // It goes on at the next start.
-    let next = place.open().entries(&paths);
+    let next = place.open().entries(&paths, Round::begin());
     assert!(next.iter().all(Result::is_ok));
+}
+
+/// What was written a moment ago is read again, as it may have been changed at that very moment. It
+/// is shown until there is time for that.
+#[test]
+fn what_was_read_a_moment_after_its_change_stays_until_it_is_read_again() {
+    let place = Place::new();
+    let path = place.folder.path().join("a.wasm");
+    fs::write(&path, typed()).unwrap();
+    let paths = [path.clone()];
+    let first = place.open();
+    assert!(first.entries(&paths, Round::begin())[0].is_ok());
+    first.save().unwrap();
+    let second = place.open();
+    for catalog in [&first, &second] {
+        let found = catalog.entries(&paths, Round::over());
+        assert!(found[0].is_ok(), "{found:?}");
+        assert_eq!(catalog.unread(), paths);
+        let before = catalog.counts().read;
+        assert!(catalog.entries(&paths, Round::begin())[0].is_ok());
+        assert_eq!(catalog.counts().read, before + 1);
+        assert!(catalog.unread().is_empty());
+    }
+    // Of another content there is nothing yet.
+    fs::write(&path, "no component").unwrap();
+    let found = second.entries(&paths, Round::over());
+    assert!(found[0].is_err(), "{found:?}");
 }

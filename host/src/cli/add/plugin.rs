@@ -11,7 +11,7 @@ use dormouse_runtime::{NotOffered, Runtime};
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
 
-use super::{warn_of_overridden, warn_of_twins};
+use super::warn_of_others;
 use crate::child_commands::compile_command;
 use crate::cli::grants::{self, GrantArgs};
 use crate::cli::progress::Progress;
@@ -58,7 +58,8 @@ impl Plugin<'_> {
         }
         let grants = self.grants.grants();
         folders::check(places, name, &grants)?;
-        let requested = upstream_request(&entry).filter(|_| self.grant_upstream);
+        let requested = entry.listing.upstream_request();
+        let requested = requested.filter(|_| self.grant_upstream);
         let granted = grants::shown(&grants, requested);
         if !granted.is_empty() && !grants::shown_and_agreed(places, name, &granted, self.is_agreed)?
         {
@@ -75,8 +76,7 @@ impl Plugin<'_> {
         // What was read of it is not read again by the next host.
         roster.save();
         let configured = roster.configured()?;
-        warn_of_overridden(&configured, name, &places.config);
-        warn_of_twins(&configured, name);
+        warn_of_others(&configured, name, &places.config);
         for (servers, doubt) in folders::doubts(&configured) {
             if servers.iter().any(|server| server == name) {
                 output::warn(&doubt);
@@ -132,12 +132,6 @@ fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
     runtime
         .prepare(file)
         .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", file.display()))
-}
-
-/// Returns the grant of its upstream that a plugin in front of one requests.
-fn upstream_request(entry: &Entry) -> Option<&GrantRequest> {
-    let mut grants = entry.listing.grants.iter();
-    grants.find(|grant| matches!(grant, GrantRequest::Upstream { .. }))
 }
 
 /// Returns the configuration that grants a plugin the upstream that it requests.

@@ -10,7 +10,7 @@ use dormouse_launch::redaction::is_secret_name;
 use dormouse_launch::{Http, Launch, Secret, Stdio, is_header_byte};
 use dormouse_text::visible::visible_line;
 
-use super::{misuse, warn_of_overridden, warn_of_twins};
+use super::{misuse, warn_of_others};
 use crate::cli::{hosts, output};
 use crate::roster::{Places, Roster};
 
@@ -64,8 +64,7 @@ impl Upstream<'_> {
         output::say(&format!("added `{name}` to {}", places.config.display()));
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;
-        warn_of_overridden(&configured, name, &places.config);
-        warn_of_twins(&configured, name);
+        warn_of_others(&configured, name, &places.config);
         hosts::reload(&places.config)?;
         Ok(())
     }
