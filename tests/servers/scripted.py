@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 STARTS, TOOLS = sys.argv[1:3]
@@ -112,6 +113,7 @@ for line in sys.stdin:
         answer(id, result={})
     elif method in LISTS:
         name = LISTS[method]
+        time.sleep(lists().get("list_seconds", 0))
         answer(id, result={name: lists().get(name, [])})
     elif method == "tools/call" and params["name"] in lists().get("errors", {}):
         answer(id, error=lists()["errors"][params["name"]])
@@ -128,6 +130,8 @@ for line in sys.stdin:
     elif method == "tools/call":
         answer(id, error={"code": -32602, "message": f"no tool {params['name']}"})
     else:
-        if method == "server/discover":
-            time.sleep(lists().get("probe_seconds", 0))
-        answer(id, error={"code": -32601, "message": "Method not found"})
+        error = {"code": -32601, "message": "Method not found"}
+        if method == "server/discover" and "probe_seconds" in lists():
+            threading.Timer(lists()["probe_seconds"], answer, (id,), {"error": error}).start()
+        else:
+            answer(id, error=error)
