@@ -28,6 +28,10 @@ const BYTES_OF_CLASS: u64 = 8 << 10;
 /// Memory that reading takes for an escape of a property of Unicode (`\p{L}`), in bytes.
 const BYTES_OF_PROPERTY: u64 = 24 << 10;
 
+/// Memory that counts for each byte of a pattern and each escape of a control character (`\cA`) in
+/// it: what translates these begins anew at each.
+const BYTES_OF_LETTER_AND_CONTROL: u64 = 40;
+
 /// Number of letters in a class that count as one byte where case is ignored: all other forms of
 /// each letter are looked up. That takes less memory, but as long as reading that much.
 const FOLDED_LETTERS_OF_BYTE: u64 = 4;
@@ -201,7 +205,12 @@ pub fn read_bytes(pattern: &str) -> u64 {
         // The pattern has syntax of another dialect: look-around, say.
         Err(_) => class_bytes_of_text(pattern, reading),
     };
-    (pattern.len() as u64 * BYTES_OF_LETTER).saturating_add(classes)
+    let length = pattern.len() as u64;
+    let controls = pattern.matches(r"\c").count() as u64;
+    let translating = length * controls * BYTES_OF_LETTER_AND_CONTROL;
+    (length * BYTES_OF_LETTER)
+        .saturating_add(classes)
+        .saturating_add(translating)
 }
 
 /// Returns the most memory that reading the classes of a pattern of any dialect takes, in bytes:
@@ -263,6 +272,7 @@ mod tests {
             r"^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[@$!%*?&])[A-Za-z\d@$!%*?&]{8,}$",
             &format!("^({time})(/{time})?$"),
             &format!("^({})$", ["Europe/Amsterdam"; 400].join("|")),
+            r"^[^\cA-\cZ]*\cM?\cJ$",
         ] {
             assert!(is_read(pattern), "{pattern}: {}", read_bytes(pattern));
         }
@@ -317,6 +327,7 @@ mod tests {
             format!("(?=a)(?i){}", "[[^a]]".repeat(100)),
             format!("(?x)(? #\n i:{})(?=a)", "[[^a]]".repeat(100)),
             r"\d".repeat(600),
+            r"\cA".repeat(300),
             "a".repeat(MAX_PATTERN_LENGTH + 1),
         ] {
             assert!(!is_read(&pattern), "{pattern:.40}");

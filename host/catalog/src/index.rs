@@ -15,6 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use dormouse_files::ownership;
 use serde::{Deserialize, Serialize};
 
 use crate::regular::read_regular_file;
@@ -338,9 +339,13 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Reads the index's text; none where there is no such file.
+/// Reads the index's text; none where there is no such file, or where others could have written it.
 fn read(file: &Path) -> Result<Option<String>, Unusable> {
     use ErrorKind::{FileTooLarge, InvalidInput, IsADirectory};
+    // Agents are shown what is in it.
+    if !ownership::counts(file, file.parent().unwrap_or(file)) {
+        return Ok(None);
+    }
     let bytes = match read_regular_file(file, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(None),

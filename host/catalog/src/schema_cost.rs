@@ -7,6 +7,7 @@
 
 mod distinct;
 mod evaluated;
+mod pattern_states;
 mod steps;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::schema_references::percent_decoded;
 use crate::validator::has_patterns;
 
+use pattern_states::pattern_states;
 use steps::Steps;
 
 /// Most schemas that may apply to one value when all references are followed, and most parts of a
@@ -83,6 +85,7 @@ pub(crate) struct SchemaCost {
 }
 
 /// Target of a reference.
+#[derive(Clone, Copy)]
 enum Target<'a> {
     Schema(&'a Value),
     /// A meta-schema.
@@ -375,24 +378,6 @@ fn has_any(schema: &Value, keywords: &[&str]) -> bool {
             .iter()
             .any(|(name, value)| keywords.contains(&name.as_str()) || has_any(value, keywords)),
         _ => false,
-    }
-}
-
-/// Returns about the number of states of a pattern, at least the number of its bytes: repetitions
-/// multiply their content.
-pub(crate) fn pattern_states(pattern: &str) -> u64 {
-    let mut states = pattern.len() as u64;
-    for repeated in pattern.split('{').skip(1) {
-        let counts = repeated.split('}').next().unwrap_or_default();
-        let most = counts
-            .split(',')
-            .filter_map(|count| count.trim().parse::<u64>().ok())
-            .max();
-        states = states.saturating_mul(most.unwrap_or(1).max(1));
-    }
-    match pattern.contains("\\p") || pattern.contains("\\P") {
-        true => states.saturating_mul(16),
-        false => states,
     }
 }
 

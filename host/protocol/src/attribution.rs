@@ -54,6 +54,9 @@ fn shown_parameters(kind: Capability) -> &'static [&'static str] {
 /// `URLElicitationRequiredError`).
 pub const PAGES_REQUIRED: i64 = -32042;
 
+/// Longest message of an error that is passed on whole, in bytes.
+const MAX_ERROR_MESSAGE_BYTES: usize = 64 << 10;
+
 /// Most bytes of the pages of an error: values take many times the memory of their text.
 const MAX_PAGES_BYTES: usize = 256 << 10;
 
@@ -129,10 +132,18 @@ pub fn error_data(server: &str, code: i64, data: String) -> String {
 }
 
 /// Returns the message of an upstream's error as it is, but for hidden characters and words that
-/// look like the mark of a server.
+/// look like the mark of a server. A message that is longer than any that is read is cut.
 #[must_use]
 pub fn error_message(message: &str) -> String {
-    shown(message)
+    if message.len() <= MAX_ERROR_MESSAGE_BYTES {
+        return shown(message);
+    }
+    let cut = message.floor_char_boundary(MAX_ERROR_MESSAGE_BYTES);
+    let kept = shown(message.get(..cut).unwrap_or_default());
+    format!(
+        "{kept}…\n(the first {cut} of {} bytes of the message)",
+        message.len()
+    )
 }
 
 impl Question {

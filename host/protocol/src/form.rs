@@ -33,8 +33,13 @@ const MAX_FORM_BYTES: usize = 256 << 10;
 /// Most fields of a form that have patterns: each is compiled for each answer.
 const MAX_PATTERNS: usize = 16;
 
-/// Most memory for the compiled pattern of one field, in bytes.
-const MAX_PATTERN_BYTES: usize = 1 << 20;
+/// Most memory for the compiled pattern of one field, in bytes. It bounds the states that a text is
+/// matched for.
+const MAX_PATTERN_BYTES: usize = 128 << 10;
+
+/// Most bytes of all texts of a form that are matched with patterns, which takes time in proportion
+/// to these and to the states of the patterns.
+const MAX_MATCHED_BYTES: usize = 8 << 10;
 
 /// A form that is to be filled in.
 #[derive(Debug, Clone)]
@@ -111,6 +116,12 @@ impl Form {
                 "its `additionalProperties` is {other}, and no `true` or `false`"
             ));
         }
+        let matched = matched_bytes(fields, |_, field| field.get("default"));
+        if matched > MAX_MATCHED_BYTES {
+            return Err(format!(
+                "the `default`s of its fields with a `pattern` have {matched} bytes, and those of a form have {MAX_MATCHED_BYTES} at most"
+            ));
+        }
         let fields = fields.iter().map(|(name, schema)| {
             let field = Field::read(name, schema, required.contains(&name.as_str()));
             field.map_err(|why| format!("its field `{name}` {why}"))
@@ -137,11 +148,31 @@ fn texts(list: &Value) -> Result<Vec<&str>, String> {
         .collect()
 }
 
+/// Returns the bytes of the texts of a form's fields that are to match patterns.
+fn matched_bytes<'f, 'v>(
+    fields: &'f Map<String, Value>,
+    text: impl Fn(&'f str, &'f Value) -> Option<&'v Value>,
+) -> usize {
+    let with_patterns = fields
+        .iter()
+        .filter(|(_, field)| field.get("pattern").is_some());
+    let texts = with_patterns.filter_map(|(name, field)| text(name, field)?.as_str());
+    texts.map(str::len).sum()
+}
+
 /// Checks an answer against the schema of a form.
 ///
 /// # Errors
 /// The answer does not fit. The error says why: "does not fit…".
 pub fn fits(form: &Value, answer: &Value) -> Result<(), String> {
+    if let Some(Value::Object(fields)) = form.get("properties") {
+        let matched = matched_bytes(fields, |name, _| answer.get(name));
+        if matched > MAX_MATCHED_BYTES {
+            return Err(format!(
+                "does not fit: its texts for fields with a `pattern` have {matched} bytes, where {MAX_MATCHED_BYTES} are allowed"
+            ));
+        }
+    }
     let validator = validator(&checked::form(form));
     let validator = validator.map_err(|error| format!("cannot be checked{}", told(&error)))?;
     validated(&validator, answer)

@@ -2,7 +2,7 @@
 
 use dormouse_config::edit;
 use dormouse_policy::{FsGrant, FsMode, Grants};
-use dormouse_text::visible::visible_json;
+use dormouse_text::visible::{visible_json, visible_prose};
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -85,7 +85,7 @@ pub(super) fn words(declared: &RawValue) -> String {
 fn long(name: &str, rest: &str, description: &str) -> String {
     let name = output::styled(STRONG, output::clean(name));
     let mut text = format!("{name}{}\n", output::clean(rest));
-    for line in output::clean(description).lines() {
+    for line in visible_prose(description).lines() {
         text.push_str(format!("    {line}").trim_end());
         text.push('\n');
     }

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
-use dormouse_text::visible::{visible, visible_json};
+use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
 
 use super::progress::AboveProgress;
@@ -89,7 +89,7 @@ fn written(parts: &[&[u8]]) -> anyhow::Result<()> {
 /// do harm.
 pub(super) fn print_foreign(text: &str) -> anyhow::Result<()> {
     if io::stdout().is_terminal() {
-        print(&clean(text))
+        print(&visible_prose(text))
     } else {
         print(text)
     }
@@ -182,10 +182,10 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
-/// Returns the first line of a stranger's text, cut to a length in characters.
+/// Returns the first line of a stranger's prose, cut to a length in characters.
 pub(super) fn first_line(text: &str, longest: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
-    let line = clean(line);
+    let line = visible_prose(line);
     if line.chars().count() <= longest {
         return line.into_owned();
     }

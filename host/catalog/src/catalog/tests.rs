@@ -542,3 +542,33 @@ fn what_was_read_a_moment_after_its_change_stays_until_it_is_read_again() {
     let found = second.entries(&paths, Round::over());
     assert!(found[0].is_err(), "{found:?}");
 }
+
+/// What agents are shown is in the index: where another user could have written it, it is made anew
+/// at each start.
+#[cfg(unix)]
+#[test]
+fn an_index_that_others_could_write_is_not_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "Adds.");
+    let file = place.index();
+    let folder = file.parent().unwrap();
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let starts = || {
+        let catalog = place.open();
+        assert!(catalog.entry(&path).is_ok());
+        catalog.save().unwrap();
+        catalog.counts().read
+    };
+    assert_eq!(starts(), 1);
+    for (path, others, own) in [(file.as_path(), 0o666, 0o600), (folder, 0o777, 0o700)] {
+        place.pass(5);
+        assert_eq!(starts(), 0, "{}", path.display());
+        mode(path, others);
+        assert_eq!(starts(), 1, "{}", path.display());
+        mode(path, own);
+    }
+}

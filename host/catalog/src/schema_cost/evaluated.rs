@@ -9,7 +9,7 @@
 use serde_json::{Map, Value};
 
 use super::steps::{StepCount, TooMany};
-use super::{IN_PLACE_LISTS, MAX_DEPTH, META_NODES, REFERENCES, Target, resolve, value_nodes};
+use super::{IN_PLACE_LISTS, MAX_DEPTH, META_NODES, REFERENCES, Target, value_nodes};
 
 /// Keywords whose value is one schema for the same value, which is followed without validating the
 /// value again.
@@ -38,7 +38,7 @@ impl<'a> StepCount<'a> {
             let Some(reference) = members.get(reference).and_then(Value::as_str) else {
                 continue;
             };
-            match resolve(self.root, reference) {
+            match self.target(reference) {
                 Some(Target::Schema(target)) => self.followed(target, value, depth)?,
                 Some(Target::Meta) => self.add(META_NODES.saturating_mul(value_nodes(value)))?,
                 None => return Err(TooMany),

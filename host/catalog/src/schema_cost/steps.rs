@@ -1,5 +1,7 @@
 //! Steps of validating one value with a schema.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -17,6 +19,9 @@ const FORMAT_TIMES: u64 = 4;
 
 /// Bytes of a text that count as one step where its content is decoded or read.
 const CONTENT_PER_STEP: usize = 2;
+
+/// Bytes of a pattern that count as one step where its states are counted.
+const PATTERN_PER_STEP: usize = 4;
 
 /// Keywords for which a validator reads what a text contains.
 const FOR_CONTENT: [&str; 2] = ["contentEncoding", "contentMediaType"];
@@ -47,6 +52,8 @@ pub(super) fn count(schema: &Value, value: &Value, most: u64) -> Option<Steps> {
         most,
         steps: 0,
         repeated: 0,
+        states: HashMap::new(),
+        targets: HashMap::new(),
     };
     count.schema(schema, value, 0).ok()?;
     Some(Steps {
@@ -61,6 +68,11 @@ pub(super) struct StepCount<'a> {
     most: u64,
     steps: u64,
     repeated: u64,
+    /// States of the patterns that were met, each of which is read once. Patterns and references are
+    /// told apart by their places in the schema: their texts may be long.
+    states: HashMap<*const str, u64>,
+    /// Targets of the references that were met, each of which is followed once.
+    targets: HashMap<*const str, Option<Target<'a>>>,
 }
 
 /// Error of a count that has reached its limit.
@@ -99,7 +111,7 @@ impl<'a> StepCount<'a> {
             self.repeated = self.repeated.saturating_add(self.steps - before);
         }
         for reference in &parts.references {
-            match resolve(self.root, reference) {
+            match self.target(reference) {
                 Some(Target::Schema(target)) => self.schema(target, value, depth)?,
                 Some(Target::Meta) => {
                     self.add(META_NODES.saturating_mul(value_nodes(value)))?;
@@ -116,6 +128,13 @@ impl<'a> StepCount<'a> {
         }
     }
 
+    /// Returns the target of a reference, which has as many parts as its author likes.
+    pub(super) fn target(&mut self, reference: &'a str) -> Option<Target<'a>> {
+        let root = self.root;
+        let found = self.targets.entry(std::ptr::from_ref(reference));
+        *found.or_insert_with(|| resolve(root, reference))
+    }
+
     fn number(&mut self, members: &Map<String, Value>) -> Result<(), TooMany> {
         match members.get("multipleOf") {
             Some(Value::Number(divisor)) if divisor.is_f64() => self.add(DIVISION_STEPS),
@@ -123,7 +142,7 @@ impl<'a> StepCount<'a> {
         }
     }
 
-    fn text(&mut self, members: &Map<String, Value>, text: &str) -> Result<(), TooMany> {
+    fn text(&mut self, members: &'a Map<String, Value>, text: &str) -> Result<(), TooMany> {
         self.add(text_steps(text))?;
         if members.contains_key("format") {
             self.add(FORMAT_TIMES.saturating_mul(text_steps(text)))?;
@@ -137,8 +156,18 @@ impl<'a> StepCount<'a> {
         }
     }
 
-    pub(super) fn matching(&mut self, pattern: &str, text: &str) -> Result<(), TooMany> {
-        let states = (text.len() as u64).saturating_mul(pattern_states(pattern));
+    pub(super) fn matching(&mut self, pattern: &'a str, text: &str) -> Result<(), TooMany> {
+        let place = std::ptr::from_ref(pattern);
+        let states = match self.states.get(&place) {
+            Some(states) => *states,
+            None => {
+                self.add((pattern.len() / PATTERN_PER_STEP) as u64)?;
+                let states = pattern_states(pattern);
+                self.states.insert(place, states);
+                states
+            }
+        };
+        let states = (text.len() as u64).saturating_mul(states);
         self.add(1 + states / MATCHING_PER_STEP)
     }
 

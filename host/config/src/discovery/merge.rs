@@ -101,9 +101,11 @@ fn is_of_project(found: &Found) -> bool {
     matches!(found.server.origin.scope, Scope::Project(_))
 }
 
-/// Returns the fingerprint of a server's launch, with all filled in.
+/// Returns the fingerprint of a server's launch, with all filled in; none where a value is missing:
+/// two missing values are not the same one.
 fn filled_launch(found: &Found) -> Option<Fingerprint> {
     let bridge = found.server.bridge();
+    let bridge = bridge.filter(|bridge| bridge.needs.is_empty());
     bridge.map(|bridge| Fingerprint::of(&bridge.launch))
 }
 
@@ -265,18 +267,19 @@ impl<'d> Merging<'d> {
             (is_of_project(found), !found.server.enabled, *index)
         });
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
+        let mut launches: BTreeMap<Fingerprint, usize> = BTreeMap::new();
         for (index, found) in order {
             let launch = filled_launch(found);
             // What is written in the same way is the same, also while a variable has no value: each
             // client has its own place for one, and what one forbids would not hold for the other.
             let written = (!is_of_project(found)).then(|| Fingerprint::of(&found.own.launch));
-            let by_words = launches.get(&written).filter(|first| {
+            let first_of = |launch: &Option<Fingerprint>| launches.get(launch.as_ref()?).copied();
+            let by_words = first_of(&written).filter(|first| {
                 // Secrets that are in their clients' files are written as one question.
-                let first = self.found.get(**first);
+                let first = self.found.get(*first);
                 first.is_some_and(|first| first.own.asked == found.own.asked)
             });
-            let twin = launches.get(&launch).or(by_words).copied();
+            let twin = first_of(&launch).or(by_words);
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {
                 self.decide(index, MergeDecision::Same(first));
@@ -285,9 +288,8 @@ impl<'d> Merging<'d> {
                 self.decide(index, MergeDecision::Lost(first));
             } else {
                 names.insert(&found.server.name, index);
-                launches.entry(launch).or_insert(index);
-                if written.is_some() {
-                    launches.entry(written).or_insert(index);
+                for launch in launch.into_iter().chain(written) {
+                    launches.entry(launch).or_insert(index);
                 }
             }
         }

@@ -55,19 +55,26 @@ fn closed_up(text: &str) -> Cow<'_, str> {
 
 /// Replaces the brackets of what looks like the mark of a server's words.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
-    let forged: Vec<(usize, &str)> = text
-        .match_indices(is_bracket)
-        .filter(|(at, bracket)| looks_like_a_mark(text.get(at + bracket.len()..)))
-        .collect();
+    if !text.contains(is_bracket) {
+        return Cow::Borrowed(text);
+    }
+    let mut rest = MarkRest::default();
+    let mut forged = Vec::new();
+    for (at, c) in text.char_indices().rev() {
+        if rest.is_of_a_mark() && is_bracket(c) {
+            forged.push((at, c.len_utf8()));
+        }
+        rest.begin_with(c);
+    }
     if forged.is_empty() {
         return Cow::Borrowed(text);
     }
     let mut unmarked = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, bracket) in forged {
+    for (at, length) in forged.into_iter().rev() {
         unmarked.push_str(text.get(from..at).unwrap_or_default());
         unmarked.push('(');
-        from = at + bracket.len();
+        from = at + length;
     }
     unmarked.push_str(text.get(from..).unwrap_or_default());
     Cow::Owned(unmarked)
@@ -84,42 +91,51 @@ fn is_bracket(c: char) -> bool {
         || PARTS_OF_BRACKETS.contains(&c)
 }
 
-/// Whether what follows a bracket goes on as a mark does, however its letters are written and
-/// spaced. Beyond ASCII there are characters that look like any letter and others that are hardly
-/// seen, so that each may be a letter of the word and a few may stand beside it, as may signs of
-/// emphasis and marks of sentences.
-fn looks_like_a_mark(rest: Option<&str>) -> bool {
-    let seen = rest.unwrap_or_default().chars();
-    let seen = seen.filter(|c| !c.is_whitespace() && !is_hidden(*c) && !is_accent(*c));
-    // For each number of letters that may have been read: how few characters stand beside them.
-    let mut beside = [None; WORD.len() + 1];
-    beside[0] = Some(0_usize);
-    for c in seen {
-        let mut next = [None; WORD.len() + 1];
-        for (letters, few) in beside.iter().enumerate() {
-            let Some(few) = *few else { continue };
-            let mut reach = |letters: usize, few: usize| {
-                if let Some(reached) = next.get_mut(letters) {
-                    *reached = Some(reached.map_or(few, |other: usize| other.min(few)));
-                }
-            };
-            match WORD.get(letters) {
-                None if is_quote(c) => return true,
-                Some(letter) if !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter)) => {
-                    reach(letters + 1, few);
-                }
-                _ => {}
-            }
-            if is_beside(c) && few < MAX_CHARACTERS_BESIDE {
-                reach(letters, few + 1);
-            }
-        }
-        if next.iter().all(Option::is_none) {
-            return false;
-        }
-        beside = next;
+/// What follows in a text, as the rest of a mark, however its letters are written and spaced. Beyond
+/// ASCII there are characters that look like any letter and others that are hardly seen, so that each
+/// may be a letter of the word and a few may stand beside it, as may signs of emphasis and marks of
+/// sentences.
+///
+/// It is found from the end of a text to its beginning: each character is looked at once, however
+/// many brackets stand before it.
+#[derive(Default)]
+struct MarkRest {
+    /// For each number of letters that stand before: least characters beside the letters with which
+    /// what follows is the rest of a mark, if it is.
+    beside: [Option<usize>; WORD.len() + 1],
+}
+
+impl MarkRest {
+    /// Whether what follows a bracket is a mark's.
+    fn is_of_a_mark(&self) -> bool {
+        self.beside.first().is_some_and(Option::is_some)
     }
-    false
+
+    /// Puts a character before the rest.
+    fn begin_with(&mut self, c: char) {
+        if c.is_whitespace() || is_hidden(c) || is_accent(c) {
+            return;
+        }
+        let is_beside = is_beside(c);
+        let mut next = [None; WORD.len() + 1];
+        for (letters, next) in next.iter_mut().enumerate() {
+            let behind = |letters: usize| self.beside.get(letters).copied().flatten();
+            let read = match WORD.get(letters) {
+                None => is_quote(c).then_some(0),
+                Some(letter) if !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter)) => {
+                    behind(letters + 1)
+                }
+                Some(_) => None,
+            };
+            let passed = behind(letters).filter(|few| is_beside && *few < MAX_CHARACTERS_BESIDE);
+            let passed = passed.map(|few| few + 1);
+            *next = match (read, passed) {
+                (Some(read), Some(passed)) => Some(read.min(passed)),
+                (read, passed) => read.or(passed),
+            };
+        }
+        self.beside = next;
+    }
 }
 
 /// Whether a character may stand beside the letters of a mark without making it another.
@@ -297,6 +313,25 @@ mod tests {
                 std::hint::black_box(unmarked(text));
                 std::hint::black_box(closed_up(text));
                 std::hint::black_box(message(text, text));
+            });
+        }
+    }
+
+    #[test]
+    fn looking_for_marks_takes_linear_time() {
+        let texts: [(&str, &dyn Fn(usize) -> String); 4] = [
+            ("brackets", &|size| "\u{27e6}".repeat(size)),
+            ("accents", &|size| {
+                format!("\u{27e6}{}", "\u{301}".repeat(30)).repeat(size / 30)
+            }),
+            ("spaces", &|size| {
+                "[\u{3000}\u{3000}\u{3000}".repeat(size / 4)
+            }),
+            ("marks", &|size| "[server `b`] ".repeat(size / 12)),
+        ];
+        for (what, text) in texts {
+            dormouse_tests::growth::is_linear(what, 5_000, text, |text: &String| {
+                std::hint::black_box(unmarked(text));
             });
         }
     }

@@ -261,3 +261,28 @@ fn fields_are_filled_with_what_fits() {
         assert!(field.check(&bad).is_err(), "{name}: {bad}");
     }
 }
+
+/// Matching takes time in proportion to the text and to the states of the pattern: defaults are a
+/// stranger's, and answers could be, too.
+#[test]
+fn little_text_is_matched_with_patterns() {
+    let form = |default: &str| {
+        let field =
+            json!({ "type": "string", "pattern": "^[ab]*a[ab]{100}c?$", "default": default });
+        json!({ "type": "object", "properties": { "a": field, "b": { "type": "string" } } })
+    };
+    let short = "a".repeat(200);
+    let long = "a".repeat(MAX_MATCHED_BYTES + 1);
+    let read = |form: &Value| Form::read(form).map(drop);
+    assert_eq!(read(&form(&short)), Ok(()));
+    let why = read(&form(&long)).unwrap_err();
+    assert!(why.contains("`default`s") && why.contains("8192"), "{why}");
+    let asked = form(&short);
+    assert_eq!(fits(&asked, &json!({ "a": short, "b": long })), Ok(()));
+    let why = fits(&asked, &json!({ "a": long })).unwrap_err();
+    assert!(why.contains("8192"), "{why}");
+    // A pattern of very many states is none.
+    let mut large = form(&short);
+    large["properties"]["a"]["pattern"] = json!("^[ab]*a[ab]{8000}c$");
+    assert!(read(&large).is_err());
+}

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
+use tokio::task::coop::consume_budget;
 
 use super::Endpoint;
 use super::client::causes;
@@ -59,6 +60,7 @@ pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<S
     }
     let mut body = Vec::new();
     loop {
+        consume_budget().await;
         match response.chunk().await {
             Ok(Some(chunk)) => {
                 place.hold(body.len() + chunk.len()).map_err(large)?;
@@ -88,6 +90,7 @@ pub(super) async fn explanation(mut response: Response) -> String {
     let mut body = Vec::new();
     let read = async {
         while let Ok(Some(chunk)) = response.chunk().await {
+            consume_budget().await;
             body.extend_from_slice(&chunk);
             if body.len() > ERROR {
                 break;

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use reqwest::Response;
+use tokio::task::coop::consume_budget;
 
 use super::client::causes;
 use super::message::{self, Messages};
@@ -80,6 +81,9 @@ impl Events {
     /// The stream has broken, or the event is too large.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, Cut> {
         loop {
+            // What comes as fast as it is read would keep a thread from all others: a body that has
+            // more is no reason for its reader to wait.
+            consume_budget().await;
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dormouse_tests::growth::cpu_time;
 
 use super::{cases, unevaluated_cases, *};
+use crate::schema_cost::steps::count;
 
 /// Most times as long that a step of a keyword may take as one of the yardstick's.
 const MOST: f64 = 20.0;
@@ -60,5 +61,38 @@ fn a_step_of_any_keyword_takes_about_as_long() {
             times < MOST,
             "a step of {what} takes {times:.1} times as long as usual"
         );
+    }
+}
+
+/// A pattern or reference is read once, however many values it is for: counting is done before it is
+/// known whether a value takes long.
+#[test]
+fn long_patterns_and_references_take_no_longer_to_count_for_each_value() {
+    let pattern = |braces: usize| {
+        let schema = json!({ "items": { "pattern": format!("[{}]", "{".repeat(braces)) } });
+        (schema, json!(vec![""; 50_000]))
+    };
+    let reference = |levels: usize| {
+        let mut schema = json!({ "type": "integer" });
+        for _ in 0..=levels {
+            schema = json!({ "$defs": { "a": schema } });
+        }
+        let reference = format!("#/$defs/a{}", "/$defs/a".repeat(levels));
+        schema["items"] = json!({ "$ref": reference });
+        (schema, json!(vec![1; 50_000]))
+    };
+    let time = |(schema, value): &(Value, Value)| {
+        let start = cpu_time();
+        assert!(count(schema, value, u64::MAX).is_some());
+        cpu_time() - start
+    };
+    for (what, short, long) in [
+        ("a pattern", pattern(1), pattern(8_000)),
+        ("a reference", reference(0), reference(100)),
+    ] {
+        let times = |of| (0..ATTEMPTS).map(|_| time(of)).min().unwrap().as_secs_f64();
+        let ratio = times(&long) / times(&short);
+        eprintln!("{what}: {ratio:.2} times as long");
+        assert!(ratio < 3.0, "{what}: {ratio:.2} times as long");
     }
 }

@@ -267,3 +267,32 @@ fn what_one_client_forbids_holds_also_while_a_variable_is_unset() {
         assert!(rules.enable(Some(Client::Gemini)), "{value:?}");
     }
 }
+
+/// Two variables that are not set have no value in common.
+#[test]
+fn servers_of_different_variables_are_two_while_none_is_set() {
+    let home = Home::empty();
+    home.write(
+        "home/.claude.json",
+        r#"{"mcpServers": {"first": {"command": "hello", "args": ["--key", "${AAA}"]}}}"#,
+    );
+    home.write(
+        "home/.cursor/mcp.json",
+        r#"{"mcpServers": {"second": {"command": "hello", "args": ["--key", "${env:BBB}"]},
+                           "third": {"command": "hello", "args": ["--key", "${env:AAA}"]}}}"#,
+    );
+    let clients = [Client::ClaudeCode, Client::Cursor];
+    let shown = |values: [Option<&str>; 2]| {
+        let mut around = home.around();
+        let variables = ["AAA", "BBB"].into_iter().zip(values);
+        let set = variables.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        around.env.extend(set);
+        let merged = merge(&discover_all(&around, &clients, &Inputs::new()), &|_| true);
+        let names: Vec<_> = merged.servers.keys().cloned().collect();
+        names.join(" ")
+    };
+    assert_eq!(shown([None, None]), "first second");
+    assert_eq!(shown([Some("a"), None]), "first second");
+    assert_eq!(shown([Some("a"), Some("b")]), "first second");
+    assert_eq!(shown([Some("a"), Some("a")]), "first");
+}
