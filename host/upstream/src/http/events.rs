@@ -235,6 +235,34 @@ mod tests {
         }
     }
 
+    /// Such a stream is as fast as it is read, so that nothing else makes its reader wait.
+    #[tokio::test]
+    async fn a_stream_that_never_pauses_keeps_nobody_waiting() {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        let chunk = || Ok::<_, std::io::Error>("data:x\n\n".repeat(10));
+        let chunks = futures::stream::iter(std::iter::repeat_with(chunk).take(10_000));
+        let body = reqwest::Body::wrap_stream(chunks);
+        let mut events = Events::new(hyper::Response::new(body).into(), &ReadRoom::new(1024));
+        let turns = Arc::new(AtomicUsize::new(0));
+        let others = Arc::clone(&turns);
+        let other = tokio::spawn(async move {
+            loop {
+                others.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        });
+        let mut read = 0;
+        while events.next().await.unwrap().is_some() {
+            read += 1;
+        }
+        other.abort();
+        assert_eq!(read, 100_000);
+        let turns = turns.load(Ordering::Relaxed);
+        assert!(turns > 500, "{turns} turns of another task");
+    }
+
     #[test]
     fn reads_what_the_standard_describes() {
         for (text, expected) in [
