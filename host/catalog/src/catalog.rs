@@ -111,8 +111,7 @@ impl Catalog {
     /// Does the same as [`entry`](Self::entry) for many files, in their order: each file once, and
     /// those that are to be read in a process only while the round has time. What it has not read
     /// then, or not once more after a change just before, is [`unread`](Self::unread), and the next
-    /// call goes on. Uses several threads where there
-    /// is enough work for them.
+    /// call goes on. Uses several threads where there is enough work for them.
     #[must_use]
     pub fn entries(&self, paths: &[PathBuf], round: Round) -> Vec<Result<Arc<Entry>, ReadError>> {
         let mut seen = HashSet::new();

@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(none, Ok(InstanceFootprint::default()));
     }
 
-    /// What is kept of an alias of four bytes takes twelve times as much.
+    /// Memory that is kept of an alias of four bytes takes twelve times as much.
     #[test]
     fn no_more_parts_are_kept_than_tools_take() {
         let component =

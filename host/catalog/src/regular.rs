@@ -42,7 +42,7 @@ pub fn read_regular_file(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u
 /// Reads a regular file like [`read_regular_file`], and returns the open file, too.
 ///
 /// # Errors
-/// Those of [`read_regular_file`].
+/// Errors of [`read_regular_file`].
 pub fn open_and_read_regular_file(
     path: &Path,
     max_bytes: u64,

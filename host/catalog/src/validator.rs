@@ -178,7 +178,7 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
 /// memory. A server may list thousands of schemas.
 ///
 /// # Errors
-/// Those of [`validator`].
+/// Errors of [`validator`].
 pub fn check_schema(schema: &Value) -> Result<(), SchemaError> {
     let (references, patterns) = read(schema)?;
     let all: HashSet<_> = patterns.iter().map(ToString::to_string).collect();
@@ -265,7 +265,7 @@ pub(crate) fn has_patterns(schema: &Value) -> bool {
 /// Returns the schema without the patterns that take too much memory to be read, where it has any.
 ///
 /// # Errors
-/// Those of [`check_schema`].
+/// Errors of [`check_schema`].
 pub(crate) fn without_large_patterns(schema: &Value) -> Result<Cow<'_, Value>, SchemaError> {
     let (references, patterns) = read(schema)?;
     let (_, large) = small_patterns(patterns);

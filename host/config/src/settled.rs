@@ -34,7 +34,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// others it is, up to the end of any line.
 ///
 /// # Errors
-/// Those of [`file::read`], or somebody goes on writing it.
+/// Errors of [`file::read`], or somebody goes on writing it.
 pub(crate) fn read(path: &Path, syntax: Syntax) -> anyhow::Result<Option<String>> {
     let start = Instant::now();
     while start.elapsed() < LONGEST {

@@ -38,7 +38,7 @@ pub const SHOWN_PARAMETERS: [&str; 8] = [
     "url",
 ];
 
-/// Those of [`SHOWN_PARAMETERS`] that a question of a kind has.
+/// Members of [`SHOWN_PARAMETERS`] that a question of a kind has.
 fn shown_parameters(kind: Capability) -> &'static [&'static str] {
     match kind {
         Capability::ElicitationForm => &["message", "mode", "requestedSchema"],

@@ -516,7 +516,7 @@ fn what_takes_long_takes_the_time_of_one_round_in_all() {
     assert!(next.iter().all(Result::is_ok));
 }
 
-/// What was written a moment ago is read again, as it may have been changed at that very moment. It
+/// A file that was written a moment ago is read again, as it may have been changed at that very moment. It
 /// is shown until there is time for that.
 #[test]
 fn what_was_read_a_moment_after_its_change_stays_until_it_is_read_again() {
@@ -543,8 +543,8 @@ fn what_was_read_a_moment_after_its_change_stays_until_it_is_read_again() {
     assert!(found[0].is_err(), "{found:?}");
 }
 
-/// What agents are shown is in the index: where another user could have written it, it is made anew
-/// at each start.
+/// The index has what agents are shown: where another user could have written it, it is made anew at
+/// each start.
 #[cfg(unix)]
 #[test]
 fn an_index_that_others_could_write_is_not_read() {

@@ -90,7 +90,7 @@ mod tests {
         assert!(pattern_states(uuid) < 500);
     }
 
-    /// What the parser takes for a count is one, however it is written.
+    /// Counts are counts, however they are written.
     #[test]
     fn counts_with_blanks_and_comments_are_counts() {
         for pattern in [

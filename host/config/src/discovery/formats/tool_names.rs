@@ -187,7 +187,7 @@ mod tests {
         assert!(allowed(&many, &open).len() <= MAX_PARTS);
     }
 
-    /// What is left of a pattern matches just the tools that it matches with the server's name.
+    /// The rest of a pattern matches just the tools that it matches with the server's name.
     #[test]
     fn what_is_left_of_a_pattern_means_the_same() {
         let words = |letters: &str, most: usize| {
