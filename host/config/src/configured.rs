@@ -286,6 +286,22 @@ impl Configured {
             .map(|other| other.name.as_str())
     }
 
+    /// Whether the files of a server's clients deny all of its tools, so that it is of no use to
+    /// switch it on.
+    #[must_use]
+    pub fn is_wholly_denied(&self, name: &str) -> bool {
+        let server = self.servers.get(name);
+        server.is_some_and(|server| {
+            let mut found = self.found.found.iter().map(|found| &found.server);
+            let entry = found.find(|entry| entry.origin == server.origin);
+            let shows_none = |server: &ServerConfig| {
+                let bridge = server.bridge();
+                bridge.is_some_and(|bridge| bridge.filter.shows_none())
+            };
+            shows_none(server) && entry.is_some_and(shows_none)
+        })
+    }
+
     /// Applies the overlays of the user's own file to the servers that are configured elsewhere.
     fn apply_overlays(&mut self) {
         let mut stray = self.overlays.clone();
@@ -485,10 +501,12 @@ impl Configured {
                 }
             }
         }
+        let [_, _, of_project] = &kinds;
+        let displaced = self.displaced(of_project);
         for (mut server, also) in kinds.into_iter().flatten() {
             let origins = std::iter::once(&server.origin).chain(&also);
             server.from = origins.filter_map(|origin| origin.client).collect();
-            self.take(server, &mut launches);
+            self.take(server, &mut launches, &displaced);
         }
         self.overridden.extend(merged.overridden);
         notes.extend(self.names_of_two());
@@ -535,6 +553,27 @@ impl Configured {
         filled.map(|server| &server.name).chain(counted)
     }
 
+    /// Returns the user's servers whose names have been taken by some of a project's, by the
+    /// fingerprints of their launches.
+    fn displaced(&self, of_project: &Candidates) -> BTreeMap<Fingerprint, ServerConfig> {
+        let of_project = of_project.iter().map(|(server, _)| server);
+        let is_override = |server: &&ServerConfig| {
+            let users = self.name_of_users(server);
+            matches!(users, Some(NameOfUsers::Overridden { .. }))
+        };
+        let overrides = of_project.filter(is_override);
+        let taken: BTreeSet<_> = overrides.map(|server| &server.name).collect();
+        let found = self.found.found.iter().map(|found| &found.server);
+        let lost = found.filter(|server| !server.is_of_project() && taken.contains(&server.name));
+        let mut displaced = BTreeMap::new();
+        for server in lost {
+            for launch in launches(server, self.project_folder()) {
+                displaced.entry(launch).or_insert_with(|| server.clone());
+            }
+        }
+        displaced
+    }
+
     /// Takes a server, unless its name stands for another already.
     ///
     /// A server that is reached in the same way as another is not shown a second time under its own
@@ -543,8 +582,13 @@ impl Configured {
     /// is on or off: a server that its user has switched off does not come back under another name.
     ///
     /// `launches` has the names of the servers with upstreams, by the fingerprints of their
-    /// launches.
-    fn take(&mut self, server: ServerConfig, launches: &mut BTreeMap<Fingerprint, String>) {
+    /// launches; `displaced` the user's servers that have lost their names to a project's.
+    fn take(
+        &mut self,
+        server: ServerConfig,
+        launches: &mut BTreeMap<Fingerprint, String>,
+        displaced: &BTreeMap<Fingerprint, ServerConfig>,
+    ) {
         let own = self::launches(&server, self.project_folder());
         let twin = own.iter().find_map(|launch| launches.get(launch));
         if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
@@ -574,10 +618,17 @@ impl Configured {
             }
             return;
         }
-        let same_name = self.servers.get(&server.name).map(|other| &other.origin);
+        // What the user says of a server counts by its name: a project that takes the name does not
+        // bring the server back under another one, on which nothing is said.
+        let mut lost = own.iter().filter_map(|launch| displaced.get(launch));
+        let renamed = lost.find(|lost| lost.name != server.name);
         let by = match self.name_of_users(&server) {
             Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
-            Some(NameOfUsers::Overridden { .. }) | None => same_name.cloned(),
+            Some(NameOfUsers::Overridden { .. }) | None => {
+                let same_name = self.servers.get(&server.name);
+                let by = same_name.or(renamed.filter(|_| server.is_of_project()));
+                by.map(|by| by.origin.clone())
+            }
         };
         if let Some(by) = by {
             self.overridden.push(Overridden {

@@ -9,7 +9,7 @@ use dormouse_files::paths;
 use dormouse_policy::OwnPlace;
 use dormouse_text::visible::visible_line;
 
-use super::discovery::{Surroundings, places, settings_files};
+use super::discovery::{Surroundings, places, rule_files};
 use super::{Client, Configured, FillSource, Scope};
 
 /// Files that servers of the user's take variables and texts from, with the names of the servers,
@@ -123,10 +123,10 @@ pub fn own_places(
         for folder in places::folders(client, around) {
             add(&folder, &what);
         }
-    }
-    for (scope, file) in settings_files(around) {
-        if scope == Scope::User {
-            add(&file, "which says which MCP servers may be used");
+        for (scope, file) in rule_files(client, around) {
+            if scope == Scope::User {
+                add(&file, "which says which MCP servers may be used");
+            }
         }
     }
     own
@@ -170,6 +170,8 @@ mod tests {
             ".codex/config.toml",
             ".continue/mcpServers",
             ".config/goose/config.yaml",
+            ".config/goose/permission.yaml",
+            ".gemini/policies",
         ] {
             if cfg!(target_os = "linux") {
                 assert!(

@@ -115,6 +115,8 @@ pub enum Cause {
         code: i64,
         message: String,
         data: Option<String>,
+        /// Bytes of the message and the data as the upstream sent them.
+        size: usize,
     },
     #[error("its upstream failed: {0}")]
     Unreached(String),
@@ -130,11 +132,10 @@ impl Cause {
     /// Returns the cause, or [`Self::ErrorTooLarge`] where its text is longer than a result of that
     /// server may be: an error is an answer, too.
     pub(super) fn within(self, target: &Target) -> Self {
-        let data = match &self {
-            Self::Upstream { data, .. } => data.as_ref().map_or(0, String::len),
-            _ => 0,
+        let size = match &self {
+            Self::Upstream { size, .. } => *size as u64,
+            cause => cause.to_string().len() as u64,
         };
-        let size = (self.to_string().len() + data) as u64;
         let limit = target.limits.result;
         if size <= limit {
             return self;

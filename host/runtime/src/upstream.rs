@@ -123,6 +123,7 @@ fn cause(server: &str, failure: Failure) -> Cause {
     match failure {
         Failure::Refused(refusal) => Cause::Upstream {
             code: refusal.code,
+            size: refusal.message.len() + refusal.data.as_ref().map_or(0, String::len),
             message: attribution::error_message(&refusal.message),
             data: refusal
                 .data

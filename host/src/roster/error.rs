@@ -45,6 +45,7 @@ impl From<CallError> for Refusal {
                 code,
                 message,
                 data,
+                size: _,
             } => Self::Upstream {
                 code,
                 message,

@@ -17,6 +17,12 @@ impl Roster {
         if let (true, Some(why)) = (on, &found.config().denied) {
             bail!("server `{server}` cannot be switched on: a policy denies it: {why}");
         }
+        if on && self.config().is_wholly_denied(server) {
+            bail!(
+                "server `{server}` cannot be switched on: its client's settings deny all of its \
+                 tools\nhint: `dormouse status {server}` says which; change them there"
+            );
+        }
         // What is on needs no word of the user's, and with one it would stay on when its client's
         // file says otherwise.
         let is_on = |config: &Configured| config.servers.get(server).is_some_and(|it| it.enabled);

@@ -860,6 +860,104 @@ fn what_is_switched_off_stays_off_where_a_project_takes_its_name() {
     assert_eq!(states(Some(&project)), off);
 }
 
+/// Writes files below a home, and returns the servers where the project in it is trusted.
+fn trusted_in_home(home: &Path, files: &[(&str, &str)], own: &str) -> Configured {
+    let project = home.join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    for (file, text) in files {
+        let file = home.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+    let trust = Trust::new(&home.join("data"));
+    let around = Surroundings::new(home.to_owned(), [].into(), Some(&project));
+    let project = around.project.clone().unwrap();
+    let all = Configured::for_review(own.clone(), Some(&around), &trust, &project);
+    let review = all.review(&project).unwrap();
+    trust.grant(&project, &review.content).unwrap();
+    Configured::new(own, Some(&around), &trust)
+}
+
+#[test]
+fn no_project_takes_a_name_and_brings_its_server_back_under_another() {
+    const DECOY: &str = r#"{"mcpServers": {"c": {"command": "true"},
+        "HELPER": {"command": "npx", "args": ["gh"]}}}"#;
+    let user = r#"{"mcpServers": {"c": {"command": "npx", "args": ["gh"]}}}"#;
+    let codex = "[mcp_servers.c]\ncommand = 'npx'\nargs = ['gh']\nenabled = false\n";
+    let decoy = "[mcp_servers.c]\ncommand = 'true'\n\
+                 [mcp_servers.HELPER]\ncommand = 'npx'\nargs = ['gh']\n";
+    for (users, projects, own) in [
+        (
+            (".cursor/mcp.json", user),
+            (".cursor/mcp.json", DECOY),
+            "[servers.c]\nenabled = false",
+        ),
+        (
+            (".cursor/mcp.json", user),
+            (".cursor/mcp.json", DECOY),
+            "[servers.c]\nexclude_tools = ['x']",
+        ),
+        ((".claude.json", user), (".mcp.json", DECOY), ""),
+        (
+            (".codex/config.toml", codex),
+            (".codex/config.toml", decoy),
+            "",
+        ),
+    ] {
+        for helper in ["helper", "a"] {
+            let home = tempfile::tempdir().unwrap();
+            let of_project = format!("project/{}", projects.0);
+            let text = projects.1.replace("HELPER", helper);
+            let files = [users, (of_project.as_str(), text.as_str())];
+            let all = trusted_in_home(home.path(), &files, own);
+            assert_eq!(names(&all), ["c"], "{projects:?}");
+            assert!(all.servers["c"].is_of_project());
+            let told = all.overridden.iter().any(|one| one.name == helper);
+            assert!(told, "{:?}", all.overridden);
+        }
+    }
+}
+
+#[test]
+fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
+    let same = r#"{"mcpServers": {"cc": {"command": "npx", "args": ["cc"]}}}"#;
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (".claude.json", same),
+        (
+            ".claude/settings.json",
+            r#"{"permissions": {"deny": ["mcp__cc__danger"]}}"#,
+        ),
+        ("project/.mcp.json", same),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    for client in Client::all().map(Some).chain([None]) {
+        let bridge = all.servers["cc"].bridge().unwrap();
+        let filter = bridge.rules.filter(&bridge.filter, client);
+        assert!(!filter.shows("danger"), "{client:?}");
+        assert!(filter.shows("read"), "{client:?}");
+    }
+    // Codex takes the project's word for what its user has said, for itself alone.
+    let codex = "[mcp_servers.x]\ncommand = 'npx'\nargs = ['x']\n";
+    let users = format!("{codex}disabled_tools = ['danger']\n");
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (".codex/config.toml", users.as_str()),
+        ("project/.codex/config.toml", codex),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    for client in Client::all().map(Some).chain([None]) {
+        let bridge = all.servers["x"].bridge().unwrap();
+        let filter = bridge.rules.filter(&bridge.filter, client);
+        assert_eq!(
+            filter.shows("danger"),
+            client == Some(Client::Codex),
+            "{client:?}"
+        );
+    }
+}
+
 /// A project is trusted as it was shown: with none of the user's variables.
 #[test]
 fn a_projects_server_gets_no_variables_that_were_not_shown() {

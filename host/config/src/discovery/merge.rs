@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_launch::Launch;
+
 use super::{Discovery, Found};
 use crate::name::likeness;
-use crate::{Client, ClientConsensus, Fingerprint, Origin, Scope, ServerConfig};
+use crate::{
+    Client, ClientConsensus, ClientRule, ClientRules, Fingerprint, Origin, Scope, ServerConfig,
+};
 
 /// Servers that were found, one for each name.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +111,18 @@ fn filled_launch(found: &Found) -> Option<Fingerprint> {
     let bridge = found.server.bridge();
     let bridge = bridge.filter(|bridge| bridge.needs.is_empty());
     bridge.map(|bridge| Fingerprint::of(&bridge.launch))
+}
+
+/// Returns the launch of a server, where that of a project's is started in no folder of its own: in
+/// the project's folder it is the same program as elsewhere.
+fn launch_anywhere(found: &Found) -> Option<Launch> {
+    let mut launch = found.server.bridge()?.launch.clone();
+    if let (Launch::Stdio(stdio), Scope::Project(folder)) =
+        (&mut launch, &found.server.origin.scope)
+    {
+        stdio.cwd.take_if(|cwd| cwd == folder);
+    }
+    Some(launch)
 }
 
 struct Merging<'d> {
@@ -339,6 +355,9 @@ impl<'d> Merging<'d> {
                 bridge.filter = all.filter;
                 bridge.rules = all.rules;
             }
+            if is_of_project(found) {
+                self.keep_users_rules(index, &mut server);
+            }
             // A client ends its calls itself where it is in more of a hurry.
             let timeouts = entries.iter().map(|entry| entry.server.limits.timeout);
             if let Some(longest) = timeouts.max() {
@@ -368,6 +387,59 @@ impl<'d> Merging<'d> {
             merged.servers.insert(choice.server.name.clone(), choice);
         }
         merged
+    }
+
+    /// Restricts a server of a project's to what the user's own entries for the same server allow:
+    /// the project's stands in their place for the clients alone that have both.
+    fn keep_users_rules(&self, taken: usize, server: &mut ServerConfig) {
+        let launch = self
+            .found
+            .get(taken)
+            .and_then(|found| launch_anywhere(found));
+        let all = self.found.iter().copied().enumerate();
+        let same = all.filter(|(index, found)| match self.fate.get(*index) {
+            Some(MergeDecision::Lost(by)) => {
+                *by == taken && launch.is_some() && launch_anywhere(found) == launch
+            }
+            _ => self.taken_as(*index) == Some(taken),
+        });
+        let (of_project, of_user): (Vec<_>, Vec<_>) = same
+            .map(|(_, found)| found)
+            .partition(|found| is_of_project(found));
+        let users = ClientConsensus::of(of_user.iter().filter_map(|found| found.rule()));
+        let (Some(users), Some(bridge)) = (users, server.bridge_mut()) else {
+            return;
+        };
+        let stands_in_place = |project: &&&Found| {
+            of_user.iter().any(|user| {
+                user.server.origin.client == project.server.origin.client
+                    && user.written_name == project.written_name
+            })
+        };
+        let mut exempt: BTreeMap<Client, ClientRule> = BTreeMap::new();
+        exempt.extend(
+            of_project
+                .iter()
+                .filter(stands_in_place)
+                .filter_map(|found| found.rule()),
+        );
+        let for_all = ClientRule {
+            enabled: users.enabled,
+            filter: users.filter.clone(),
+        };
+        if users.rules.is_empty() && exempt.values().all(|rule| *rule == for_all) {
+            bridge.filter.restrict(&users.filter);
+            return;
+        }
+        for client in Client::all().filter(|client| !exempt.contains_key(client)) {
+            let rule = ClientRule {
+                enabled: users.enabled && users.rules.enable(Some(client)),
+                filter: users.rules.filter(&users.filter, Some(client)),
+            };
+            let mut of_client = ClientRules::default();
+            of_client.restrict(client, rule);
+            bridge.rules.restrict_all(&of_client);
+        }
     }
 
     /// Returns the name of a server that is taken, of those that its entries have: that of the

@@ -30,6 +30,7 @@ pub(crate) mod planned;
 mod policy;
 mod profiles;
 mod project_folder;
+mod rule_files;
 mod search;
 mod settle;
 mod surroundings;
@@ -46,9 +47,9 @@ pub use content::{Content, ProjectContent};
 pub(crate) use expansion::is_name as is_variable_name;
 pub use fill_policy::FillPolicy;
 pub(super) use filler::NOT_TRUSTED;
-pub(super) use formats::claude_code::settings as settings_files;
 pub use merge::{Merged, Overridden, merge};
 pub use own::Own;
+pub(super) use rule_files::rule_files;
 pub use surroundings::{Surroundings, project_of};
 pub use timeouts::call_timeout_entry;
 

@@ -153,13 +153,8 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
             places.project(".vscode/settings.json", shape);
         }
         Client::Goose => {
-            let folder = if cfg!(windows) {
-                around.app_data.join(r"Block\goose\config")
-            } else {
-                around.config_home.join("goose")
-            };
             let shape = Shape::table(Syntax::Yaml, &["extensions"]);
-            places.user(folder.join("config.yaml"), shape);
+            places.user(goose_folder(around).join("config.yaml"), shape);
         }
     }
     places.places
@@ -174,7 +169,37 @@ pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
             .flat_map(|(_, user)| ["profiles", "globalStorage"].map(|name| user.join(name)))
             .collect(),
         Client::Continue => vec![continue_folder(around).join("mcpServers")],
+        Client::Gemini => vec![around.home.join(GEMINI_POLICIES)],
         _ => Vec::new(),
+    }
+}
+
+/// Folder of the user's rules for Gemini, in their home.
+const GEMINI_POLICIES: &str = ".gemini/policies";
+
+/// Returns the folders of Gemini's rules, that of the user's and that of administrators.
+pub(super) fn gemini_policies(around: &Surroundings) -> [(Scope, PathBuf); 2] {
+    let system = gemini_system(around);
+    [
+        (Scope::User, around.home.join(GEMINI_POLICIES)),
+        (Scope::Managed, system.join("policies")),
+    ]
+}
+
+/// Returns the folder in which administrators configure Gemini.
+fn gemini_system(around: &Surroundings) -> PathBuf {
+    let own_case = cfg!(any(windows, target_os = "macos"));
+    around.system.join(match own_case {
+        true => "GeminiCli",
+        false => "gemini-cli",
+    })
+}
+
+/// Returns the folder of Goose's configuration.
+pub(super) fn goose_folder(around: &Surroundings) -> PathBuf {
+    match cfg!(windows) {
+        true => around.app_data.join(r"Block\goose\config"),
+        false => around.config_home.join("goose"),
     }
 }
 
@@ -331,12 +356,7 @@ impl Places<'_> {
     }
 
     fn gemini(&mut self) {
-        let folder = if cfg!(any(windows, target_os = "macos")) {
-            "GeminiCli"
-        } else {
-            "gemini-cli"
-        };
-        let folder = self.around.system.join(folder);
+        let folder = gemini_system(self.around);
         self.add(
             Scope::Managed,
             folder.join("system-defaults.json"),

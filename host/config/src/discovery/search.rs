@@ -18,7 +18,7 @@ use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
 use super::places::Place;
-use super::unread::UnreadRules;
+use super::unread::{UnreadRules, has_rules};
 use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::problem::quoted;
 use crate::{Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, ShownProgram};
@@ -94,8 +94,8 @@ impl<'a> Search<'a> {
     fn place(&mut self, place: &Place) {
         let project = project_of(&place.scope);
         let loaded = self.library.open(&place.file, place.shape.syntax, project);
-        // Claude Code has its rules in files of their own.
-        if self.client != Client::ClaudeCode {
+        // Other clients have their rules in files of their own.
+        if has_rules(self.client) {
             self.note_unread(&place.scope, (&place.file, place.shape.syntax), &loaded);
         }
         let state = match &*loaded {

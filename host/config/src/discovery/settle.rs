@@ -18,19 +18,20 @@ use crate::{Adapter, Client, Origin, Scope};
 /// Beginning of a note that says why a server is off.
 pub(super) const OFF: &str = "it is off: ";
 
-/// Removes from a server what its client's settings deny.
-fn deny(found: &mut Found, tools: Vec<String>) {
+/// Removes from a server what its client's settings deny. Where that is all of it, it is off, and
+/// has no tools either: somebody may switch it on again, who has no say in what is denied.
+fn deny(found: &mut Found, mut tools: Vec<String>) {
     if tools.iter().any(|tool| tool == "*") {
         found.server.enabled = false;
         let note = format!("{OFF}`permissions.deny` names it");
         found.notes.push(note);
-    } else if let Adapter::Bridge(bridge) = &mut found.server.adapter {
-        bridge.filter.exclude.extend(tools);
+        tools = vec!["*".to_owned()];
     }
+    exclude(found, tools);
 }
 
 /// Removes tools from a server that its client's settings turn off.
-fn exclude(found: &mut Found, tools: Vec<String>) {
+pub(super) fn exclude(found: &mut Found, tools: Vec<String>) {
     if let Adapter::Bridge(bridge) = &mut found.server.adapter {
         bridge.filter.exclude.extend(tools);
     }
@@ -60,6 +61,7 @@ impl Search<'_> {
             }),
             _ => {}
         }
+        self.apply_rule_files();
         self.deny_unread();
         self.note_unheard();
     }

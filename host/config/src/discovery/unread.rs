@@ -40,13 +40,9 @@ impl UnreadRules {
     }
 }
 
-/// Whether a client has rules for its servers in files that have other things in them, too, or in
-/// other files.
-fn has_rules(client: Client) -> bool {
-    matches!(
-        client,
-        Client::ClaudeCode | Client::Amp | Client::Gemini | Client::OpenCode
-    )
+/// Whether a client has rules for its servers in the files that these are written in.
+pub(super) fn has_rules(client: Client) -> bool {
+    matches!(client, Client::Amp | Client::Gemini | Client::OpenCode)
 }
 
 impl Search<'_> {
@@ -58,7 +54,7 @@ impl Search<'_> {
         (file, syntax): (&Path, Syntax),
         loaded: &Loaded,
     ) {
-        if project_of(scope).is_some() || !has_rules(self.client) {
+        if project_of(scope).is_some() {
             return;
         }
         let is_empty = match loaded {

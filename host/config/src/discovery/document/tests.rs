@@ -128,3 +128,47 @@ fn reading_takes_linear_time() {
         }
     }
 }
+
+/// What anchors and aliases come to grows with the text, however they are nested: a project that
+/// nobody trusts may have many such files.
+#[test]
+fn aliases_stand_for_little_more_than_their_text() {
+    let node = |name: &str| parse(&format!("a: &a {{b: [1, x]}}\n{name}"), Syntax::Yaml);
+    let read = node("c: *a\nd: [*a, *a]\n").unwrap();
+    assert_eq!(read.get("c").unwrap().value, read.get("a").unwrap().value);
+    assert_eq!(read.get("d").unwrap().items().len(), 2);
+    let nested = |levels: usize| {
+        let open: String = (0..levels).map(|level| format!("&a{level} [")).collect();
+        format!("{open}x{}", "]".repeat(levels))
+    };
+    let doubled = |levels: usize| {
+        let lists = (1..=levels).map(|level| {
+            let alias = format!("*a{}", level - 1);
+            format!("- &a{level} [{alias}, {alias}]\n")
+        });
+        format!("- &a0 x\n{}", lists.collect::<String>())
+    };
+    let long = |aliases: usize| {
+        let aliases = "- *a\n".repeat(aliases);
+        format!("- &a {}\n{aliases}", "x".repeat(30_000))
+    };
+    for (text, is_read) in [
+        (nested(20), true),
+        (nested(90), false),
+        (doubled(5), true),
+        (doubled(25), false),
+        (long(10), true),
+        (long(100), false),
+    ] {
+        let read = parse(&text, Syntax::Yaml);
+        let Err(unreadable) = read else {
+            assert!(is_read, "{text:.80}");
+            continue;
+        };
+        assert!(!is_read, "{text:.80}: {unreadable:?}");
+        assert!(
+            unreadable.message.contains("far more than its text"),
+            "{unreadable:?}"
+        );
+    }
+}

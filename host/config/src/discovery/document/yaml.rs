@@ -9,13 +9,23 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use super::{DEEPEST, Member, Node, Unreadable, Value, empty};
 
-/// Most parts of a document once each alias stands for what it means. Ten lines of aliases to
+/// Bytes that the copies of what anchors name may take in any document. Ten lines of aliases to
 /// aliases would otherwise fill any memory.
-const LARGEST: usize = 1_000_000;
+const MIN_COPIED_BYTES: usize = 64 << 10;
+
+/// Bytes of such copies that each byte of a document's text adds. Since they grow with the text
+/// alone, many short documents take no more than one long one.
+const COPIED_BYTES_FOR_EACH_BYTE: usize = 16;
 
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     let places = Places::of(text);
-    let mut tree = Tree::default();
+    let mut tree = Tree {
+        copied_bytes_left: text
+            .len()
+            .saturating_mul(COPIED_BYTES_FOR_EACH_BYTE)
+            .saturating_add(MIN_COPIED_BYTES),
+        ..Tree::default()
+    };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| Unreadable {
             at: places.byte(error.marker()),
@@ -71,9 +81,10 @@ enum Parts {
 struct Tree {
     open: Vec<Open>,
     root: Option<Node>,
-    /// Nodes that anchors name, each with the number of its parts.
-    anchors: HashMap<usize, (Node, usize)>,
-    size: usize,
+    /// Copies of the nodes that anchors name.
+    anchors: HashMap<usize, Node>,
+    /// Bytes that further copies may take, both those for anchors and those for aliases.
+    copied_bytes_left: usize,
 }
 
 impl Tree {
@@ -86,7 +97,7 @@ impl Tree {
                 } else {
                     Value::Text(text.into_owned())
                 };
-                self.part(Node { at, value }, anchor, 1)
+                self.part(Node { at, value }, anchor)
             }
             Event::SequenceStart(anchor, _) => self.begin(at, anchor, Parts::List(Vec::new())),
             Event::MappingStart(anchor, _) => {
@@ -99,20 +110,23 @@ impl Tree {
                         Parts::Table(members, _) => Value::Table(members),
                     };
                     let node = Node { at: open.at, value };
-                    self.part(node, open.anchor, 1)
+                    self.part(node, open.anchor)
                 }
                 None => Ok(()),
             },
             // An alias to what it stands in has no end; what it names is not known
             // before it has ended, so that it is simply not found here.
-            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
-                Some((node, size)) => self.part(Node { at, ..node }, 0, size),
-                None => Err(Unreadable {
-                    at,
-                    message: "this is not YAML: an alias names nothing that stands before it"
-                        .to_owned(),
-                }),
-            },
+            Event::Alias(anchor) => {
+                let Some(node) = self.anchors.get(&anchor) else {
+                    return Err(Unreadable {
+                        at,
+                        message: "this is not YAML: an alias names nothing that stands before it"
+                            .to_owned(),
+                    });
+                };
+                let value = copy(node, &mut self.copied_bytes_left, at)?.value;
+                self.part(Node { at, value }, 0)
+            }
             _ => Ok(()),
         }
     }
@@ -126,17 +140,10 @@ impl Tree {
     }
 
     /// Puts a complete part into its container, or makes it the root.
-    fn part(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), Unreadable> {
-        self.size = self.size.saturating_add(size);
-        if self.size > LARGEST {
-            return Err(Unreadable {
-                at: node.at,
-                message: format!("it has more than {LARGEST} parts"),
-            });
-        }
+    fn part(&mut self, node: Node, anchor: usize) -> Result<(), Unreadable> {
         if anchor != 0 {
-            let size = count(&node);
-            self.anchors.insert(anchor, (node.clone(), size));
+            let copied = copy(&node, &mut self.copied_bytes_left, node.at)?;
+            self.anchors.insert(anchor, copied);
         }
         match self.open.last_mut().map(|open| &mut open.parts) {
             None => self.root = Some(node),
@@ -158,16 +165,30 @@ impl Tree {
     }
 }
 
-/// Counts the parts of a tree, which is at most [`DEEPEST`] levels deep.
-fn count(node: &Node) -> usize {
+/// Copies a tree, if its copy takes no more than the bytes that are left. Counting ends where they
+/// do, so that what is too large to be copied takes no time either.
+fn copy(node: &Node, bytes_left: &mut usize, at: usize) -> Result<Node, Unreadable> {
+    let mut left = *bytes_left;
     let mut waiting = vec![node];
-    let mut parts = 0;
     while let Some(node) = waiting.pop() {
-        parts += 1;
+        let keys = node.members().iter().map(|member| member.key.len());
+        let content = match &node.value {
+            Value::Text(text) | Value::Number(text) => text.len(),
+            Value::Table(_) => keys.sum::<usize>() + size_of_val(node.members()),
+            Value::List(_) => size_of_val(node.items()),
+            Value::Null | Value::Bool(_) => 0,
+        };
+        left = left
+            .checked_sub(content + size_of::<Node>())
+            .ok_or_else(|| Unreadable {
+                at,
+                message: "its anchors and aliases stand for far more than its text".to_owned(),
+            })?;
         waiting.extend(node.items());
         waiting.extend(node.members().iter().map(|member| &member.node));
     }
-    parts
+    *bytes_left = left;
+    Ok(node.clone())
 }
 
 /// Reads a plain scalar by the rules of the core schema.

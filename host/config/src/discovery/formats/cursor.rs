@@ -1,8 +1,13 @@
-//! Cursor: `mcpServers`, with `envFile`.
+//! Cursor: `mcpServers`, with `envFile`. The settings of its command line deny tools.
+
+use dormouse_text::wildcard::matches;
 
 use crate::discovery::dialect::{COMMON, Dialect};
+use crate::discovery::document::Node;
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
+
+use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
     env_file: Some("envFile"),
@@ -19,3 +24,18 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
         ("auth.scopes", Means::Scopes),
     ],
 };
+
+/// Returns the tools of a server that the settings of Cursor's command line deny: `Mcp(SERVER:TOOL)`,
+/// each a pattern. Of what is no such rule, nothing is known.
+pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
+    let rules = root.get("permissions").and_then(|it| it.get("deny"));
+    let rules = rules.map(Node::items).unwrap_or_default().iter();
+    let rules = rules.filter_map(Node::text).filter_map(|rule| {
+        let (kind, rule) = rule.trim().split_once('(')?;
+        let rule = rule.strip_suffix(')')?;
+        let (of, tool) = rule.split_once([':', ',']).unwrap_or((rule, "*"));
+        let is_it = kind.eq_ignore_ascii_case("mcp") && matches(of.trim(), server);
+        is_it.then(|| tool.trim().to_owned())
+    });
+    rules.take(tool_names::MAX_NAMES).collect()
+}

@@ -7,7 +7,7 @@
 use dormouse_launch::HttpTransport;
 
 use crate::discovery::dialect::{COMMON, Dialect};
-use crate::discovery::document::Node;
+use crate::discovery::document::{Node, Value};
 use crate::discovery::entry::Unit;
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
@@ -77,4 +77,15 @@ pub(in crate::discovery) fn excluded(root: &Node, server: &str) -> Vec<String> {
     let opens = [("", "__"), ("mcp_", "_")];
     let opens = opens.map(|(before, behind)| tool_names::open(before, server, behind));
     tool_names::of_server(names.filter_map(Node::text), &opens)
+}
+
+/// Whether a server is off in the file of what `gemini mcp disable` has switched off. Names there
+/// have no capitals.
+pub(in crate::discovery) fn is_switched_off(root: &Node, server: &str) -> bool {
+    let is_named = |name: &str| name.trim().to_lowercase() == server.trim().to_lowercase();
+    let mut named = root.members().iter().filter(|entry| is_named(&entry.key));
+    named.any(|entry| {
+        let enabled = entry.node.get("enabled");
+        enabled.is_some_and(|enabled| enabled.value == Value::Bool(false))
+    })
 }

@@ -5,9 +5,12 @@
 use dormouse_launch::HttpTransport;
 
 use crate::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::document::Node;
 use crate::discovery::draft::{Text, Written};
 use crate::discovery::entry::{Entry, Unit};
 use crate::discovery::expansion;
+
+use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
     command: "cmd",
@@ -52,4 +55,16 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         return Outcome::Bad;
     }
     outcome
+}
+
+/// Returns the tools of a server that Goose's file of permissions denies, whoever has said so.
+pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
+    let lists = root.members().iter();
+    let lists = lists.filter_map(|whose| whose.node.get("never_allow"));
+    let names: Vec<_> = lists.flat_map(Node::items).filter_map(Node::text).collect();
+    // Goose's names of extensions have neither capitals nor spaces.
+    let lower = server.to_lowercase();
+    let key: String = lower.chars().filter(|c| !c.is_whitespace()).collect();
+    let opens = [server, &lower, &key].map(|server| tool_names::open("", server, "__"));
+    tool_names::of_server(names.into_iter(), &opens)
 }

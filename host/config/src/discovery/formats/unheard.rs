@@ -7,8 +7,9 @@ use crate::discovery::document::{Node, Value};
 pub(in crate::discovery) fn denials(client: Client, root: &Node) -> Option<&'static str> {
     match client {
         Client::Amp => amp(root),
-        Client::OpenCode => opencode(root).then_some("agent"),
-        Client::Zed => zed(root).then_some("agent.tool_permissions"),
+        Client::OpenCode => opencode(root),
+        Client::Zed => zed(root),
+        Client::Gemini => gemini(root).then_some("policies"),
         _ => None,
     }
 }
@@ -28,9 +29,15 @@ fn amp(root: &Node) -> Option<&'static str> {
     of_servers.next().map(|_| "amp.mcpPermissions")
 }
 
-/// Each agent of OpenCode's has switches and permissions like those of all.
-fn opencode(root: &Node) -> bool {
-    let agents = root.get("agent").map(Node::members).unwrap_or_default();
+/// Each agent of OpenCode's, once called a mode, has switches and permissions like those of all.
+fn opencode(root: &Node) -> Option<&'static str> {
+    ["agent", "mode"]
+        .into_iter()
+        .find(|key| root.get(key).is_some_and(agents_deny))
+}
+
+fn agents_deny(agents: &Node) -> bool {
+    let agents = agents.members();
     let lists = agents
         .iter()
         .flat_map(|agent| ["tools", "permission"].map(|key| agent.node.get(key)));
@@ -42,8 +49,41 @@ fn opencode(root: &Node) -> bool {
     })
 }
 
-fn zed(root: &Node) -> bool {
-    let permissions = root.get("agent").and_then(|it| it.get("tool_permissions"));
+fn zed(root: &Node) -> Option<&'static str> {
+    let agent = root.get("agent")?;
+    if zed_permissions_deny(agent) {
+        return Some("agent.tool_permissions");
+    }
+    let profiles = agent.get("profiles").map(Node::members).unwrap_or_default();
+    let servers = profiles
+        .iter()
+        .filter_map(|profile| profile.node.get("context_servers"));
+    let tools = servers
+        .flat_map(Node::members)
+        .filter_map(|server| server.node.get("tools"));
+    let mut tools = tools.flat_map(Node::members);
+    tools
+        .any(|tool| tool.node.value == Value::Bool(false))
+        .then_some("agent.profiles")
+}
+
+/// Rules of Gemini's files of policies, in which one may go before another.
+fn gemini(root: &Node) -> bool {
+    let rules = root.get("rule").map(Node::items).unwrap_or_default();
+    let mut denials = rules.iter().filter(|rule| is(rule.get("decision"), "deny"));
+    denials.any(|rule| {
+        let tool = rule.get("toolName");
+        let items = tool.map(Node::items).unwrap_or_default();
+        let mut tools = tool.into_iter().chain(items).filter_map(Node::text);
+        // Gemini's own tools have neither of these in their names.
+        rule.get("mcpName").is_some()
+            || tools
+                .any(|tool| tool.starts_with("mcp_") || tool.contains("__") || tool.contains('*'))
+    })
+}
+
+fn zed_permissions_deny(agent: &Node) -> bool {
+    let permissions = agent.get("tool_permissions");
     let tools = permissions.and_then(|it| it.get("tools"));
     let mut tools = tools.map(Node::members).unwrap_or_default().iter();
     is(permissions.and_then(|it| it.get("default")), "deny")

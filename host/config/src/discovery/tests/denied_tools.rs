@@ -69,6 +69,8 @@ fn settings_deny_tools_and_servers_by_their_names() {
     ] {
         let (is_on, exclude) = denied(server, false, USER, rule);
         assert_eq!(is_on, enabled, "{rule}");
+        // A server that is off is denied as a whole, also once somebody has switched it on.
+        let tool = if is_on { tool } else { "*" };
         match tool {
             "" => assert!(exclude.is_empty(), "{rule}: {exclude:?}"),
             tool => assert!(exclude.iter().any(|it| it == tool), "{rule}: {exclude:?}"),
@@ -121,7 +123,7 @@ fn what_claude_code_denies_is_taken_over_as_a_rule_of_that_client() {
     let written = &import.changes[0].after;
     for part in [
         r#"claude-code = { exclude_tools = ["write_file"] }"#,
-        "claude-code = { enabled = false }",
+        r#"claude-code = { enabled = false, exclude_tools = ["*"] }"#,
     ] {
         assert!(written.contains(part), "no {part} in {written}");
     }
@@ -236,6 +238,22 @@ fn rules_that_only_a_client_hears_are_told() {
             r#""agent": {"build": {"permission": {"bash": "deny"}}}"#,
             false,
         ),
+        (
+            OPENCODE,
+            r#""mode": {"build": {"tools": {"s_*": false}}}"#,
+            true,
+        ),
+        (
+            ZED,
+            r#""agent": {"profiles": {"p": {"enable_all_context_servers": true,
+                "context_servers": {"s": {"tools": {"b": false}}}}}}"#,
+            true,
+        ),
+        (
+            ZED,
+            r#""agent": {"profiles": {"p": {"context_servers": {"s": {"tools": {"b": true}}}}}}"#,
+            false,
+        ),
     ] {
         let home = Home::empty();
         let servers = match client {
@@ -314,5 +332,166 @@ fn what_is_off_in_a_client_is_off_for_that_client() {
                 assert_eq!(filter.shows(tool), !is_off, "{client} {tool} {filter:?}");
             }
         }
+    }
+}
+
+/// Rules that clients keep in files of their own.
+#[test]
+fn what_a_file_of_rules_denies_is_denied() {
+    const GEMINI: (Client, &str, &str) = (
+        Client::Gemini,
+        "home/.gemini/settings.json",
+        r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
+    );
+    const GOOSE: (Client, &str, &str) = (
+        Client::Goose,
+        "home/.config/goose/config.yaml",
+        "extensions:\n  My s:\n    type: stdio\n    cmd: x\n    enabled: true\n",
+    );
+    const CURSOR: (Client, &str, &str) = (
+        Client::Cursor,
+        "home/.cursor/mcp.json",
+        r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
+    );
+    const SWITCHES: &str = "home/.gemini/mcp-server-enablement.json";
+    const PERMISSIONS: &str = "home/.config/goose/permission.yaml";
+    const COMMAND_LINE: &str = "home/.cursor/cli-config.json";
+    for ((client, servers, text), file, rules, is_on, denied) in [
+        (
+            GEMINI,
+            SWITCHES,
+            r#"{"my s": {"enabled": false}}"#,
+            false,
+            "",
+        ),
+        (
+            GEMINI,
+            SWITCHES,
+            r#"{"my s": {"enabled": true}, "s": {"enabled": false}}"#,
+            true,
+            "",
+        ),
+        (GEMINI, SWITCHES, "{", false, ""),
+        (
+            GOOSE,
+            PERMISSIONS,
+            "user:\n  never_allow: [mys__delete]\n",
+            true,
+            "delete",
+        ),
+        (
+            GOOSE,
+            PERMISSIONS,
+            "user:\n  never_allow: [my_s__delete]\n",
+            true,
+            "delete",
+        ),
+        (
+            GOOSE,
+            PERMISSIONS,
+            "user:\n  ask_before: [mys__delete]\n",
+            true,
+            "",
+        ),
+        (GOOSE, PERMISSIONS, "- [", false, ""),
+        (
+            CURSOR,
+            COMMAND_LINE,
+            r#"{"permissions": {"deny": ["Mcp(My s:delete)"]}}"#,
+            true,
+            "delete",
+        ),
+        (
+            CURSOR,
+            COMMAND_LINE,
+            r#"{"permissions": {"deny": ["Mcp(M*, del*)"]}}"#,
+            true,
+            "delete",
+        ),
+        (
+            CURSOR,
+            "home/.config/cursor/cli-config.json",
+            r#"{"permissions": {"deny": ["Mcp(*:delete)", "Shell(rm)"]}}"#,
+            true,
+            "delete",
+        ),
+        (
+            CURSOR,
+            COMMAND_LINE,
+            r#"{"permissions": {"deny": ["Mcp(other:delete)"]}}"#,
+            true,
+            "",
+        ),
+    ] {
+        let home = Home::empty();
+        home.write(servers, text);
+        home.write(file, rules);
+        let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+        let server = &discovery.found[0].server;
+        assert_eq!(server.enabled, is_on, "{client} {rules}");
+        let filter = &server.bridge().unwrap().filter;
+        assert_eq!(
+            !filter.shows("delete"),
+            denied == "delete",
+            "{client} {rules}"
+        );
+        assert!(filter.shows("read"), "{client} {rules}");
+        let mut files = discovery.sources.iter().map(|source| &source.file);
+        assert!(
+            files.any(|known| *known == home.path(file)),
+            "{client} {rules}"
+        );
+    }
+}
+
+/// Of Gemini's policies, one goes before another: which of them counts is left to Gemini.
+#[test]
+fn geminis_policies_are_told() {
+    for (rule, told) in [
+        ("mcpName = 's'\ntoolName = 'b'\ndecision = 'deny'", true),
+        ("toolName = 'mcp_s_b'\ndecision = 'deny'", true),
+        ("toolName = ['a', '*']\ndecision = 'deny'", true),
+        ("toolName = 'run_shell_command'\ndecision = 'deny'", false),
+        ("mcpName = 's'\ndecision = 'allow'", false),
+    ] {
+        for file in [
+            "home/.gemini/policies/a.toml",
+            "system/gemini-cli/policies/b.toml",
+        ] {
+            let home = Home::empty();
+            home.write(
+                "home/.gemini/settings.json",
+                r#"{"mcpServers": {"s": {"command": "x"}}}"#,
+            );
+            home.write(file, format!("[[rule]]\n{rule}\npriority = 1\n"));
+            let discovery = discover_all(&home.around(), &[Client::Gemini], &Inputs::new());
+            let notes = &discovery.found[0].own.notes;
+            assert_eq!(notes.len(), usize::from(told), "{rule} {notes:?}");
+        }
+    }
+}
+
+/// What Claude Code's settings deny is not allowed by the user's own table, nor by an import.
+#[test]
+fn a_denied_server_that_is_switched_on_has_no_tools() {
+    for (file, rule) in [
+        (USER, "mcp__u"),
+        (USER, "*"),
+        ("system/claude-code/managed-settings.json", "mcp__u__*"),
+    ] {
+        let home = Home::empty();
+        home.write(
+            "home/.claude.json",
+            r#"{"mcpServers": {"u": {"command": "x"}}}"#,
+        );
+        let rules = serde_json::json!({ "permissions": { "deny": [rule] } });
+        home.write(file, rules.to_string());
+        let own = "[servers.u]\nenabled = true\n";
+        let own = crate::file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let trust = crate::trusted::Trust::new(&home.path("data"));
+        let all = crate::Configured::new(own, Some(&home.around()), &trust);
+        let server = &all.servers["u"];
+        assert!(server.bridge().unwrap().filter.shows_none(), "{rule}");
+        assert!(all.is_wholly_denied("u"), "{rule}");
     }
 }

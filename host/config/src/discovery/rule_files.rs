@@ -1,0 +1,115 @@
+//! Files in which clients keep rules for their servers, apart from the servers themselves.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::formats::{claude_code, cursor, gemini, goose};
+use super::library::Loaded;
+use super::places::{self, Syntax};
+use super::search::{Search, project_of};
+use super::settle::{OFF, exclude};
+use super::{Source, SourceState, Surroundings};
+use crate::{Client, Scope};
+
+/// Most files of a folder of rules that are read.
+const MAX_FILES: usize = 200;
+
+/// Returns the files of rules of a client.
+pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, PathBuf)> {
+    let mut files = Vec::new();
+    match client {
+        Client::ClaudeCode => return claude_code::settings(around),
+        Client::Gemini => {
+            let own = around.home.join(".gemini");
+            files.push((Scope::User, own.join("mcp-server-enablement.json")));
+            for (scope, folder) in places::gemini_policies(around) {
+                let policies = in_folder(&folder).into_iter();
+                files.extend(policies.map(|file| (scope.clone(), file)));
+            }
+        }
+        Client::Goose => {
+            let file = places::goose_folder(around).join("permission.yaml");
+            files.push((Scope::User, file));
+        }
+        Client::Cursor => {
+            let folders = [
+                around.home.join(".cursor"),
+                around.config_home.join("cursor"),
+            ];
+            let of_user = folders.map(|folder| (Scope::User, folder.join("cli-config.json")));
+            files.extend(of_user);
+        }
+        _ => {}
+    }
+    files
+}
+
+/// Returns the files of TOML in a folder, sorted.
+fn in_folder(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let is_policy = |file: &PathBuf| file.extension().is_some_and(|end| end == "toml");
+    let mut files: Vec<_> = files.filter(is_policy).take(MAX_FILES).collect();
+    files.sort();
+    files
+}
+
+impl Search<'_> {
+    /// Reads the files of rules of the client, and applies those that name its servers. Claude
+    /// Code's are settings that have more in them, and are read as such.
+    pub(super) fn apply_rule_files(&mut self) {
+        if self.client == Client::ClaudeCode {
+            return;
+        }
+        for (scope, file) in rule_files(self.client, self.around) {
+            let syntax = Syntax::of(&file);
+            let loaded = self.library.open(&file, syntax, project_of(&scope));
+            self.note_unread(&scope, (&file, syntax), &loaded);
+            let state = match &*loaded {
+                Loaded::Missing => SourceState::Missing,
+                Loaded::Bad(problem) => SourceState::Read {
+                    servers: 0,
+                    problems: vec![problem.clone()],
+                },
+                Loaded::Document(_) => SourceState::Read {
+                    servers: 0,
+                    problems: Vec::new(),
+                },
+            };
+            self.sources.push(Source {
+                client: self.client,
+                scope: scope.clone(),
+                profile: None,
+                file,
+                state,
+            });
+            self.apply_rules(&loaded);
+            self.documents.push((scope, Rc::clone(&loaded)));
+        }
+    }
+
+    fn apply_rules(&mut self, loaded: &Loaded) {
+        let Some(root) = loaded.root() else {
+            return;
+        };
+        for found in &mut self.found {
+            let name = &found.written_name;
+            match self.client {
+                Client::Gemini if gemini::is_switched_off(root, name) => {
+                    found.server.enabled = false;
+                    let note = format!("{OFF}`gemini mcp disable` has switched it off");
+                    found.notes.push(note);
+                }
+                Client::Goose => {
+                    let denied = goose::denied(root, name);
+                    exclude(found, denied);
+                }
+                Client::Cursor => {
+                    let denied = cursor::denied(root, name);
+                    exclude(found, denied);
+                }
+                _ => {}
+            }
+        }
+    }
+}
