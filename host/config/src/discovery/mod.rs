@@ -126,6 +126,8 @@ pub struct Found {
     pub filled_from: Option<PathBuf>,
     /// Place of the server that its own client takes instead, if it does.
     pub shadowed_by: Option<Origin>,
+    /// Keys of its client's settings that deny tools by rules which only the client hears.
+    pub unheard: Option<String>,
 }
 
 /// A server of a project whose files may not be filled in.

@@ -374,6 +374,7 @@ impl<'a> Search<'a> {
                     written_name: server.name.to_owned(),
                     notes: filler.notes,
                     shadowed_by: None,
+                    unheard: None,
                 });
             }
             Err(Refused::Skipped(why)) => self.skip(server.name, origin, why, Some(unused())),

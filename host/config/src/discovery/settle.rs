@@ -80,8 +80,10 @@ impl Search<'_> {
             )
         });
         let notes: Vec<_> = notes.collect();
+        let keys = keys.into_iter().collect::<Vec<_>>().join("`, `");
         for found in &mut self.found {
             found.own.notes.extend(notes.iter().cloned());
+            found.unheard = (!keys.is_empty()).then(|| keys.clone());
         }
     }
 

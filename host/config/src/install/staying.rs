@@ -43,7 +43,8 @@ pub(super) fn staying(
             let unread = unread(found, discovery);
             let unread = unread.map(|unread| format!("{}\nhint: {}", unread.told(), unread.hint()));
             let hidden = || hidden(&decision.name, found, after.as_ref()?);
-            if let Some(why) = unread.or_else(hidden) {
+            let unheard = || unheard(&decision.name, found, after.as_ref()?);
+            if let Some(why) = unread.or_else(hidden).or_else(unheard) {
                 staying.insert(index, why);
             }
         }
@@ -113,4 +114,20 @@ fn hidden(name: &str, found: &Found, after: &ServerConfig) -> Option<String> {
     Some(format!(
         "`{name}` in dormouse.toml {what}\nhint: {hint}, and import again"
     ))
+}
+
+/// Returns the reason why a client would be shown more of a server by Dormouse than it has now: its
+/// settings deny tools by rules that only it hears, and `dormouse.toml` takes none out for it.
+fn unheard(name: &str, found: &Found, after: &ServerConfig) -> Option<String> {
+    let keys = found.unheard.as_deref()?;
+    let client = found.server.origin.client?;
+    let own = &found.server.bridge()?.filter;
+    let mut both = own.clone();
+    both.restrict(&after.for_client(Some(client)).bridge()?.filter);
+    (found.server.enabled && both == *own).then(|| {
+        format!(
+            "`{keys}` of {client} denies tools, which only {client} hears\nhint: take them out of \
+             `[servers.{name}]` in dormouse.toml with `exclude_tools`, and import again"
+        )
+    })
 }

@@ -45,6 +45,8 @@ fn agents_deny(agents: &Node) -> bool {
     rules.any(|rule| {
         // OpenCode's own tools have neither of these in their names.
         let is_of_server = rule.key.contains(['_', '*', '?']);
+        // What denies all denies Dormouse, too.
+        let is_of_server = is_of_server && !rule.key.bytes().all(|byte| byte == b'*');
         is_of_server && (rule.node.value == Value::Bool(false) || is(Some(&rule.node), "deny"))
     })
 }

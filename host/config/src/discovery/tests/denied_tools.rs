@@ -265,7 +265,37 @@ fn rules_that_only_a_client_hears_are_told() {
         let discovery = discover_all(&home.around(), &[client], &Inputs::new());
         let notes = &discovery.found[0].own.notes;
         assert_eq!(notes.len(), usize::from(told), "{rules} {notes:?}");
+        // Such a server stays where the rules are heard, until its user has written them down here.
+        assert_eq!(leaves(&home, client, ""), !told, "{rules}");
+        let own = format!(
+            "{}exclude_tools = ['b']\n",
+            "[servers.s]\ncommand = ['x']\n"
+        );
+        assert!(leaves(&home, client, &own), "{rules}");
     }
+}
+
+/// Whether a client's server leaves its file where Dormouse comes in its place.
+fn leaves(home: &Home, client: Client, own: &str) -> bool {
+    let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+    let program = crate::install::Program {
+        command: "dormouse".to_owned(),
+        options: Vec::new(),
+        variables: Vec::new(),
+    };
+    let wanted = ImportRequest {
+        clients: &[client],
+        replace: Some(&program),
+        force: false,
+        longest_call: std::time::Duration::ZERO,
+    };
+    let file = home.path("home/dormouse.toml");
+    home.write("home/dormouse.toml", own);
+    let config = crate::file::parse_usable(&file, own).unwrap();
+    let import = import(&discovery, &home.around(), (&config, &file), wanted).unwrap();
+    let changes = import.changes.iter();
+    let mut of_client = changes.filter(|change| change.file != file);
+    of_client.any(|change| !change.after.contains("\"x\""))
 }
 
 /// Lists of tools that are off in the settings of other clients.
