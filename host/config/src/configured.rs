@@ -17,7 +17,7 @@ use super::discovery::{
     Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
 use super::file::Variables;
-use super::project_content::{ProjectHashes, may_be_recorded};
+use super::project_content::{ProjectHashes, ProjectText, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
 use super::reserved_names::ReservedNames;
 use super::review::NameOfUsers;
@@ -403,7 +403,7 @@ impl Configured {
         let text = self.project_text(around, &may_follow);
         let own = |folder: &Path| {
             let is_entered = around.project.as_deref() == Some(folder);
-            text.as_deref().filter(|_| is_entered)
+            ProjectText::of(folder, text.as_deref().filter(|_| is_entered))
         };
         // What cannot be trusted, by its own files alone, has nothing filled in and nothing
         // opened that it names.
@@ -749,13 +749,14 @@ fn hashes(
         .projects()
         .map(|(folder, content)| {
             let own = own.filter(|_| project == Some(folder));
+            let own = ProjectText::of(folder, own);
             (folder.to_owned(), ProjectHashes::new(Some(content), own))
         })
         .collect();
     if let (Some(project), Some(own)) = (project, own) {
         hashes
             .entry(project.to_owned())
-            .or_insert_with(|| ProjectHashes::new(None, Some(own)));
+            .or_insert_with(|| ProjectHashes::new(None, ProjectText::of(project, Some(own))));
     }
     hashes
 }

@@ -1,6 +1,30 @@
 //! Hashes of the content of a project's files: trust is given to them, and compared with them.
 
+use std::path::Path;
+
+use dormouse_files::ownership;
+
 use super::discovery::{Content, ProjectContent};
+
+/// A project besides its clients' files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProjectText<'t> {
+    /// Text of the project's `dormouse.toml`, where it has one.
+    text: Option<&'t str>,
+    /// User that the project's folder belongs to, where that is another one than this process's:
+    /// whoever has the folder decides what the programs in it are. A folder that changes hands is
+    /// another project.
+    owner: Option<u32>,
+}
+
+impl<'t> ProjectText<'t> {
+    pub(super) fn of(folder: &Path, text: Option<&'t str>) -> Self {
+        Self {
+            text,
+            owner: ownership::foreign_owner(folder),
+        }
+    }
+}
 
 /// Hashes over all of a project's files: its clients' ones and its own `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +44,8 @@ pub(super) struct ProjectHashes {
 const BETWEEN: char = '.';
 
 impl ProjectHashes {
-    /// Makes the hashes of a project. `own` is the text of its `dormouse.toml`.
-    pub(super) fn new(clients: Option<&ProjectContent>, own: Option<&str>) -> Self {
+    /// Makes the hashes of a project.
+    pub(super) fn new(clients: Option<&ProjectContent>, own: ProjectText<'_>) -> Self {
         let of =
             |part: fn(&ProjectContent) -> Option<&Content>| with_own(clients.and_then(part), own);
         Self {
@@ -50,8 +74,12 @@ impl ProjectHashes {
 }
 
 /// Whether a record can be of a project, by the files alone that its servers are written in.
-/// `clients` is the content of the clients' files, `own` the text of the project's `dormouse.toml`.
-pub(super) fn may_be_recorded(record: &str, clients: Option<&Content>, own: Option<&str>) -> bool {
+/// `clients` is the content of the clients' files.
+pub(super) fn may_be_recorded(
+    record: &str,
+    clients: Option<&Content>,
+    own: ProjectText<'_>,
+) -> bool {
     match record.split_once(BETWEEN) {
         Some((own_files, _)) => own_files == with_own(clients, own),
         // Of an older version, which can be told only with all files.
@@ -59,21 +87,37 @@ pub(super) fn may_be_recorded(record: &str, clients: Option<&Content>, own: Opti
     }
 }
 
-fn with_own(clients: Option<&Content>, own: Option<&str>) -> String {
+fn with_own(clients: Option<&Content>, own: ProjectText<'_>) -> String {
+    let both = |one: &str, other: &str| {
+        let both = blake3::hash(format!("{one} {other}").as_bytes());
+        both.to_hex().to_string()
+    };
     let clients = clients.map_or("", Content::as_str);
-    match own {
+    let files = match own.text {
         None => clients.to_owned(),
-        Some(own) => {
-            let own = blake3::hash(own.as_bytes()).to_hex();
-            let both = blake3::hash(format!("{clients} {own}").as_bytes());
-            both.to_hex().to_string()
-        }
+        Some(own) => both(clients, &blake3::hash(own.as_bytes()).to_hex()),
+    };
+    match own.owner {
+        None => files,
+        Some(owner) => both(&files, &format!("owner {owner}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn text(text: &str) -> ProjectText<'_> {
+        ProjectText {
+            text: Some(text),
+            owner: None,
+        }
+    }
+
+    const NOTHING: ProjectText<'_> = ProjectText {
+        text: None,
+        owner: None,
+    };
 
     #[test]
     fn files_that_changed_while_they_were_read_are_recorded_as_nothing() {
@@ -83,7 +127,8 @@ mod tests {
             with_users_servers: None,
             changed,
         };
-        let [same, changed] = [false, true].map(|it| ProjectHashes::new(Some(&content(it)), None));
+        let [same, changed] =
+            [false, true].map(|it| ProjectHashes::new(Some(&content(it)), NOTHING));
         let record = same.recorded();
         assert!(same.is_recorded(&record) && same.is_wholly_recorded(&record));
         for record in [record, changed.recorded()] {
@@ -93,13 +138,32 @@ mod tests {
 
     #[test]
     fn a_record_of_other_files_is_told_before_what_they_name_is_opened() {
-        let first = ProjectHashes::new(None, Some("first"));
+        let first = ProjectHashes::new(None, text("first"));
         let record = first.recorded();
-        assert!(may_be_recorded(&record, None, Some("first")));
+        assert!(may_be_recorded(&record, None, text("first")));
         assert!(first.is_recorded(&record) && first.is_wholly_recorded(&record));
-        assert!(!may_be_recorded(&record, None, Some("second")));
-        assert!(!may_be_recorded(&record, None, None));
-        let second = ProjectHashes::new(None, Some("second"));
+        assert!(!may_be_recorded(&record, None, text("second")));
+        assert!(!may_be_recorded(&record, None, NOTHING));
+        let second = ProjectHashes::new(None, text("second"));
         assert!(!second.is_recorded(&record) && !second.is_wholly_recorded(&record));
+    }
+
+    #[test]
+    fn a_folder_that_changes_hands_is_another_project() {
+        let of = |owner| ProjectText {
+            owner,
+            ..text("same")
+        };
+        let all = [None, Some(1001), Some(1002)];
+        for trusted in all {
+            let record = ProjectHashes::new(None, of(trusted)).recorded();
+            for owner in all {
+                let hashes = ProjectHashes::new(None, of(owner));
+                let is_same = owner == trusted;
+                assert_eq!(may_be_recorded(&record, None, of(owner)), is_same);
+                assert_eq!(hashes.is_recorded(&record), is_same);
+                assert_eq!(hashes.is_wholly_recorded(&record), is_same);
+            }
+        }
     }
 }

@@ -97,6 +97,22 @@ pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
     )))
 }
 
+/// Returns the number of the user that a folder belongs to, where that is neither this one nor root.
+#[cfg(unix)]
+#[must_use]
+pub fn foreign_owner(folder: &Path) -> Option<u32> {
+    let metadata = std::fs::metadata(folder).ok()?;
+    let owner = std::os::unix::fs::MetadataExt::uid(&metadata);
+    (!is_own(owner)).then_some(owner)
+}
+
+/// On Windows, owners are not told apart.
+#[cfg(not(unix))]
+#[must_use]
+pub fn foreign_owner(_: &Path) -> Option<u32> {
+    None
+}
+
 /// Whether what belongs to a user counts as this process's own: that user's, or root's. Root also
 /// works in the home of somebody else, as after `sudo`; what is that user's is at home there.
 #[cfg(unix)]

@@ -115,7 +115,7 @@ pub enum Cause {
         code: i64,
         message: String,
         data: Option<String>,
-        /// Bytes of the message and the data as the upstream sent them.
+        /// Bytes of the message as the upstream sent it, and of the data.
         size: usize,
     },
     #[error("its upstream failed: {0}")]

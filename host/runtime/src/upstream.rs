@@ -121,14 +121,16 @@ async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
 
 fn cause(server: &str, failure: Failure) -> Cause {
     match failure {
-        Failure::Refused(refusal) => Cause::Upstream {
-            code: refusal.code,
-            size: refusal.message.len() + refusal.data.as_ref().map_or(0, String::len),
-            message: attribution::error_message(&refusal.message),
-            data: refusal
-                .data
-                .map(|data| attribution::error_data(server, refusal.code, data)),
-        },
+        Failure::Refused(refusal) => {
+            let data = refusal.data;
+            let data = data.map(|data| attribution::error_data(server, refusal.code, data));
+            Cause::Upstream {
+                code: refusal.code,
+                size: refusal.message.len() + data.as_ref().map_or(0, String::len),
+                message: attribution::error_message(&refusal.message),
+                data,
+            }
+        }
         Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
         Failure::Lost(lost) => Cause::Unreached(lost.to_string()),

@@ -12,6 +12,7 @@ use dormouse_files::replace::{Access, replace};
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
 use dormouse_runtime::Code;
+use dormouse_text::visible::visible_path;
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
@@ -65,10 +66,10 @@ impl Adapt {
         let count = declaration.tools.len() as u64;
         let component = dormouse_catalog::pack(&code, Some(declaration))?;
         replace(&self.output, &component, Access::Kept)
-            .with_context(|| format!("`{}` cannot be written", self.output.display()))?;
+            .with_context(|| format!("`{}` cannot be written", visible_path(&self.output)))?;
         output::say(&format!(
             "adapted {}: {}, {}",
-            self.output.display(),
+            visible_path(&self.output),
             output::counted(count, "tool"),
             units::human_size(component.len() as u64)
         ));

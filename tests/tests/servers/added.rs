@@ -138,7 +138,7 @@ fn what_no_server_can_be_is_not_added() {
         (
             &["x", "https://example.com/mcp", "-H", "no name: b"],
             2,
-            "`no name`",
+            "no name of a header",
         ),
         (
             &["x", "--cwd", "/no/such/folder", "--", "true"],
@@ -155,5 +155,34 @@ fn what_no_server_can_be_is_not_added() {
         assert_eq!(exit, Some(code), "{words:?}: {said}");
         assert!(said.contains(told), "{words:?}: {said}");
         assert_eq!(configuration(&all), before, "{words:?}");
+    }
+}
+
+/// What is wrong may be a secret all the same.
+#[test]
+fn a_malformed_value_is_not_repeated() {
+    let all = Scripted::new();
+    for words in [
+        &[
+            "s",
+            "http://127.0.0.1:1/",
+            "--header",
+            "Authorization hunter-two",
+        ][..],
+        &[
+            "s",
+            "http://127.0.0.1:1/",
+            "-H",
+            "A: b",
+            "-H",
+            "hunter-two=",
+        ],
+        &["s", "--env", "=hunter-two", "--", "true"],
+        &["s", "--", "http://me:hunter-two@127.0.0.1/"],
+    ] {
+        let words: Vec<&str> = words.to_vec();
+        let (code, said) = add(&all, &words);
+        assert_eq!(code, Some(2), "{words:?} {said}");
+        assert!(!said.contains("hunter-two"), "{words:?} {said}");
     }
 }

@@ -78,6 +78,9 @@ impl Policy {
     ) {
         let root = &document.root;
         let only = root.get("allowManagedMcpServersOnly");
+        if !is_understood(document) {
+            self.add_unread(scope, &document.file);
+        }
         let most = match project_of(scope) {
             Some(_) => MAX_RULES,
             None => usize::MAX,
@@ -146,6 +149,24 @@ impl Policy {
             files.join(", ")
         ))
     }
+}
+
+/// Whether the lists of a file are written as lists are. What is not may mean anything: where
+/// administrators have written it, it may deny all.
+fn is_understood(document: &Document) -> bool {
+    let is_list = |key: &str| {
+        let node = document.root.get(key);
+        node.is_none_or(|node| matches!(node.value, Value::List(_)))
+    };
+    let denied = document.root.get(DENIED).map(Node::items);
+    let denied = denied.unwrap_or_default();
+    let is_table = |item: &Node| matches!(item.value, Value::Table(_));
+    let is_table_of_settings = matches!(document.root.value, Value::Table(_));
+    is_table_of_settings
+        && !document.text.trim().is_empty()
+        && is_list(ALLOWED)
+        && is_list(DENIED)
+        && (denied.is_empty() || denied.iter().any(is_table))
 }
 
 impl Reached {

@@ -233,6 +233,13 @@ fn secrets_in_word<'a>(word: &'a str, found: &mut Vec<Found<'a>>) -> Next {
             }
             let tokens = rest.split(':').filter(|part| looks_like_a_token(part));
             found.extend(tokens.map(Found::certain));
+            // What stands in a path may be the name of a folder, which results speak of.
+            let steps = rest.split([':', '/', '\\']);
+            let steps = steps.filter(|step| step.len() < rest.len() && looks_like_a_token(step));
+            found.extend(steps.map(|text| Found {
+                text,
+                is_certain: false,
+            }));
         }
     }
     match word.contains('=') {
@@ -384,6 +391,10 @@ mod tests {
             (&["--password", "-abc"], "--password …"),
             (&["--token", "${TOKEN}"], "--token ${TOKEN}"),
             (&["GITHUB_TOKEN=abc"], "GITHUB_TOKEN=…"),
+            (
+                &["/x/ghp_16C7e42F292c6912", "--dir=a/ghp_16C7e42F292c6912/b"],
+                "/x/… --dir=a/…/b",
+            ),
             (&["-eGITHUB_TOKEN=abc"], "-eGITHUB_TOKEN=…"),
             (&["--env=GITHUB_TOKEN=abc"], "--env=GITHUB_TOKEN=…"),
             (&["--token", "--verbose", "x"], "--token --verbose x"),

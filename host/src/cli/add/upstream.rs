@@ -19,15 +19,15 @@ use crate::roster::{Places, Roster};
 pub(super) struct UpstreamArgs {
     /// Give the program a variable: with that value, or as it is in your environment whenever the
     /// program is started. May be repeated.
-    #[arg(short, long, value_name = "NAME[=VALUE]", value_parser = variable)]
-    env: Vec<(String, Secret)>,
+    #[arg(short, long, value_name = "NAME[=VALUE]")]
+    env: Vec<String>,
     /// Start the program in this folder; otherwise in that of the session.
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
     /// Send this with each request to the URL. `${NAME}` stands for a variable of your environment.
     /// May be repeated.
-    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = header)]
-    header: Vec<(String, Secret)>,
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
 }
 
 /// Server that is to be added.
@@ -71,6 +71,9 @@ impl Upstream<'_> {
 
     fn launch(self) -> anyhow::Result<Launch> {
         let UpstreamArgs { env, cwd, header } = self.options;
+        // Clap would repeat a value that is wrong, which may be a secret.
+        let env = read("--env", &env, variable)?;
+        let header = read("--header", &header, header_of)?;
         if let Some(url) = self.url {
             if !env.is_empty() || cwd.is_some() {
                 return Err(misuse(
@@ -110,6 +113,11 @@ impl Upstream<'_> {
 /// Makes the path of a program absolute: servers are started in other folders. A name is looked for
 /// in `PATH`.
 fn absolute(program: String) -> anyhow::Result<String> {
+    if program.contains("://") {
+        return Err(misuse(
+            "a URL stands behind `--`, where a program belongs\nhint: `dormouse add NAME URL`",
+        ));
+    }
     if !program.contains('/') || program.contains("${") || program.starts_with("~/") {
         return Ok(program);
     }
@@ -157,6 +165,23 @@ fn warn_of_secrets(values: &[(String, Secret)], what: &str) {
     }
 }
 
+/// Reads the values of an option. The error of a wrong one does not repeat it.
+fn read(
+    option: &str,
+    values: &[String],
+    one: fn(&str) -> Result<(String, Secret), &'static str>,
+) -> anyhow::Result<Vec<(String, Secret)>> {
+    let all = values.iter().map(|value| one(value)).enumerate();
+    let all = all.map(|(index, value)| {
+        let nth = match values.len() {
+            1 => String::new(),
+            _ => format!(" number {}", index + 1),
+        };
+        value.map_err(|why| misuse(&format!("`{option}`{nth} is wrong: {why}")))
+    });
+    all.collect()
+}
+
 fn unique(values: Vec<(String, Secret)>, what: &str) -> anyhow::Result<BTreeMap<String, Secret>> {
     let mut all = BTreeMap::new();
     for (name, value) in values {
@@ -167,22 +192,22 @@ fn unique(values: Vec<(String, Secret)>, what: &str) -> anyhow::Result<BTreeMap<
     Ok(all)
 }
 
-fn variable(text: &str) -> Result<(String, Secret), String> {
+fn variable(text: &str) -> Result<(String, Secret), &'static str> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, value.to_owned()),
         None => (text, format!("${{{text}}}")),
     };
     if name.is_empty() {
-        return Err("a variable has a name: `NAME` or `NAME=VALUE`".to_owned());
+        return Err("a variable has a name: `NAME` or `NAME=VALUE`");
     }
     Ok((name.to_owned(), Secret::new(value)))
 }
 
-fn header(text: &str) -> Result<(String, Secret), String> {
+fn header_of(text: &str) -> Result<(String, Secret), &'static str> {
     let parts = text.split_once(':');
     let (name, value) = parts.ok_or("a header is `NAME: VALUE`")?;
     if name.trim().is_empty() || !name.trim().bytes().all(is_header_byte) {
-        return Err(format!("`{}` is no name of a header", name.trim()));
+        return Err("what stands before its `:` is no name of a header");
     }
     Ok((name.trim().to_owned(), Secret::new(value.trim())))
 }

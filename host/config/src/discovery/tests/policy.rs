@@ -88,7 +88,6 @@ fn what_is_denied_and_what_is_not_allowed() {
             r#"{"deniedMcpServers": [{"serverNames": "web"}, "git", {"serverName": "git"}]}"#,
             "git",
         ),
-        (r#"{"allowedMcpServers": true}"#, ""),
         // A denial that is not fully understood denies what it names, and allows nothing.
         (
             r#"{"deniedMcpServers": [{"serverName": "git", "reason": "x"}]}"#,
@@ -120,6 +119,21 @@ fn nothing_is_allowed_by_administrators_settings_that_cannot_be_read() {
     ] {
         let broken = r#"{"deniedMcpServers": [{"serverName": "git"}"#;
         assert_eq!(names(&[(file, broken)]), expected, "{file}");
+    }
+    // Nobody knows what is meant, either, where a list is none.
+    for (text, expected) in [
+        ("", "git local web other"),
+        ("[]", "git local web other"),
+        ("null", "git local web other"),
+        (
+            r#"{"deniedMcpServers": {"serverName": "git"}}"#,
+            "git local web other",
+        ),
+        (r#"{"deniedMcpServers": ["git"]}"#, "git local web other"),
+        (r#"{"allowedMcpServers": null}"#, "git local web other"),
+        ("{}", ""),
+    ] {
+        assert_eq!(names(&[(MANAGED, text)]), expected, "{text}");
     }
 }
 
