@@ -23,6 +23,7 @@ pub mod declaration;
 pub mod error;
 pub mod objects;
 pub mod pattern_size;
+pub mod pattern_states;
 pub mod schema;
 pub mod section;
 pub mod signature;

@@ -7,17 +7,16 @@
 
 mod distinct;
 mod evaluated;
-mod pattern_states;
 mod steps;
 
 use std::collections::HashMap;
 
+use dormouse_wit::pattern_states::pattern_states;
 use serde_json::{Map, Value};
 
 use crate::schema_references::percent_decoded;
 use crate::validator::has_patterns;
 
-use pattern_states::pattern_states;
 use steps::Steps;
 
 /// Most schemas that may apply to one value when all references are followed, and most parts of a

@@ -4,7 +4,7 @@
 mod names;
 mod reviewed;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -501,8 +501,8 @@ impl Configured {
                 }
             }
         }
-        let [_, _, of_project] = &kinds;
-        let displaced = self.displaced(of_project);
+        let [of_users, ..] = &kinds;
+        let displaced = self.displaced(of_users, &merged.of_users);
         for (mut server, also) in kinds.into_iter().flatten() {
             let origins = std::iter::once(&server.origin).chain(&also);
             server.from = origins.filter_map(|origin| origin.client).collect();
@@ -553,18 +553,23 @@ impl Configured {
         filled.map(|server| &server.name).chain(counted)
     }
 
-    /// Returns the user's servers whose names have been taken by some of a project's, by the
-    /// fingerprints of their launches.
-    fn displaced(&self, of_project: &Candidates) -> BTreeMap<Fingerprint, ServerConfig> {
-        let of_project = of_project.iter().map(|(server, _)| server);
-        let is_override = |server: &&ServerConfig| {
-            let users = self.name_of_users(server);
-            matches!(users, Some(NameOfUsers::Overridden { .. }))
-        };
-        let overrides = of_project.filter(is_override);
-        let taken: BTreeSet<_> = overrides.map(|server| &server.name).collect();
+    /// Returns the user's servers that have lost their places to a project's, by the fingerprints of
+    /// their launches. `taken` are the user's servers that have not; `of_users` are the places of
+    /// all of them, as they are where there is no project.
+    fn displaced(
+        &self,
+        taken: &Candidates,
+        of_users: &BTreeMap<String, Origin>,
+    ) -> BTreeMap<Fingerprint, ServerConfig> {
+        let taken = taken.iter();
+        let taken = taken.flat_map(|(server, also)| also.iter().chain([&server.origin]));
+        let taken: HashSet<_> = taken.map(|origin| (&origin.file, origin.line)).collect();
         let found = self.found.found.iter().map(|found| &found.server);
-        let lost = found.filter(|server| !server.is_of_project() && taken.contains(&server.name));
+        let lost = found.filter(|server| {
+            let origin = &server.origin;
+            of_users.get(&server.name) == Some(origin)
+                && !taken.contains(&(&origin.file, origin.line))
+        });
         let mut displaced = BTreeMap::new();
         for server in lost {
             for launch in launches(server, self.project_folder()) {

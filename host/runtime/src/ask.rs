@@ -5,6 +5,7 @@ use dormouse_protocol::{Answer as Given, AskError, Capability, Question};
 use dormouse_text::visible::is_hidden;
 use dormouse_text::visible::short_name;
 use dormouse_wit::pattern_size;
+use dormouse_wit::pattern_states::pattern_states;
 use serde_json::{Map, Value, json};
 
 use super::bindings::dormouse::plugin::client::{
@@ -41,6 +42,8 @@ pub(super) fn question(request: Request) -> Result<Question, AskError> {
             let schema: Value = serde_json::from_str(&form.schema)
                 .map_err(|error| invalid(format!("has a schema that is no JSON: {error}")))?;
             check_patterns(&schema)
+                .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
+            check_matching(&schema, |_, field| field.get("default"))
                 .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
             Form::read(&schema)
                 .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
@@ -103,6 +106,37 @@ fn check_patterns(schema: &Value) -> Result<(), String> {
             pattern_size::MAX_PATTERN_LENGTH
         )),
     }
+}
+
+/// Most steps of matching the texts of one form with the patterns of its fields: some hundredths of
+/// a second.
+const MAX_MATCHING_STEPS: u64 = 1 << 20;
+
+/// Checks that matching a form's texts with its patterns takes little time: each byte of a text may
+/// meet all states of its pattern. `text` returns what a field is filled in with, by its name and
+/// its schema.
+fn check_matching<'v>(
+    schema: &'v Value,
+    text: impl Fn(&str, &'v Value) -> Option<&'v Value>,
+) -> Result<(), String> {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let mut left = MAX_MATCHING_STEPS;
+    for (name, field) in fields.into_iter().flatten() {
+        let pattern = field.get("pattern").and_then(Value::as_str);
+        let text = text(name, field).and_then(Value::as_str);
+        let (Some(pattern), Some(text)) = (pattern, text) else {
+            continue;
+        };
+        let steps = pattern_states(pattern).saturating_mul(text.len() as u64 + 1);
+        left = left.checked_sub(steps).ok_or_else(|| {
+            format!(
+                "the text of its field `{}` is too long for its `pattern`, which is matched in \
+                 more than {MAX_MATCHING_STEPS} steps, with those of the fields before it",
+                short_name(name)
+            )
+        })?;
+    }
+    Ok(())
 }
 
 /// Checks that an answer of a client is one to a question.
@@ -198,6 +232,8 @@ fn check_form(question: &Question, content: &Value) -> Result<(), String> {
         .params
         .get("requestedSchema")
         .unwrap_or(&Value::Null);
+    check_matching(schema, |name, _| content.get(name))
+        .map_err(|why| format!("does not fit: {why}"))?;
     fits(schema, content)
 }
 

@@ -12,7 +12,7 @@ use dormouse_files::replace::{Access, replace};
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
 use dormouse_runtime::Code;
-use dormouse_text::visible::visible_path;
+use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
@@ -73,6 +73,17 @@ impl Adapt {
             output::counted(count, "tool"),
             units::human_size(component.len() as u64)
         ));
+        let names: Vec<_> = match &bridge.written {
+            Launch::Stdio(stdio) => stdio.env.keys().collect(),
+            Launch::Http(http) => http.headers.keys().collect(),
+        };
+        if !names.is_empty() {
+            let names = names.iter().map(|name| format!("`{}`", visible_line(name)));
+            let names = names.collect::<Vec<_>>().join(", ");
+            output::say(&format!(
+                "the values of {names} are not in it: whoever adds the file gives them"
+            ));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -79,7 +79,11 @@ impl List {
             return Ok(ExitCode::FAILURE);
         }
         if servers.is_empty() {
-            output::say("no servers yet; `dormouse add NAME FILE` adds one");
+            output::say(
+                "no servers yet; `dormouse add NAME FILE`, `dormouse add NAME URL` or `dormouse add \
+                 NAME -- COMMAND` adds one\nhint: those in the files of your clients are found there; \
+                 `dormouse doctor` lists the files",
+            );
             return Ok(ExitCode::SUCCESS);
         }
         // Few plugins have any, so the columns are there only where one does.

@@ -144,3 +144,61 @@ fn everything_has_its_help() {
     }
     visit(&Cli::command());
 }
+
+/// Every command that a message, a comment or the README names in backticks is one, with no more
+/// arguments than it takes.
+#[test]
+fn commands_that_are_named_can_be_run() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders = vec![root.join("host")];
+    let mut files: Vec<_> = [
+        "README.md",
+        "SECURITY.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+    ]
+    .map(|file| root.join(file))
+    .into();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_rust = path.extension().is_some_and(|end| end == "rs");
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_rust && !path.ends_with("cli/tests.rs") {
+                files.push(path);
+            }
+        }
+    }
+    let mut named = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let mut rest = text.as_str();
+        while let Some((_, behind)) = rest.split_once("`dormouse ") {
+            let (line, behind) = behind.split_once('`').unwrap();
+            rest = behind;
+            named += 1;
+            // A string that goes on in the next line, and a comment that does.
+            let line = line.replace("\\\n", " ").replace('\n', " ");
+            let words = line
+                .split_whitespace()
+                .filter(|word| !word.starts_with("//"));
+            let words = words.take_while(|word| !word.contains(['…', '[', '|']));
+            let words = words.map(|word| match word.starts_with('{') {
+                true => "x",
+                false => word,
+            });
+            let all: Vec<_> = std::iter::once("dormouse").chain(words).collect();
+            if let Err(error) = Cli::try_parse_from(&all) {
+                use ErrorKind::{InvalidSubcommand, TooManyValues, UnknownArgument};
+                let is_none = [InvalidSubcommand, TooManyValues, UnknownArgument];
+                assert!(
+                    !is_none.contains(&error.kind()),
+                    "{}: `{line}`: {error}",
+                    file.display()
+                );
+            }
+        }
+    }
+    assert!(named > 100, "{named}");
+}

@@ -91,7 +91,13 @@ impl Trust {
         }
         output::print(&review.text)?;
         review.check_usable()?;
-        let question = format!("Trust `{shown}`, and let all of these servers be started?");
+        // Of a long text, its reader may have seen the end alone.
+        let lines = review.text.lines().count();
+        let question = format!(
+            "Trust `{shown}`, and let all of these be started: {}, in {}?",
+            output::counted(review.servers as u64, "server"),
+            output::counted(lines as u64, "line")
+        );
         let Some(by) = consent(&question, self.yes)? else {
             return Ok(ExitCode::FAILURE);
         };

@@ -139,10 +139,9 @@ fn status_of(roster: &Roster) -> Status {
         server.changed.clear();
         let count = server.not_shown.len();
         if count > 0 {
-            let name = &server.name;
             server.not_shown = vec![format!(
                 "{count} of what it offers is not shown\n\
-                 hint: `dormouse status {name} --json` says what and why"
+                 hint: `dormouse status` says what and why"
             )];
         }
     }

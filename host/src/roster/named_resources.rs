@@ -181,7 +181,11 @@ pub(super) fn each_uri(text: &str, mut each: impl FnMut(&str)) {
 /// Calls a function with the parts of a result that may name a resource.
 pub(super) fn each_part<'t>(result: &'t str, mut each: impl FnMut(ResultPart<'t>)) {
     if let Some(contents) = member(result, "contents") {
-        each_of(contents, |contents| each(ResultPart::Contents(contents)));
+        each_of(contents, |contents| {
+            if may_name_resource(contents) {
+                each(ResultPart::Contents(contents));
+            }
+        });
     }
     if let Some(content) = member(result, "content") {
         each_of(content, |block| parts_of_block(block, &mut each));
@@ -197,7 +201,18 @@ pub(super) fn each_part<'t>(result: &'t str, mut each: impl FnMut(ResultPart<'t>
     }
 }
 
+/// Fewest bytes of an object that may name a resource: `{"uri":"a:b"}`.
+const MIN_NAMING_BYTES: usize = 13;
+
+/// Whether a part of a result may name a resource. A result may have millions that are too short.
+fn may_name_resource(part: &str) -> bool {
+    part.len() >= MIN_NAMING_BYTES && part.starts_with('{')
+}
+
 fn parts_of_block<'t>(block: &'t str, each: &mut impl FnMut(ResultPart<'t>)) {
+    if !may_name_resource(block) {
+        return;
+    }
     each(ResultPart::Block(block));
     if let Some(resource) = member(block, "resource")
         && type_of(block).as_deref() == Some("resource")

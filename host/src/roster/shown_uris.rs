@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use dormouse_jsonrpc::member;
 use dormouse_protocol::Answer;
+use dormouse_upstream::without_blocking;
 use memchr::memmem;
 use serde_json::Value;
 
@@ -82,7 +83,27 @@ impl Roster {
             Answer::Made(value) if may_name_resources(value) => Cow::Owned(value.to_string()),
             Answer::Made(_) => return answer,
         };
-        self.note(server, &text);
+        let rewritten = without_blocking(text.len(), || {
+            self.note(server, &text);
+            self.rewritten_uris(server, asked, &text)
+        });
+        match (rewritten, &answer) {
+            (None, _) => answer,
+            (Some(text), Answer::Verbatim(_)) => Answer::Verbatim(text),
+            (Some(text), Answer::Made(_)) => serde_json::from_str(&text)
+                .map(Answer::Made)
+                .unwrap_or(answer),
+        }
+    }
+
+    /// Returns the text of an answer with its URIs as agents are shown them; none where they are
+    /// that already.
+    fn rewritten_uris(
+        &self,
+        server: &Server,
+        asked: Option<(&str, &str)>,
+        text: &str,
+    ) -> Option<String> {
         let server = server.config().name.as_str();
         let snapshot = self.snapshot();
         let steps = Cell::new(resource::MAX_STEPS);
@@ -99,16 +120,10 @@ impl Roster {
             }
         };
         let each = |each: &mut dyn FnMut(&str)| {
-            each_uri(&text, &mut *each);
-            each_page_of_result(&text, each);
+            each_uri(text, &mut *each);
+            each_page_of_result(text, each);
         };
-        match (rewritten(&text, each, shown), &answer) {
-            (None, _) => answer,
-            (Some(text), Answer::Verbatim(_)) => Answer::Verbatim(text),
-            (Some(text), Answer::Made(_)) => serde_json::from_str(&text)
-                .map(Answer::Made)
-                .unwrap_or(answer),
-        }
+        rewritten(text, each, shown)
     }
 
     /// Returns the URI of a changed resource in the form that its followers are shown.

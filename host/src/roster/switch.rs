@@ -20,7 +20,7 @@ impl Roster {
         if on && self.config().is_wholly_denied(server) {
             bail!(
                 "server `{server}` cannot be switched on: its client's settings deny all of its \
-                 tools\nhint: `dormouse status {server}` says which; change them there"
+                 tools\nhint: `dormouse list` says which; change them there"
             );
         }
         // What is on needs no word of the user's, and with one it would stay on when its client's

@@ -919,6 +919,46 @@ fn no_project_takes_a_name_and_brings_its_server_back_under_another() {
     }
 }
 
+/// An override that is the same as another entry of the project's takes its name.
+#[test]
+fn no_two_entries_of_a_project_bring_back_what_is_switched_off() {
+    const OF_USER: &str = r#"{"mcpServers": {"c": {"command": "npx", "args": ["gh"]}}}"#;
+    const DECOY: &str = r#"{"mcpServers": {"c": {"command": "true"}}}"#;
+    for (shared, cursor) in [
+        (
+            r#"{"mcpServers": {"aaa": {"command": "true"},
+                "helper": {"command": "npx", "args": ["gh"]}}}"#,
+            DECOY,
+        ),
+        (
+            r#"{"mcpServers": {"aaa": {"command": "npx", "args": ["gh"]}}}"#,
+            OF_USER,
+        ),
+    ] {
+        for own in [
+            "[servers.helper]\ncommand = ['npx', 'gh']\n",
+            "[servers.other]\ncommand = ['x']\n",
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let files = [
+                (".cursor/mcp.json", OF_USER),
+                ("project/.mcp.json", shared),
+                ("project/.cursor/mcp.json", cursor),
+                ("project/dormouse.toml", own),
+            ];
+            let all = trusted_in_home(home.path(), &files, "[servers.c]\nenabled = false\n");
+            for (name, server) in &all.servers {
+                let Launch::Stdio(stdio) = &server.bridge().unwrap().launch else {
+                    panic!("{name}");
+                };
+                let is_users = stdio.command == "npx";
+                assert!(!(is_users && server.enabled), "{name}: {shared} {own}");
+                assert!(!is_users || name == "c", "{name}: {shared} {own}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
     let same = r#"{"mcpServers": {"cc": {"command": "npx", "args": ["cc"]}}}"#;
@@ -933,6 +973,22 @@ fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
     ];
     let all = trusted_in_home(home.path(), &files, "");
     for client in Client::all().map(Some).chain([None]) {
+        let bridge = all.servers["cc"].bridge().unwrap();
+        let filter = bridge.rules.filter(&bridge.filter, client);
+        assert!(!filter.shows("danger"), "{client:?}");
+        assert!(filter.shows("read"), "{client:?}");
+    }
+    // So it is where another client of the user's has the filter.
+    let gemini = r#"{"mcpServers": {"cc": {"command": "npx", "args": ["cc"],
+        "excludeTools": ["danger"]}}}"#;
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (".claude.json", same),
+        (".gemini/settings.json", gemini),
+        ("project/.mcp.json", same),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    for client in [Some(Client::Gemini), None] {
         let bridge = all.servers["cc"].bridge().unwrap();
         let filter = bridge.rules.filter(&bridge.filter, client);
         assert!(!filter.shows("danger"), "{client:?}");

@@ -7,7 +7,8 @@ use dormouse_launch::Launch;
 use super::{Discovery, Found};
 use crate::name::likeness;
 use crate::{
-    Client, ClientConsensus, ClientRule, ClientRules, Fingerprint, Origin, Scope, ServerConfig,
+    Client, ClientConsensus, ClientRule, ClientRules, Filter, Fingerprint, Origin, Scope,
+    ServerConfig,
 };
 
 /// Servers that were found, one for each name.
@@ -108,9 +109,11 @@ fn is_of_project(found: &Found) -> bool {
 /// Returns the fingerprint of a server's launch, with all filled in; none where a value is missing:
 /// two missing values are not the same one.
 fn filled_launch(found: &Found) -> Option<Fingerprint> {
-    let bridge = found.server.bridge();
-    let bridge = bridge.filter(|bridge| bridge.needs.is_empty());
-    bridge.map(|bridge| Fingerprint::of(&bridge.launch))
+    found
+        .server
+        .bridge()
+        .filter(|bridge| bridge.needs.is_empty())?;
+    launch_anywhere(found).map(|launch| Fingerprint::of(&launch))
 }
 
 /// Returns the launch of a server, where that of a project's is started in no folder of its own: in
@@ -314,8 +317,9 @@ impl<'d> Merging<'d> {
     /// Whether two servers are reached in the same way.
     fn same(&self, one: usize, other: usize) -> bool {
         let launch = |index: usize| {
-            let found = self.found.get(index)?;
-            found.server.bridge().map(|bridge| &bridge.launch)
+            self.found
+                .get(index)
+                .and_then(|found| launch_anywhere(found))
         };
         launch(one) == launch(other)
     }
@@ -328,13 +332,22 @@ impl<'d> Merging<'d> {
             let by = match self.fate.get(index) {
                 Some(MergeDecision::Lost(by)) => origin(*by),
                 Some(MergeDecision::Excluded) => found.shadowed_by.as_ref(),
-                Some(MergeDecision::Same(_)) => {
-                    if let Some(taken) = self.taken_as(index) {
-                        let also = also.entry(taken).or_default();
-                        also.push(found.server.origin.clone());
+                Some(MergeDecision::Same(other)) => match self.taken_as(index) {
+                    Some(taken) => {
+                        if !self.is_part_of_users(taken, found) {
+                            let also = also.entry(taken).or_default();
+                            also.push(found.server.origin.clone());
+                        }
+                        None
                     }
-                    None
-                }
+                    // It is one of the user's that a project has taken the name of.
+                    None => {
+                        let other = self.found.get(*other);
+                        let other = other.filter(|other| !is_of_project(other));
+                        let of_user = other.map(|other| &other.server.origin);
+                        of_user.filter(|_| is_of_project(found))
+                    }
+                },
                 Some(MergeDecision::Open) | None => None,
             };
             if let Some(by) = by {
@@ -349,7 +362,7 @@ impl<'d> Merging<'d> {
         for (index, found) in self.open() {
             let mut server = found.server.clone();
             let entries = entries.remove(&index).unwrap_or_default();
-            server.name = self.name_of(found, &entries);
+            server.name = self.name_of((index, found), &entries);
             let all = ClientConsensus::of(entries.iter().filter_map(|entry| entry.rule()));
             if let (Some(all), Some(bridge)) = (all, server.bridge_mut()) {
                 bridge.filter = all.filter;
@@ -389,20 +402,23 @@ impl<'d> Merging<'d> {
         merged
     }
 
+    /// Whether an entry of a project's is a part of what its user has elsewhere, or switched off: the
+    /// client that reads it is shown the user's still.
+    fn is_part_of_users(&self, taken: usize, found: &Found) -> bool {
+        let taken = self.found.get(taken);
+        let shows_all = found.server.bridge().is_some_and(|bridge| {
+            found.server.enabled
+                && bridge.filter == Filter::default()
+                && bridge.rules == ClientRules::default()
+        });
+        is_of_project(found) && !shows_all && taken.is_some_and(|taken| !is_of_project(taken))
+    }
+
     /// Restricts a server of a project's to what the user's own entries for the same server allow:
     /// the project's stands in their place for the clients alone that have both.
     fn keep_users_rules(&self, taken: usize, server: &mut ServerConfig) {
-        let launch = self
-            .found
-            .get(taken)
-            .and_then(|found| launch_anywhere(found));
         let all = self.found.iter().copied().enumerate();
-        let same = all.filter(|(index, found)| match self.fate.get(*index) {
-            Some(MergeDecision::Lost(by)) => {
-                *by == taken && launch.is_some() && launch_anywhere(found) == launch
-            }
-            _ => self.taken_as(*index) == Some(taken),
-        });
+        let same = all.filter(|(index, _)| self.taken_as(*index) == Some(taken));
         let (of_project, of_user): (Vec<_>, Vec<_>) = same
             .map(|(_, found)| found)
             .partition(|found| is_of_project(found));
@@ -445,13 +461,18 @@ impl<'d> Merging<'d> {
     /// Returns the name of a server that is taken, of those that its entries have: that of the
     /// first, also where another is taken because the first is switched off. Otherwise a client's
     /// switch for one folder would rename it there.
-    fn name_of(&self, taken: &Found, entries: &[&Found]) -> String {
+    fn name_of(&self, (taken_index, taken): (usize, &Found), entries: &[&Found]) -> String {
         let own = &taken.server.name;
         let is_free = |name: &&String| {
             let mut others = self.open().into_iter().map(|(_, found)| &found.server.name);
             *name == own || others.all(|other| other != *name)
         };
+        // What the user says of the server that a project's stands in place of is said of its name.
+        let all = self.found.iter().enumerate();
+        let mut same = all.filter(|(index, _)| self.taken_as(*index) == Some(taken_index));
+        let is_override = is_of_project(taken) && same.any(|(_, found)| !is_of_project(found));
         let first = entries.first().map(|first| &first.server.name);
+        let first = first.filter(|_| !is_override);
         first.filter(is_free).unwrap_or(own).clone()
     }
 

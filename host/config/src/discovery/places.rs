@@ -228,13 +228,13 @@ fn code_folders(app_data: &Path) -> [(&'static str, PathBuf); 2] {
 }
 
 /// Returns a client's own folder: the one that a variable names, or one in the user's home.
-fn own_folder(around: &Surroundings, variable: &str, in_home: &str) -> PathBuf {
+pub(super) fn own_folder(around: &Surroundings, variable: &str, in_home: &str) -> PathBuf {
     let named = around.path(variable);
     named.unwrap_or_else(|| around.home.join(in_home))
 }
 
 /// Returns the user's own folder of Continue.
-fn continue_folder(around: &Surroundings) -> PathBuf {
+pub(super) fn continue_folder(around: &Surroundings) -> PathBuf {
     own_folder(around, "CONTINUE_GLOBAL_DIR", ".continue")
 }
 

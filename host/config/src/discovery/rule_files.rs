@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::formats::{claude_code, cursor, gemini, goose};
+use super::formats::{claude_code, copilot, cursor, gemini, goose};
 use super::library::Loaded;
 use super::places::{self, Syntax};
 use super::search::{Search, project_of};
@@ -38,6 +38,15 @@ pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, P
             ];
             let of_user = folders.map(|folder| (Scope::User, folder.join("cli-config.json")));
             files.extend(of_user);
+        }
+        Client::Copilot => {
+            let folder = places::own_folder(around, "COPILOT_HOME", ".copilot");
+            let files_there = ["config.json", "settings.json"].map(|file| folder.join(file));
+            files.extend(files_there.map(|file| (Scope::User, file)));
+        }
+        Client::Continue => {
+            let file = places::continue_folder(around).join("permissions.yaml");
+            files.push((Scope::User, file));
         }
         _ => {}
     }
@@ -98,6 +107,11 @@ impl Search<'_> {
                 Client::Gemini if gemini::is_switched_off(root, name) => {
                     found.server.enabled = false;
                     let note = format!("{OFF}`gemini mcp disable` has switched it off");
+                    found.notes.push(note);
+                }
+                Client::Copilot if copilot::is_disabled(root, name) => {
+                    found.server.enabled = false;
+                    let note = format!("{OFF}`disabledMcpServers` names it");
                     found.notes.push(note);
                 }
                 Client::Goose => {

@@ -54,6 +54,30 @@ fn sampling() -> Sampling {
     }
 }
 
+/// A few kilobytes that are matched with a pattern of many states would take seconds.
+#[test]
+fn a_form_has_no_text_that_takes_long_to_match() {
+    let with = |pattern: &str, default: &str| {
+        let field = json!({ "type": "string", "pattern": pattern, "default": default });
+        form(&json!({ "type": "object", "properties": { "a": field } }))
+    };
+    let uuid = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+    let good = "550e8400-e29b-41d4-a716-446655440000";
+    let question = with(uuid, good).unwrap();
+    let slow = "(\\b\u{e4}?|\\B){300}$";
+    let long = "\u{e4}".repeat(4000);
+    let why = invalid(with(slow, &long));
+    assert!(why.contains("`a` is too long for its `pattern`"), "{why}");
+    // So it is with what a person fills in.
+    let answer = |text: &str| {
+        let given = json!({ "action": "accept", "content": { "a": text } });
+        check_answer(&question, &Given::Made(given))
+    };
+    assert_eq!(answer(good), Ok(()));
+    let why = answer(&"0".repeat(8000)).unwrap_err();
+    assert!(why.contains("too long for its `pattern`"), "{why}");
+}
+
 /// Reading that pattern alone would take gigabytes.
 #[test]
 fn a_form_has_no_pattern_that_takes_much_memory_to_read() {

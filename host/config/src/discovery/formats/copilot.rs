@@ -44,3 +44,11 @@ pub(in crate::discovery) fn is_bare(root: &Node) -> bool {
                 && (member.node.get("command").is_some() || member.node.get("url").is_some())
         })
 }
+
+/// Whether the settings of Copilot's command line switch a server off.
+pub(in crate::discovery) fn is_disabled(root: &Node, server: &str) -> bool {
+    let lists = ["disabledMcpServers", "disabled_mcp_servers"];
+    let names = lists.iter().filter_map(|key| root.get(key));
+    let mut names = names.flat_map(Node::items).filter_map(Node::text);
+    names.any(|name| name == server)
+}

@@ -9,6 +9,7 @@ pub(in crate::discovery) fn denials(client: Client, root: &Node) -> Option<&'sta
         Client::Amp => amp(root),
         Client::OpenCode => opencode(root),
         Client::Zed => zed(root),
+        Client::Continue => continue_dev(root).then_some("exclude"),
         Client::Gemini => gemini(root).then_some("policies"),
         _ => None,
     }
@@ -49,6 +50,12 @@ fn agents_deny(agents: &Node) -> bool {
         let is_of_server = is_of_server && !rule.key.bytes().all(|byte| byte == b'*');
         is_of_server && (rule.node.value == Value::Bool(false) || is(Some(&rule.node), "deny"))
     })
+}
+
+/// The file of permissions of Continue's command line.
+fn continue_dev(root: &Node) -> bool {
+    let excluded = root.get("exclude").map(Node::items);
+    !excluded.unwrap_or_default().is_empty()
 }
 
 fn zed(root: &Node) -> Option<&'static str> {

@@ -187,6 +187,7 @@ fn rules_that_only_a_client_hears_are_told() {
     const AMP: (Client, &str) = (Client::Amp, "home/.config/amp/settings.json");
     const ZED: (Client, &str) = (Client::Zed, "home/.config/zed/settings.json");
     const OPENCODE: (Client, &str) = (Client::OpenCode, "home/.config/opencode/opencode.json");
+    let mut last = None;
     for ((client, file), rules, told) in [
         (
             AMP,
@@ -245,14 +246,14 @@ fn rules_that_only_a_client_hears_are_told() {
         ),
         (
             ZED,
-            r#""agent": {"profiles": {"p": {"enable_all_context_servers": true,
-                "context_servers": {"s": {"tools": {"b": false}}}}}}"#,
-            true,
+            r#""agent": {"profiles": {"p": {"context_servers": {"s": {"tools": {"b": true}}}}}}"#,
+            false,
         ),
         (
             ZED,
-            r#""agent": {"profiles": {"p": {"context_servers": {"s": {"tools": {"b": true}}}}}}"#,
-            false,
+            r#""agent": {"profiles": {"p": {"enable_all_context_servers": true,
+                "context_servers": {"s": {"tools": {"b": false}}}}}}"#,
+            true,
         ),
     ] {
         let home = Home::empty();
@@ -265,14 +266,14 @@ fn rules_that_only_a_client_hears_are_told() {
         let discovery = discover_all(&home.around(), &[client], &Inputs::new());
         let notes = &discovery.found[0].own.notes;
         assert_eq!(notes.len(), usize::from(told), "{rules} {notes:?}");
-        // Such a server stays where the rules are heard, until its user has written them down here.
+        // Such a server stays where the rules are heard.
         assert_eq!(leaves(&home, client, ""), !told, "{rules}");
-        let own = format!(
-            "{}exclude_tools = ['b']\n",
-            "[servers.s]\ncommand = ['x']\n"
-        );
-        assert!(leaves(&home, client, &own), "{rules}");
+        last = Some((home, client));
     }
+    // Until its user has written down here what is not to be shown.
+    let (home, client) = last.unwrap();
+    let own = "[servers.s]\ncommand = ['x']\nexclude_tools = ['b']\n";
+    assert!(leaves(&home, client, own));
 }
 
 /// Whether a client's server leaves its file where Dormouse comes in its place.
@@ -290,7 +291,9 @@ fn leaves(home: &Home, client: Client, own: &str) -> bool {
         longest_call: std::time::Duration::ZERO,
     };
     let file = home.path("home/dormouse.toml");
-    home.write("home/dormouse.toml", own);
+    if !own.is_empty() {
+        home.write("home/dormouse.toml", own);
+    }
     let config = crate::file::parse_usable(&file, own).unwrap();
     let import = import(&discovery, &home.around(), (&config, &file), wanted).unwrap();
     let changes = import.changes.iter();
@@ -383,10 +386,30 @@ fn what_a_file_of_rules_denies_is_denied() {
         "home/.cursor/mcp.json",
         r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
     );
+    const COPILOT: (Client, &str, &str) = (
+        Client::Copilot,
+        "home/.copilot/mcp-config.json",
+        r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
+    );
+    const SETTINGS: &str = "home/.copilot/config.json";
     const SWITCHES: &str = "home/.gemini/mcp-server-enablement.json";
     const PERMISSIONS: &str = "home/.config/goose/permission.yaml";
     const COMMAND_LINE: &str = "home/.cursor/cli-config.json";
     for ((client, servers, text), file, rules, is_on, denied) in [
+        (
+            COPILOT,
+            SETTINGS,
+            r#"{"disabledMcpServers": ["My s"]}"#,
+            false,
+            "",
+        ),
+        (
+            COPILOT,
+            SETTINGS,
+            r#"{"disabledMcpServers": ["s"]}"#,
+            true,
+            "",
+        ),
         (
             GEMINI,
             SWITCHES,
@@ -498,6 +521,19 @@ fn geminis_policies_are_told() {
             let notes = &discovery.found[0].own.notes;
             assert_eq!(notes.len(), usize::from(told), "{rule} {notes:?}");
         }
+    }
+}
+
+#[test]
+fn permissions_of_continue_are_told() {
+    for (rules, told) in [("exclude:\n  - s_b\n", true), ("exclude: []\n", false)] {
+        let home = Home::empty();
+        let servers = "name: x\nmcpServers:\n- name: s\n  command: x\n";
+        home.write("home/.continue/config.yaml", servers);
+        home.write("home/.continue/permissions.yaml", rules);
+        let discovery = discover_all(&home.around(), &[Client::Continue], &Inputs::new());
+        let found = &discovery.found[0];
+        assert_eq!(found.unheard.is_some(), told, "{rules}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! States of the automaton that a pattern becomes, which bound the time of matching it.
 
-use dormouse_wit::pattern_size;
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, Repetition, RepetitionKind, RepetitionRange};
+
+use super::pattern_size;
 
 /// States of a pattern that cannot be read as it will be compiled: as many as the largest automaton
 /// that is ever made has.
@@ -18,7 +19,8 @@ const PROPERTY_TIMES: u64 = 16;
 ///
 /// The pattern is read as it will be compiled, and not searched for counts: blanks and comments may
 /// stand within these.
-pub(super) fn pattern_states(pattern: &str) -> u64 {
+#[must_use]
+pub fn pattern_states(pattern: &str) -> u64 {
     if !pattern_size::is_read(pattern) {
         return MOST;
     }
