@@ -127,7 +127,7 @@ impl fmt::Display for UntrustedProject {
 
 /// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
 /// that is started in the folder of the project has that of one that is started wherever the host is,
-/// too, unless the project's file names that folder: a project's file does not bring back under
+/// too, also where the project's file names that folder: a project's file does not bring back under
 /// another name what its user has restricted.
 fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fingerprint> {
     let bridge = server.bridge();
@@ -140,20 +140,13 @@ fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fingerprint> {
         return Vec::new();
     };
     let mut all = vec![Fingerprint::of(launch)];
-    let (folder, names_folder) = match &server.origin.scope {
-        Scope::Project(folder) => {
-            // Of a client's file, the folder is there whether it is written or not.
-            let written = bridge.map(|bridge| &bridge.written);
-            let names = server.origin.client.is_none()
-                && matches!(written, Some(Launch::Stdio(written)) if written.cwd.is_some());
-            (Some(folder.as_path()), names)
-        }
-        Scope::Managed | Scope::User | Scope::Local(_) => (None, false),
+    let folder = match &server.origin.scope {
+        Scope::Project(folder) => Some(folder.as_path()),
+        Scope::Managed | Scope::User | Scope::Local(_) => None,
     };
     if let Launch::Stdio(stdio) = launch
         && let Some(cwd) = stdio.cwd.as_deref()
         && [folder, project].contains(&Some(cwd))
-        && !names_folder
     {
         let mut stdio = stdio.clone();
         stdio.cwd = None;

@@ -42,6 +42,10 @@ pub(super) struct Library {
 /// Most bytes of all files of a project together that servers are written in.
 const MAX_PROJECT_BYTES: usize = 4 << 20;
 
+/// Most parts (values, lists and tables) of all files of a project together. A part of two letters
+/// takes a hundred bytes of memory.
+const MAX_PROJECT_PARTS: usize = 500_000;
+
 /// Most servers of all files of a project together, each counted for each client that reads
 /// it.
 const MAX_PROJECT_SERVERS: usize = 4000;
@@ -53,6 +57,7 @@ const MAX_SHOWN_BYTES: usize = 1 << 20;
 #[derive(Default)]
 struct ReadOfProject {
     bytes: usize,
+    parts: usize,
     servers: usize,
 }
 
@@ -242,7 +247,24 @@ impl Library {
             let hash = bytes.as_deref().map(blake3::hash);
             self.hashes.insert(file.to_owned(), hash);
         }
-        let loaded = Rc::new(load(file, syntax, bytes));
+        let mut loaded = load(file, syntax, bytes);
+        if let (Some(project), Loaded::Document(document)) = (project, &loaded) {
+            let read = self.read.entry(project.to_owned()).or_default();
+            read.parts = read.parts.saturating_add(document.root.part_count());
+            if read.parts > MAX_PROJECT_PARTS {
+                loaded = Loaded::Bad(Problem {
+                    file: file.to_owned(),
+                    line: 1,
+                    column: 1,
+                    message: format!(
+                        "the file is not read, because the files of its project have more than \
+                         {MAX_PROJECT_PARTS} parts together"
+                    ),
+                    hint: None,
+                });
+            }
+        }
+        let loaded = Rc::new(loaded);
         self.files.insert(file.to_owned(), Rc::clone(&loaded));
         loaded
     }

@@ -88,6 +88,18 @@ impl Node {
         }
     }
 
+    /// Counts the parts of the tree. It is at most [`DEEPEST`] levels deep.
+    pub(super) fn part_count(&self) -> usize {
+        let mut waiting = vec![self];
+        let mut parts = 0;
+        while let Some(node) = waiting.pop() {
+            parts += 1;
+            waiting.extend(node.items());
+            waiting.extend(node.members().iter().map(|member| &member.node));
+        }
+        parts
+    }
+
     /// Returns the text, where this is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {

@@ -105,9 +105,16 @@ impl Tree {
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(open) => {
+                    // A document may have very many lists and tables of one part.
                     let value = match open.parts {
-                        Parts::List(items) => Value::List(items),
-                        Parts::Table(members, _) => Value::Table(members),
+                        Parts::List(mut items) => {
+                            items.shrink_to_fit();
+                            Value::List(items)
+                        }
+                        Parts::Table(mut members, _) => {
+                            members.shrink_to_fit();
+                            Value::Table(members)
+                        }
                     };
                     let node = Node { at: open.at, value };
                     self.part(node, open.anchor)

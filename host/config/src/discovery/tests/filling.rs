@@ -242,6 +242,17 @@ fn all_files_of_a_project_share_what_is_read_of_it() {
     assert_eq!(discovery.counted.len(), 4);
     let mut told = discovery.problems();
     assert!(told.any(|problem| problem.message.contains("more than 4.0 MiB together")));
+    // A part of two letters takes a hundred bytes of memory.
+    let home = Home::empty();
+    for file in 0..3 {
+        home.write(
+            &format!("project/.continue/mcpServers/{file}.yaml"),
+            format!("x: [{}]\n", ":,".repeat(200_000)),
+        );
+    }
+    let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
+    let mut told = discovery.problems();
+    assert!(told.any(|problem| problem.message.contains("parts together")));
 }
 
 /// A folder that a project makes a link is not looked into.
