@@ -128,6 +128,42 @@ fn launch_anywhere(found: &Found) -> Option<Launch> {
     Some(launch)
 }
 
+/// Restricts a server of a project's, which has these entries, to what the user's own for the same
+/// server allow: the project's stands in their place for the clients alone that have both.
+fn keep_users_rules(of_user: &[&Found], entries: &[&Found], server: &mut ServerConfig) {
+    let users = ClientConsensus::of(of_user.iter().filter_map(|found| found.rule()));
+    let (Some(users), Some(bridge)) = (users, server.bridge_mut()) else {
+        return;
+    };
+    let stands_in_place = |entry: &&&Found| {
+        let origin = &entry.server.origin;
+        let mut same_client = of_user
+            .iter()
+            .filter(|user| user.server.origin.client == origin.client);
+        is_of_project(entry) && same_client.any(|user| user.written_name == entry.written_name)
+    };
+    let overriding = entries.iter().filter(stands_in_place);
+    let exempt: BTreeMap<Client, ClientRule> =
+        overriding.filter_map(|entry| entry.rule()).collect();
+    let for_all = ClientRule {
+        enabled: users.enabled,
+        filter: users.filter.clone(),
+    };
+    if users.rules.is_empty() && exempt.values().all(|rule| *rule == for_all) {
+        bridge.filter.restrict(&users.filter);
+        return;
+    }
+    for client in Client::all().filter(|client| !exempt.contains_key(client)) {
+        let rule = ClientRule {
+            enabled: users.enabled && users.rules.enable(Some(client)),
+            filter: users.rules.filter(&users.filter, Some(client)),
+        };
+        let mut of_client = ClientRules::default();
+        of_client.restrict(client, rule);
+        bridge.rules.restrict_all(&of_client);
+    }
+}
+
 struct Merging<'d> {
     found: Vec<&'d Found>,
     fate: Vec<MergeDecision>,
@@ -359,17 +395,24 @@ impl<'d> Merging<'d> {
             }
         }
         let mut entries = self.entries_of_taken();
+        let of_users = self.users_of_taken();
         for (index, found) in self.open() {
             let mut server = found.server.clone();
             let entries = entries.remove(&index).unwrap_or_default();
-            server.name = self.name_of((index, found), &entries);
+            // Of a project's: the user's that it stands in place of.
+            let of_user = of_users.get(&index).filter(|_| is_of_project(found));
+            server.name = match of_user {
+                // What the user says of their server is said of its name.
+                Some(_) => found.server.name.clone(),
+                None => self.name_of(found, &entries),
+            };
             let all = ClientConsensus::of(entries.iter().filter_map(|entry| entry.rule()));
             if let (Some(all), Some(bridge)) = (all, server.bridge_mut()) {
                 bridge.filter = all.filter;
                 bridge.rules = all.rules;
             }
-            if is_of_project(found) {
-                self.keep_users_rules(index, &mut server);
+            if let Some(of_user) = of_user {
+                keep_users_rules(of_user, &entries, &mut server);
             }
             // A client ends its calls itself where it is in more of a hurry.
             let timeouts = entries.iter().map(|entry| entry.server.limits.timeout);
@@ -414,65 +457,27 @@ impl<'d> Merging<'d> {
         is_of_project(found) && !shows_all && taken.is_some_and(|taken| !is_of_project(taken))
     }
 
-    /// Restricts a server of a project's to what the user's own entries for the same server allow:
-    /// the project's stands in their place for the clients alone that have both.
-    fn keep_users_rules(&self, taken: usize, server: &mut ServerConfig) {
-        let all = self.found.iter().copied().enumerate();
-        let same = all.filter(|(index, _)| self.taken_as(*index) == Some(taken));
-        let (of_project, of_user): (Vec<_>, Vec<_>) = same
-            .map(|(_, found)| found)
-            .partition(|found| is_of_project(found));
-        let users = ClientConsensus::of(of_user.iter().filter_map(|found| found.rule()));
-        let (Some(users), Some(bridge)) = (users, server.bridge_mut()) else {
-            return;
-        };
-        let stands_in_place = |project: &&&Found| {
-            of_user.iter().any(|user| {
-                user.server.origin.client == project.server.origin.client
-                    && user.written_name == project.written_name
-            })
-        };
-        let mut exempt: BTreeMap<Client, ClientRule> = BTreeMap::new();
-        exempt.extend(
-            of_project
-                .iter()
-                .filter(stands_in_place)
-                .filter_map(|found| found.rule()),
-        );
-        let for_all = ClientRule {
-            enabled: users.enabled,
-            filter: users.filter.clone(),
-        };
-        if users.rules.is_empty() && exempt.values().all(|rule| *rule == for_all) {
-            bridge.filter.restrict(&users.filter);
-            return;
+    /// Returns the user's entries for the servers that are taken, by these.
+    fn users_of_taken(&self) -> BTreeMap<usize, Vec<&'d Found>> {
+        let mut of_users: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
+        for (index, found) in self.found.iter().copied().enumerate() {
+            if let Some(taken) = self.taken_as(index).filter(|_| !is_of_project(found)) {
+                of_users.entry(taken).or_default().push(found);
+            }
         }
-        for client in Client::all().filter(|client| !exempt.contains_key(client)) {
-            let rule = ClientRule {
-                enabled: users.enabled && users.rules.enable(Some(client)),
-                filter: users.rules.filter(&users.filter, Some(client)),
-            };
-            let mut of_client = ClientRules::default();
-            of_client.restrict(client, rule);
-            bridge.rules.restrict_all(&of_client);
-        }
+        of_users
     }
 
     /// Returns the name of a server that is taken, of those that its entries have: that of the
     /// first, also where another is taken because the first is switched off. Otherwise a client's
     /// switch for one folder would rename it there.
-    fn name_of(&self, (taken_index, taken): (usize, &Found), entries: &[&Found]) -> String {
+    fn name_of(&self, taken: &Found, entries: &[&Found]) -> String {
         let own = &taken.server.name;
         let is_free = |name: &&String| {
             let mut others = self.open().into_iter().map(|(_, found)| &found.server.name);
             *name == own || others.all(|other| other != *name)
         };
-        // What the user says of the server that a project's stands in place of is said of its name.
-        let all = self.found.iter().enumerate();
-        let mut same = all.filter(|(index, _)| self.taken_as(*index) == Some(taken_index));
-        let is_override = is_of_project(taken) && same.any(|(_, found)| !is_of_project(found));
         let first = entries.first().map(|first| &first.server.name);
-        let first = first.filter(|_| !is_override);
         first.filter(is_free).unwrap_or(own).clone()
     }
 

@@ -66,5 +66,7 @@ pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
     let lower = server.to_lowercase();
     let key: String = lower.chars().filter(|c| !c.is_whitespace()).collect();
     let opens = [server, &lower, &key].map(|server| tool_names::open("", server, "__"));
+    let mut opens = opens.to_vec();
+    opens.dedup();
     tool_names::of_server(names.into_iter(), &opens)
 }
