@@ -17,14 +17,15 @@ use super::discovery::{
     Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
 use super::file::Variables;
+use super::launch_folder::without_folder;
 use super::project_content::{ProjectHashes, ProjectText, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
-use super::reserved_names::ReservedNames;
+use super::reserved_names::{ReservedNames, UsersServer};
 use super::review::NameOfUsers;
 use super::trusted::TrustedFolders;
 use super::{
-    Adapter, ChangePolicy, Client, ClientRules, Config, DiscoveryConfig, Filter, Fingerprint, Need,
-    Origin, Overlay, Problem, RefusedServer, Scope, ServerConfig, file, name,
+    Adapter, ChangePolicy, Client, Config, DiscoveryConfig, Fingerprint, Need, Origin, Overlay,
+    Problem, RefusedServer, Scope, ServerConfig, file, name,
 };
 
 /// Name of a project's own file, beside its clients' ones.
@@ -144,14 +145,8 @@ fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fingerprint> {
         Scope::Project(folder) => Some(folder.as_path()),
         Scope::Managed | Scope::User | Scope::Local(_) => None,
     };
-    if let Launch::Stdio(stdio) = launch
-        && let Some(cwd) = stdio.cwd.as_deref()
-        && [folder, project].contains(&Some(cwd))
-    {
-        let mut stdio = stdio.clone();
-        stdio.cwd = None;
-        all.push(Fingerprint::of(&Launch::Stdio(stdio)));
-    }
+    let elsewhere = without_folder(launch, &[folder, project]);
+    all.extend(elsewhere.map(|launch| Fingerprint::of(&launch)));
     all
 }
 
@@ -553,7 +548,7 @@ impl Configured {
         &self,
         taken: &Candidates,
         of_users: &BTreeMap<String, Origin>,
-    ) -> BTreeMap<Fingerprint, ServerConfig> {
+    ) -> BTreeMap<Fingerprint, UsersServer> {
         let taken = taken.iter();
         let taken = taken.flat_map(|(server, also)| also.iter().chain([&server.origin]));
         let taken: HashSet<_> = taken.map(|origin| (&origin.file, origin.line)).collect();
@@ -566,7 +561,10 @@ impl Configured {
         let mut displaced = BTreeMap::new();
         for server in lost {
             for launch in launches(server, self.project_folder()) {
-                displaced.entry(launch).or_insert_with(|| server.clone());
+                displaced.entry(launch).or_insert_with(|| UsersServer {
+                    name: server.name.clone(),
+                    origin: server.origin.clone(),
+                });
             }
         }
         displaced
@@ -585,7 +583,7 @@ impl Configured {
         &mut self,
         server: ServerConfig,
         launches: &mut BTreeMap<Fingerprint, String>,
-        displaced: &BTreeMap<Fingerprint, ServerConfig>,
+        displaced: &BTreeMap<Fingerprint, UsersServer>,
     ) {
         let own = self::launches(&server, self.project_folder());
         let twin = own.iter().find_map(|launch| launches.get(launch));
@@ -604,14 +602,7 @@ impl Configured {
                 self.same_as.insert(server.name.clone(), twin.name.clone());
             }
             // A client that has a part of it from a project is shown it still.
-            let shows_all = |server: &ServerConfig| {
-                let bridge = server.bridge();
-                let is_whole = bridge.is_some_and(|bridge| {
-                    bridge.filter == Filter::default() && bridge.rules == ClientRules::default()
-                });
-                server.enabled && is_whole
-            };
-            if !server.is_of_project() || twin.is_of_project() || shows_all(&server) {
+            if !server.is_of_project() || twin.is_of_project() || server.shows_all() {
                 twin.from.extend(server.from);
             }
             return;
@@ -624,8 +615,9 @@ impl Configured {
             Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
             Some(NameOfUsers::Overridden { .. }) | None => {
                 let same_name = self.servers.get(&server.name);
-                let by = same_name.or(renamed.filter(|_| server.is_of_project()));
-                by.map(|by| by.origin.clone())
+                let renamed = renamed.filter(|_| server.is_of_project());
+                let by = same_name.map(|other| &other.origin);
+                by.or(renamed.map(|lost| &lost.origin)).cloned()
             }
         };
         if let Some(by) = by {

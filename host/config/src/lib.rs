@@ -13,6 +13,7 @@ pub mod file;
 pub mod fuzz;
 mod inputs;
 pub mod install;
+mod launch_folder;
 mod limits;
 mod lines;
 pub mod name;
@@ -237,6 +238,14 @@ impl ServerConfig {
     #[must_use]
     pub fn is_of_project(&self) -> bool {
         matches!(self.origin.scope, Scope::Project(_))
+    }
+
+    /// Whether the server is on, and every client is shown all of it.
+    pub(crate) fn shows_all(&self) -> bool {
+        let is_whole = self.bridge().is_some_and(|bridge| {
+            bridge.filter == Filter::default() && bridge.rules == ClientRules::default()
+        });
+        self.enabled && is_whole
     }
 
     /// Returns the refused entry, where the server cannot be used as it is written.

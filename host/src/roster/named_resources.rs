@@ -201,8 +201,8 @@ pub(super) fn each_part<'t>(result: &'t str, mut each: impl FnMut(ResultPart<'t>
     }
 }
 
-/// Fewest bytes of an object that may name a resource: `{"uri":"a:b"}`.
-const MIN_NAMING_BYTES: usize = 13;
+/// Fewest bytes of an object that may name a resource.
+const MIN_NAMING_BYTES: usize = r#"{"uri":""}"#.len();
 
 /// Whether a part of a result may name a resource. A result may have millions that are too short.
 fn may_name_resource(part: &str) -> bool {

@@ -158,7 +158,7 @@ fn what_no_server_can_be_is_not_added() {
     }
 }
 
-/// What is wrong may be a secret all the same.
+/// A wrong value may be a secret all the same.
 #[test]
 fn a_malformed_value_is_not_repeated() {
     let all = Scripted::new();

@@ -62,13 +62,10 @@ pub fn documents(data: &[u8]) {
         };
         match document::parse(&text, syntax) {
             Ok(root) => {
-                let mut waiting = vec![&root];
-                while let Some(node) = waiting.pop() {
-                    is_within(node.at);
-                    waiting.extend(node.items());
-                    for member in node.members() {
+                for part in root.parts() {
+                    is_within(part.at);
+                    for member in part.members() {
                         is_within(member.at);
-                        waiting.push(&member.node);
                     }
                 }
                 if syntax == Syntax::Json

@@ -250,7 +250,7 @@ impl Library {
         let mut loaded = load(file, syntax, bytes);
         if let (Some(project), Loaded::Document(document)) = (project, &loaded) {
             let read = self.read.entry(project.to_owned()).or_default();
-            read.parts = read.parts.saturating_add(document.root.part_count());
+            read.parts = read.parts.saturating_add(document.root.parts().count());
             if read.parts > MAX_PROJECT_PARTS {
                 loaded = Loaded::Bad(Problem {
                     file: file.to_owned(),

@@ -1,14 +1,16 @@
 //! Merging all that was found into one server for each name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dormouse_launch::Launch;
 
+use super::search::project_of;
 use super::{Discovery, Found};
+use crate::launch_folder::without_folder;
 use crate::name::likeness;
 use crate::{
-    Client, ClientConsensus, ClientRule, ClientRules, Filter, Fingerprint, Origin, Scope,
-    ServerConfig,
+    Client, ClientConsensus, ClientRule, ClientRules, Fingerprint, Origin, Scope, ServerConfig,
 };
 
 /// Servers that were found, one for each name.
@@ -118,14 +120,10 @@ fn filled_launch(found: &Found) -> Option<Fingerprint> {
 
 /// Returns the launch of a server, where that of a project's is started in no folder of its own: in
 /// the project's folder it is the same program as elsewhere.
-fn launch_anywhere(found: &Found) -> Option<Launch> {
-    let mut launch = found.server.bridge()?.launch.clone();
-    if let (Launch::Stdio(stdio), Scope::Project(folder)) =
-        (&mut launch, &found.server.origin.scope)
-    {
-        stdio.cwd.take_if(|cwd| cwd == folder);
-    }
-    Some(launch)
+fn launch_anywhere(found: &Found) -> Option<Cow<'_, Launch>> {
+    let launch = &found.server.bridge()?.launch;
+    let elsewhere = without_folder(launch, &[project_of(&found.server.origin.scope)]);
+    Some(elsewhere.map_or(Cow::Borrowed(launch), Cow::Owned))
 }
 
 /// Restricts a server of a project's, which has these entries, to what the user's own for the same
@@ -449,12 +447,9 @@ impl<'d> Merging<'d> {
     /// client that reads it is shown the user's still.
     fn is_part_of_users(&self, taken: usize, found: &Found) -> bool {
         let taken = self.found.get(taken);
-        let shows_all = found.server.bridge().is_some_and(|bridge| {
-            found.server.enabled
-                && bridge.filter == Filter::default()
-                && bridge.rules == ClientRules::default()
-        });
-        is_of_project(found) && !shows_all && taken.is_some_and(|taken| !is_of_project(taken))
+        is_of_project(found)
+            && !found.server.shows_all()
+            && taken.is_some_and(|taken| !is_of_project(taken))
     }
 
     /// Returns the user's entries for the servers that are taken, by these.

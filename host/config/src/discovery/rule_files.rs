@@ -1,14 +1,13 @@
 //! Files in which clients keep rules for their servers, apart from the servers themselves.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
+use super::Surroundings;
 use super::formats::{claude_code, copilot, cursor, gemini, goose};
 use super::library::Loaded;
-use super::places::{self, Syntax};
-use super::search::{Search, project_of};
+use super::places;
+use super::search::Search;
 use super::settle::{OFF, exclude};
-use super::{Source, SourceState, Surroundings};
 use crate::{Client, Scope};
 
 /// Most files of a folder of rules that are read.
@@ -71,29 +70,10 @@ impl Search<'_> {
             return;
         }
         for (scope, file) in rule_files(self.client, self.around) {
-            let syntax = Syntax::of(&file);
-            let loaded = self.library.open(&file, syntax, project_of(&scope));
-            self.note_unread(&scope, (&file, syntax), &loaded);
-            let state = match &*loaded {
-                Loaded::Missing => SourceState::Missing,
-                Loaded::Bad(problem) => SourceState::Read {
-                    servers: 0,
-                    problems: vec![problem.clone()],
-                },
-                Loaded::Document(_) => SourceState::Read {
-                    servers: 0,
-                    problems: Vec::new(),
-                },
-            };
-            self.sources.push(Source {
-                client: self.client,
-                scope: scope.clone(),
-                profile: None,
-                file,
-                state,
-            });
+            let loaded = self.open_rules(&scope, &file);
+            self.add_source((&scope, None), &file, &loaded, (0, Vec::new()));
             self.apply_rules(&loaded);
-            self.documents.push((scope, Rc::clone(&loaded)));
+            self.documents.push((scope, loaded));
         }
     }
 

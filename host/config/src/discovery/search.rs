@@ -17,7 +17,7 @@ use super::filler::Filler;
 use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
-use super::places::Place;
+use super::places::{Place, Syntax};
 use super::unread::{UnreadRules, has_rules};
 use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::problem::quoted;
@@ -98,29 +98,49 @@ impl<'a> Search<'a> {
         if has_rules(self.client) {
             self.note_unread(&place.scope, (&place.file, place.shape.syntax), &loaded);
         }
-        let state = match &*loaded {
+        let mut read = (0, Vec::new());
+        if let Loaded::Document(document) = &*loaded {
+            let before = self.found.len() + self.counted.len();
+            let problems = self.document(document, place);
+            read = (self.found.len() + self.counted.len() - before, problems);
+        }
+        let profile = place.profile.clone();
+        self.add_source((&place.scope, profile), &place.file, &loaded, read);
+        self.documents.push((place.scope.clone(), loaded));
+    }
+
+    /// Opens a file of rules.
+    pub(super) fn open_rules(&mut self, scope: &Scope, file: &Path) -> Rc<Loaded> {
+        let syntax = Syntax::of(file);
+        let loaded = self.library.open(file, syntax, project_of(scope));
+        self.note_unread(scope, (file, syntax), &loaded);
+        loaded
+    }
+
+    /// Adds a file that was looked for, which is for one profile of the client where one is given.
+    /// What was read of it is the number of its servers and its problems.
+    pub(super) fn add_source(
+        &mut self,
+        (scope, profile): (&Scope, Option<String>),
+        file: &Path,
+        loaded: &Loaded,
+        (servers, problems): (usize, Vec<Problem>),
+    ) {
+        let state = match loaded {
             Loaded::Missing => SourceState::Missing,
             Loaded::Bad(problem) => SourceState::Read {
                 servers: 0,
                 problems: vec![problem.clone()],
             },
-            Loaded::Document(document) => {
-                let before = self.found.len() + self.counted.len();
-                let problems = self.document(document, place);
-                SourceState::Read {
-                    servers: self.found.len() + self.counted.len() - before,
-                    problems,
-                }
-            }
+            Loaded::Document(_) => SourceState::Read { servers, problems },
         };
         self.sources.push(Source {
             client: self.client,
-            scope: place.scope.clone(),
-            profile: place.profile.clone(),
-            file: place.file.clone(),
+            scope: scope.clone(),
+            profile,
+            file: file.to_owned(),
             state,
         });
-        self.documents.push((place.scope.clone(), loaded));
     }
 
     fn document(&mut self, document: &Document, place: &Place) -> Vec<Problem> {

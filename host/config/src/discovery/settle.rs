@@ -9,10 +9,10 @@ use super::document::Node;
 use super::formats::claude_code::{self, DeniedTools};
 use super::formats::{amp, gemini, opencode, unheard};
 use super::library::{Document, Loaded};
-use super::places::{CLAUDE_CODE_MANAGED, Syntax};
+use super::places::CLAUDE_CODE_MANAGED;
 use super::policy::Policy;
 use super::search::{Search, project_of};
-use super::{Found, Source, SourceState};
+use super::{Found, SourceState};
 use crate::{Adapter, Client, Origin, Scope};
 
 /// Beginning of a note that says why a server is off.
@@ -107,31 +107,18 @@ impl Search<'_> {
         let mut policy = Policy::default();
         let mut documents = Vec::new();
         for (scope, file) in claude_code::settings(self.around) {
-            let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
-            self.note_unread(&scope, (&file, Syntax::Json), &loaded);
-            let read = |problems| SourceState::Read {
-                servers: 0,
-                problems,
-            };
-            let state = match &*loaded {
-                Loaded::Missing => SourceState::Missing,
-                Loaded::Bad(problem) => {
-                    policy.add_unread(&scope, &file);
-                    read(vec![problem.clone()])
-                }
+            let loaded = self.open_rules(&scope, &file);
+            let mut problems = Vec::new();
+            match &*loaded {
+                Loaded::Missing => {}
+                Loaded::Bad(_) => policy.add_unread(&scope, &file),
                 Loaded::Document(document) => {
                     let mut reader = document.reader();
                     policy.add((&scope, self.around), document, &mut reader);
-                    read(reader.problems)
+                    problems = reader.problems;
                 }
-            };
-            self.sources.push(Source {
-                client: self.client,
-                scope: scope.clone(),
-                profile: None,
-                file,
-                state,
-            });
+            }
+            self.add_source((&scope, None), &file, &loaded, (0, problems));
             documents.push((scope, loaded));
         }
         let folder = self.around.project.as_ref().or(self.around.folder.as_ref());

@@ -88,16 +88,15 @@ impl Node {
         }
     }
 
-    /// Counts the parts of the tree. It is at most [`DEEPEST`] levels deep.
-    pub(super) fn part_count(&self) -> usize {
+    /// Returns all parts of the tree, this one first.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Node> {
         let mut waiting = vec![self];
-        let mut parts = 0;
-        while let Some(node) = waiting.pop() {
-            parts += 1;
+        std::iter::from_fn(move || {
+            let node = waiting.pop()?;
             waiting.extend(node.items());
             waiting.extend(node.members().iter().map(|member| &member.node));
-        }
-        parts
+            Some(node)
+        })
     }
 
     /// Returns the text, where this is one.

@@ -129,7 +129,7 @@ fn reading_takes_linear_time() {
     }
 }
 
-/// What anchors and aliases come to grows with the text, however they are nested: a project that
+/// Anchors and aliases stand for more with a longer text alone, however they are nested: a project that
 /// nobody trusts may have many such files.
 #[test]
 fn aliases_stand_for_little_more_than_their_text() {

@@ -176,13 +176,12 @@ impl Tree {
 /// do, so that what is too large to be copied takes no time either.
 fn copy(node: &Node, bytes_left: &mut usize, at: usize) -> Result<Node, Unreadable> {
     let mut left = *bytes_left;
-    let mut waiting = vec![node];
-    while let Some(node) = waiting.pop() {
-        let keys = node.members().iter().map(|member| member.key.len());
-        let content = match &node.value {
+    for part in node.parts() {
+        let keys = part.members().iter().map(|member| member.key.len());
+        let content = match &part.value {
             Value::Text(text) | Value::Number(text) => text.len(),
-            Value::Table(_) => keys.sum::<usize>() + size_of_val(node.members()),
-            Value::List(_) => size_of_val(node.items()),
+            Value::Table(_) => keys.sum::<usize>() + size_of_val(part.members()),
+            Value::List(_) => size_of_val(part.items()),
             Value::Null | Value::Bool(_) => 0,
         };
         left = left
@@ -191,8 +190,6 @@ fn copy(node: &Node, bytes_left: &mut usize, at: usize) -> Result<Node, Unreadab
                 at,
                 message: "its anchors and aliases stand for far more than its text".to_owned(),
             })?;
-        waiting.extend(node.items());
-        waiting.extend(node.members().iter().map(|member| &member.node));
     }
     *bytes_left = left;
     Ok(node.clone())

@@ -279,14 +279,9 @@ fn rules_that_only_a_client_hears_are_told() {
 /// Whether a client's server leaves its file where Dormouse comes in its place.
 fn leaves(home: &Home, client: Client, own: &str) -> bool {
     let discovery = discover_all(&home.around(), &[client], &Inputs::new());
-    let program = crate::install::Program {
-        command: "dormouse".to_owned(),
-        options: Vec::new(),
-        variables: Vec::new(),
-    };
     let wanted = ImportRequest {
         clients: &[client],
-        replace: Some(&program),
+        replace: Some(&name_taken::program()),
         force: false,
         longest_call: std::time::Duration::ZERO,
     };
@@ -371,26 +366,16 @@ fn what_is_off_in_a_client_is_off_for_that_client() {
 /// Rules that clients keep in files of their own.
 #[test]
 fn what_a_file_of_rules_denies_is_denied() {
-    const GEMINI: (Client, &str, &str) = (
-        Client::Gemini,
-        "home/.gemini/settings.json",
-        r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
-    );
+    const SERVERS: &str = r#"{"mcpServers": {"My s": {"command": "x"}}}"#;
+    const GEMINI: (Client, &str, &str) = (Client::Gemini, "home/.gemini/settings.json", SERVERS);
     const GOOSE: (Client, &str, &str) = (
         Client::Goose,
         "home/.config/goose/config.yaml",
         "extensions:\n  My s:\n    type: stdio\n    cmd: x\n    enabled: true\n",
     );
-    const CURSOR: (Client, &str, &str) = (
-        Client::Cursor,
-        "home/.cursor/mcp.json",
-        r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
-    );
-    const COPILOT: (Client, &str, &str) = (
-        Client::Copilot,
-        "home/.copilot/mcp-config.json",
-        r#"{"mcpServers": {"My s": {"command": "x"}}}"#,
-    );
+    const CURSOR: (Client, &str, &str) = (Client::Cursor, "home/.cursor/mcp.json", SERVERS);
+    const COPILOT: (Client, &str, &str) =
+        (Client::Copilot, "home/.copilot/mcp-config.json", SERVERS);
     const SETTINGS: &str = "home/.copilot/config.json";
     const SWITCHES: &str = "home/.gemini/mcp-server-enablement.json";
     const PERMISSIONS: &str = "home/.config/goose/permission.yaml";
@@ -537,7 +522,7 @@ fn permissions_of_continue_are_told() {
     }
 }
 
-/// What Claude Code's settings deny is not allowed by the user's own table, nor by an import.
+/// A denial of Claude Code's settings is lifted neither by the user's own table nor by an import.
 #[test]
 fn a_denied_server_that_is_switched_on_has_no_tools() {
     for (file, rule) in [

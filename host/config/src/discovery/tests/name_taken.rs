@@ -63,7 +63,7 @@ const CASES: [Case; 6] = [
     },
 ];
 
-fn program() -> Program {
+pub(super) fn program() -> Program {
     Program {
         command: "dormouse".to_owned(),
         options: Vec::new(),
