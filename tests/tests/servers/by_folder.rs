@@ -236,7 +236,8 @@ fn what_one_project_says_is_told_in_no_other_and_of_no_server_of_the_users() {
             "/tmp" => "${workspaceFolder}/t.tools",
             _ => "t.tools",
         };
-        let words = json!(["python3", script, starts, tools]);
+        // The last word makes it another server than the user's own, and is not read.
+        let words = json!(["python3", script, starts, tools, "of-the-project"]);
         let [good, evil] = [("good", "Adds."), ("evil", "EVIL")].map(|(name, text)| {
             let folder = all.folder(name, &[("add", text)], text);
             let text = match file {
