@@ -428,6 +428,23 @@ impl Filter {
         }
     }
 
+    /// Returns a filter that shows no tools.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            exclude: vec!["*".to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// Returns about the memory of the lists, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let lists = self.include.iter().chain(&self.also);
+        let all = lists.flatten().chain(&self.exclude);
+        all.map(|one| size_of::<String>() + one.len()).sum()
+    }
+
     /// Restricts the filter to tools that another filter shows, too.
     pub fn restrict(&mut self, other: &Self) {
         for list in other.include.iter().chain(&other.also) {

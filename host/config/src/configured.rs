@@ -490,7 +490,7 @@ impl Configured {
             }
         }
         let [of_users, ..] = &kinds;
-        let displaced = self.displaced(of_users, &merged.of_users);
+        let displaced = self.displaced(of_users);
         for (mut server, also) in kinds.into_iter().flatten() {
             let origins = std::iter::once(&server.origin).chain(&also);
             server.from = origins.filter_map(|origin| origin.client).collect();
@@ -541,22 +541,17 @@ impl Configured {
         filled.map(|server| &server.name).chain(counted)
     }
 
-    /// Returns the user's servers that have lost their places to a project's, by the fingerprints of
-    /// their launches. `taken` are the user's servers that have not; `of_users` are the places of
-    /// all of them, as they are where there is no project.
-    fn displaced(
-        &self,
-        taken: &Candidates,
-        of_users: &BTreeMap<String, Origin>,
-    ) -> BTreeMap<Fingerprint, UsersServer> {
+    /// Returns the user's servers that have lost their names to others, be these a project's or the
+    /// user's own, by the fingerprints of their launches. `taken` are the user's servers that have
+    /// not.
+    fn displaced(&self, taken: &Candidates) -> BTreeMap<Fingerprint, UsersServer> {
         let taken = taken.iter();
         let taken = taken.flat_map(|(server, also)| also.iter().chain([&server.origin]));
         let taken: HashSet<_> = taken.map(|origin| (&origin.file, origin.line)).collect();
         let found = self.found.found.iter().map(|found| &found.server);
         let lost = found.filter(|server| {
             let origin = &server.origin;
-            of_users.get(&server.name) == Some(origin)
-                && !taken.contains(&(&origin.file, origin.line))
+            !server.is_of_project() && !taken.contains(&(&origin.file, origin.line))
         });
         let mut displaced = BTreeMap::new();
         for server in lost {
@@ -578,7 +573,7 @@ impl Configured {
     /// is on or off: a server that its user has switched off does not come back under another name.
     ///
     /// `launches` has the names of the servers with upstreams, by the fingerprints of their
-    /// launches; `displaced` the user's servers that have lost their names to a project's.
+    /// launches; `displaced` the user's servers that have lost their names to others.
     fn take(
         &mut self,
         server: ServerConfig,

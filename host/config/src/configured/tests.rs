@@ -1014,6 +1014,70 @@ fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
     }
 }
 
+/// A server of the user's that has lost its name to another of theirs has no other name by a
+/// project, on which nothing is said.
+#[test]
+fn a_project_brings_back_no_server_that_lost_its_name() {
+    let launch = |folder: &str| format!(r#""command": "fs", "args": ["{folder}"]"#);
+    let [work, secret] = [launch("/work"), launch("/secret")];
+    let of = |name: &str, entry: &str| format!(r#"{{"mcpServers": {{"{name}": {{{entry}}}}}}}"#);
+    let claude = of("fs", &work);
+    let denies = r#"{"permissions": {"deny": ["Mcp(fs:delete)"]}}"#;
+    let off = of("fs", &format!(r#"{secret}, "disabled": true"#));
+    for (cursor, rules) in [(&off, "{}"), (&of("fs", &secret), denies)] {
+        for (file, text) in [
+            (
+                "project/dormouse.toml",
+                "[servers.fs2]\ncommand = ['fs', '/secret']\n",
+            ),
+            ("project/.mcp.json", &of("fs2", &secret)),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let files = [
+                (".claude.json", claude.as_str()),
+                (".cursor/mcp.json", cursor),
+                (".cursor/cli-config.json", rules),
+                (file, text),
+            ];
+            let all = trusted_in_home(home.path(), &files, "");
+            let names: Vec<_> = all.servers.keys().collect();
+            assert_eq!(names, ["fs"], "{file} {cursor}");
+            assert!(all.overridden.iter().any(|lost| lost.name == "fs2"));
+        }
+    }
+}
+
+/// Another entry of the user's for a server that a project's stands in place of keeps what other
+/// clients say of it.
+#[test]
+fn a_second_entry_of_the_users_keeps_the_rules_of_other_clients() {
+    let same = r#""command": "npx", "args": ["L"]"#;
+    let both = format!(r#"{{"mcpServers": {{"a": {{{same}}}, "b": {{{same}}}}}}}"#);
+    let gemini = format!(r#"{{"mcpServers": {{"y": {{{same}, "excludeTools": ["delete"]}}}}}}"#);
+    let of_project = format!(r#"{{"mcpServers": {{"a": {{{same}}}}}}}"#);
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (".claude.json", both.as_str()),
+        (
+            ".codex/config.toml",
+            "[mcp_servers.x]\ncommand = 'npx'\nargs = ['L']\nenabled = false\n",
+        ),
+        (".gemini/settings.json", &gemini),
+        ("project/.mcp.json", &of_project),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    assert_eq!(all.servers.len(), 1);
+    let bridge = all.servers.values().next().unwrap().bridge().unwrap();
+    assert!(!bridge.rules.enable(Some(Client::Codex)));
+    for client in [Some(Client::Gemini), None] {
+        let filter = bridge.rules.filter(&bridge.filter, client);
+        assert!(
+            !filter.shows("delete") && filter.shows("read"),
+            "{client:?}"
+        );
+    }
+}
+
 /// A project is trusted as it was shown: with none of the user's variables.
 #[test]
 fn a_projects_server_gets_no_variables_that_were_not_shown() {

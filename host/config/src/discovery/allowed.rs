@@ -4,6 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::name;
 
+/// Number of digits that a name gets where another one has it.
+const MIN_DIGITS: usize = 4;
+
+/// Most digits of a name.
+const MAX_DIGITS: usize = 16;
+
+/// Number of digits that are added one by one.
+const MORE_DIGITS: usize = MAX_DIGITS - MIN_DIGITS;
+
 /// Makes a server's name of one that a client allows: characters that cannot be in a name become a
 /// single `_`, or nothing at either end. An allowed name stays as it is.
 pub(super) fn name(written: &str) -> String {
@@ -20,10 +29,10 @@ pub(super) fn name(written: &str) -> String {
     }
     let allowed = allowed.trim_matches('_');
     if allowed.is_empty() {
-        format!("server-{}", digits(written, 4))
+        format!("server-{}", digits(written, MIN_DIGITS))
     } else if name::check(allowed).is_err() {
         // It is Dormouse's own.
-        format!("{allowed}-{}", digits(written, 4))
+        format!("{allowed}-{}", digits(written, MIN_DIGITS))
     } else {
         allowed.to_owned()
     }
@@ -50,16 +59,25 @@ pub(super) fn names<'a>(
                 continue;
             }
             let mut allowed = name(written);
-            let mut length = 4;
+            let mut attempt = 0;
             while taken.contains(&allowed) {
-                allowed = format!("{}-{}", name(written), digits(written, length));
-                length += 1;
+                allowed = format!("{}-{}", name(written), digits_of(written, attempt));
+                attempt += 1;
             }
             taken.insert(allowed.clone());
             names.insert(written.to_owned(), allowed);
         }
     }
     names
+}
+
+/// Returns digits that depend on nothing but a text, and are others at each attempt: somebody may
+/// have given away those of any attempt on purpose.
+fn digits_of(text: &str, attempt: usize) -> String {
+    match attempt {
+        0..=MORE_DIGITS => digits(text, MIN_DIGITS + attempt),
+        _ => digits(&format!("{text}\0{attempt}"), MAX_DIGITS),
+    }
 }
 
 /// Returns the first digits of a text's hash.
@@ -102,6 +120,18 @@ mod tests {
         assert_eq!(unique.len(), 5);
         assert_eq!(names.get("a_b").map(String::as_str), Some("a_b"));
         assert_eq!(names.get("c d").map(String::as_str), Some("c_d"));
+        assert!(names.values().all(|name| name::check(name).is_ok()));
+    }
+
+    #[test]
+    fn a_name_is_found_where_all_that_come_first_are_taken() {
+        let mut all = vec!["a!".to_owned(), "a".to_owned()];
+        all.extend((0..100).map(|attempt| format!("a-{}", digits_of("a!", attempt))));
+        all.extend((4..=64).map(|length| format!("a-{}", digits("a!", length))));
+        let names = names([], all.iter().map(String::as_str));
+        let unique: BTreeSet<_> = names.values().collect();
+        let written: BTreeSet<_> = all.iter().collect();
+        assert_eq!(unique.len(), written.len());
         assert!(names.values().all(|name| name::check(name).is_ok()));
     }
 

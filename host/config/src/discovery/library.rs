@@ -12,11 +12,11 @@ use super::formats::claude_code;
 use super::places::{Place, Syntax};
 use super::search::project_of;
 use super::value_files::ValueFiles;
-use super::{Surroundings, files};
+use super::{Found, Surroundings, files};
 use crate::file::LARGEST_OF_PROJECT;
 use crate::lines::Lines;
 use crate::project_path::{LEADS_OUT, leads_out};
-use crate::{Client, Problem, units};
+use crate::{Client, Filter, Problem, units};
 
 /// The files that were read so far, and the projects that they are of.
 pub(super) struct Library {
@@ -53,12 +53,18 @@ const MAX_PROJECT_SERVERS: usize = 4000;
 /// Most bytes of a project's files that are shown where they are filled in.
 const MAX_SHOWN_BYTES: usize = 1 << 20;
 
+/// Most bytes that the filters of all servers of a project take together: each server has what is
+/// left of each rule behind its name.
+const MAX_PROJECT_FILTERS: usize = 1 << 20;
+
 /// Amount that was read of a project's files.
 #[derive(Default)]
 struct ReadOfProject {
     bytes: usize,
     parts: usize,
     servers: usize,
+    /// Bytes of the filters of its servers.
+    filters: usize,
 }
 
 /// A file that servers of a project, or of the user's in that project, are made of.
@@ -197,6 +203,34 @@ impl Library {
         read.servers = read.servers.saturating_add(servers);
     }
 
+    /// Applies rules to a server. Where those for the servers of a project are too much together, the
+    /// other servers of that project have no tools.
+    pub(super) fn restrict(&mut self, found: &mut Found, apply: impl FnOnce(&mut Found)) {
+        let Some(project) = project_of(&found.server.origin.scope).map(Path::to_owned) else {
+            return apply(found);
+        };
+        let read = self.read.entry(project).or_default();
+        let size = |found: &Found| {
+            found
+                .server
+                .bridge()
+                .map_or(0, |bridge| bridge.filter.size())
+        };
+        let before = size(found);
+        if read.filters <= MAX_PROJECT_FILTERS {
+            apply(found);
+            let more = size(found).saturating_sub(before);
+            read.filters = read.filters.saturating_add(more);
+        } else if let Some(bridge) = found.server.bridge_mut()
+            && bridge.filter != Filter::none()
+        {
+            bridge.filter = Filter::none();
+            found.notes.push(
+                "it has no tools: the rules for the servers of its project are too long".to_owned(),
+            );
+        }
+    }
+
     /// Puts a text in place of a file's content, before the file is opened.
     pub(super) fn put(&mut self, file: &Path, syntax: Syntax, text: &str) {
         let loaded = load(file, syntax, Ok(Some(text.as_bytes().to_vec())));
@@ -225,16 +259,26 @@ impl Library {
             }
             _ => files::read(file, largest),
         };
+        let too_many_parts = || {
+            format!(
+                "is not read, because the files of its project have more than {MAX_PROJECT_PARTS} \
+                 parts together"
+            )
+        };
         let bytes = match (project, bytes) {
             (Some(project), Ok(Some(bytes))) => {
                 let read = self.read.entry(project.to_owned()).or_default();
                 read.bytes += bytes.len();
-                match read.bytes > MAX_PROJECT_BYTES {
-                    true => Err(format!(
+                if read.bytes > MAX_PROJECT_BYTES {
+                    Err(format!(
                         "is not read, because the files of its project have more than {} together",
                         units::human_size(MAX_PROJECT_BYTES as u64)
-                    )),
-                    false => Ok(Some(bytes)),
+                    ))
+                } else if read.parts.saturating_add(most_parts(&bytes)) > MAX_PROJECT_PARTS {
+                    // Parsing takes much longer than this.
+                    Err(too_many_parts())
+                } else {
+                    Ok(Some(bytes))
                 }
             }
             (_, bytes) => bytes,
@@ -252,16 +296,7 @@ impl Library {
             let read = self.read.entry(project.to_owned()).or_default();
             read.parts = read.parts.saturating_add(document.root.parts().count());
             if read.parts > MAX_PROJECT_PARTS {
-                loaded = Loaded::Bad(Problem {
-                    file: file.to_owned(),
-                    line: 1,
-                    column: 1,
-                    message: format!(
-                        "the file is not read, because the files of its project have more than \
-                         {MAX_PROJECT_PARTS} parts together"
-                    ),
-                    hint: None,
-                });
+                loaded = load(file, syntax, Err(too_many_parts()));
             }
         }
         let loaded = Rc::new(loaded);
@@ -315,6 +350,13 @@ impl Library {
             })
             .collect()
     }
+}
+
+/// Returns about the most parts that a text can have where nothing in it stands for another part of
+/// it: each but the first comes behind one of these.
+fn most_parts(text: &[u8]) -> usize {
+    let separates = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{' | b'?' | b'\n');
+    text.iter().filter(separates).count()
 }
 
 fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, String>) -> Loaded {

@@ -394,6 +394,7 @@ impl<'d> Merging<'d> {
         }
         let mut entries = self.entries_of_taken();
         let of_users = self.users_of_taken();
+        let overridden = self.users_of_projects(&of_users);
         for (index, found) in self.open() {
             let mut server = found.server.clone();
             let entries = entries.remove(&index).unwrap_or_default();
@@ -411,6 +412,10 @@ impl<'d> Merging<'d> {
             }
             if let Some(of_user) = of_user {
                 keep_users_rules(of_user, &entries, &mut server);
+            }
+            let launch = filled_launch(found).filter(|_| !is_of_project(found));
+            if let Some(overridden) = launch.and_then(|launch| overridden.get(&launch)) {
+                keep_users_rules(overridden, &entries, &mut server);
             }
             // A client ends its calls itself where it is in more of a hurry.
             let timeouts = entries.iter().map(|entry| entry.server.limits.timeout);
@@ -461,6 +466,23 @@ impl<'d> Merging<'d> {
             }
         }
         of_users
+    }
+
+    /// Returns the user's entries in whose place a project's server is taken, by their launches: what
+    /// they say of a server holds for another entry for it, which is taken as before.
+    fn users_of_projects(
+        &self,
+        of_users: &BTreeMap<usize, Vec<&'d Found>>,
+    ) -> BTreeMap<Fingerprint, Vec<&'d Found>> {
+        let is_project = |index: &usize| self.found.get(*index).is_some_and(|by| is_of_project(by));
+        let of_projects = of_users.iter().filter(|(taken, _)| is_project(taken));
+        let mut by_launch: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for found in of_projects.flat_map(|(_, entries)| entries) {
+            if let Some(launch) = filled_launch(found) {
+                by_launch.entry(launch).or_default().push(*found);
+            }
+        }
+        by_launch
     }
 
     /// Returns the name of a server that is taken, of those that its entries have: that of the

@@ -3,6 +3,7 @@
 
 pub(super) mod pattern;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,10 @@ const ALLOWED: &str = "allowedMcpServers";
 const DENIED: &str = "deniedMcpServers";
 /// Most entries of a list in a project's settings. Each is compared with each of its servers.
 const MAX_RULES: usize = 1000;
+
+/// Most bytes of variables that are filled into the rules of a list together, or into a server that
+/// is held against rules.
+const MAX_FILLED_INTO_RULES: usize = 64 << 10;
 
 const KINDS: &str = "an entry is a table with `serverName`, `serverCommand` or `serverUrl`";
 
@@ -171,12 +176,13 @@ fn is_understood(document: &Document) -> bool {
 
 impl Reached {
     fn of(found: &Found, around: &Surroundings) -> Option<Self> {
+        let variables = Variables::new(around);
         Some(match &found.server.bridge()?.written {
             Launch::Stdio(stdio) => {
                 let words = std::iter::once(&stdio.command).chain(&stdio.args);
-                Self::Command(words.map(|word| filled(word, around)).collect())
+                Self::Command(words.map(|word| variables.fill(word)).collect())
             }
-            Launch::Http(http) => Self::Url(ConnectedUrl::of(&filled(&http.url, around))),
+            Launch::Http(http) => Self::Url(ConnectedUrl::of(&variables.fill(&http.url))),
         })
     }
 }
@@ -224,9 +230,32 @@ impl Rules {
     }
 }
 
-/// Fills in the variables of a text of a rule or of a server, as Claude Code does.
-fn filled(text: &str, around: &Surroundings) -> String {
-    variables::expand(text, &|name| around.value(name).map(str::to_owned)).text
+/// Variables that are filled into the rules of a list, or into a server that is held against rules,
+/// as Claude Code does.
+struct Variables<'s> {
+    around: &'s Surroundings,
+    /// Bytes that may still be filled in.
+    left: Cell<usize>,
+}
+
+impl<'s> Variables<'s> {
+    fn new(around: &'s Surroundings) -> Self {
+        Self {
+            around,
+            left: Cell::new(MAX_FILLED_INTO_RULES),
+        }
+    }
+
+    /// Fills in the variables of a text. One that is too long stays as it is written.
+    fn fill(&self, text: &str) -> String {
+        let value = |name: &str| {
+            let value = self.around.value(name)?;
+            let left = self.left.get().checked_sub(value.len())?;
+            self.left.set(left);
+            Some(value.to_owned())
+        };
+        variables::expand(text, &value).text
+    }
 }
 
 /// Reads the rules of a list; none where there is no such list.
@@ -246,10 +275,11 @@ fn rules(
         reader.problem(item.at, message, Some("those from here on are not read"));
     }
     let read = node.items().iter().take(most);
+    let variables = Variables::new(around);
     let mut rules = Rules::default();
     for (index, item) in read.enumerate() {
         let all = item.members().iter();
-        let all: Vec<_> = all.filter_map(|member| names(member, around)).collect();
+        let all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
         let is_understood = all.len() == 1 && item.members().len() == 1;
         if !is_understood {
             let what = match all.is_empty() {
@@ -269,20 +299,41 @@ fn rules(
 }
 
 /// Returns the servers that a part of an entry names; none where it is not understood.
-fn names(member: &Member, around: &Surroundings) -> Option<Names> {
+fn names(member: &Member, variables: &Variables<'_>) -> Option<Names> {
     match member.key.as_str() {
         "serverName" => Some(Names::Name(member.node.text()?.to_owned())),
         "serverUrl" => {
-            let pattern = filled(member.node.text()?, around);
+            let pattern = variables.fill(member.node.text()?);
             Some(Names::Url(UrlPattern::of(&pattern)))
         }
         "serverCommand" => {
             let words = member.node.items().iter();
             let words: Option<Vec<_>> = words
-                .map(|word| Some(filled(word.text()?, around)))
+                .map(|word| Some(variables.fill(word.text()?)))
                 .collect();
             words.filter(|words| !words.is_empty()).map(Names::Command)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stranger's rules do not name a variable of the user's often enough to fill the memory.
+    #[test]
+    fn variables_in_rules_have_a_size_together() {
+        let env = HashMap::from([
+            ("SHORT".to_owned(), "short".to_owned()),
+            ("LONG".to_owned(), "x".repeat(10_000)),
+        ]);
+        let around = Surroundings::new("/home/u".into(), env, None);
+        let variables = Variables::new(&around);
+        assert_eq!(variables.fill("a ${SHORT} b"), "a short b");
+        let text = "${LONG}".repeat(100_000);
+        let filled = variables.fill(&text);
+        assert!(filled.starts_with('x') && filled.ends_with("${LONG}"));
+        assert!(filled.len() <= text.len() + MAX_FILLED_INTO_RULES);
     }
 }

@@ -96,11 +96,11 @@ impl Search<'_> {
                 }
                 Client::Goose => {
                     let denied = goose::denied(root, name);
-                    exclude(found, denied);
+                    self.library.restrict(found, |found| exclude(found, denied));
                 }
                 Client::Cursor => {
                     let denied = cursor::denied(root, name);
-                    exclude(found, denied);
+                    self.library.restrict(found, |found| exclude(found, denied));
                 }
                 _ => {}
             }

@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the servers of a file may be filled in.
-    fn may_fill(&self, scope: &Scope) -> bool {
+    pub(super) fn may_fill(&self, scope: &Scope) -> bool {
         project_of(scope).is_none_or(|project| self.setting.filled.contains(project))
     }
 

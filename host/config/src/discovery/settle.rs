@@ -95,7 +95,7 @@ impl Search<'_> {
                 let may =
                     project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
                 if let (true, Loaded::Document(document)) = (may, &**loaded) {
-                    apply(found, document);
+                    self.library.restrict(found, |found| apply(found, document));
                 }
             }
         }
@@ -112,6 +112,8 @@ impl Search<'_> {
             match &*loaded {
                 Loaded::Missing => {}
                 Loaded::Bad(_) => policy.add_unread(&scope, &file),
+                // Nothing is filled in for a project that nobody trusts.
+                Loaded::Document(_) if !self.may_fill(&scope) => {}
                 Loaded::Document(document) => {
                     let mut reader = document.reader();
                     policy.add((&scope, self.around), document, &mut reader);
@@ -144,7 +146,9 @@ impl Search<'_> {
                 Some(_) => &denied_to_projects,
                 None => &denied_to_all,
             };
-            deny(found, denied.of_server(&found.written_name));
+            self.library.restrict(found, |found| {
+                deny(found, denied.of_server(&found.written_name));
+            });
             let folders = folders_off.get(found.written_name.as_str());
             if let (Scope::User, Some(folders)) = (&found.server.origin.scope, folders) {
                 found.own.notes.push(format!(

@@ -124,7 +124,12 @@ impl<'n> DeniedTools<'n> {
         if self.patterns.len() > tool_names::MAX_NAMES {
             return vec!["*".to_owned()];
         }
-        let named = self.of_names.get(&*plain(server)).into_iter().flatten();
+        let named = self.of_names.get(&*plain(server)).map(Vec::as_slice);
+        let named = named.unwrap_or_default();
+        if named.len() > tool_names::MAX_NAMES {
+            return vec!["*".to_owned()];
+        }
+        let named = named.iter();
         let named = named.filter(|tool| !tool.is_empty());
         let open = tool_names::open(OPEN, server, "__");
         let patterns = self.patterns.iter();

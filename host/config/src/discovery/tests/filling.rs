@@ -2,6 +2,7 @@
 //! much.
 
 use super::*;
+use crate::Filter;
 
 /// Discovers the servers of all clients where `max_bytes` may be filled in, in projects only with
 /// `may_fill`.
@@ -253,6 +254,72 @@ fn all_files_of_a_project_share_what_is_read_of_it() {
     let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
     let mut told = discovery.problems();
     assert!(told.any(|problem| problem.message.contains("parts together")));
+    // They are counted before a file is parsed, which takes far longer.
+    let home = Home::empty();
+    let text = format!("x: '{}'\n", ",".repeat(600_000));
+    home.write("project/.continue/mcpServers/0.yaml", text);
+    let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
+    let mut told = discovery.problems();
+    assert!(told.any(|problem| problem.message.contains("parts together")));
+}
+
+/// What is left of each rule behind each server's name does not add up without end.
+#[test]
+fn rules_for_the_servers_of_a_project_are_bounded_together() {
+    let home = Home::empty();
+    let servers = |write: &dyn Fn(&str) -> serde_json::Value| -> serde_json::Value {
+        let names = (0..300).map(|n| format!("s{n:03}aaaaaa"));
+        names.map(|name| (name.clone(), write(&name))).collect()
+    };
+    let patterns = (0..500).map(|n| format!("*a*a*a*a*a*a*{n:03}{}", "x".repeat(90)));
+    let patterns: Vec<_> = patterns.collect();
+    let of_claude = (0..400).map(|n| format!("mcp__s000aaaaaa__{n}"));
+    let of_claude: Vec<_> = of_claude.chain(patterns.clone()).collect();
+    let off: serde_json::Value = (patterns.iter())
+        .map(|pattern| (pattern.clone(), serde_json::Value::Bool(false)))
+        .collect();
+    let files = [
+        (
+            "project/opencode.json",
+            serde_json::json!({
+                "mcp": servers(&|name| serde_json::json!({ "type": "local", "command": [name] })),
+                "tools": off,
+            }),
+        ),
+        (
+            "project/.gemini/settings.json",
+            serde_json::json!({
+                "mcpServers": servers(&|name| serde_json::json!({ "command": name })),
+                "tools": { "exclude": patterns },
+            }),
+        ),
+        (
+            "project/.claude/settings.json",
+            serde_json::json!({ "permissions": { "deny": of_claude } }),
+        ),
+        (
+            "project/.mcp.json",
+            serde_json::json!({
+                "mcpServers": servers(&|name| serde_json::json!({ "command": name })),
+            }),
+        ),
+    ];
+    for (file, content) in &files {
+        home.write(file, content.to_string());
+    }
+    let discovery = discover_within(&home.around(), true, MAX_FILLED_IN);
+    let with_rules = [Client::OpenCode, Client::Gemini, Client::ClaudeCode].map(Some);
+    let filters = || {
+        let found = discovery.found.iter().map(|found| &found.server);
+        let found = found.filter(|server| with_rules.contains(&server.origin.client));
+        found.map(|server| &server.bridge().unwrap().filter)
+    };
+    assert_eq!(filters().count(), 900);
+    assert!(filters().map(Filter::size).sum::<usize>() < 3 << 20);
+    // What is not worked out has no tools, and nothing is shown that a rule denies.
+    assert!(filters().any(|filter| *filter == Filter::none()));
+    let denied = format!("a000{}", "x".repeat(90));
+    assert!(filters().all(|filter| !filter.shows(&denied)));
 }
 
 /// A folder that a project makes a link is not looked into.
