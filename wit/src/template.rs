@@ -18,7 +18,7 @@ const MAX_TEMPLATE_BYTES: usize = 2048;
 const MAX_VARIABLES: usize = 32;
 
 /// Number of bytes that are searched for a literal in the time in which one byte is compared.
-const SEARCHED_AT_ONCE: usize = 16;
+const SEARCHED_AT_ONCE: usize = 2;
 
 /// A URI, perhaps with variables in it.
 #[derive(Debug, Clone, PartialEq, Eq)]

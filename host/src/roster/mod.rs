@@ -35,6 +35,7 @@ pub mod status;
 mod switch;
 mod sync;
 mod trust;
+mod updates;
 mod users_names;
 mod waiting_names;
 mod watch;
@@ -80,6 +81,7 @@ use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{PendingApprovals, ServerStatus, State, Status};
 pub use sync::Synced;
+use updates::WaitingUpdates;
 
 use crate::child_commands::{compile_command, read_command};
 use crate::store::{Decisions, KnownUpstream, Store, Trust};
@@ -109,6 +111,7 @@ pub struct Roster {
     /// Questions that the user is being asked or has refused.
     questions: Questions,
     changes: Changes,
+    updates: WaitingUpdates,
     named: Mutex<NamedResources>,
     /// Resources that upstreams have only while they are connected.
     added_resources: AddedResources,
@@ -224,6 +227,7 @@ impl Roster {
             unkept: Mutex::default(),
             questions: Questions::default(),
             changes: Changes::default(),
+            updates: WaitingUpdates::default(),
             named: Mutex::default(),
             added_resources: AddedResources::default(),
             reloads: Mutex::default(),
@@ -276,27 +280,10 @@ impl Roster {
 
     /// Notifies agents of a change that a server's plugin has announced.
     pub fn notify(&self, server: &str, notice: Notice) {
-        let notice = match notice {
-            Notice::Updated(uri) => Notice::Updated(self.shown_update(server, uri)),
-            notice => notice,
-        };
-        if let Notice::Updated(uri) = &notice {
-            // To find out whose it is takes time, and its server says how often. Where nobody
-            // wants to hear of it, it can be read afterwards, though.
-            if !self.changes.is_wanted(uri) && !self.may_name_another(server) {
-                return;
-            }
-            let ours = match self.resource(uri) {
-                Ok(source) => source.server == server,
-                Err(UnresolvedResource::Contested(_)) => false,
-                Err(UnresolvedResource::Unknown) => self.note_updated(server, uri),
-            };
-            if !ours {
-                tracing::debug!("server `{server}` has no resource `{uri}` that could change");
-                return;
-            }
+        match notice {
+            Notice::Updated(uri) => self.announce_update(server, uri),
+            notice => self.changes.tell(notice),
         }
-        self.changes.tell(notice);
     }
 
     /// Reads the user's own configuration, the files of clients and projects, the trusted projects,

@@ -96,7 +96,10 @@ impl Snapshot {
             .collect();
         for template in self.templates().with_hidden() {
             let steps = steps.entry(template.server()).or_default();
-            *steps = steps.saturating_add(template.steps(uri));
+            // With nothing left, no other is looked at either: that takes time, too.
+            if *steps <= MAX_STEPS {
+                *steps = steps.saturating_add(template.steps(uri));
+            }
             if *steps > MAX_STEPS {
                 // Once: servers choose how often that happens.
                 TOO_MANY_STEPS.call_once(|| {

@@ -30,6 +30,9 @@ impl Snapshot {
             let mut templates = self.templates().shared_of(server).iter();
             templates.any(|template| {
                 // With nothing left, no other is looked at either.
+                if steps.get() == 0 {
+                    return false;
+                }
                 let left = steps.get().saturating_sub(template.steps(uri));
                 steps.set(left);
                 left > 0 && template.matched(uri).is_some()

@@ -55,5 +55,6 @@ mod told;
 mod trust;
 #[cfg(target_os = "linux")]
 mod untrusted_files;
+mod updates;
 mod upgrade;
 mod wrong_entries;

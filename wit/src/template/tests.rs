@@ -144,7 +144,7 @@ fn what_begins_or_ends_in_another_way_takes_no_time() {
     assert_eq!(template("b:{+x}").steps(&uri), 3 * MAX_URI_BYTES);
     assert_eq!(
         template("b:{+x}/c{+y}/d{+z}").steps(&uri),
-        MAX_URI_BYTES / 16 + 6
+        MAX_URI_BYTES / 2 + 6
     );
 }
 
