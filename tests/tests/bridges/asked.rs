@@ -150,12 +150,12 @@ fn without(members: &mut Map<String, Value>, name: &str, inner: &[&str]) {
     }
 }
 
-/// Returns sessions of a revision, of clients that declare all capabilities or none, and over HTTP,
-/// where no session starts a process of its server's, one of them each.
-fn sessions_of(revision: &str, http: bool, tools: &[&str]) -> Vec<Value> {
+/// Returns sessions of a revision, of clients that declare all capabilities or none, or with
+/// `one_each`, also of others that declare one of them.
+fn sessions_of(revision: &str, one_each: bool, tools: &[&str]) -> Vec<Value> {
     let all = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
     let mut declared = vec![json!({}), all];
-    let one_each = [
+    let single = [
         json!({ "elicitation": {} }),
         json!({ "sampling": {} }),
         json!({ "roots": {} }),
@@ -164,8 +164,8 @@ fn sessions_of(revision: &str, http: bool, tools: &[&str]) -> Vec<Value> {
             "mimeTypes": ["text/html;profile=mcp-app"],
         } } }),
     ];
-    if http {
-        declared.extend(one_each);
+    if one_each {
+        declared.extend(single);
     }
     let sessions = declared.into_iter().map(|capabilities| {
         json!({ "revision": revision, "capabilities": capabilities, "tools": tools })
@@ -184,6 +184,7 @@ fn agents_are_asked_and_told_the_same(sdk: &str, revision: &str, http: bool) {
     if matches!(sdk, "python" | "v2") {
         tools.push("ask-in-answer");
     }
+    // Over HTTP no session starts a process of its server's.
     let sessions = sessions_of(revision, http, &tools);
     let outcomes = Both::run(sdk, http, &sessions).same(&sessions);
     // There is something to compare.
@@ -272,7 +273,7 @@ fn a_confirmation_is_asked_for_exactly_where_it_is_directly() {
     for (sdk, http) in [("v1", false), ("v1", true), ("v2", false), ("v2", true)] {
         let revisions = ["2025-06-18", "2025-11-25"].into_iter();
         let sessions: Vec<_> = revisions
-            .flat_map(|revision| sessions_of(revision, http, &["drop"]))
+            .flat_map(|revision| sessions_of(revision, false, &["drop"]))
             .collect();
         let outcomes = Both::run(sdk, http, &sessions).same(&sessions);
         for (session, outcome) in sessions.iter().zip(&outcomes) {

@@ -4,8 +4,6 @@
 use dormouse_tests::{Home, wait};
 use serde_json::{Value, json};
 
-use crate::floods::text;
-
 /// Server with thousands of long templates, and one resource that each of them nearly matches. Once
 /// its tool was called, it says without a pause that this resource has changed, and a longer one.
 const SCRIPT: &str = r#"
@@ -80,12 +78,9 @@ fn many_updates_keep_nobody_waiting() {
         let follow = json!({ "uri": uri });
         host.request("resources/subscribe", follow).unwrap();
     }
-    let begin = |host: &mut dormouse_tests::Client, name: &str| {
-        let call = json!({ "name": format!("{name}__begin"), "arguments": {} });
-        text(&host.request("tools/call", call).unwrap())
-    };
     for name in names.iter().chain(&names).chain(&names) {
-        assert_eq!(begin(&mut host, name), "begun");
+        let begun = host.text(&format!("{name}__begin"), json!({})).unwrap();
+        assert_eq!(begun, "begun");
         host.request("ping", json!({})).unwrap();
     }
     // Each of them is told all the same.
