@@ -58,7 +58,7 @@ use dormouse_policy::{LogBudget, OwnPlaces};
 use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
 use dormouse_runtime::Runtime;
 use dormouse_text::nearest::nearest;
-use dormouse_upstream::{Connector, Reaction};
+use dormouse_upstream::{Connector, Reaction, without_blocking};
 
 use added_resources::AddedResources;
 pub use approval::ApprovalOutcome;
@@ -99,7 +99,10 @@ pub struct Roster {
     current: RwLock<Arc<Snapshot>>,
     /// Configuration that `current` was made from. `current` is changed only by the holder of this
     /// lock.
-    config: Mutex<Configured>,
+    /// Replaced as a whole, so that nobody who reads it waits for a refresh.
+    config: Mutex<Arc<Configured>>,
+    /// Held during a refresh: the newest state of the files comes last.
+    refreshing: Mutex<()>,
     /// The user's own configuration file as it could last be read. Revoked trust and changes of a
     /// project's files take effect even while it cannot be read.
     own: Mutex<Config>,
@@ -222,6 +225,7 @@ impl Roster {
             places,
             current: RwLock::default(),
             config: Mutex::default(),
+            refreshing: Mutex::default(),
             own: Mutex::new(own),
             once: Mutex::default(),
             unkept: Mutex::default(),
@@ -446,8 +450,9 @@ impl Roster {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn config(&self) -> MutexGuard<'_, Configured> {
-        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+    fn config(&self) -> Arc<Configured> {
+        let config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&config)
     }
 
     /// Returns the files whose changes change the roster: the configuration, the clients' files,
@@ -494,7 +499,6 @@ impl Roster {
             let client = client.name();
             return Err(NoSuchTool::LoadedByClient { server, client });
         }
-        drop(config);
         Err(NoSuchTool::Server {
             server,
             meant: self.meant(name, &snapshot),
@@ -515,14 +519,21 @@ impl Roster {
     }
 
     /// Reads everything again that has changed on disk, with another configuration if there is one.
+    /// Records of upstreams may be long, so other work of the runtime goes on meanwhile.
     fn refresh(&self, new: Option<Configured>) {
+        without_blocking(usize::MAX, || self.refresh_now(new));
+    }
+
+    fn refresh_now(&self, new: Option<Configured>) {
+        let _refreshing = self.refreshing.lock();
         let mut config = self.config();
         if let Some(new) = new {
             let told = folders::doubts(&config);
             for problem in only_in(&new.own_problems, &config.own_problems) {
                 tracing::error!("{problem}");
             }
-            *config = new;
+            config = Arc::new(new);
+            *self.config.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
             let doubts = folders::doubts(&config).into_iter();
             for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {
                 tracing::warn!(target: PROBLEMS_OF_SERVERS, "{doubt}");
