@@ -106,15 +106,15 @@ fn answers_that_clients_over_http_do_not_read_have_a_limit() {
         let params = json!({ "name": tool, "arguments": arguments });
         Request::stateless(1, "tools/call", params)
     };
-    let mut connections = Vec::new();
-    for _ in 0..UNREAD {
+    let unread = || {
         let mut connection = server.connect().unwrap();
         // Where it grows, the sockets take whole answers.
         set_socket_recv_buffer_size(&connection, 64 << 10).unwrap();
         let request = call("big__f", json!({})).bytes(&server);
         connection.write_all(&request).unwrap();
-        connections.push(connection);
-    }
+        connection
+    };
+    let mut connections: Vec<_> = (0..UNREAD).map(|_| unread()).collect();
     let kept = kept(server.pid());
     assert!(kept < MAX_KIB, "the host keeps {kept} KiB");
     // The others of that name are told so, once enough of those have been made, and short answers
@@ -131,6 +131,8 @@ fn answers_that_clients_over_http_do_not_read_have_a_limit() {
             break;
         }
         assert!(start.elapsed() < Duration::from_secs(45), "{last}");
+        // Some of the first may have failed, on a busy machine.
+        connections.push(unread());
     }
     let mut answer = server
         .ask(&call("good__echo", json!({ "text": "well" })))
