@@ -14,16 +14,13 @@ use super::handler::{Host, refusal};
 use super::instructions;
 use super::plugin_request::{Continuation, PluginRequest};
 use super::result::{list, read};
-use crate::roster::{FollowedResource, Refusal, Roster};
+use crate::roster::{FollowedResource, MAX_FOLLOWED_URI_BYTES, Refusal, Roster};
 
 /// Most resources that one client may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 1024;
 
 /// Most bytes of all URIs together that one client subscribes to.
 const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
-
-/// Longest URI that is subscribed to, in bytes: it is kept as long as its session.
-const MAX_URI_BYTES: usize = 4 << 10;
 
 /// Resources whose changes a client of the era with sessions subscribes to.
 #[derive(Default)]
@@ -33,7 +30,8 @@ pub(super) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
 pub(super) fn leave_allowed(uris: &mut Vec<String>) {
     let mut bytes = 0;
     uris.retain(|uri| {
-        let has_room = uri.len() <= MAX_URI_BYTES && bytes + uri.len() <= MAX_SUBSCRIBED_BYTES;
+        let has_room =
+            uri.len() <= MAX_FOLLOWED_URI_BYTES && bytes + uri.len() <= MAX_SUBSCRIBED_BYTES;
         bytes += if has_room { uri.len() } else { 0 };
         has_room
     });
@@ -54,9 +52,9 @@ impl Subscriptions {
         uri: String,
         roster: &Roster,
     ) -> Result<impl Future<Output = ()> + use<>, ErrorData> {
-        if uri.len() > MAX_URI_BYTES {
+        if uri.len() > MAX_FOLLOWED_URI_BYTES {
             let why = format!(
-                "a URI of {} bytes cannot be subscribed to: {MAX_URI_BYTES} are allowed",
+                "a URI of {} bytes cannot be subscribed to: {MAX_FOLLOWED_URI_BYTES} are allowed",
                 uri.len()
             );
             return Err(ErrorData::invalid_params(why, None));

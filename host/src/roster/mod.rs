@@ -81,6 +81,7 @@ use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{PendingApprovals, ServerStatus, State, Status};
 pub use sync::Synced;
+pub use updates::MAX_FOLLOWED_URI_BYTES;
 use updates::WaitingUpdates;
 
 use crate::child_commands::{compile_command, read_command};

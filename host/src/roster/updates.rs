@@ -11,8 +11,9 @@ use tokio::runtime::Handle;
 
 use super::{Roster, UnresolvedResource};
 
-/// Longest URI of an update, in bytes: clients cannot follow longer ones.
-const MAX_URI_BYTES: usize = 4 << 10;
+/// Longest URI of a resource that clients can follow, in bytes: it is kept as long as its session.
+/// Updates of longer ones are not looked at.
+pub const MAX_FOLLOWED_URI_BYTES: usize = 4 << 10;
 
 /// Most updates of a server that wait.
 const MAX_WAITING: usize = 1024;
@@ -64,7 +65,7 @@ impl WaitingUpdates {
 impl Roster {
     /// Tells agents of a resource that a server says has changed, if it is that server's.
     pub(super) fn announce_update(&self, server: &str, uri: String) {
-        if uri.len() > MAX_URI_BYTES || !self.updates.begin(server, &uri) {
+        if uri.len() > MAX_FOLLOWED_URI_BYTES || !self.updates.begin(server, &uri) {
             return;
         }
         let start = Instant::now();

@@ -270,11 +270,11 @@ of_sdks! {
 /// can be asked, and goes on without asking where it cannot.
 #[test]
 fn a_confirmation_is_asked_for_exactly_where_it_is_directly() {
+    let sessions: Vec<_> = ["2025-06-18", "2025-11-25"]
+        .into_iter()
+        .flat_map(|revision| sessions_of(revision, false, &["drop"]))
+        .collect();
     for (sdk, http) in [("v1", false), ("v1", true), ("v2", false), ("v2", true)] {
-        let revisions = ["2025-06-18", "2025-11-25"].into_iter();
-        let sessions: Vec<_> = revisions
-            .flat_map(|revision| sessions_of(revision, false, &["drop"]))
-            .collect();
         let outcomes = Both::run(sdk, http, &sessions).same(&sessions);
         for (session, outcome) in sessions.iter().zip(&outcomes) {
             let declared = session["capabilities"].get("elicitation").is_some();

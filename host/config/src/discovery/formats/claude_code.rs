@@ -121,16 +121,12 @@ impl<'n> DeniedTools<'n> {
     /// Returns the names and patterns of the tools that are denied of a server; `*` where that is
     /// all of it.
     pub(in crate::discovery) fn of_server(&self, server: &str) -> Vec<String> {
-        if self.patterns.len() > tool_names::MAX_NAMES {
-            return vec!["*".to_owned()];
-        }
         let named = self.of_names.get(&*plain(server)).map(Vec::as_slice);
         let named = named.unwrap_or_default();
-        if named.len() > tool_names::MAX_NAMES {
+        if self.patterns.len().max(named.len()) > tool_names::MAX_NAMES {
             return vec!["*".to_owned()];
         }
-        let named = named.iter();
-        let named = named.filter(|tool| !tool.is_empty());
+        let named = named.iter().filter(|tool| !tool.is_empty());
         let open = tool_names::open(OPEN, server, "__");
         let patterns = self.patterns.iter();
         let patterns = patterns.flat_map(|pattern| tool_names::denied(pattern, &open));

@@ -263,7 +263,7 @@ fn all_files_of_a_project_share_what_is_read_of_it() {
     assert!(told.any(|problem| problem.message.contains("parts together")));
 }
 
-/// What is left of each rule behind each server's name does not add up without end.
+/// Patterns that rules come to for each server's name do not add up without end.
 #[test]
 fn rules_for_the_servers_of_a_project_are_bounded_together() {
     let home = Home::empty();
