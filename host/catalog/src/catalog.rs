@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::error::{Problem, ReadError};
 use crate::index::{Index, Key};
@@ -105,7 +107,7 @@ impl Catalog {
     /// Returns the files of the last request for many that there was no time to read.
     #[must_use]
     pub fn unread(&self) -> Vec<PathBuf> {
-        self.lock().unread.clone()
+        self.state.lock().unread.clone()
     }
 
     /// Does the same as [`entry`](Self::entry) for many files, in their order: each file once, and
@@ -124,7 +126,7 @@ impl Catalog {
         };
         let unread = found.iter().filter(|(_, outcome)| is_unread(outcome));
         let unread = unread.map(|(path, _)| (*path).clone());
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.unread = unread.chain(std::mem::take(&mut state.doubtful)).collect();
         drop(state);
         let of = |path: &PathBuf| match found.get(path) {
@@ -176,7 +178,7 @@ impl Catalog {
         std::thread::scope(|scope| {
             let work = || {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut job = lock(job);
+                    let mut job = job.lock();
                     if let Job::Waiting((path, found)) = std::mem::replace(&mut *job, Job::Taken) {
                         *job = Job::Done(finish(path, found));
                     }
@@ -189,13 +191,11 @@ impl Catalog {
         });
         jobs.into_iter()
             .zip(paths)
-            .map(
-                |(job, path)| match job.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                    Job::Done(result) => result,
-                    // No thread leaves a job like this; reading the file now is right anyhow.
-                    Job::Waiting(_) | Job::Taken => told(path, self.fetch(path, 0, round)),
-                },
-            )
+            .map(|(job, path)| match job.into_inner() {
+                Job::Done(result) => result,
+                // No thread leaves a job like this; reading the file now is right anyhow.
+                Job::Waiting(_) | Job::Taken => told(path, self.fetch(path, 0, round)),
+            })
             .collect()
     }
 
@@ -210,7 +210,7 @@ impl Catalog {
     /// The index cannot be written. The catalog works without.
     pub fn save(&self) -> io::Result<bool> {
         let written = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.index = Arc::default();
             std::mem::take(&mut state.written)
         };
@@ -219,10 +219,10 @@ impl Catalog {
 
     /// Writes all that is held, if anything of that is new.
     fn write(&self) -> io::Result<bool> {
-        let _writing = lock(&self.writing);
+        let _writing = self.writing.lock();
         let mut fresh = BTreeMap::new();
         {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let now = stamp::now();
             let stale = state.held.values().any(|(key, _)| key.stale(now));
             if !state.changed && !stale {
@@ -241,7 +241,7 @@ impl Catalog {
         }
         let written = Index::write(&self.file, &fresh);
         if written.is_err() {
-            self.lock().changed = true;
+            self.state.lock().changed = true;
         }
         written.map(|()| true)
     }
@@ -258,7 +258,7 @@ impl Catalog {
     /// Looks a file up, as it is now.
     fn look(&self, path: &Path) -> Result<Found, ReadError> {
         let stamp = Stamp::of(&read::metadata(path)?);
-        let state = self.lock();
+        let state = self.state.lock();
         let held = state.held.get(path);
         let key = match held {
             Some((key, _)) => Some(*key),
@@ -290,7 +290,7 @@ impl Catalog {
             Found::Nothing { failures } => self.fetch(path, failures, round),
             Found::Doubtful(found) => match self.fetch(path, 0, round) {
                 Err(Problem::NotYet) => {
-                    self.lock().doubtful.push(path.to_owned());
+                    self.state.lock().doubtful.push(path.to_owned());
                     self.finish(path, *found, round)
                 }
                 read => read,
@@ -334,7 +334,7 @@ impl Catalog {
         let outcome = self.hold(path, key, found, true);
         if begun.elapsed() >= WORTH_WRITING {
             match self.write() {
-                Ok(written) => self.lock().written |= written,
+                Ok(written) => self.state.lock().written |= written,
                 // Whoever saves the index is told the same.
                 Err(error) => tracing::debug!("the catalog's index cannot be written yet: {error}"),
             }
@@ -357,14 +357,10 @@ impl Catalog {
             })
         };
         let outcome = found.map(entry).map_err(Problem::shortened);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.changed |= changed;
         state.held.insert(path.to_owned(), (key, outcome.clone()));
         outcome
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 
@@ -399,11 +395,6 @@ fn told(path: &Path, outcome: Outcome) -> Result<Arc<Entry>, ReadError> {
 /// in there.
 fn text(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
-}
-
-/// Locks a value that a panic cannot leave half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use dormouse_files::paths;
 use dormouse_policy::OwnPlace;
 use dormouse_text::visible::visible_line;
+use parking_lot::RwLock;
 
 use super::discovery::{Surroundings, places, rule_files};
 use super::{Client, Configured, FillSource, Scope};
@@ -40,14 +41,11 @@ impl FilledInFiles {
                 }
             }
         }
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = files;
+        *self.0.write() = files;
     }
 
     fn all(&self) -> BTreeMap<PathBuf, String> {
-        self.0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.read().clone()
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backoff;
 mod folder;
 mod grants;
 mod host_limits;
@@ -13,6 +14,7 @@ mod own;
 mod shared;
 mod writable_code;
 
+pub use backoff::Backoff;
 pub use folder::{OpenError, OpenFolder, real_path};
 pub use grants::{FsGrant, FsMode, Grants};
 pub use host_limits::HostLimits;

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Most that is usually logged in one [`PERIOD`], in bytes; the rest of that period is left out.
 const MAX_BYTES: usize = 32 << 10;
@@ -87,8 +88,7 @@ impl LogBudget {
     }
 
     fn room(&self, bytes: usize, now: Instant) -> Room {
-        // Two numbers cannot be left half changed.
-        let mut period = self.period.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut period = self.period.lock();
         let is_over = |since| now.saturating_duration_since(since) > PERIOD;
         if period.since.is_none_or(is_over) {
             *period = Period {

@@ -1,7 +1,9 @@
 //! Limit of the questions of one server that wait for a person at once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::{AskError, ClientKey};
 
@@ -62,8 +64,7 @@ impl QuestionLimit {
     /// Changes the number of questions that wait for a client. A client for which none wait is
     /// forgotten.
     fn change<R>(&self, client: &ClientKey, change: impl FnOnce(&mut usize) -> R) -> R {
-        // Nothing that is done under this lock can be left half done.
-        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.waiting.lock();
         let waiting = all.entry(client.clone()).or_default();
         let changed = change(waiting);
         if *waiting == 0 {
@@ -112,6 +113,6 @@ mod tests {
         assert!(limit.take("x", client("greedy"), 1).is_err());
         assert!(limit.take("x", client("other"), 2).is_ok());
         drop(greedy);
-        assert!(limit.waiting.lock().unwrap().is_empty());
+        assert!(limit.waiting.lock().is_empty());
     }
 }

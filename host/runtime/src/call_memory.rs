@@ -7,9 +7,10 @@
 //! whatever caused them.
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 
+use parking_lot::Mutex;
 use wasmtime::CallHook;
 
 use super::memory::{ServerCharge, ServerMemory};
@@ -35,9 +36,9 @@ impl CallMemory {
     pub(super) async fn of<F: Future>(&self, call: F) -> Option<F::Output> {
         let mut call = pin!(call);
         std::future::poll_fn(|context| {
-            self.metered().begin_poll(allocated());
+            self.metered.lock().begin_poll(allocated());
             let poll = call.as_mut().poll(context);
-            let is_counted = self.metered().end_poll(allocated(), &self.server);
+            let is_counted = self.metered.lock().end_poll(allocated(), &self.server);
             match poll {
                 Poll::Ready(output) => Poll::Ready(Some(output)),
                 Poll::Pending if is_counted => Poll::Pending,
@@ -49,17 +50,12 @@ impl CallMemory {
 
     /// Records that wasmtime enters or leaves the guest.
     pub(super) fn passes(&self, passage: CallHook) {
-        self.metered().passes(passage, allocated());
+        self.metered.lock().passes(passage, allocated());
     }
 
     /// Records that a function of the host runs, as opposed to wasmtime's own code.
     pub(super) fn is_in_function_of_host(&self) {
-        self.metered().is_in_function_of_host = true;
-    }
-
-    fn metered(&self) -> MutexGuard<'_, Metered> {
-        // Nothing that is done under this lock can be left half done.
-        self.metered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.metered.lock().is_in_function_of_host = true;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Permits for the calls of a server to run.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dormouse_protocol::AskError;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Most calls of one server that wait for answers at once: they do not run, but their instances
@@ -94,7 +95,7 @@ impl CallPermit {
     }
 
     fn hold(&self, held: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
-        let mut place = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.held.lock();
         std::mem::replace(&mut place, held)
     }
 }

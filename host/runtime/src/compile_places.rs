@@ -4,7 +4,7 @@
 //! component waiting, a compile that takes long gives its place to the next, and goes on in one of
 //! few places for long compiles.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 
 /// Most long compiles at once, beside the short ones.
 const MAX_LONG: usize = 1;
@@ -57,16 +57,12 @@ impl CompilePlaces {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        // Nothing that is done under this lock can be left half done.
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until there is a place.
     pub(super) fn take(&self, length: Length) -> CompilePlace<'_> {
         let is_full = |taken: &mut Taken| *taken.count(length) >= self.max(length);
-        let taken = self.freed.wait_while(self.lock(), is_full);
-        *taken.unwrap_or_else(PoisonError::into_inner).count(length) += 1;
+        let mut taken = self.taken.lock();
+        self.freed.wait_while(&mut taken, is_full);
+        *taken.count(length) += 1;
         CompilePlace {
             places: self,
             length,
@@ -88,7 +84,7 @@ impl CompilePlace<'_> {
 
     /// Exchanges this place for one for long compiles, if one is free. False where none is.
     pub(super) fn leave_for_long(&mut self) -> bool {
-        let mut taken = self.places.lock();
+        let mut taken = self.places.taken.lock();
         if taken.long >= MAX_LONG {
             return false;
         }
@@ -102,7 +98,7 @@ impl CompilePlace<'_> {
 
 impl Drop for CompilePlace<'_> {
     fn drop(&mut self) {
-        *self.places.lock().count(self.length) -= 1;
+        *self.places.taken.lock().count(self.length) -= 1;
         self.places.freed.notify_all();
     }
 }

@@ -7,14 +7,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
 use dormouse_catalog::{BoundedValidator, SchemaError};
 use dormouse_upstream::without_blocking;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::call_memory::allocated;
-use super::instances::lock;
 use super::memory::{ServerCharge, ServerMemory};
 
 /// Most memory of the compiled schemas of one server that are kept, in bytes.
@@ -65,14 +65,14 @@ impl SchemaId {
 
 impl Drop for SchemaId {
     fn drop(&mut self) {
-        let kept = lock(&COMPILED_SCHEMAS).by_id.remove(&self.0);
+        let kept = COMPILED_SCHEMAS.lock().by_id.remove(&self.0);
         drop(kept);
     }
 }
 
 /// Returns a compiled schema, if it is kept, so that using it does not compile it.
 pub(super) fn kept(id: &SchemaId, server: &ServerMemory) -> Option<Arc<CompiledSchema>> {
-    let kept = lock(&COMPILED_SCHEMAS);
+    let kept = COMPILED_SCHEMAS.lock();
     let kept = kept.by_id.get(&id.0).filter(|kept| kept.is_of(server));
     kept.map(|kept| Arc::clone(&kept.compiled))
 }
@@ -86,7 +86,7 @@ pub(super) fn with<T>(
     work: impl FnOnce(&CompiledSchema) -> T,
 ) -> T {
     let before = allocated();
-    let found = lock(&COMPILED_SCHEMAS).find(id, server);
+    let found = COMPILED_SCHEMAS.lock().find(id, server);
     let is_new = found.is_none();
     // Its memory is bounded (`validator`); compiling it may take some tenths of a second all the
     // same.
@@ -109,7 +109,7 @@ fn keep(
     server: &Arc<ServerMemory>,
     (compiled, more): (Arc<CompiledSchema>, u64),
 ) {
-    let before = lock(&COMPILED_SCHEMAS).by_id.remove(&id.0);
+    let before = COMPILED_SCHEMAS.lock().by_id.remove(&id.0);
     let bytes = match before.filter(|_| !is_new) {
         Some(kept) => kept.charge.bytes().saturating_add(more),
         None if is_new => more,
@@ -120,7 +120,7 @@ fn keep(
     if bytes > MAX_BYTES_OF_SERVER {
         return;
     }
-    let mut kept = lock(&COMPILED_SCHEMAS);
+    let mut kept = COMPILED_SCHEMAS.lock();
     let given_up = kept.make_room(server.as_ref(), bytes);
     drop(kept);
     // Memory that is given back lets others go on, and this takes locks of its own.
@@ -128,7 +128,7 @@ fn keep(
     let Some(charge) = server.charge_what_is_free(bytes) else {
         return;
     };
-    let mut kept = lock(&COMPILED_SCHEMAS);
+    let mut kept = COMPILED_SCHEMAS.lock();
     let used = kept.uses;
     let replaced = kept.by_id.insert(
         id.0,
@@ -147,7 +147,7 @@ fn keep(
 /// Drops the kept schemas of one server, or of all. Returns whether there were any.
 pub(super) fn forget(only: Option<&ServerMemory>) -> bool {
     let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
-    let mut kept = lock(&COMPILED_SCHEMAS);
+    let mut kept = COMPILED_SCHEMAS.lock();
     let ids: Vec<u64> = kept
         .by_id
         .iter()
@@ -246,14 +246,14 @@ mod tests {
             assert!(host.taken() <= MAX_BYTES_OF_SERVER, "{}", host.taken());
         }
         assert_eq!(host.taken(), MAX_BYTES_OF_SERVER);
-        assert!(lock(&COMPILED_SCHEMAS).find(&ids[19], &one).is_some());
-        assert!(lock(&COMPILED_SCHEMAS).find(&ids[19], &other).is_none());
-        assert!(lock(&COMPILED_SCHEMAS).find(&ids[0], &one).is_none());
+        assert!(COMPILED_SCHEMAS.lock().find(&ids[19], &one).is_some());
+        assert!(COMPILED_SCHEMAS.lock().find(&ids[19], &other).is_none());
+        assert!(COMPILED_SCHEMAS.lock().find(&ids[0], &one).is_none());
         // One that has grown has others go, and one that has been given up is not kept again.
         keep((&ids[19], false), &one, (compiled(), MIB));
         keep((&ids[0], false), &one, (compiled(), MIB));
         assert_eq!(host.taken(), MAX_BYTES_OF_SERVER);
-        assert_eq!(lock(&COMPILED_SCHEMAS).by_id.len(), 7);
+        assert_eq!(COMPILED_SCHEMAS.lock().by_id.len(), 7);
         let id = SchemaId::new();
         keep_new(&id, &other);
         assert_eq!(host.taken(), MAX_BYTES_OF_SERVER + MIB);

@@ -10,11 +10,11 @@ use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dormouse_files::process_limits::{self, Exceeded, KilledWhenDropped, ProcessLimits};
 use dormouse_policy::HostLimits;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::compile_places::{CompilePlace, CompilePlaces, Length};
@@ -143,7 +143,7 @@ impl Compiler {
     }
 
     pub(super) fn set_limits(&self, limits: &HostLimits) {
-        *lock(&self.limits) = limits.into();
+        *self.limits.lock() = limits.into();
     }
 
     /// Compiles a component. Blocks, for seconds where it is large.
@@ -151,8 +151,8 @@ impl Compiler {
     /// # Errors
     /// It is no component, needs a feature that no engine here has, or exceeds the limits.
     pub(super) fn compile(&self, job: &Job<'_>) -> Result<Vec<u8>, CompileError> {
-        let limits = *lock(&self.limits);
-        if let Some((then, error)) = lock(&self.failed).get(job.name)
+        let limits = *self.limits.lock();
+        if let Some((then, error)) = self.failed.lock().get(job.name)
             && *then == limits
         {
             return Err(error.clone());
@@ -170,7 +170,7 @@ impl Compiler {
         if let Err(error) = &compiled
             && error.is_costly()
         {
-            let mut failed = lock(&self.failed);
+            let mut failed = self.failed.lock();
             if failed.len() >= REMEMBERED {
                 failed.clear();
             }
@@ -412,11 +412,6 @@ fn end_with_host() -> io::Result<()> {
     };
     let thread = std::thread::Builder::new().name("host".into());
     thread.spawn(wait).map(drop)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that is done under these locks can be left half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

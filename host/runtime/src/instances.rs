@@ -1,12 +1,13 @@
 //! Instances of one server: a fresh one for each call, or one for each session.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use dormouse_protocol::{Answer, Awaited, SessionId};
 use dormouse_wit::Instance as Kind;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
@@ -78,7 +79,7 @@ impl KeptInstances {
 
     /// Returns the instances that no call uses.
     pub(super) fn idle(&self) -> Vec<IdleInstance> {
-        let kept: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let kept: Vec<_> = self.sessions.lock().values().cloned().collect();
         let idle = kept.into_iter().filter_map(|kept| {
             let place = kept.live.try_lock_owned().ok()?;
             let used = place.as_ref()?.used();
@@ -158,18 +159,18 @@ impl Instances {
     /// Drops all instances that no call uses. Returns the sessions that they were kept for.
     pub(super) fn stop(&self) -> Vec<SessionId> {
         compiled_schemas::forget(Some(&self.memory));
-        let kept = std::mem::take(&mut *lock(&self.kept.sessions));
+        let kept = std::mem::take(&mut *self.kept.sessions.lock());
         kept.into_keys().collect()
     }
 
     /// Checks whether an instance is kept for a session.
     pub(super) fn keeps_for(&self, session: SessionId) -> bool {
-        lock(&self.kept.sessions).contains_key(&session)
+        self.kept.sessions.lock().contains_key(&session)
     }
 
     /// Drops the instance that was kept for a session.
     pub(super) fn end_session(&self, session: SessionId) {
-        let kept = lock(&self.kept.sessions).remove(&session);
+        let kept = self.kept.sessions.lock().remove(&session);
         drop(kept);
     }
 
@@ -179,7 +180,10 @@ impl Instances {
         let (Kind::PerSession, Some(session)) = (self.target.instance, call.session) else {
             return Ok(None);
         };
-        let kept = lock(&self.kept.sessions)
+        let kept = self
+            .kept
+            .sessions
+            .lock()
             .entry(session)
             .or_default()
             .clone();
@@ -248,9 +252,4 @@ impl Instances {
         )
         .await
     }
-}
-
-/// Locks a value that no panic can have left half changed.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

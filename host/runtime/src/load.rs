@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_policy::{HostLimits, OwnPlaces};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::{Export, Instance, contract, signature::same_signature};
+use parking_lot::Mutex;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
@@ -143,10 +144,10 @@ impl Loader {
         // Others that want the same content wait here, so that it is looked at once at a time, and
         // then find it cached; different contents are loaded side by side.
         let gate = self.gate(&digest);
-        let turn = lock(&gate);
+        let turn = gate.lock();
         let ready = self.ready(code, &bytes, &digest, origin);
         drop(turn);
-        let mut loading = lock(&self.loading);
+        let mut loading = self.loading.lock();
         // The map has one, too. Whoever waits still is one of those that the next must wait for.
         if Arc::strong_count(&gate) <= 2 {
             loading.remove(&digest);
@@ -158,12 +159,12 @@ impl Loader {
 
     /// Returns what is locked by whoever loads the content of a digest.
     pub(super) fn gate(&self, digest: &str) -> Arc<Mutex<()>> {
-        Arc::clone(lock(&self.loading).entry(digest.to_owned()).or_default())
+        Arc::clone(self.loading.lock().entry(digest.to_owned()).or_default())
     }
 
     #[cfg(test)]
     pub(super) fn nothing_is_loading(&self) -> bool {
-        lock(&self.loading).is_empty()
+        self.loading.lock().is_empty()
     }
 
     /// Does the same for bytes that nobody else loads meanwhile.
@@ -313,11 +314,6 @@ impl Loader {
             functions,
         })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that is done under these locks can be left half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Longest part of names of a component that an error repeats, in bytes.

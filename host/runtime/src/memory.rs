@@ -6,9 +6,10 @@
 //! ended; then calls that need memory wait, until their deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use wasmtime::ResourceLimiterAsync;
 
@@ -111,7 +112,7 @@ impl HostMemory {
 
     /// Returns the bytes that guests have now.
     pub(super) fn taken(&self) -> u64 {
-        lock(&self.usage).taken
+        self.usage.lock().taken
     }
 
     /// Takes memory for a file that is read whole, as long as what is returned is there. Blocks
@@ -122,7 +123,7 @@ impl HostMemory {
         loop {
             {
                 let limit = self.limit();
-                let mut usage = lock(&self.usage);
+                let mut usage = self.usage.lock();
                 if bytes <= ALWAYS_HELD_BYTES || usage.taken.saturating_add(bytes) <= limit {
                     usage.taken += bytes;
                     break;
@@ -145,7 +146,7 @@ impl HostMemory {
 
     /// Registers instances that may be ended where memory is short.
     pub(super) fn may_end(&self, kept: &Arc<KeptInstances>) {
-        let mut all = lock(&self.kept);
+        let mut all = self.kept.lock();
         all.retain(|kept| kept.strong_count() > 0);
         all.push(Arc::downgrade(kept));
     }
@@ -170,7 +171,7 @@ impl HostMemory {
         self.looked_for_idle.fetch_add(1, Ordering::Relaxed);
         // Schemas can be compiled again, which costs less than losing an instance's state.
         let mut ended = compiled_schemas::forget(only);
-        let all: Vec<_> = lock(&self.kept).iter().filter_map(Weak::upgrade).collect();
+        let all: Vec<_> = self.kept.lock().iter().filter_map(Weak::upgrade).collect();
         let help = |kept: &&Arc<KeptInstances>| only.is_none_or(|memory| kept.are_of(memory));
         let mut idle: Vec<_> = all
             .iter()
@@ -205,7 +206,7 @@ pub(super) struct HeldFile {
 impl Drop for HeldFile {
     fn drop(&mut self) {
         {
-            let mut usage = lock(&self.host.usage);
+            let mut usage = self.host.usage.lock();
             usage.taken = usage.taken.saturating_sub(self.bytes);
         }
         self.host.wake_waiting();
@@ -226,8 +227,8 @@ impl ServerMemory {
     /// There is no room for it in this server's share, or else in the host's budget.
     fn try_take(&self, bytes: u64) -> Result<(), NoRoom> {
         let limit = self.host.limit();
-        let mut host = lock(&self.host.usage);
-        let mut server = lock(&self.usage);
+        let mut host = self.host.usage.lock();
+        let mut server = self.usage.lock();
         if server.taken.saturating_add(bytes) > limit / SERVER_SHARE {
             return Err(NoRoom::InShare);
         }
@@ -282,8 +283,8 @@ impl ServerMemory {
     }
 
     fn change(&self, change: impl Fn(&mut Usage)) {
-        let mut host = lock(&self.host.usage);
-        let mut server = lock(&self.usage);
+        let mut host = self.host.usage.lock();
+        let mut server = self.usage.lock();
         change(&mut host);
         change(&mut server);
     }
@@ -296,8 +297,8 @@ impl ServerMemory {
         let in_vain = |usage: &Usage, limit: u64| {
             usage.taken.saturating_add(bytes) > limit && usage.held_by_waiting >= usage.taken
         };
-        let mut host = lock(&self.host.usage);
-        let mut server = lock(&self.usage);
+        let mut host = self.host.usage.lock();
+        let mut server = self.usage.lock();
         let gives_up = in_vain(&host, limit) || in_vain(&server, limit / SERVER_SHARE);
         if gives_up {
             host.held_by_waiting = host.held_by_waiting.saturating_sub(held);
@@ -319,11 +320,11 @@ struct WaitTime {
 
 impl MemoryWait {
     fn begin(&self) {
-        lock(&self.0).since = Some(Instant::now());
+        self.0.lock().since = Some(Instant::now());
     }
 
     fn end(&self) {
-        let mut time = lock(&self.0);
+        let mut time = self.0.lock();
         if let Some(since) = time.since.take() {
             time.before += since.elapsed();
         }
@@ -332,7 +333,7 @@ impl MemoryWait {
     /// Checks whether a call that was ended at its deadline spent most of its time waiting for
     /// memory.
     pub(super) fn is_why_it_was_late(&self, deadline: Duration) -> bool {
-        let time = lock(&self.0);
+        let time = self.0.lock();
         let now = time.since.map(|since| since.elapsed()).unwrap_or_default();
         time.before + now > deadline / 2
     }
@@ -584,11 +585,6 @@ impl ResourceLimiterAsync for InstanceMemory {
     fn memories(&self) -> usize {
         MAX_MEMORIES
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that is done under these locks can be left half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

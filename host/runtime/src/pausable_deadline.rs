@@ -1,11 +1,12 @@
 //! A deadline that stands still while the guest waits for an answer.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -122,7 +123,7 @@ impl PausableDeadline {
     }
 
     fn waiting(&self, is_question: bool, is_guest: bool) -> Pause {
-        let mut clock = self.0.clock();
+        let mut clock = self.0.clock.lock();
         clock.asked += u32::from(is_question);
         clock.waits += u32::from(is_guest);
         clock.settle();
@@ -137,7 +138,7 @@ impl PausableDeadline {
 
     /// Restarts the time, as far as the total allows.
     pub(super) fn put_off(&self) {
-        let mut clock = self.0.clock();
+        let mut clock = self.0.clock.lock();
         clock.count();
         clock.left = self.0.limit.min(clock.total_left);
         drop(clock);
@@ -146,7 +147,7 @@ impl PausableDeadline {
 
     /// Returns the limit that has ended the call.
     pub(super) fn exceeded(&self) -> Duration {
-        let mut clock = self.0.clock();
+        let mut clock = self.0.clock.lock();
         clock.count();
         match clock.total_left.is_zero() {
             true => self.0.total,
@@ -156,14 +157,14 @@ impl PausableDeadline {
 
     /// Checks whether the clock stands.
     fn stands(&self) -> bool {
-        self.0.clock().since.is_none()
+        self.0.clock.lock().since.is_none()
     }
 
     /// Ends when the time is over.
     async fn over(&self) {
         loop {
             let end = {
-                let clock = self.0.clock();
+                let clock = self.0.clock.lock();
                 clock.since.map(|since| since + clock.left)
             };
             let timer = async {
@@ -243,15 +244,11 @@ impl Clock {
     }
 }
 
-impl Shared {
-    fn clock(&self) -> MutexGuard<'_, Clock> {
-        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shared {}
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        let mut clock = self.shared.clock();
+        let mut clock = self.shared.clock.lock();
         clock.asked -= u32::from(self.is_question);
         clock.waits -= u32::from(self.is_guest);
         clock.settle();

@@ -2,29 +2,29 @@
 //! not been called for a while.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use dormouse_policy::NEVER;
+use dormouse_policy::{Backoff, NEVER};
 use dormouse_protocol::{Answer, SessionId};
 use dormouse_upstream::{Upstream, whose_state};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::call_permit::{CallPermit, Turns};
 use super::error::{CallError, Cause};
 use super::grace::Graceful;
-use super::instances::{Instances, Place, lock};
+use super::instances::{Instances, Place};
 use super::load::{Loaded, Loader};
 use super::params::Params;
 use super::pausable_deadline::PausableDeadline;
 use super::state::Pace;
 use super::{Call, GuestRequest, Phase, Target};
 
-/// Time for which a failed start is not repeated: the first value, doubled each time up to the
-/// second.
-const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// Time for which a failed start is not repeated.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
 
@@ -193,7 +193,7 @@ impl Slot {
     /// goes on even if one of them gives up.
     async fn loaded(&self, call: &Call) -> Result<Arc<Loaded>, Cause> {
         let (loading, era) = {
-            let mut life = lock(&self.life);
+            let mut life = self.life.lock();
             match &life.stage {
                 Stage::Ready(loaded, _) => return Ok(Arc::clone(loaded)),
                 Stage::Failed(reason, until) if *until > Instant::now() => {
@@ -238,7 +238,7 @@ impl Slot {
 
     /// Records the outcome of a start: once, by the first waiting call that sees it.
     fn settle(&self, era: u64, result: &Result<Arc<Loaded>, String>) {
-        let mut life = lock(&self.life);
+        let mut life = self.life.lock();
         if life.era != era || !matches!(life.stage, Stage::Starting(_)) {
             return;
         }
@@ -250,10 +250,7 @@ impl Slot {
                 self.watch(&mut life);
             }
             Err(reason) => {
-                let wait = BACKOFF
-                    .0
-                    .saturating_mul(1 << life.failures.min(5))
-                    .min(BACKOFF.1);
+                let wait = BACKOFF.pause(life.failures);
                 life.failures += 1;
                 life.stage = Stage::Failed(reason.clone(), Instant::now() + wait);
             }
@@ -263,7 +260,7 @@ impl Slot {
     /// Stops its instances and forgets its failures: the next call starts afresh. Running calls are
     /// not disturbed.
     pub fn stop(&self) {
-        let mut life = lock(&self.life);
+        let mut life = self.life.lock();
         life.rest(Stage::Known);
         drop(life);
         self.instances.stop();
@@ -291,7 +288,7 @@ impl Slot {
     /// Makes the slot stop when it is idle, as after a load: for an upstream that was connected
     /// without one.
     pub fn stop_when_idle(&self) {
-        let mut life = lock(&self.life);
+        let mut life = self.life.lock();
         life.used = Instant::now();
         self.watch(&mut life);
     }
@@ -319,7 +316,7 @@ impl Slot {
             is_all = stopped.is_all;
         }
         if is_all {
-            let mut life = lock(&self.life);
+            let mut life = self.life.lock();
             // The slot may have been called, or stopped, meanwhile.
             is_all = life.era == era && life.running == 0 && life.used.elapsed() >= idle;
             if is_all {
@@ -375,7 +372,7 @@ impl Slot {
     /// Returns the state of the server's life.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        match &lock(&self.life).stage {
+        match &self.life.lock().stage {
             Stage::Known => Phase::Known,
             Stage::Starting(_) => Phase::Starting,
             Stage::Ready(_, since) => Phase::Ready(*since),
@@ -401,7 +398,7 @@ async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
             return;
         }
         let wait = {
-            let life = lock(&slot.life);
+            let life = slot.life.lock();
             if life.era != era {
                 return;
             }
@@ -427,7 +424,7 @@ struct Running(Arc<Slot>);
 
 impl Running {
     fn begin(slot: Arc<Slot>) -> Self {
-        lock(&slot.life).running += 1;
+        slot.life.lock().running += 1;
         Self(slot)
     }
 
@@ -465,7 +462,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut life = lock(&self.0.life);
+        let mut life = self.0.life.lock();
         life.running -= 1;
         life.used = Instant::now();
         // A call from before the last stop may have connected since.

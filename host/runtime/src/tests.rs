@@ -636,7 +636,7 @@ fn one_content_is_looked_at_once_at_a_time() {
     let runtime = runtime(place.cache());
     let bytes = std::fs::read(&place.path).unwrap();
     let gate = runtime.loader.gate(&super::cache::Cache::digest(&bytes));
-    let turn = gate.lock().unwrap();
+    let turn = gate.lock();
     std::thread::scope(|scope| {
         let loads: Vec<_> = (0..3)
             .map(|_| scope.spawn(|| runtime.prepare(&place.path).map(drop)))

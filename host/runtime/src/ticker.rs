@@ -1,10 +1,11 @@
 //! Makes busy guests yield.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use wasmtime::Engine;
 
 /// Interval at which a busy guest yields. It bounds the delay of a deadline or a cancellation, and
@@ -36,7 +37,7 @@ impl Shared {
         // time, so that one of the two sees the other.
         self.running.fetch_add(1, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) > 0 {
-            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let _lock = self.lock.lock();
             self.changed.notify_all();
         }
     }
@@ -47,9 +48,10 @@ impl Shared {
 
     /// Sleeps until a call runs.
     fn sleep(&self) {
-        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lock = self.lock.lock();
         self.asleep.fetch_add(1, Ordering::SeqCst);
-        drop(self.changed.wait_while(lock, |()| self.is_idle()));
+        self.changed.wait_while(&mut lock, |()| self.is_idle());
+        drop(lock);
         self.asleep.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -1,10 +1,10 @@
 //! Progress bars on a terminal; nothing is shown elsewhere.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::output;
 
@@ -63,7 +63,7 @@ impl Drop for Progress {
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
-    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    SHOWN.lock()
 }
 
 /// Standard error, whose output is kept whole above a progress line.

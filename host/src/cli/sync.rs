@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
 use dormouse_launch::Launch;
 use futures::{StreamExt as _, stream};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -154,7 +155,7 @@ pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> V
     let programs = Semaphore::new(programs_at_once());
     let running: Mutex<BTreeSet<String>> = Mutex::default();
     let waits_for = || {
-        let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = running.lock();
         let names: Vec<_> = running.iter().map(String::as_str).collect();
         format!("waiting for {}", names.join(", "))
     };
@@ -166,7 +167,7 @@ pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> V
                     true => programs.acquire().await.ok(),
                     false => None,
                 };
-                let known = || running.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = || running.lock();
                 known().insert(server.clone());
                 let begun = Instant::now();
                 let outcome = roster.sync(&server).await;

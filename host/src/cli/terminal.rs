@@ -1,11 +1,12 @@
 //! Listener of a call that was begun on the command line.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
 use dormouse_text::visible::visible_line;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::output;
@@ -76,18 +77,14 @@ fn marked(level: &str, logger: Option<&str>, text: &str) -> String {
     }
 }
 
-impl Shown {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shown {}
 
 /// Hides the progress line and holds log messages until this is dropped.
 struct Still(Arc<Shown>);
 
 impl Still {
     fn keep(shown: &Arc<Shown>) -> Self {
-        let mut state = shown.state();
+        let mut state = shown.0.lock();
         state.progress = None;
         state.asking += 1;
         Self(Arc::clone(shown))
@@ -96,7 +93,7 @@ impl Still {
 
 impl Drop for Still {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.0.lock();
         state.asking -= 1;
         if state.asking > 0 {
             return;
@@ -127,7 +124,7 @@ impl Terminal {
 
 impl Listener for Terminal {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
-        let mut state = self.shown.state();
+        let mut state = self.shown.0.lock();
         if state.asking == 0 {
             let shown = state.progress.get_or_insert_with(|| Progress::new(""));
             shown.at(progress, total, message.as_deref());
@@ -145,7 +142,7 @@ impl Listener for Terminal {
         };
         let logger = logger.as_deref().map(visible_line);
         let line = marked(level, logger.as_deref(), &output::clean(&data));
-        let mut state = self.shown.state();
+        let mut state = self.shown.0.lock();
         if state.asking > 0 {
             state.held.hold(line);
             return;
@@ -234,12 +231,12 @@ mod tests {
         let still = Still::keep(&shown);
         let again = Still::keep(&shown);
         for _ in 0..3 {
-            shown.state().held.hold("x".repeat(MAX_HELD_BYTES / 2));
+            shown.0.lock().held.hold("x".repeat(MAX_HELD_BYTES / 2));
         }
         drop(still);
-        assert_eq!(shown.state().held.lines.len(), 2);
+        assert_eq!(shown.0.lock().held.lines.len(), 2);
         drop(again);
-        assert!(shown.state().held.lines.is_empty());
+        assert!(shown.0.lock().held.lines.is_empty());
         let mut held = HeldLogs::default();
         held.hold("a".to_owned());
         held.hold("x".repeat(MAX_HELD_BYTES));

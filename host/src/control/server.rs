@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use dormouse_files::paths;
 use dormouse_jsonrpc::{LineReader, Message};
 use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::sync::Semaphore;
@@ -52,7 +53,7 @@ struct SilentConnection {
 impl SilentConnections {
     fn add(self: &Arc<Self>) -> SilentConnection {
         let ended = CancellationToken::new();
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         all.last += 1;
         let number = all.last;
         all.connections.insert(number, ended.clone());
@@ -65,20 +66,15 @@ impl SilentConnections {
 
     /// Ends the connection that has been silent for longest, if any is.
     fn end_oldest(&self) {
-        if let Some((_, oldest)) = self.lock().connections.pop_first() {
+        if let Some((_, oldest)) = self.0.lock().connections.pop_first() {
             oldest.cancel();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ByNumber> {
-        // Nothing that is done under this lock can be left half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for SilentConnection {
     fn drop(&mut self) {
-        self.all.lock().connections.remove(&self.number);
+        self.all.0.lock().connections.remove(&self.number);
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -111,10 +112,10 @@ impl Backlog {
                         self.most >> 20
                     );
                 }
-                *self.stalled().get_or_insert_with(Instant::now)
+                *self.stalled.lock().get_or_insert_with(Instant::now)
             };
             let freed = tokio::time::timeout_at(since + self.timeout, freed).await;
-            if freed.is_err() && *self.stalled() == Some(since) {
+            if freed.is_err() && *self.stalled.lock() == Some(since) {
                 tracing::error!(
                     "the client has read nothing for {} s; its connection is ended",
                     self.timeout.as_secs()
@@ -126,13 +127,9 @@ impl Backlog {
 
     /// The client has read something.
     fn has_read(&self) {
-        if let Some(since) = self.stalled().as_mut() {
+        if let Some(since) = self.stalled.lock().as_mut() {
             *since = Instant::now();
         }
-    }
-
-    fn stalled(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.stalled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,7 +139,7 @@ impl Drop for QueuedMessage {
         if before == self.bytes {
             self.backlog.is_logged.store(false, Ordering::Relaxed);
         }
-        *self.backlog.stalled() = None;
+        *self.backlog.stalled.lock() = None;
         self.backlog.freed.notify_waiters();
         self.backlog.freed.notify_one();
     }

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dormouse_jsonrpc::{INVALID_REQUEST, items};
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
 
@@ -125,7 +125,7 @@ impl Batches {
     pub(super) fn wait(&self, batch: Batch) -> Option<Vec<u8>> {
         let line = batch.line();
         if !batch.open.is_empty() {
-            let mut waiting = self.waiting();
+            let mut waiting = self.waiting.lock();
             let number = waiting.next;
             waiting.next += 1;
             for id in &batch.open {
@@ -144,14 +144,14 @@ impl Batches {
             JsonRpcMessage::Error(error) => error.id.as_ref()?,
             _ => return None,
         };
-        let is_asked = self.waiting().requests.contains_key(id);
+        let is_asked = self.waiting.lock().requests.contains_key(id);
         is_asked.then(|| id.clone())
     }
 
     /// Keeps the answer to a request, or notes that there will be none. Returns the line of all
     /// answers, if none is missing any more.
     pub(super) fn ended(&self, id: &RequestId, answer: Option<Vec<u8>>) -> Option<Vec<u8>> {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let waiting = &mut *waiting;
         let number = waiting.requests.remove(id)?;
         let batch = waiting.batches.get_mut(&number)?;
@@ -180,10 +180,6 @@ impl Batches {
         waiting.bytes = waiting.bytes.saturating_sub(batch.bytes);
         batch.line()
     }
-
-    fn waiting(&self) -> MutexGuard<'_, WaitingMessages> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
@@ -207,7 +203,7 @@ mod tests {
             .collect();
         let long = lines.iter().filter(|line| line.len() > 1024);
         assert_eq!((lines.len(), long.count()), (6, 4));
-        assert_eq!(batches.waiting().bytes, 0);
+        assert_eq!(batches.waiting.lock().bytes, 0);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Link between a running call and the request that listens to it now.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dormouse_protocol::{
     Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Listener, Notice, Question,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::ClientCapabilities;
 use serde_json::{Map, Value};
@@ -89,7 +90,7 @@ impl CallListener {
     /// Connects the call to another request, which is first sent the notifications since the last
     /// request was answered.
     pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(earlier) = state.relay.replace(Arc::clone(relay)) {
             relay.follow(&earlier);
         }
@@ -102,7 +103,7 @@ impl CallListener {
 
     /// Keeps the notifications of the call until another request goes on with it.
     pub(super) fn suspend(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.relay = state
             .relay
             .take()
@@ -112,7 +113,7 @@ impl CallListener {
     /// Returns MCP's answer to a call that has failed after it asked for something that its client
     /// lacks (2026-07-28, `MissingRequiredClientCapability`).
     pub(super) fn missing_capability(&self) -> Option<ErrorData> {
-        let state = self.state();
+        let state = self.state.lock();
         let mut lacked = ClientCapabilities::default();
         for capability in &state.lacked {
             match capability {
@@ -145,16 +146,11 @@ impl CallListener {
 
     /// Returns the watch of the instance that the call uses, where other calls may wait.
     pub(super) fn held(&self) -> Option<Awaited> {
-        self.state().holds.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under this lock can be left half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().holds.clone()
     }
 
     fn relay(&self) -> Option<Arc<Relay>> {
-        self.state().relay.clone()
+        self.state.lock().relay.clone()
     }
 }
 
@@ -182,26 +178,26 @@ impl Listener for CallListener {
     }
 
     fn era(&self) -> ClientEra {
-        self.state().era.clone()
+        self.state.lock().era.clone()
     }
 
     fn declared(&self) -> Map<String, Value> {
-        self.state().declared.clone()
+        self.state.lock().declared.clone()
     }
 
     fn supports(&self, capability: Capability) -> bool {
-        self.may_ask && can(&self.state().capabilities, capability)
+        self.may_ask && can(&self.state.lock().capabilities, capability)
     }
 
     fn may_decide(&self) -> bool {
-        self.state().may_decide
+        self.state.lock().may_decide
     }
 
     fn lacks(&self, lacked: &[Capability]) -> String {
         if !self.may_ask {
             return "nobody can be asked while an argument is completed".to_owned();
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for capability in lacked {
             if !state.lacked.contains(capability) {
                 state.lacked.push(*capability);
@@ -227,7 +223,7 @@ impl Listener for CallListener {
     }
 
     fn holds(&self, awaited: Awaited) {
-        self.state().holds = Some(awaited);
+        self.state.lock().holds = Some(awaited);
     }
 
     fn notify(&self, notice: Notice) {
@@ -239,6 +235,6 @@ impl Listener for CallListener {
     }
 
     fn meta(&self) -> Map<String, Value> {
-        self.state().meta.clone()
+        self.state.lock().meta.clone()
     }
 }

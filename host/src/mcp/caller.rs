@@ -1,10 +1,10 @@
 //! Clients that wait for the answer to a request.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use dormouse_protocol::ClientEra;
 use hyper::http::request::Parts;
+use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestId,
@@ -145,12 +145,12 @@ impl<'a> Caller<'a> {
 
     /// Keeps a call that cannot go on without a peer. The answer to the request is ignored then.
     pub(super) fn put_aside(&self, begun: RunningCall) {
-        *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+        *self.aside.lock() = Some(begun);
     }
 
     /// Takes the call that was put aside, or begun elsewhere.
     pub(super) fn take(&self) -> Option<RunningCall> {
-        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut aside = self.aside.lock();
         aside.take()
     }
 }

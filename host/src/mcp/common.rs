@@ -18,7 +18,7 @@ pub(super) const IN_FLIGHT: usize = 4096;
 /// State that all agents of a host share.
 pub(super) struct Common {
     pub(super) roster: Arc<Roster>,
-    pub(super) shelf: Arc<SuspendedCalls>,
+    pub(super) suspended_calls: Arc<SuspendedCalls>,
     pub(super) in_flight: Arc<Semaphore>,
     pub(super) leased_sessions: LeasedSessions,
     /// Tools that clients without a session have been shown.
@@ -31,7 +31,7 @@ impl Common {
     pub(super) fn new(roster: Arc<Roster>, in_flight: usize) -> anyhow::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             roster,
-            shelf: SuspendedCalls::new()?,
+            suspended_calls: SuspendedCalls::new()?,
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
             leased_sessions: LeasedSessions::default(),
             listed_without_session: ListedTools::default(),
@@ -40,7 +40,7 @@ impl Common {
 
     /// Drops everything that was kept for a session.
     pub(super) fn end_session(&self, session: SessionId) {
-        self.shelf.end_session(session);
+        self.suspended_calls.end_session(session);
         self.roster.end_session(session);
     }
 }

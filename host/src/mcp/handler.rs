@@ -348,7 +348,7 @@ impl ServerHandler for Host {
         _context: NotificationContext<RoleServer>,
     ) {
         if let (Some(session), Some(id)) = (self.session, &cancelled.request_id) {
-            self.common.shelf.cancel(session, id);
+            self.common.suspended_calls.cancel(session, id);
         }
     }
 

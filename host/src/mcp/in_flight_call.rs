@@ -134,7 +134,7 @@ impl Host {
                 let Suspended {
                     mut exchange,
                     asked,
-                } = self.common.shelf.take(state, &order.binding())?;
+                } = self.common.suspended_calls.take(state, &order.binding())?;
                 exchange.requests.extend(caller.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
                     return Ok(self.input_required(Suspended { exchange, asked }));
@@ -339,7 +339,7 @@ impl Host {
     /// Puts a call aside, and returns the result that names the questions it waits for.
     fn input_required(&self, suspended: Suspended) -> Answer {
         let requests = suspended.asked.to_text();
-        let state = self.common.shelf.put(suspended);
+        let state = self.common.suspended_calls.put(suspended);
         Answer::Verbatim(format!(
             "{{\"resultType\":\"input_required\",\"inputRequests\":{requests},\
              \"requestState\":{}}}",

@@ -5,10 +5,11 @@
 mod ending;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::SessionId;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -76,12 +77,7 @@ pub(super) struct LeasedSession {
     id: SessionId,
 }
 
-impl LeasedSessions {
-    fn pool(&self) -> MutexGuard<'_, Pool> {
-        // Nothing that is done under this lock can be left half done.
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl LeasedSessions {}
 
 impl Untold {
     fn put(&mut self, key: LeaseKey, text: String) {
@@ -147,7 +143,7 @@ impl LeasedSession {
             server: server.to_owned(),
             client: client.to_owned(),
         };
-        let mut pool = common.leased_sessions.pool();
+        let mut pool = common.leased_sessions.pool.lock();
         let (waiting, untold) = (pool.take(&key), pool.untold.take(&key));
         drop(pool);
         let id = waiting.unwrap_or_else(|| common.roster.begin_session());
@@ -175,7 +171,7 @@ impl Drop for LeasedSession {
         let (Ok(runtime), true) = (runtime, is_settled) else {
             return end(common, &self.key, self.id, Reason::GivenUp);
         };
-        let mut pool = common.leased_sessions.pool();
+        let mut pool = common.leased_sessions.pool.lock();
         let is_surplus = pool.put(&self.key, self.id);
         let is_watched = std::mem::replace(&mut pool.is_watched, true);
         drop(pool);
@@ -196,7 +192,12 @@ fn end(common: &Common, key: &LeaseKey, id: SessionId, reason: Reason) {
     let is_lost = roster.ends_with(&key.server, id);
     let untold = untold.or_else(|| is_lost.then(|| reason.text(&key.server)));
     if let Some(text) = untold {
-        common.leased_sessions.pool().untold.put(key.clone(), text);
+        common
+            .leased_sessions
+            .pool
+            .lock()
+            .untold
+            .put(key.clone(), text);
     }
     common.end_session(id);
 }
@@ -209,7 +210,7 @@ async fn end_old_ones(common: Arc<Common>) {
             () = tokio::time::sleep(look_interval(&common)) => {}
             () = leased.surplus.notified() => {}
         }
-        let idle = leased.pool().idle.clone();
+        let idle = leased.pool.lock().idle.clone();
         let judging = Arc::clone(&common);
         // What processes there are is read from the system.
         let judged = tokio::task::spawn_blocking(move || {
@@ -217,12 +218,12 @@ async fn end_old_ones(common: Arc<Common>) {
         });
         for (key, id, reason) in judged.await.unwrap_or_default() {
             // It may have been taken meanwhile.
-            let is_idle = leased.pool().remove(&key, id);
+            let is_idle = leased.pool.lock().remove(&key, id);
             if is_idle {
                 end(&common, &key, id, reason);
             }
         }
-        let mut pool = leased.pool();
+        let mut pool = leased.pool.lock();
         pool.is_watched = !pool.idle.is_empty();
         if !pool.is_watched {
             return;
@@ -232,7 +233,7 @@ async fn end_old_ones(common: Arc<Common>) {
 
 /// Returns the time until the next search for sessions that have waited for too long.
 fn look_interval(common: &Common) -> Duration {
-    let pool = common.leased_sessions.pool();
+    let pool = common.leased_sessions.pool.lock();
     let keys = pool.idle.keys();
     let waits = keys.filter_map(|key| Some(common.roster.limits(&key.server)?.idle));
     let shortest = waits.min().unwrap_or_default();

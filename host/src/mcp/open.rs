@@ -1,8 +1,8 @@
 //! Requests that have no answer yet.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use tokio::sync::Notify;
@@ -24,7 +24,7 @@ impl Open {
             return incoming;
         };
         match &**message {
-            JsonRpcMessage::Request(request) if !self.ids().insert(request.id.clone()) => {
+            JsonRpcMessage::Request(request) if !self.ids.lock().insert(request.id.clone()) => {
                 let id = request.id.clone();
                 let why = format!("the id `{id}` is that of a request without an answer yet");
                 Incoming::Refused(Some(id), ErrorData::invalid_request(why, None))
@@ -54,22 +54,18 @@ impl Open {
 
     /// Waits until all requests but one have an answer, or are cancelled.
     pub(super) async fn all_but(&self, last: &RequestId) {
-        while self.ids().iter().any(|id| id != last) {
+        while self.ids.lock().iter().any(|id| id != last) {
             self.ended.notified().await;
         }
     }
 
     /// Returns the number of requests that have no answer yet.
     pub(super) fn len(&self) -> usize {
-        self.ids().len()
+        self.ids.lock().len()
     }
 
     fn end(&self, id: &RequestId) {
-        self.ids().remove(id);
+        self.ids.lock().remove(id);
         self.ended.notify_one();
-    }
-
-    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

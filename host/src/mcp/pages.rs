@@ -5,7 +5,8 @@
 //! server.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::tools::ListedTools;
 use crate::roster::{Roster, Shown, Snapshot, is_page};
@@ -18,13 +19,13 @@ impl ReadPages {
     /// Notes that a client has read a resource of a server, if it is a page.
     pub(super) fn note(&self, server: &str, uri: &str) {
         if is_page(uri) {
-            let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut servers = self.0.lock();
             servers.insert(server.to_owned());
         }
     }
 
     fn servers(&self) -> BTreeSet<String> {
-        let servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let servers = self.0.lock();
         servers.clone()
     }
 }

@@ -5,10 +5,10 @@
 )]
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dormouse_protocol::Listener;
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::RoleServer;
 use rmcp::model::{
     LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
@@ -157,8 +157,8 @@ impl Relay {
     /// Takes over the notifications that wait in another relay, to be sent before those that wait
     /// here.
     pub(super) fn follow(&self, earlier: &Self) {
-        let mut earlier = std::mem::take(&mut *earlier.queue());
-        let mut queue = self.queue();
+        let mut earlier = std::mem::take(&mut *earlier.queue.lock());
+        let mut queue = self.queue.lock();
         queue.bytes += earlier.bytes;
         earlier.notes.append(&mut queue.notes);
         queue.notes = earlier.notes;
@@ -171,7 +171,7 @@ impl Relay {
 
     /// Refuses further notifications. Waiting ones are still sent.
     pub(super) fn close(&self) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.closed = true;
         if queue.dropped > 0 {
             tracing::debug!(
@@ -194,7 +194,7 @@ impl Relay {
                 sent = 0;
             }
             // When the call has ended, its answer waits for what is left here.
-            if sent >= PER_SECOND && !self.queue().closed {
+            if sent >= PER_SECOND && !self.queue.lock().closed {
                 tokio::select! {
                     () = tokio::time::sleep_until(second + Duration::from_secs(1)) => {}
                     () = self.changed.notified() => {}
@@ -218,7 +218,7 @@ impl Relay {
 
     /// Checks whether no notification waits to be sent.
     pub(super) fn is_empty(&self) -> bool {
-        self.queue().notes.is_empty()
+        self.queue.lock().notes.is_empty()
     }
 
     /// Waits until a notification waits to be sent.
@@ -229,7 +229,7 @@ impl Relay {
     }
 
     fn next(&self) -> Next {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         match queue.pop() {
             Some(note) => Next::Note(note),
             None if queue.closed => Next::End,
@@ -304,11 +304,6 @@ impl Relay {
         drop(queue);
         self.changed.notify_one();
     }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Nothing that is done under this lock can be left half done.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Returns a number plus so many millionths, with no more digits than that needs.
@@ -321,7 +316,7 @@ impl Listener for Relay {
         if !progress.is_finite() {
             return;
         }
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         // The protocol wants it to grow.
         if queue.said.is_some_and(|said| progress <= said) {
             return;
@@ -334,7 +329,7 @@ impl Listener for Relay {
     }
 
     fn preparing(&self, what: String) {
-        let queue = self.queue();
+        let queue = self.queue.lock();
         let progress = beyond(queue.told.unwrap_or_default(), 1000.0);
         self.tell(queue, progress, None, Some(what));
     }
@@ -343,7 +338,7 @@ impl Listener for Relay {
         if !self.logs.take(level) {
             return;
         }
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if queue.closed {
             return;
         }
@@ -404,7 +399,7 @@ mod tests {
         for n in 0..100 {
             meanwhile.progress(f64::from(n), None, Some("x".repeat(8 << 10)));
         }
-        let kept = meanwhile.queue();
+        let kept = meanwhile.queue.lock();
         assert!(
             kept.bytes <= MAX_SUSPENDED_BYTES && kept.notes.len() > 1,
             "{}",
@@ -468,7 +463,7 @@ mod tests {
     #[test]
     fn what_waits_is_bounded_in_bytes_too() {
         let relay = relay(WantedLogs::From(0));
-        let bytes = |relay: &Relay| relay.queue().bytes;
+        let bytes = |relay: &Relay| relay.queue.lock().bytes;
         let most = |bytes: usize| assert!(bytes <= MAX_WAITING_BYTES, "{bytes}");
         // A text of 64 KiB that takes a megabyte as a value.
         let nested = || Value::Array(vec![json!([]); 30_000]);

@@ -1,10 +1,10 @@
 //! `resources/*`.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
+use parking_lot::Mutex;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(super) fn leave_allowed(uris: &mut Vec<String>) {
 
 impl Subscriptions {
     pub(super) fn list(&self) -> Vec<String> {
-        self.all().keys().cloned().collect()
+        self.0.lock().keys().cloned().collect()
     }
 
     /// Adds a subscription. It is in force when the returned future has ended.
@@ -59,7 +59,7 @@ impl Subscriptions {
             );
             return Err(ErrorData::invalid_params(why, None));
         }
-        let mut all = self.all();
+        let mut all = self.0.lock();
         if all.len() >= MAX_SUBSCRIPTIONS && !all.contains_key(&uri) {
             return Err(ErrorData::invalid_params(
                 format!("`{uri}` is one subscription more than the {MAX_SUBSCRIPTIONS} allowed"),
@@ -91,11 +91,7 @@ impl Subscriptions {
     }
 
     pub(super) fn remove(&self, uri: &str) {
-        self.all().remove(uri);
-    }
-
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, FollowedResource>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(uri);
     }
 }
 

@@ -4,13 +4,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use dormouse_protocol::{Awaited, ClientKey, SessionId};
+use parking_lot::Mutex;
 use rmcp::ErrorData;
-use rmcp::model::{RequestId, RequestStateCodec, SealOptions};
+use rmcp::model::RequestId;
 use tokio::task::AbortHandle;
 
 use super::in_flight_call::Suspended;
@@ -30,11 +31,11 @@ const CONTENDED_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most ended calls whose reasons are kept.
 const ENDED: usize = 1024;
 
-/// Calls that wait. A client gets the sealed number of its call, which is valid only for the
-/// request that the call began with.
+/// Calls that wait. A client gets the number of its call with a keyed hash of it, which is valid only
+/// for the request that the call began with.
 pub(super) struct SuspendedCalls {
     me: Weak<Self>,
-    codec: RequestStateCodec,
+    key: [u8; blake3::KEY_LEN],
     waiting: Mutex<SuspendedCallsState>,
 }
 
@@ -141,12 +142,11 @@ impl SuspendedCalls {
     /// # Errors
     /// The system gives no random numbers.
     pub(super) fn new() -> anyhow::Result<Arc<Self>> {
-        let mut key = [0; 32];
+        let mut key = [0; blake3::KEY_LEN];
         getrandom::fill(&mut key).context("the system gives no random numbers")?;
-        let codec = RequestStateCodec::try_new(key)?;
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            codec,
+            key,
             waiting: Mutex::default(),
         }))
     }
@@ -154,15 +154,15 @@ impl SuspendedCalls {
     /// Puts a call aside. Returns the `requestState` to take it back by.
     pub(super) fn put(&self, call: Suspended) -> String {
         let binding = call.binding();
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let number = waiting.next;
         waiting.next += 1;
         let me = self.me.clone();
         let held = call.held();
         let end = tokio::spawn(async move {
             let why = over(held).await;
-            if let Some(shelf) = me.upgrade() {
-                let ended = shelf.waiting().end(number, why);
+            if let Some(calls) = me.upgrade() {
+                let ended = calls.waiting.lock().end(number, why);
                 drop(ended);
             }
         });
@@ -182,10 +182,24 @@ impl SuspendedCalls {
             );
         }
         drop(dropped);
-        let options = SealOptions::new()
-            .ttl(ANSWER_TIMEOUT)
-            .associated_data(&binding);
-        self.codec.seal_with(&number.to_le_bytes(), &options)
+        format!("{number}.{}", self.hash(number, &binding))
+    }
+
+    /// Returns the hash that nobody else can make of a call's number and its request.
+    fn hash(&self, number: u64, binding: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(&number.to_le_bytes());
+        hasher.update(binding);
+        hasher.finalize()
+    }
+
+    /// Returns the number of the call that a state names, if that was given out for this request.
+    fn number(&self, state: &str, binding: &[u8]) -> Option<u64> {
+        let (number, hash) = state.split_once('.')?;
+        let number = number.parse().ok()?;
+        let hash = blake3::Hash::from_hex(hash).ok()?;
+        // Hashes are compared in constant time.
+        (hash == self.hash(number, binding)).then_some(number)
     }
 
     /// Takes a call back.
@@ -200,15 +214,9 @@ impl SuspendedCalls {
                 None,
             )
         };
-        let number = self
-            .codec
-            .open_with(state, binding)
-            .map_err(|error| refuse(&format!("is not one of this request: {error}")))?;
-        let number = number
-            .try_into()
-            .map(u64::from_le_bytes)
-            .map_err(|_| refuse("holds something else than a call"))?;
-        let mut waiting = self.waiting();
+        let number = self.number(state, binding);
+        let number = number.ok_or_else(|| refuse("is not one of this request"))?;
+        let mut waiting = self.waiting.lock();
         if let Some(waits) = waiting.calls.remove(&number) {
             return Ok(waits.call);
         }
@@ -222,7 +230,7 @@ impl SuspendedCalls {
 
     /// Ends the waiting call that a client knows by a request of its session, if there is one.
     pub(super) fn cancel(&self, session: SessionId, request: &RequestId) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let mut calls = waiting.calls.iter();
         let found = calls
             .find(|(_, waits)| waits.call.session() == Some(session) && waits.call.is_of(request));
@@ -235,7 +243,7 @@ impl SuspendedCalls {
     /// Ends the calls of a session that is over.
     pub(super) fn end_session(&self, session: SessionId) {
         let mut ended = Vec::new();
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let numbers: Vec<u64> = waiting
             .calls
             .iter()
@@ -248,9 +256,33 @@ impl SuspendedCalls {
         drop(waiting);
         drop(ended);
     }
+}
 
-    fn waiting(&self) -> MutexGuard<'_, SuspendedCallsState> {
-        // Nothing that is done under this lock can be left half done.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_valid_for_its_request_in_its_host_alone() {
+        let calls = SuspendedCalls::new().unwrap();
+        let state = format!("7.{}", calls.hash(7, b"a"));
+        assert_eq!(calls.number(&state, b"a"), Some(7));
+        assert_eq!(calls.number(&state, b"b"), None);
+        assert_eq!(SuspendedCalls::new().unwrap().number(&state, b"a"), None);
+        let of_other = state.replacen('7', "8", 1);
+        let (_, hash) = state.split_once('.').unwrap();
+        for forged in [
+            &*of_other,
+            "7.",
+            "7",
+            ".",
+            "",
+            hash,
+            &format!("7.{}", &hash[1..]),
+            &format!("7.ü{}", &hash[2..]),
+            &format!("99999999999999999999.{hash}"),
+        ] {
+            assert_eq!(calls.number(forged, b"a"), None, "{forged}");
+        }
     }
 }

@@ -8,11 +8,12 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use dormouse_jsonrpc::LineReader;
 use dormouse_upstream::without_blocking;
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -141,11 +142,7 @@ impl<R, W> Link<R, W> {
 
     /// Takes the message that the next service has to begin with, when one has ended.
     pub(super) fn next(&self) -> Option<Box<ClientJsonRpcMessage>> {
-        self.place().take()
-    }
-
-    fn place(&self) -> MutexGuard<'_, Option<Box<ClientJsonRpcMessage>>> {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+        self.next.lock().take()
     }
 }
 
@@ -432,7 +429,7 @@ where
         match std::mem::replace(&mut self.stage, Stage::Session) {
             // The streams are the next service's.
             Stage::Leaving(initialize, ..) => {
-                *self.link.place() = Some(initialize);
+                *self.link.next.lock() = Some(initialize);
                 Ok(())
             }
             _ => self.link.output.close().await,

@@ -5,9 +5,10 @@
 //! Resources that exist for all are in the first list of its next connection.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dormouse_config::Fingerprint;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
 use crate::store::KnownUpstream;
@@ -27,10 +28,6 @@ struct OfUpstream {
 }
 
 impl AddedResources {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Fingerprint, OfUpstream>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sets the resources of one connection, or none if all of its upstream would be too large.
     pub(super) fn set(
         &self,
@@ -38,7 +35,7 @@ impl AddedResources {
         connection: u64,
         mut resources: Vec<Box<RawValue>>,
     ) {
-        let mut all = self.all();
+        let mut all = self.0.lock();
         let of_upstream = all.entry(upstream.clone()).or_default();
         of_upstream.by_connection.remove(&connection);
         let others = of_upstream.by_connection.values().flatten();
@@ -58,7 +55,8 @@ impl AddedResources {
     /// Forgets the resources of a connection. Returns whether there were any.
     pub(super) fn forget(&self, upstream: &Fingerprint, connection: u64) -> bool {
         let had = self
-            .all()
+            .0
+            .lock()
             .get(upstream)
             .is_some_and(|of_upstream| of_upstream.by_connection.contains_key(&connection));
         if had {
@@ -73,7 +71,7 @@ impl AddedResources {
         upstream: &Fingerprint,
         known: Arc<KnownUpstream>,
     ) -> Arc<KnownUpstream> {
-        let mut all = self.all();
+        let mut all = self.0.lock();
         let Some(of_upstream) = all.get_mut(upstream) else {
             return known;
         };
@@ -108,7 +106,7 @@ mod tests {
         added.set(&upstream, 1, vec![resource("a:1")]);
         added.set(&upstream, 2, vec![resource("a:2")]);
         let uris = || {
-            let all = added.all();
+            let all = added.0.lock();
             let all = all
                 .get(&upstream)
                 .map(|one| one.by_connection.values().flatten());
@@ -120,6 +118,6 @@ mod tests {
         assert_eq!(uris(), 2);
         assert!(added.forget(&upstream, 1) && !added.forget(&upstream, 1));
         assert!(added.forget(&upstream, 2));
-        assert!(added.all().is_empty());
+        assert!(added.0.lock().is_empty());
     }
 }

@@ -1,9 +1,10 @@
 //! Changes on their way to agents.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dormouse_protocol::{Catalog, Notice};
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 
 /// Most updates of resources that may wait for an agent. One that falls further behind misses some.
@@ -21,11 +22,7 @@ pub struct Changes {
 #[derive(Debug, Default)]
 struct WantedResources(Mutex<HashMap<Arc<str>, usize>>);
 
-impl WantedResources {
-    fn counts(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl WantedResources {}
 
 /// One client's interest in a resource, until this is dropped.
 #[derive(Debug)]
@@ -36,7 +33,7 @@ pub(super) struct WantedResource {
 
 impl Drop for WantedResource {
     fn drop(&mut self) {
-        let mut counts = self.all.counts();
+        let mut counts = self.all.0.lock();
         if let Some(count) = counts.get_mut(&self.uri) {
             *count -= 1;
             if *count == 0 {
@@ -74,7 +71,7 @@ impl Changes {
 
     /// Counts a follower of a resource, until the returned value is dropped.
     pub(super) fn want(&self, uri: &str) -> WantedResource {
-        let mut counts = self.wanted.counts();
+        let mut counts = self.wanted.0.lock();
         let uri = match counts.get_key_value(uri) {
             Some((known, _)) => Arc::clone(known),
             None => uri.into(),
@@ -88,7 +85,7 @@ impl Changes {
 
     /// Checks whether any client follows a resource.
     pub(super) fn is_wanted(&self, uri: &str) -> bool {
-        self.wanted.counts().contains_key(uri)
+        self.wanted.0.lock().contains_key(uri)
     }
 
     /// Returns the URIs of resources that change and are [wanted](Self::is_wanted).

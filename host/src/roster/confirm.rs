@@ -1,10 +1,11 @@
 //! Questions to a client's user about decisions that only they can make.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::{Capability, Listener, Question};
+use parking_lot::Mutex;
 use serde_json::{Map, json};
 use tokio::sync::watch;
 
@@ -87,10 +88,6 @@ enum FormTurn<'q> {
 }
 
 impl Questions {
-    fn state(&self) -> MutexGuard<'_, QuestionsState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Opens a form, unless one about the same thing is open.
     ///
     /// # Errors
@@ -100,7 +97,7 @@ impl Questions {
         asked: &ConfirmationSubject,
         message: &str,
     ) -> Result<FormTurn<'_>, Unconfirmed> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if state.refused.contains(asked) {
             return Err(Unconfirmed::AskedBefore);
         }
@@ -124,7 +121,7 @@ impl Questions {
 
     /// Lets no other call wait for a form, if it is still the open one.
     fn pass_over(&self, asked: &ConfirmationSubject, message: &Arc<str>) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let open = state.open.get(asked);
         if open.is_some_and(|open| Arc::ptr_eq(&open.message, message)) {
             state.open.remove(asked);
@@ -135,7 +132,7 @@ impl Questions {
 impl<'q> OwnForm<'q> {
     /// Takes the answer. A refusal counts from here on, for all calls that wait for this form, too.
     fn answered(self, outcome: FormOutcome) -> Result<Agreed<'q>, Unconfirmed> {
-        let mut state = self.questions.state();
+        let mut state = self.questions.0.lock();
         let outcome = match outcome {
             Ok(()) if state.refused.contains(&self.asked) => Err(Unconfirmed::AskedBefore),
             outcome => outcome,
@@ -295,7 +292,11 @@ mod tests {
     fn a_yes_after_a_no_does_not_count() {
         let questions = Questions::default();
         let form = own(&questions, &ConfirmationSubject::Trust);
-        questions.state().refused.insert(ConfirmationSubject::Trust);
+        questions
+            .0
+            .lock()
+            .refused
+            .insert(ConfirmationSubject::Trust);
         assert_eq!(form.answered(Ok(())).err(), Some(Unconfirmed::AskedBefore));
     }
 

@@ -48,7 +48,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Once, Weak};
 use std::time::SystemTime;
 
 use dormouse_catalog::Catalog;
@@ -59,6 +59,7 @@ use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
 use dormouse_runtime::Runtime;
 use dormouse_text::nearest::nearest;
 use dormouse_upstream::{Connector, Reaction, without_blocking};
+use parking_lot::{Mutex, RwLock};
 
 use added_resources::AddedResources;
 pub use approval::ApprovalOutcome;
@@ -247,10 +248,7 @@ impl Roster {
 
     /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.current
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.current.read().clone()
     }
 
     /// Does the work that was put off until the first answer was out: saves the catalog's index,
@@ -298,7 +296,7 @@ impl Roster {
     /// # Errors
     /// The user's own configuration cannot be read.
     pub fn reload(&self) -> anyhow::Result<()> {
-        let mut reloads = self.reloads();
+        let mut reloads = self.reloads.lock();
         *reloads += 1;
         self.apply(self.read_configuration())
     }
@@ -307,18 +305,14 @@ impl Roster {
     /// being written.
     fn reload_settled(&self, files: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
         loop {
-            let before = *self.reloads();
+            let before = *self.reloads.lock();
             let read = settled::read_settled(files, || self.read_configuration());
             // What was read before somebody had it read at once may be older than that.
-            let now = self.reloads();
+            let now = self.reloads.lock();
             if *now == before {
                 return self.apply(read);
             }
         }
-    }
-
-    fn reloads(&self) -> MutexGuard<'_, u64> {
-        self.reloads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the user's own configuration, and all else for it, or for its last state if it cannot
@@ -327,13 +321,13 @@ impl Roster {
         let own = dormouse_config::load(&self.places.config);
         let usable = match &own {
             Ok(own) => own.clone(),
-            Err(_) => self.own().clone(),
+            Err(_) => self.own.lock().clone(),
         };
         (own, configured(usable, &self.places, &self.trust))
     }
 
     fn apply(&self, (own, configured): (anyhow::Result<Config>, Configured)) -> anyhow::Result<()> {
-        let outcome = own.map(|own| *self.own() = own);
+        let outcome = own.map(|own| *self.own.lock() = own);
         self.refresh(Some(configured));
         outcome
     }
@@ -439,20 +433,8 @@ impl Roster {
         self.config().notes.clone()
     }
 
-    fn once(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
-        self.once.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn own(&self) -> MutexGuard<'_, Config> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn config(&self) -> Arc<Configured> {
-        let config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = self.config.lock();
         Arc::clone(&config)
     }
 
@@ -534,7 +516,7 @@ impl Roster {
                 tracing::error!("{problem}");
             }
             config = Arc::new(new);
-            *self.config.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
+            *self.config.lock() = Arc::clone(&config);
             let doubts = folders::doubts(&config).into_iter();
             for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {
                 tracing::warn!(target: PROBLEMS_OF_SERVERS, "{doubt}");
@@ -542,7 +524,7 @@ impl Roster {
             self.runtime.set_limits(&config.limits);
             self.hub.set_limits(&config.limits);
         }
-        let once = self.once().clone();
+        let once = self.once.lock().clone();
         let shown = config.servers.values();
         let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
         let shown: Vec<ServerConfig> = shown
@@ -594,7 +576,7 @@ impl Roster {
         }
         let snapshot = Arc::new(Snapshot::new(servers, untrusted, config.reserved_names()));
         say(&old, &snapshot);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
+        *self.current.write() = snapshot.clone();
         stop_replaced(&old, &snapshot);
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.

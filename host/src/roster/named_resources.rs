@@ -1,7 +1,7 @@
 //! Resources that no list has: servers name them in their answers and notifications.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_jsonrpc::{each_item, member};
@@ -103,7 +103,7 @@ impl Roster {
             if let Some(uri) = text_of(uri)
                 && !self.is_listed_by_another(&uri, name)
             {
-                self.named().note(name, &uri);
+                self.named.lock().note(name, &uri);
             }
         });
     }
@@ -117,7 +117,7 @@ impl Roster {
             return false;
         }
         // One that nobody has named is named by this.
-        self.named().note(server, uri);
+        self.named.lock().note(server, uri);
         self.resource(uri)
             .is_ok_and(|source| source.server == server)
     }
@@ -125,7 +125,7 @@ impl Roster {
     /// Checks whether an update of a resource that no client follows is still accepted from a
     /// server.
     pub(super) fn may_name_another(&self, server: &str) -> bool {
-        self.named().may_name_another(server, Instant::now())
+        self.named.lock().may_name_another(server, Instant::now())
     }
 
     /// Returns the servers that have named a URI in their answers.
@@ -136,17 +136,12 @@ impl Roster {
             let server = snapshot.servers().get(*server);
             server.is_some_and(|server| server.config().bridge().is_some())
         };
-        let named = self.named();
+        let named = self.named.lock();
         named
             .servers(uri)
             .filter(there)
             .map(str::to_owned)
             .collect()
-    }
-
-    fn named(&self) -> std::sync::MutexGuard<'_, NamedResources> {
-        // Nothing that is done under this lock can be left half done.
-        self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
@@ -10,6 +10,7 @@ use dormouse_text::visible::{first_names, short_name, visible_line};
 use dormouse_upstream::{Lost, Offered, Reactions, UpstreamPolicy, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
 use super::Roster;
 use super::confirm::Agreed;
@@ -39,7 +40,7 @@ impl RosterPolicy {
     /// Asks for the upstream's offers as a client that can be asked everything: only such a client
     /// can tell that something is gone. This is done once for each tool, whatever its outcome.
     fn look_again(&self, roster: &Arc<Roster>, tool: Option<&str>) {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = self.looked.lock();
         if looked.insert(tool.map(str::to_owned)) {
             let (roster, server) = (Arc::clone(roster), self.server.clone());
             tokio::spawn(async move {
@@ -202,7 +203,7 @@ impl Roster {
                      {error:#}\nhint: put that right, and call it again"
                 );
                 tracing::error!("{why}");
-                self.unkept().insert(server.to_owned(), why.clone());
+                self.unkept.lock().insert(server.to_owned(), why.clone());
                 // The next call connects, and says what it offers, once more.
                 if let Some(slot) = found.slot() {
                     slot.stop();
@@ -210,7 +211,7 @@ impl Roster {
                 return Err(why);
             }
         };
-        self.unkept().remove(server);
+        self.unkept.lock().remove(server);
         if !news.untold.is_empty() {
             tracing::warn!(
                 "server `{server}` is not what its user has approved ({}): none of that is shown \
@@ -226,7 +227,7 @@ impl Roster {
     /// Returns the reason for which a server's upstream gets no requests, if its offers could not
     /// be recorded.
     pub(super) fn not_kept(&self, server: &str) -> Option<String> {
-        self.unkept().get(server).cloned()
+        self.unkept.lock().get(server).cloned()
     }
 
     /// Checks that a call of a tool, or a request for a prompt, may go to its server as it is now,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
@@ -20,6 +20,7 @@ use dormouse_runtime::{
 use dormouse_text::visible::visible_line;
 use dormouse_upstream::{Setup, Upstream};
 use dormouse_wit::Function;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::roster_policy::RosterPolicy;
@@ -214,7 +215,7 @@ impl Server {
         let Some(stamp) = self.stamp.filter(|_| self.problem.is_none()) else {
             return false;
         };
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = self.looked.lock();
         if looked.is_some_and(|at| at.elapsed() < LOOK) {
             return true;
         }
@@ -698,7 +699,7 @@ impl Server {
     }
 
     fn callable(&self, index: usize, listed: &ListedTool) -> serde_json::Result<Arc<Callable>> {
-        let known = || self.callable.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.callable.lock();
         if let Some(callable) = known().get(&index) {
             return Ok(callable.clone());
         }

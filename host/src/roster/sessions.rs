@@ -1,13 +1,14 @@
 //! Connections of agents.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_policy::Limits;
 use dormouse_protocol::{Listener, SessionClients, SessionId};
 use dormouse_runtime::Slot;
 use dormouse_upstream::Upstream;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::Roster;
@@ -40,45 +41,35 @@ const LEVEL: &str = "notice";
 impl Sessions {
     /// Returns the number of open sessions.
     pub(super) fn count(&self) -> u64 {
-        self.open().len() as u64
+        self.open.lock().len() as u64
     }
 
     /// Takes the text about a server that the client of a session, or clients without one, could
     /// not be told yet.
     fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
         match session {
-            Some(session) => self.open().get_mut(&session)?.untold.remove(server),
-            None => self.untold().remove(server),
+            Some(session) => self.open.lock().get_mut(&session)?.untold.remove(server),
+            None => self.untold.lock().remove(server),
         }
-    }
-
-    fn untold(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        // Nothing that is done under this lock can be left half done.
-        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
-        // Nothing that is done under this lock can be left half done.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SessionClients for Sessions {
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
-        self.open().get(&session)?.client.clone()
+        self.open.lock().get(&session)?.client.clone()
     }
 
     fn tell(&self, session: Option<SessionId>, server: &str, text: String) {
         let Some(session) = session else {
             // One for each server: there are no more than are configured.
-            self.untold().insert(server.to_owned(), text);
+            self.untold.lock().insert(server.to_owned(), text);
             return;
         };
         let client = self.client(session);
         if let Some(client) = client.filter(|client| client.hears(LEVEL)) {
             return client.log(LEVEL, Some(LOGGER.to_owned()), Value::from(text));
         }
-        if let Some(session) = self.open().get_mut(&session) {
+        if let Some(session) = self.open.lock().get_mut(&session) {
             session.untold.insert(server.to_owned(), text);
         }
     }
@@ -88,14 +79,17 @@ impl Roster {
     /// Begins a session for a new connection of an agent.
     pub fn begin_session(&self) -> SessionId {
         let session = SessionId(1 + self.sessions.begun.fetch_add(1, Ordering::Relaxed));
-        self.sessions.open().insert(session, Session::default());
+        self.sessions
+            .open
+            .lock()
+            .insert(session, Session::default());
         session
     }
 
     /// Sets the client that gets notifications and questions of a session's upstreams which belong
     /// to no call, until the session ends.
     pub fn attend(&self, session: SessionId, client: Arc<dyn Listener>) {
-        if let Some(session) = self.sessions.open().get_mut(&session) {
+        if let Some(session) = self.sessions.open.lock().get_mut(&session) {
             session.client = Some(client);
         }
     }
@@ -109,14 +103,14 @@ impl Roster {
     /// Leaves a text about a server for the next result of one of its tools in a session, unless
     /// there is one already.
     pub fn leave_untold(&self, session: SessionId, server: &str, text: String) {
-        if let Some(session) = self.sessions.open().get_mut(&session) {
+        if let Some(session) = self.sessions.open.lock().get_mut(&session) {
             session.untold.entry(server.to_owned()).or_insert(text);
         }
     }
 
     /// Ends the session of an agent's closed connection, and drops everything that was kept for it.
     pub fn end_session(&self, session: SessionId) {
-        let ended = self.sessions.open().remove(&session);
+        let ended = self.sessions.open.lock().remove(&session);
         drop(ended);
         for server in self.snapshot().servers().values() {
             if let Some(slot) = server.slot() {

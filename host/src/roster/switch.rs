@@ -27,14 +27,14 @@ impl Roster {
         // file says otherwise.
         let is_on = |config: &Configured| config.servers.get(server).is_some_and(|it| it.enabled);
         if on && is_on(&self.config()) {
-            let was_switched = self.once().remove(server).is_some();
+            let was_switched = self.once.lock().remove(server).is_some();
             self.refresh(None);
             return Ok(was_switched);
         }
         let origin = &found.config().origin;
         let elsewhere = origin.file != self.places.config;
         let changed = Editor::new(&self.places.config)?.set_enabled(server, on, elsewhere)?;
-        self.once().remove(server);
+        self.once.lock().remove(server);
         self.reload()?;
         Ok(changed)
     }
@@ -44,7 +44,7 @@ impl Roster {
     pub fn switch_once(&self, server: &str, on: bool) -> bool {
         let known = self.server(server).is_ok();
         if known {
-            self.once().insert(server.to_owned(), on);
+            self.once.lock().insert(server.to_owned(), on);
             self.refresh(None);
         }
         known

@@ -3,10 +3,11 @@
 //! processor for that.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_protocol::Notice;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use super::{Roster, UnresolvedResource};
@@ -30,14 +31,10 @@ const REST: u32 = 4;
 pub(super) struct WaitingUpdates(Mutex<HashMap<String, BTreeSet<String>>>);
 
 impl WaitingUpdates {
-    fn servers(&self) -> MutexGuard<'_, HashMap<String, BTreeSet<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins to look at an update of a server. Where one of that server's is looked at already, the
     /// update waits instead, and false is returned.
     fn begin(&self, server: &str, uri: &str) -> bool {
-        let mut servers = self.servers();
+        let mut servers = self.0.lock();
         let Some(waiting) = servers.get_mut(server) else {
             servers.insert(server.to_owned(), BTreeSet::new());
             return true;
@@ -53,7 +50,7 @@ impl WaitingUpdates {
     /// Returns the next update of a server, after one was looked at. Where there is none, the next
     /// one that is announced is looked at at once.
     fn next(&self, server: &str) -> Option<String> {
-        let mut servers = self.servers();
+        let mut servers = self.0.lock();
         let next = servers.get_mut(server).and_then(BTreeSet::pop_first);
         if next.is_none() {
             servers.remove(server);

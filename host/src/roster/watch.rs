@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -38,7 +39,7 @@ impl Bell {
         if reading {
             return;
         }
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = self.files.lock();
         // Without a path it says that events were lost.
         let about = event.paths.is_empty() || event.paths.iter().any(|path| has(&files, path));
         if about {
@@ -83,7 +84,7 @@ pub(super) async fn run(roster: Weak<Roster>) {
         };
         // Watched first and read then, or what happens between is lost.
         let files = alive.files();
-        *bell.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
+        *bell.files.lock() = files.clone();
         let followed = follow(&watched, &files).await;
         // Reads files, and writes the index.
         let read = tokio::task::spawn_blocking(move || {
@@ -130,7 +131,7 @@ async fn follow(watched: &Arc<Mutex<Watched>>, files: &BTreeSet<PathBuf>) -> boo
     let (watched, files) = (Arc::clone(watched), files.clone());
     let following = tokio::task::spawn_blocking(move || {
         // Only one waits for the watcher at a time.
-        let mut watched = watched.try_lock().ok()?;
+        let mut watched = watched.try_lock()?;
         watched.follow(&files);
         Some(())
     });

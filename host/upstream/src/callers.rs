@@ -2,10 +2,11 @@
 //! sessions that it belongs to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::{Listener, SessionId};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::given_up::{GivenUpRequests, Requester};
@@ -63,7 +64,7 @@ impl Callers {
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
     ) -> Calling {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         inner.next += 1;
         let number = inner.next;
         let caller = (session, Arc::clone(listener));
@@ -85,7 +86,7 @@ impl Callers {
         &self,
         wanted: impl Fn(&dyn Listener) -> bool,
     ) -> Result<Arc<dyn Listener>, Nobody> {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let mut callers = inner.listeners.values().rev();
         let latest = callers.find(|(_, listener)| wanted(listener.as_ref()));
         let (session, listener) = latest.ok_or(Nobody::Unable)?;
@@ -103,13 +104,13 @@ impl Callers {
 
     /// Returns the sessions that the connection belongs to.
     pub(super) fn sessions(&self) -> Vec<SessionId> {
-        self.inner().sessions.iter().copied().collect()
+        self.inner.lock().sessions.iter().copied().collect()
     }
 
     /// Returns the users who lose something when the connection ends: its sessions, and `None` for
     /// clients without a session.
     pub(super) fn users(&self) -> Vec<Option<SessionId>> {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let sessions = inner.sessions.iter().copied().map(Some);
         let sessionless = inner.is_of_sessionless.then_some(None);
         sessions.chain(sessionless).collect()
@@ -118,7 +119,7 @@ impl Callers {
     /// Whether somebody may go on with what calls have begun: a session until it ends, and a client
     /// without one for `patience` after the last call, because nothing tells that it has gone.
     pub(super) fn may_go_on(&self, patience: Duration) -> bool {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let is_patient = inner.last_left.is_none_or(|left| left.elapsed() < patience);
         !inner.sessions.is_empty() || inner.is_of_sessionless && is_patient
     }
@@ -126,7 +127,7 @@ impl Callers {
     /// Returns the session that the connection is for, if it is for only one: messages over it
     /// cannot be about another agent's calls then.
     pub(super) fn only_session(&self) -> Option<SessionId> {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let mut sessions = inner.sessions.iter();
         let only = sessions.next().filter(|_| sessions.next().is_none())?;
         // A call that waits for answers can outlive its session.
@@ -141,7 +142,7 @@ impl Callers {
     /// Remembers a request that nobody waits for any more, until it is answered. `listener` is that
     /// of its call, which still is among the callers; none for a request of Dormouse.
     pub(super) fn give_up(&self, id: u64, listener: Option<&Arc<dyn Listener>>) {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         let requester = listener.map_or(Requester::Dormouse, |listener| {
             let mut callers = inner.listeners.values();
             let caller = callers.find(|(_, its)| Arc::ptr_eq(its, listener));
@@ -152,47 +153,42 @@ impl Callers {
 
     /// Whether an answer with this id may be to a request that was given up. Forgets that request.
     pub(super) fn take_given_up(&self, id: u64) -> bool {
-        self.inner().given_up.take(id)
+        self.inner.lock().given_up.take(id)
     }
 
     /// Whether no call runs.
     pub(super) fn is_idle(&self) -> bool {
-        self.inner().listeners.is_empty()
+        self.inner.lock().listeners.is_empty()
     }
 
     /// Whether no call runs, nor one that was given up.
     pub(super) fn is_settled(&self) -> bool {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         inner.listeners.is_empty() && inner.given_up.are_all_of(None, Instant::now())
     }
 
     /// Returns the end of the last call that has ended; none where none has.
     pub(super) fn last_left(&self) -> Option<Instant> {
-        self.inner().last_left
+        self.inner.lock().last_left
     }
 
     /// Whether a listener is that of a caller.
     pub(super) fn has(&self, listener: &Arc<dyn Listener>) -> bool {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let mut callers = inner.listeners.values();
         callers.any(|(_, its)| is_same(its, listener))
     }
 
     /// Removes a session that has ended.
     pub(super) fn leave(&self, session: SessionId) {
-        self.inner().sessions.remove(&session);
+        self.inner.lock().sessions.remove(&session);
         self.roots.end_session(session);
-    }
-
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that is done under this lock can be left half done.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Calling {
     fn drop(&mut self) {
-        let mut inner = self.callers.inner();
+        let mut inner = self.callers.inner.lock();
         inner.listeners.remove(&self.number);
         inner.last_left = Some(Instant::now());
     }

@@ -24,7 +24,7 @@ use super::inbound::{counted_bytes, question};
 use super::introduction::Introduction;
 use super::level::Level;
 use super::message;
-use super::peer::{Asking, Peer, PeerPolicy, lock};
+use super::peer::{Asking, Peer, PeerPolicy};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
 use super::{Connector, Failure, Offered, UpstreamPolicy, lists};
@@ -306,7 +306,7 @@ impl Connection {
     /// Returns the reason for which a tool that the server is known to have cannot be called over
     /// this connection, if so. It names only tools that the user has seen: a model reads this.
     pub(super) fn withholds(&self, tool: &str) -> Option<String> {
-        let tools = lock(&self.peer.tools);
+        let tools = self.peer.tools.lock();
         let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
         let server = &self.peer.server;
         let gate = self.peer.gate.as_ref();

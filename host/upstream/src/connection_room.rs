@@ -1,9 +1,9 @@
 //! Room for connections of a server and of a host, with those that are being ended.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
-use super::peer::lock;
+use parking_lot::Mutex;
 
 /// Connections that are there, are being made, or are being ended.
 #[derive(Debug, Clone, Default)]
@@ -127,7 +127,7 @@ impl ConnectionRoom {
         count: &ConnectionCount,
         most: usize,
     ) -> Result<Arc<ConnectionPermit>, Full> {
-        let _counting = lock(&self.counting);
+        let _counting = self.counting.lock();
         let most_of_host = self.most();
         if count.get() >= most {
             return Err(Full::Server(most));

@@ -2,18 +2,18 @@
 //! for all of the same kind of client, and made again when they have ended.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dormouse_launch::Launch;
 use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use futures::FutureExt as _;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::backoff::Trouble;
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
@@ -24,7 +24,7 @@ use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::links::{Connecting, Link, Links, Stage};
 use super::message::{self, HEADER_MISMATCH};
-use super::peer::lock;
+use super::recent_failures::RecentFailures;
 use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
 use super::{Connector, Failure, UpstreamPolicy};
@@ -80,7 +80,7 @@ pub struct Upstream {
 #[derive(Default)]
 struct State {
     links: Links,
-    trouble: Trouble,
+    failures: RecentFailures,
     server_info: Map<String, Value>,
     /// Whether nothing is to be connected any more.
     is_retired: bool,
@@ -94,7 +94,7 @@ impl State {
     fn may_connect(&self) -> Result<(), Lost> {
         match self.is_retired {
             true => Err(Lost::Broken(RETIRED.to_owned())),
-            false => self.trouble.may_try(),
+            false => self.failures.may_try(),
         }
     }
 }
@@ -146,7 +146,7 @@ impl Upstream {
         let Some(upstream) = self.me.upgrade() else {
             return Vec::new();
         };
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let idle = state.links.idle();
         let idle = idle.map(|(number, link, connection, since)| IdleConnection {
             upstream: Arc::clone(&upstream),
@@ -162,7 +162,7 @@ impl Upstream {
 
     /// Ends a connection if no call uses it, and tells its users. False where one does.
     pub(super) fn end_for_another(&self, number: u64) -> bool {
-        let ended = lock(&self.state).links.take_idle(&BTreeSet::from([number]));
+        let ended = self.state.lock().links.take_idle(&BTreeSet::from([number]));
         self.tell_ended(&ended);
         !ended.is_empty()
     }
@@ -191,7 +191,7 @@ impl Upstream {
 
     /// Waits until all changes of lists that the upstream has announced are known.
     pub async fn lists_settled(&self) {
-        let open = lock(&self.state).links.open();
+        let open = self.state.lock().links.open();
         let settled = open
             .iter()
             .map(|(_, connection, _)| connection.lists_settled());
@@ -208,7 +208,7 @@ impl Upstream {
             return None;
         }
         let introduction = Introduction::of(caller.as_ref());
-        let state = lock(&self.state);
+        let state = self.state.lock();
         match &state.links.find(self.key(session), &introduction)?.stage {
             Stage::Open(connection) if connection.ended().is_none() => {
                 Some(ConnectionHandle::new(Arc::clone(connection), None))
@@ -269,7 +269,7 @@ impl Upstream {
                 permit = Some(self.room_for_one().await?);
             }
             let undecided = {
-                let mut state = lock(&self.state);
+                let mut state = self.state.lock();
                 match state.links.undecided(key, &introduction) {
                     Some(connecting) => connecting,
                     None => match self.join(
@@ -297,7 +297,7 @@ impl Upstream {
 
     /// Whether there is no connection, nor one being made, for such a client.
     fn is_new(&self, key: Option<SessionId>, introduction: &Introduction) -> bool {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         self.bury(&mut state);
         if self.is_waited_for() {
             // Or one session that calls without a pause would keep it from all others.
@@ -349,7 +349,7 @@ impl Upstream {
     /// # Errors
     /// None has ended in the time that a start may take.
     async fn room_for_one(&self) -> Result<Arc<ConnectionPermit>, Lost> {
-        lock(&self.state).may_connect()?;
+        self.state.lock().may_connect()?;
         let end = Instant::now() + self.setup.start_timeout;
         let too_late = |full: Full| Lost::Broken(full.message(&self.setup.server));
         let most = self.setup.limits.connections;
@@ -360,7 +360,7 @@ impl Upstream {
         let (mut waiting, mut turn_of_host) = (None, None);
         let mut ends_next = Instant::now();
         loop {
-            lock(&self.state).may_connect()?;
+            self.state.lock().may_connect()?;
             let taken = match turn_of_host.is_none() && room.queue.has_waiting() {
                 true => Err(Full::Host(room.most())),
                 false => room.take(&self.count, most),
@@ -401,7 +401,9 @@ impl Upstream {
 
     /// Forgets connections that have ended by themselves.
     fn bury(&self, state: &mut State) {
-        let State { links, trouble, .. } = state;
+        let State {
+            links, failures, ..
+        } = state;
         links.retain(|link| {
             let Stage::Open(connection) = &link.stage else {
                 return true;
@@ -410,7 +412,7 @@ impl Upstream {
                 return true;
             };
             tracing::info!("server `{}` has ended: {why}", self.setup.server);
-            trouble.ended(why, connection.opened.elapsed());
+            failures.ended(why, connection.opened.elapsed());
             false
         });
     }
@@ -470,7 +472,7 @@ impl Upstream {
 
     /// Notes the outcome of an attempt, unless it was stopped meanwhile.
     fn settle(&self, number: u64, result: &Result<Arc<Connection>, Lost>) {
-        let mut guard = lock(&self.state);
+        let mut guard = self.state.lock();
         let state = &mut *guard;
         let Some(link) = state.links.get_mut(number) else {
             return;
@@ -478,12 +480,12 @@ impl Upstream {
         match result {
             Ok(connection) => {
                 link.stage = Stage::Open(Arc::clone(connection));
-                state.trouble.connected();
+                state.failures.connected();
                 state.server_info.clone_from(&connection.hello.server_info);
             }
             Err(lost) => {
                 state.links.remove(number);
-                state.trouble.failed(lost.clone());
+                state.failures.failed(lost.clone());
             }
         }
         drop(guard);
@@ -588,7 +590,7 @@ impl Upstream {
     /// Tells a session's connections that the session wants to hear other logs. One that is being
     /// made is told when it is there.
     pub async fn level_changed(&self, session: SessionId) {
-        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        let stages = self.state.lock().links.of(self.key(Some(session)), session);
         for stage in stages {
             if let Stage::Open(connection) = stage {
                 connection.set_level().await;
@@ -601,7 +603,7 @@ impl Upstream {
     pub fn roots_changed(&self, session: SessionId) {
         let key = self.key(Some(session));
         let stages = {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             state.links.roots_changed(key, session);
             state.links.of(key, session)
         };
@@ -620,19 +622,20 @@ impl Upstream {
 
     /// Notes that a connection is of no use before its user logs in.
     fn shut_out(&self, connection: &Arc<Connection>, challenge: &Option<String>) {
-        lock(&self.state).trouble.shut_out(challenge.clone());
+        self.state.lock().failures.shut_out(challenge.clone());
         self.forget(connection);
     }
 
     fn forget(&self, gone: &Arc<Connection>) {
-        lock(&self.state)
+        self.state
+            .lock()
             .links
             .retain(|link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)));
     }
 
     /// Whether the connections of a session are done with all that it has asked.
     pub fn is_settled(&self, session: SessionId) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let mut links = state.links.iter();
         let key = self.key(Some(session));
         links.all(|link| link.session != key || link.callers.is_settled())
@@ -640,7 +643,7 @@ impl Upstream {
 
     /// Whether there is a connection that is a session's own.
     pub fn is_connected(&self, session: SessionId) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let own = Some(session);
         let mut links = state.links.iter().filter(|link| link.session == own);
         links.any(|link| is_there(&link.stage))
@@ -648,14 +651,14 @@ impl Upstream {
 
     /// Whether there is a connection that a session has a part in: its own, or one that is shared.
     pub fn has_part(&self, session: SessionId) -> bool {
-        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        let stages = self.state.lock().links.of(self.key(Some(session)), session);
         stages.iter().any(is_there)
     }
 
     /// Whether processes run that the upstream has started since it was connected, over a
     /// connection that a session has a part in. Takes some milliseconds.
     pub fn has_new_processes(&self, session: SessionId) -> bool {
-        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        let stages = self.state.lock().links.of(self.key(Some(session)), session);
         stages.iter().any(|stage| match stage {
             Stage::Open(connection) => connection.has_new_processes(),
             Stage::Connecting(..) => false,
@@ -664,21 +667,21 @@ impl Upstream {
 
     /// Ends the connections of a session, once no call uses them any more.
     pub fn end_session(&self, session: SessionId) {
-        let ended = lock(&self.state).links.end_session(session);
+        let ended = self.state.lock().links.end_session(session);
         drop(ended);
     }
 
     /// Makes no connections any more. Those that there are stay.
     pub fn retire(&self) {
-        lock(&self.state).is_retired = true;
+        self.state.lock().is_retired = true;
     }
 
     /// Ends all connections, each once no call uses it any more, and forgets what
     /// has failed: the next request connects at once.
     pub fn stop(&self) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let links = state.links.take_all();
-        state.trouble.forget();
+        state.failures.forget();
         drop(state);
         drop(links);
     }
@@ -687,7 +690,7 @@ impl Upstream {
     /// that the upstream has started since it was connected, for a session that goes on or a client
     /// without one that may come back.
     pub async fn stop_idle(&self) -> StoppedIdle {
-        let open = lock(&self.state).links.open();
+        let open = self.state.lock().links.open();
         let patience = self.setup.sessionless_patience;
         let judged = tokio::task::spawn_blocking(move || {
             let stateless = open.into_iter().filter(|(_, connection, callers)| {
@@ -697,11 +700,11 @@ impl Upstream {
         });
         // Where that cannot be found out, nothing is lost.
         let stateless = judged.await.unwrap_or_default();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let ended = state.links.take_idle(&stateless);
         let is_all = state.links.iter().next().is_none();
         if is_all {
-            state.trouble.forget();
+            state.failures.forget();
         }
         drop(state);
         let users = ended.iter().flat_map(|link| link.callers.users());
@@ -714,12 +717,12 @@ impl Upstream {
     /// Returns the status of the upstream.
     #[must_use]
     pub fn status(&self) -> Status {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let mut status = Status {
             server_info: state.server_info.clone(),
             ..Status::default()
         };
-        match state.trouble.last() {
+        match state.failures.last() {
             Some(Lost::Auth { challenge }) => status.needs_auth = Some(challenge.clone()),
             error => status.error = error.map(ToString::to_string),
         }

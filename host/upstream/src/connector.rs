@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dormouse_launch::{Http, Launch};
 use dormouse_policy::{HostLimits, LogBudget, UpstreamLimits};
+use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
@@ -16,7 +17,6 @@ use super::connection_room::ConnectionRoom;
 use super::connections::Upstream;
 use super::http::Credentials as _;
 use super::idle_connections::IdleConnection;
-use super::peer::lock;
 use super::read_room::ReadRoom;
 use super::reaper::Reaper;
 use super::server_secrets::ServerSecrets;
@@ -70,7 +70,7 @@ impl Connector {
 
     /// Counts the connections of another upstream from now on.
     pub(super) fn add(&self, upstream: Weak<Upstream>) {
-        let mut upstreams = lock(&self.upstreams);
+        let mut upstreams = self.upstreams.lock();
         upstreams.retain(|upstream| upstream.strong_count() > 0);
         upstreams.push(upstream);
     }
@@ -78,7 +78,7 @@ impl Connector {
     /// Returns the connections of all upstreams that no call uses.
     pub(super) fn idle(&self) -> Vec<IdleConnection> {
         let upstreams: Vec<_> = {
-            let upstreams = lock(&self.upstreams);
+            let upstreams = self.upstreams.lock();
             upstreams.iter().filter_map(Weak::upgrade).collect()
         };
         upstreams
@@ -106,7 +106,7 @@ impl Connector {
                 http::connect(entry, Some(Arc::new(login)), &room).await
             }
         }?;
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         open.retain(|outlet| outlet.strong_count() > 0);
         open.push(Arc::downgrade(&channel.outlet));
         Ok(channel)
@@ -122,7 +122,7 @@ impl Connector {
 
     /// Returns the log budget of a server.
     pub(super) fn log_budget(&self, server: &str, limits: &UpstreamLimits) -> Arc<LogBudget> {
-        let mut logs = lock(&self.logs);
+        let mut logs = self.logs.lock();
         let budget = logs
             .entry(server.to_owned())
             .or_insert_with(|| Arc::new(LogBudget::new(format!("server `{server}`").into())));
@@ -133,7 +133,7 @@ impl Connector {
 
     /// Returns the room for unfinished messages of a server.
     fn read_room(&self, server: &str, limits: &UpstreamLimits) -> ReadRoom {
-        let mut rooms = lock(&self.read_rooms);
+        let mut rooms = self.read_rooms.lock();
         let room = rooms
             .entry(server.to_owned())
             .or_insert_with(|| ReadRoom::new(limits.message_bytes));
@@ -167,7 +167,7 @@ impl Connector {
     /// when the process is about to end.
     pub async fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
-        let open = std::mem::take(&mut *lock(&self.open));
+        let open = std::mem::take(&mut *self.open.lock());
         let open = open.iter().filter_map(Weak::upgrade);
         let ending = futures::future::join_all(open.map(|outlet| outlet.close()));
         self.closing.close();

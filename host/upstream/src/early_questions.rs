@@ -1,9 +1,10 @@
 //! Questions that an upstream asks before the first call goes out to it. Its results may depend on
 //! the answers, such as the roots of its client.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -46,7 +47,7 @@ pub(super) struct EarlyQuestion {
 impl EarlyQuestions {
     /// Counts a question as open. None where calls have gone out already.
     pub(super) fn begin(self: &Arc<Self>) -> Option<EarlyQuestion> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.is_over {
             return None;
         }
@@ -72,12 +73,12 @@ impl EarlyQuestions {
             }
             waited += since.elapsed().min(LOOK_INTERVAL);
         }
-        self.state().is_over = true;
+        self.state.lock().is_over = true;
     }
 
     /// Returns the time to wait before the next check; none where the wait is over.
     fn rest(&self) -> Option<Duration> {
-        let state = self.state();
+        let state = self.state.lock();
         if state.is_over {
             return None;
         }
@@ -86,11 +87,6 @@ impl EarlyQuestions {
         }
         let rest = READING_TIME.saturating_sub(state.answered?.elapsed());
         (!rest.is_zero()).then_some(rest)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under this lock can be left half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -103,7 +99,7 @@ impl EarlyQuestion {
 
 impl Drop for EarlyQuestion {
     fn drop(&mut self) {
-        let mut state = self.questions.state();
+        let mut state = self.questions.state.lock();
         state.open -= 1;
         if self.is_answered {
             state.answered = Some(Instant::now());
@@ -147,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn but_not_for_ever_and_time_on_the_shelf_does_not_count() {
+    async fn but_not_for_ever_and_suspended_time_does_not_count() {
         let questions = Arc::new(EarlyQuestions::default());
         let open = questions.begin().unwrap();
         let mut settled = Box::pin(questions.settled());

@@ -22,7 +22,7 @@ use tracing::Level;
 use super::callers::{Nobody, is_same};
 use super::known_roots::RootsOwner;
 use super::message;
-use super::peer::{Oddity, OpenQuestion, Peer, lock};
+use super::peer::{Oddity, OpenQuestion, Peer};
 use super::server_secrets::ServerSecrets;
 
 /// Time that a question waits for an answer of one call before another call is asked as well.
@@ -71,7 +71,7 @@ impl Peer {
         let key = id.as_str().to_owned();
         let mine = key.clone();
         // It may be done before it is noted, but not before it is let go.
-        let mut asked = lock(&self.asked);
+        let mut asked = self.asked.lock();
         let asking = tokio::spawn(async move {
             let outcome = match question {
                 _ if ping => Ok(json!({}).into()),
@@ -83,7 +83,7 @@ impl Peer {
             if let Some(early) = early.as_mut().filter(|_| is_answer) {
                 early.answered();
             }
-            lock(&peer.asked).remove(&mine);
+            peer.asked.lock().remove(&mine);
             drop((place, room, early));
         });
         let asking = asking.abort_handle();
@@ -219,7 +219,7 @@ impl Peer {
             "notifications/message" => self.log(params, about),
             "notifications/cancelled" => {
                 let id = member(params, "requestId");
-                if let Some(question) = id.and_then(|id| lock(&self.asked).remove(id)) {
+                if let Some(question) = id.and_then(|id| self.asked.lock().remove(id)) {
                     question.asking.abort();
                 }
             }

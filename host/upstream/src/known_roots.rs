@@ -1,11 +1,12 @@
 //! The roots that clients have named over one connection, so that an upstream that asks for them
 //! again and again does not have its client asked each time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use dormouse_protocol::{Answer, Listener, SessionId};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared, WeakShared};
+use parking_lot::Mutex;
 
 /// An answer, or the code and message of an error.
 type Outcome = Result<Answer, (i64, String)>;
@@ -66,7 +67,7 @@ impl KnownRoots {
         asking: impl Future<Output = Outcome> + Send + 'static,
     ) -> Outcome {
         let asking = {
-            let mut inner = self.inner();
+            let mut inner = self.0.lock();
             inner.known.retain(|(other, _)| !other.is_over());
             let mut known = inner.known.iter();
             let open = match known.find(|(other, _)| other.is(&owner)) {
@@ -104,7 +105,7 @@ impl KnownRoots {
     }
 
     fn learn(&self, owner: RootsOwner, answer: &Answer, changes: u64) {
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         if inner.changes == changes && !owner.is_over() {
             inner.put(owner, Stage::Known(answer.clone()));
         }
@@ -112,7 +113,7 @@ impl KnownRoots {
 
     /// Forgets all roots: some of them are others now.
     pub(super) fn changed(&self) {
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         inner.changes += 1;
         inner.known.clear();
     }
@@ -120,12 +121,7 @@ impl KnownRoots {
     /// Forgets the roots of a session that has ended.
     pub(super) fn end_session(&self, session: SessionId) {
         let ended = RootsOwner::Session(session);
-        self.inner().known.retain(|(owner, _)| !owner.is(&ended));
-    }
-
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that is done under this lock can be left half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().known.retain(|(owner, _)| !owner.is(&ended));
     }
 }
 
@@ -215,6 +211,6 @@ mod tests {
         let listener: Arc<dyn Listener> = Ear::able(&[]);
         let next = RootsOwner::call(&listener);
         assert!(asked.ask(&next, true).await.is_err());
-        assert_eq!(asked.roots.inner().known.len(), 1);
+        assert_eq!(asked.roots.0.lock().known.len(), 1);
     }
 }

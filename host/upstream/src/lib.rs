@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod auth;
-mod backoff;
 mod callers;
 mod channel;
 mod child;
@@ -43,6 +42,7 @@ mod peer;
 mod process;
 mod read_room;
 pub mod reaper;
+mod recent_failures;
 mod self_description;
 mod server_secrets;
 mod status;

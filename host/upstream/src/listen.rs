@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_policy::Backoff;
 use futures::future::{BoxFuture, Fuse, FutureExt as _};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -15,9 +16,12 @@ use super::message;
 use super::peer::{Peer, SEND_TIMEOUT};
 use super::subscriptions::{Follower, WantedResources};
 
-/// Time before a request that was ended is made again, first and longest: servers and proxies end
-/// them now and then. It doubles each time.
-const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+/// Longest time before a request that was ended is made again: servers and proxies end them now and
+/// then.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
+
+/// Time before a request that was ended is made again.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
 
 /// Long request. One that was never made does not end.
 type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
@@ -25,7 +29,7 @@ type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
 /// Asks the server to announce changes of all that is wanted, and again when that differs.
 pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
     let mut standing = Fuse::terminated();
-    let mut pause = PAUSE.0;
+    let mut ended_before = 0;
     loop {
         let wanted = follower.wanted();
         let filter = filter(hello, &wanted);
@@ -48,11 +52,11 @@ pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut fol
                     if let Err(Failure::Refused(_)) = ended {
                         continue;
                     }
-                    if since.elapsed() > PAUSE.1 {
-                        pause = PAUSE.0;
+                    if since.elapsed() > MAX_PAUSE {
+                        ended_before = 0;
                     }
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(PAUSE.1);
+                    tokio::time::sleep(BACKOFF.pause(ended_before)).await;
+                    ended_before += 1;
                     // Nobody has heard of what has changed meanwhile.
                     peer.list_changes.note();
                     break;

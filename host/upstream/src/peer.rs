@@ -1,8 +1,8 @@
 //! JSON-RPC with one upstream: requests that wait for their answers, and incoming messages.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dormouse_jsonrpc::{
@@ -11,6 +11,7 @@ use dormouse_jsonrpc::{
 use dormouse_policy::{LogBudget, UpstreamLimits};
 use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionId};
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
@@ -202,7 +203,7 @@ impl Peer {
     ) -> Result<Box<RawValue>, Failure> {
         let (answer, mut answered) = oneshot::channel();
         let id = {
-            let mut pending = lock(&self.pending);
+            let mut pending = self.pending.lock();
             if let Some(why) = &pending.ended {
                 return Err(Lost::Broken(why.clone()).into());
             }
@@ -251,7 +252,7 @@ impl Peer {
                         Err(Lost::Broken(why)) if self.outlet.pid().is_some() => {
                             let last = tokio::time::timeout(EXIT_REASON_TIMEOUT, self.over.cancelled());
                             let why = last.await.map_or(why, |()| self.outlet.epitaph());
-                            lock(&self.pending).ended.get_or_insert_with(|| why.clone());
+                            self.pending.lock().ended.get_or_insert_with(|| why.clone());
                             return Err(Lost::Broken(why).into());
                         }
                         Err(lost) => return Err(lost.into()),
@@ -408,7 +409,7 @@ impl Peer {
         );
         if !message.has_method {
             let id = message.id.as_ref().and_then(RequestId::number);
-            if let Some(waiting) = id.and_then(|id| lock(&self.pending).waiting.remove(&id)) {
+            if let Some(waiting) = id.and_then(|id| self.pending.lock().waiting.remove(&id)) {
                 let why = format!("its answer cannot be read: {why}");
                 let _ = waiting.answer.send(Err(Lost::Broken(why).into()));
             }
@@ -427,7 +428,7 @@ impl Peer {
 
     fn answered(&self, message: &Envelope<'_>) {
         let id = message.id.as_ref().and_then(RequestId::number);
-        let waiting = id.and_then(|id| lock(&self.pending).waiting.remove(&id));
+        let waiting = id.and_then(|id| self.pending.lock().waiting.remove(&id));
         let Some(waiting) = waiting else {
             // A slow one may have had no time to hear that it is cancelled.
             return match id.is_some_and(|id| self.callers.take_given_up(id)) {
@@ -455,7 +456,7 @@ impl Peer {
 
     /// Returns the listener of the request with this progress token.
     pub(super) fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
-        lock(&self.pending).waiting.get(&token)?.listener.clone()
+        self.pending.lock().waiting.get(&token)?.listener.clone()
     }
 
     /// Returns the listener that can be asked or told something: that of the request that it is
@@ -468,7 +469,7 @@ impl Peer {
         let Some(about) = about else {
             return self.callers.latest(wanted);
         };
-        let pending = lock(&self.pending);
+        let pending = self.pending.lock();
         let waiting = pending.waiting.get(&about).ok_or(Nobody::GivenUp)?;
         let listener = waiting.listener.clone();
         drop(pending);
@@ -483,14 +484,14 @@ impl Peer {
     fn end(&self) {
         let why = self.outlet.epitaph();
         let waiting = {
-            let mut pending = lock(&self.pending);
+            let mut pending = self.pending.lock();
             pending.ended = Some(why.clone());
             std::mem::take(&mut pending.waiting)
         };
         for (_, one) in waiting {
             let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
         }
-        for (_, question) in lock(&self.asked).drain() {
+        for (_, question) in self.asked.lock().drain() {
             question.asking.abort();
         }
         self.over.cancel();
@@ -498,7 +499,7 @@ impl Peer {
 
     /// Returns the reason for which there will be no more answers, if so.
     pub(super) fn ended(&self) -> Option<String> {
-        lock(&self.pending).ended.clone()
+        self.pending.lock().ended.clone()
     }
 
     /// Logs odd behaviour, once.
@@ -521,21 +522,22 @@ impl Peer {
 
     /// Sets the protocol version that is spoken from now on.
     pub(super) fn speak(&self, version: Option<&str>) {
-        *lock(&self.version) = version.map(str::to_owned);
+        *self.version.lock() = version.map(str::to_owned);
     }
 
     fn version(&self) -> Option<String> {
-        lock(&self.version).clone()
+        self.version.lock().clone()
     }
 
     /// Whether every request has to name its client.
     pub(super) fn is_modern(&self) -> bool {
-        lock(&self.version).as_deref() == Some(MODERN)
+        self.version.lock().as_deref() == Some(MODERN)
     }
 
     /// Returns the method of a question that the client has not answered yet.
     pub(super) fn open_question(&self) -> Option<&'static str> {
-        lock(&self.asked)
+        self.asked
+            .lock()
             .values()
             .find_map(|question| question.method)
     }
@@ -556,7 +558,7 @@ struct Unanswered<'a> {
 impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
         // Dropped while its call still is among the callers.
-        let waiting = lock(&self.peer.pending).waiting.remove(&self.id);
+        let waiting = self.peer.pending.lock().waiting.remove(&self.id);
         if let Some(waiting) = &waiting {
             let listener = waiting.listener.as_ref();
             self.peer.callers.give_up(self.id, listener);
@@ -575,9 +577,4 @@ impl Drop for Unanswered<'_> {
             runtime.spawn(tokio::time::timeout(SEND_TIMEOUT, telling));
         }
     }
-}
-
-/// Locks a value that no panic can have left half done.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

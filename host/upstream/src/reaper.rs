@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::peer::lock;
+use parking_lot::Mutex;
 
 /// Time that processes which are asked to end may take to do so.
 pub(super) const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -70,7 +70,7 @@ impl Reaper {
     /// Starts the reaper, unless it runs: before a child is started, so that nothing but the
     /// telling is left to be done afterwards.
     pub(super) fn ready(&self) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.process.is_none() {
             self.start(&mut state);
         }
@@ -78,7 +78,7 @@ impl Reaper {
 
     /// Tells the reaper of a process group.
     pub(super) fn watch(self: &Arc<Self>, group: u32) -> Watched {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.groups.insert(group);
         self.tell(&mut state, &format!("+{group}\n"));
         drop(state);
@@ -143,7 +143,7 @@ impl Reaper {
 impl Watched {
     /// Tells the reaper that nothing is left of the group.
     pub(super) fn forget(self) {
-        let mut state = lock(&self.reaper.state);
+        let mut state = self.reaper.state.lock();
         state.groups.remove(&self.group);
         let line = format!("-{}\n", self.group);
         self.reaper.tell(&mut state, &line);

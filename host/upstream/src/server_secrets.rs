@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dormouse_launch::Launch;
 use dormouse_launch::redaction::{HiddenTexts, HiddenTextsBuilder};
-
-use super::peer::lock;
+use parking_lot::Mutex;
 
 /// Most bytes of the secrets of logins that are kept: tokens, earlier tokens, which a server may
 /// still repeat, and secrets of logins that have begun.
@@ -49,7 +48,7 @@ impl ServerSecrets {
 
     /// Hides secrets that a login has brought, from now on.
     pub(crate) fn learn<'s>(&self, secrets: impl IntoIterator<Item = &'s str>) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         for secret in secrets {
             match state.learnt.iter().rposition(|known| known == secret) {
                 Some(at) => {
@@ -73,7 +72,7 @@ impl ServerSecrets {
 
     /// Returns all secrets, prepared for the search.
     pub(crate) fn texts(&self) -> Arc<HiddenTexts> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if let Some(texts) = &state.texts {
             return Arc::clone(texts);
         }
@@ -106,7 +105,7 @@ impl ServerSecrets {
 
     /// Returns the secrets of logins, prepared for the search; none where there are none.
     fn learnt_texts(&self) -> Option<Arc<HiddenTexts>> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.learnt.is_empty() {
             return None;
         }
@@ -155,7 +154,7 @@ mod tests {
             secrets.learn([format!("{number}{long}").as_str(), "second-token"]);
         }
         assert_eq!(secrets.redact(said), "… first-token …");
-        let learnt = lock(&secrets.state).learnt.clone();
+        let learnt = secrets.state.lock().learnt.clone();
         let bytes: usize = learnt.iter().map(String::len).sum();
         assert!((60_000..=MAX_LEARNT_BYTES).contains(&bytes), "{bytes}");
     }
@@ -168,7 +167,7 @@ mod tests {
         };
         let secrets = ServerSecrets::new("child", &Launch::Stdio(stdio));
         secrets.learn(["a-token"]);
-        assert!(lock(&secrets.state).texts.is_none());
+        assert!(secrets.state.lock().texts.is_none());
         let once = secrets.texts();
         secrets.learn(["a-token"]);
         assert!(Arc::ptr_eq(&once, &secrets.texts()), "made twice");

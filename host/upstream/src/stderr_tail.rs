@@ -1,7 +1,7 @@
 //! Stderr of a child: logged, bounded and escaped, with its end kept for the errors of callers.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dormouse_jsonrpc::{Line, LineReader};
 use dormouse_launch::environment;
@@ -9,10 +9,10 @@ use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
 use dormouse_policy::LogBudget;
 use dormouse_text::log_text::escaped;
 use dormouse_text::visible::first_names;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, BufReader};
 use tracing::Level;
 
-use super::peer::lock;
 use super::server_secrets::ServerSecrets;
 
 /// Most lines that are kept, and most bytes of each.
@@ -71,7 +71,7 @@ impl Words {
             {
                 tracing::info!(server = %self.server, stream = "stderr", "{text}");
             }
-            let mut last = lock(&self.last);
+            let mut last = self.last.lock();
             if last.len() == MAX_LINES {
                 last.pop_front();
             }
@@ -88,7 +88,7 @@ impl Words {
 
     /// Returns the last lines below `what`, which is said of the child.
     pub(super) fn below(&self, what: &str) -> String {
-        let last = lock(&self.last);
+        let last = self.last.lock();
         if last.is_empty() {
             return what.to_owned();
         }

@@ -1,14 +1,13 @@
 //! Subscriptions to resources of an upstream, and whether the upstream knows of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::watch;
-
-use super::peer::lock;
 
 /// Time that a subscriber waits for the upstream to know.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -64,7 +63,7 @@ pub(super) struct Follower {
 
 impl Subscriptions {
     pub(super) fn add(self: &Arc<Self>, uri: &str) -> Subscription {
-        let mut counts = lock(&self.counts);
+        let mut counts = self.counts.lock();
         let known = counts.by_uri.get_key_value(uri);
         let known = known.map(|(known, _)| Arc::clone(known));
         let has_room = counts.by_uri.len() < MAX_URIS && counts.bytes + uri.len() <= MAX_BYTES;
@@ -140,7 +139,7 @@ impl Drop for Subscription {
         let Some(uri) = &self.uri else {
             return;
         };
-        let mut counts = lock(&self.all.counts);
+        let mut counts = self.all.counts.lock();
         let left = counts.by_uri.get_mut(uri).map(|count| {
             *count -= 1;
             *count
@@ -157,7 +156,7 @@ impl Follower {
     /// Returns the resources that are subscribed to now.
     pub(super) fn wanted(&mut self) -> WantedResources {
         self.changes.borrow_and_update();
-        let counts = lock(&self.all.counts);
+        let counts = self.all.counts.lock();
         WantedResources {
             uris: counts.by_uri.keys().cloned().collect(),
             number: counts.number,
@@ -209,6 +208,6 @@ mod tests {
         assert!(all.add(&format!("0{long}")).has_room());
         drop(held);
         assert!(all.add("y").has_room());
-        assert_eq!(lock(&all.counts).bytes, 0);
+        assert_eq!(all.counts.lock().bytes, 0);
     }
 }

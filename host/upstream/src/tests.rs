@@ -6,7 +6,7 @@ mod sessions;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_launch::{Launch, Stdio};
@@ -17,6 +17,7 @@ use dormouse_protocol::{
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -67,24 +68,24 @@ impl Ear {
     }
 
     pub(crate) fn heard(&self) -> Vec<Value> {
-        self.heard.lock().unwrap().clone()
+        self.heard.lock().clone()
     }
 
     /// Returns the number of questions that it was asked.
     pub(crate) fn asked(&self) -> usize {
-        *self.asks.lock().unwrap()
+        *self.asks.lock()
     }
 }
 
 impl Listener for Ear {
     fn progress(&self, progress: f64, total: Option<f64>, _: Option<String>) {
         let heard = json!({ "progress": progress, "total": total });
-        self.heard.lock().unwrap().push(heard);
+        self.heard.lock().push(heard);
     }
 
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
         let heard = json!({ "level": level, "logger": logger, "data": data });
-        self.heard.lock().unwrap().push(heard);
+        self.heard.lock().push(heard);
     }
 
     fn supports(&self, capability: Capability) -> bool {
@@ -92,7 +93,7 @@ impl Listener for Ear {
     }
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        *self.asks.lock().unwrap() += questions.len();
+        *self.asks.lock() += questions.len();
         let answers = questions.iter().map(|question| {
             let params: Value = serde_json::from_str(&question.to_text()).unwrap();
             let own = json!({ "to": question.method(), "params": params, "own": [1.5] });
@@ -108,7 +109,7 @@ impl Listener for Ear {
     }
 
     fn level(&self) -> Option<&'static str> {
-        *self.level.lock().unwrap()
+        *self.level.lock()
     }
 
     fn era(&self) -> ClientEra {
@@ -140,7 +141,7 @@ pub(crate) struct OneToolWithheld {
 
 impl OneToolWithheld {
     fn told(&self) -> Vec<String> {
-        self.told.lock().unwrap().clone()
+        self.told.lock().clone()
     }
 
     fn names(offered: &Offered) -> Vec<String> {
@@ -156,11 +157,11 @@ impl UpstreamPolicy for OneToolWithheld {
     fn closed(&self, _connection: u64) {}
 
     fn failed(&self, lost: &Lost) {
-        self.told.lock().unwrap().push(format!("failed {lost}"));
+        self.told.lock().push(format!("failed {lost}"));
     }
 
     fn missed(&self, tool: &str) {
-        self.told.lock().unwrap().push(format!("missed {tool}"));
+        self.told.lock().push(format!("missed {tool}"));
     }
 
     fn seen_tools(&self) -> BTreeSet<String> {
@@ -168,14 +169,14 @@ impl UpstreamPolicy for OneToolWithheld {
     }
 
     fn reactions(&self) -> Reactions {
-        *self.reactions.lock().unwrap()
+        *self.reactions.lock()
     }
 
     fn opened(&self, offered: Offered) {
-        let mut reactions = self.reactions.lock().unwrap();
+        let mut reactions = self.reactions.lock();
         *reactions = offered.reactions.or(*reactions);
         let told = format!("opened {}", Self::names(&offered).join(" "));
-        self.told.lock().unwrap().push(told);
+        self.told.lock().push(told);
     }
 
     fn admit<'a>(
@@ -186,7 +187,7 @@ impl UpstreamPolicy for OneToolWithheld {
     ) -> BoxFuture<'a, Result<(), String>> {
         let name = name.unwrap_or_default();
         let told = format!("admit {method} {name}");
-        self.told.lock().unwrap().push(told);
+        self.told.lock().push(told);
         let barred = name == "barred";
         async move {
             if barred {
@@ -198,11 +199,11 @@ impl UpstreamPolicy for OneToolWithheld {
     }
 
     fn updated(&self, uri: &str) {
-        self.told.lock().unwrap().push(format!("updated {uri}"));
+        self.told.lock().push(format!("updated {uri}"));
     }
 
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
-        let client = self.clients.lock().unwrap().get(&session).cloned()?;
+        let client = self.clients.lock().get(&session).cloned()?;
         Some(client)
     }
 
@@ -710,7 +711,7 @@ async fn connections_with_processes_are_the_last_to_end_and_that_is_told() {
     let ears: Vec<_> = (1..=3)
         .map(|session| {
             let ear = Arc::new(Ear::default());
-            let mut clients = odd.door.clients.lock().unwrap();
+            let mut clients = odd.door.clients.lock();
             clients.insert(SessionId(session), Arc::clone(&ear));
             ear
         })

@@ -1,11 +1,12 @@
 //! Granted folders of one server, open for as long as it is loaded.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dormouse_policy::{
     FsGrant, FsMode, Grants, Identity, OpenError, OpenFolder, OwnPlaces, real_path,
 };
+use parking_lot::Mutex;
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
@@ -102,7 +103,7 @@ impl GrantedFolders {
     /// # Errors
     /// One of them cannot be opened any more, or may not be granted.
     pub(crate) fn preopens(&self) -> Result<Preopens, GrantError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let mut pairs = self.grants.iter().zip(&open.identities);
         let same = pairs.all(|(grant, identity)| {
             Identity::at(grant.real_path()).is_ok_and(|found| found == *identity)

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
 use dormouse_text::log_text::escaped;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
@@ -105,7 +106,7 @@ impl Output {
     pub(crate) fn begin(&self) {
         self.shared.printed.used.store(0, Ordering::Relaxed);
         self.shared.logged.used.store(0, Ordering::Relaxed);
-        lock(&self.shared.last).clear();
+        self.shared.last.lock().clear();
     }
 
     /// Ends a call: its incomplete lines are logged.
@@ -115,7 +116,7 @@ impl Output {
 
     /// Returns the end of the output to stderr, without control characters for terminals.
     pub(crate) fn last_words(&self) -> String {
-        let last = lock(&self.shared.last);
+        let last = self.shared.last.lock();
         let start = last.len().saturating_sub(LAST_BYTES);
         let rest = last.iter().skip(start).take(MAX_CHARACTER_BYTES);
         let is_within = |byte: &&u8| (0x80..0xc0).contains(*byte);
@@ -207,7 +208,7 @@ impl Shared {
             .into_iter()
             .zip(&self.begun)
         {
-            let line = std::mem::take(&mut *lock(begun));
+            let line = std::mem::take(&mut *begun.lock());
             self.print(name, &line);
         }
     }
@@ -218,11 +219,6 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.end_lines();
     }
-}
-
-fn lock(bytes: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
-    // Nothing that is done under these locks can be left half done.
-    bytes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Name of a stream.
@@ -256,13 +252,13 @@ impl Stream {
             StreamName::Stderr => stderr,
         };
         if self.name == StreamName::Stderr {
-            let mut last = lock(&self.shared.last);
+            let mut last = self.shared.last.lock();
             let start = bytes.len().saturating_sub(KEPT_BYTES);
             last.extend_from_slice(bytes.get(start..).unwrap_or(bytes));
             let over = last.len().saturating_sub(KEPT_BYTES);
             last.drain(..over);
         }
-        let mut begun = lock(begun);
+        let mut begun = begun.lock();
         let mut parts = bytes.split(|byte| *byte == b'\n').peekable();
         while let Some(part) = parts.next() {
             // One byte more than is shown, so that a line that is too long can be recognised.
@@ -386,7 +382,7 @@ mod tests {
     fn lines_are_looked_at_when_they_are_whole() {
         let output = given("s3cret-of-it");
         let stream = output.stream(StreamName::Stdout);
-        let begun = || lock(&output.shared.begun[0]).clone();
+        let begun = || output.shared.begun[0].lock().clone();
         let used = || output.shared.printed.used.load(Ordering::Relaxed);
         stream.log(b"one\ntwo s3cr");
         assert_eq!(

@@ -1,9 +1,10 @@
 //! Memory of long answers that are being written: clients may leave any number of them unread.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use rmcp::model::ErrorData;
 
 /// Most memory that all answers take together that are being written, in bytes.
@@ -78,7 +79,7 @@ impl AnswerRoom {
     /// # Errors
     /// There is no room for it.
     fn take(self: &Arc<Self>, client: &str, bytes: usize) -> Result<TakenAnswerRoom, NoAnswerRoom> {
-        let mut taken = self.taken();
+        let mut taken = self.taken.lock();
         let own = taken.by_client.get(client).copied().unwrap_or_default();
         if own.saturating_add(bytes) > self.most.saturating_sub(taken.bytes) {
             return Err(NoAnswerRoom);
@@ -116,10 +117,6 @@ impl AnswerRoom {
             taken: Mutex::default(),
         }
     }
-
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl AnswerPlace {
@@ -132,14 +129,14 @@ impl AnswerPlace {
             return Ok(());
         }
         let taken = self.room.take(&self.client, bytes)?;
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = Some(taken);
+        *self.taken.lock() = Some(taken);
         Ok(())
     }
 }
 
 impl Drop for TakenAnswerRoom {
     fn drop(&mut self) {
-        let mut taken = self.room.taken();
+        let mut taken = self.room.taken.lock();
         taken.bytes = taken.bytes.saturating_sub(self.bytes);
         if let Some(own) = taken.by_client.get_mut(&self.client) {
             *own = own.saturating_sub(self.bytes);
@@ -178,9 +175,9 @@ mod tests {
         // Each part of a text keeps the room of all of it.
         let part = other.slice(..7);
         drop(other);
-        assert_eq!(room.taken().bytes, 12 * MIB);
+        assert_eq!(room.taken.lock().bytes, 12 * MIB);
         drop((part, held));
-        let taken = room.taken();
+        let taken = room.taken.lock();
         assert_eq!((taken.bytes, taken.by_client.len()), (0, 0));
     }
 

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 use tokio_io_timeout::TimeoutStream;
@@ -85,14 +86,9 @@ impl ConnectionSlot {
         }
     }
 
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        // Nothing that is done under this lock can be left half done.
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns whether the connection only listens, and since when, if it has no other request.
     fn idle(&self) -> Option<(bool, Instant)> {
-        let used = self.usage();
+        let used = self.usage.lock();
         (used.busy == used.listening).then_some((used.busy > 0, used.idle))
     }
 }
@@ -148,7 +144,7 @@ impl Connections {
     /// Returns a seat for one more connection, which may take a moment; none where all are busy.
     async fn seat(&self) -> Option<(u64, Arc<ConnectionSlot>)> {
         loop {
-            let seat = self.open().sit(self.0.most);
+            let seat = self.0.open.lock().sit(self.0.most);
             match seat {
                 Ok(seat) => return Some(seat),
                 Err(Full::ForNow(left)) => tokio::time::sleep(left).await,
@@ -181,13 +177,8 @@ impl Connections {
                 () = serve(stream, (endpoint, connection), head, closing) => {}
                 () = seat.close.cancelled() => tracing::debug!("an idle connection has made room"),
             }
-            all.open().seats.remove(&number);
+            all.0.open.lock().seats.remove(&number);
         });
-    }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        // Nothing that is done under this lock can be left half done.
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -219,7 +210,7 @@ impl Connection {
     /// Keeps the connection as long as the returned value is held. A client that has not yet sent a
     /// whole request has none.
     pub(super) fn busy(&self) -> RequestInProgress {
-        self.seat.usage().busy += 1;
+        self.seat.usage.lock().busy += 1;
         RequestInProgress {
             seat: self.seat.clone(),
             listens: false,
@@ -236,7 +227,7 @@ pub(super) struct RequestInProgress {
 impl RequestInProgress {
     /// Notes that the request only listens from now on.
     pub(super) fn listens(&mut self) {
-        let mut usage = self.seat.usage();
+        let mut usage = self.seat.usage.lock();
         usage.listening += usize::from(!self.listens);
         usage.idle = Instant::now();
         self.listens = true;
@@ -245,7 +236,7 @@ impl RequestInProgress {
 
 impl Drop for RequestInProgress {
     fn drop(&mut self) {
-        let mut usage = self.seat.usage();
+        let mut usage = self.seat.usage.lock();
         usage.busy -= 1;
         usage.listening -= usize::from(self.listens);
         usage.idle = Instant::now();
@@ -306,7 +297,10 @@ mod tests {
         let second = sit().await.unwrap();
         // The first has asked something since.
         drop(connection(&first).busy());
-        assert!(matches!(connections.open().sit(2), Err(Full::ForNow(_))));
+        assert!(matches!(
+            connections.0.open.lock().sit(2),
+            Err(Full::ForNow(_))
+        ));
         let third = sit().await.unwrap();
         assert!(second.close.is_cancelled() && !first.close.is_cancelled());
         // Who is busy stays.
@@ -314,7 +308,10 @@ mod tests {
         let fourth = sit().await.unwrap();
         assert!(third.close.is_cancelled() && !first.close.is_cancelled());
         let also = connection(&fourth).busy();
-        assert!(matches!(connections.open().sit(2), Err(Full::OfBusy)));
+        assert!(matches!(
+            connections.0.open.lock().sit(2),
+            Err(Full::OfBusy)
+        ));
         // One who has gone already is missed by nobody.
         drop((connection(&second).busy(), connection(&third).busy()));
         drop(also);

@@ -7,7 +7,7 @@
 //! and goes on in its handler. A request that is invalid in any way is rmcp's from the beginning,
 //! which reports the fault.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use dormouse_protocol::Answer;
 use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
+use parking_lot::Mutex;
 use rmcp::model::{
     ClientCapabilities, ErrorCode, ErrorData, JsonRpcError, ProtocolVersion, RequestId,
     RequestMetaObject,
@@ -59,7 +60,7 @@ impl HandedOverCall {
 
     /// Takes the call out.
     pub(super) fn take(&self) -> Option<RunningCall> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

@@ -4,12 +4,13 @@ mod by_client;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dormouse_catalog::{Listing, validator};
 use dormouse_config::name::SEPARATOR;
 use dormouse_jsonrpc::member;
 use dormouse_protocol::{Answer, Edit};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::roster::Snapshot;
@@ -66,7 +67,7 @@ impl ListedTools {
             Some((name.clone(), Arc::clone(listing)))
         });
         let listings = listings.collect();
-        let mut listed = self.listed();
+        let mut listed = self.0.lock();
         listed.by_client.note(client, listings);
         for tool in snapshot.tools() {
             let is_known = listed.without_prefix.contains_key(&tool.name);
@@ -83,16 +84,11 @@ impl ListedTools {
 
     /// Checks whether an agent may have listed a tool of another server by a name without a prefix.
     pub(in crate::mcp) fn is_of_another(&self, server: &str, name: &str) -> bool {
-        let listed = self.listed();
+        let listed = self.0.lock();
         match listed.without_prefix.get(name) {
             Some(known) => known != server,
             None => listed.without_prefix.len() == MAX_NAMES,
         }
-    }
-
-    fn listed(&self) -> MutexGuard<'_, Listed> {
-        // Nothing that is done under this lock can be left half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a result in a form that its client accepts: one that does not fit the output schema
@@ -104,7 +100,7 @@ impl ListedTools {
         tool: CalledTool<'_>,
         snapshot: &Snapshot,
     ) -> Answer {
-        let listed = self.listed().by_client.of(tool.client, tool.server);
+        let listed = self.0.lock().by_client.of(tool.client, tool.server);
         let Some(listed) = listed else {
             return result;
         };
@@ -178,13 +174,14 @@ mod tests {
         let listed = ListedTools::default();
         let name = |n: usize| (format!("tool{n}"), "notes".to_owned());
         listed
-            .listed()
+            .0
+            .lock()
             .without_prefix
             .extend((0..MAX_NAMES - 1).map(name));
         assert!(!listed.is_of_another("page", "send"));
         assert!(!listed.is_of_another("notes", "tool7"));
         assert!(listed.is_of_another("page", "tool7"));
-        listed.listed().without_prefix.extend([name(MAX_NAMES)]);
+        listed.0.lock().without_prefix.extend([name(MAX_NAMES)]);
         assert!(listed.is_of_another("page", "send"));
     }
 

@@ -19,13 +19,14 @@ mod tests;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_launch::{Http, Launch, Secret};
 use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
 use dormouse_text::server_url::host;
 use futures::future::BoxFuture;
+use parking_lot::Mutex as StdMutex;
 use rmcp::transport::auth::WWWAuthenticateParams;
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -64,7 +65,7 @@ impl Logins {
     /// Returns the login of a server: the same one for all who ask, until the server is configured
     /// in another way.
     pub(super) fn of(&self, server: &str, http: &Http) -> Auth {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock();
         match all.get(server) {
             Some(known) if known.0.http == *http => known.clone(),
             _ => {
@@ -291,7 +292,7 @@ fn consent(asked: Result<Vec<Answer>, AskError>) -> Option<bool> {
 impl Inner {
     /// Notes that this token is given to requests now.
     fn give(&self, token: Secret) -> Secret {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = self.given.lock();
         if given.token.as_ref() != Some(&token) {
             given.renewed = given.token.is_some().then(Instant::now);
             given.token = Some(token.clone());
@@ -301,7 +302,7 @@ impl Inner {
 
     /// Whether the token that was refused is likely not this one.
     fn is_newer(&self, token: &Secret) -> bool {
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = self.given.lock();
         let overlap = given.renewed.is_some_and(|when| when.elapsed() < OVERLAP);
         given.token.as_ref() != Some(token) || overlap
     }

@@ -1,10 +1,10 @@
 //! The arguments that a tool wants in HTTP headers, too (`x-mcp-header`, 2026-07-28).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 
 use dormouse_catalog::ItemLimits;
 use dormouse_jsonrpc::{items, member};
+use parking_lot::Mutex;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -95,7 +95,7 @@ impl Annotations {
         is_first: bool,
         redact: impl Fn(&str) -> String,
     ) -> Box<RawValue> {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.lists.lock();
         if is_first {
             lists.previous = std::mem::take(&mut lists.current);
         }
@@ -162,7 +162,7 @@ impl Annotations {
 
     /// Adds the headers that a call of a tool has to have.
     pub(super) fn apply(&self, tool: &str, call: &str, headers: &mut HeaderMap) {
-        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let lists = self.lists.lock();
         let current = lists.current.tools.get(tool);
         let wanted = current.or_else(|| lists.previous.tools.get(tool));
         let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
@@ -411,14 +411,14 @@ mod tests {
             let tool = json!({ "name": "t", "inputSchema": { "properties": properties } });
             let learnt = annotations.learn(page(json!([tool])), true, str::to_owned);
             assert_eq!(learnt.get().contains("inputSchema"), is_kept);
-            assert!(annotations.lists.lock().unwrap().current.bytes < 10_000);
+            assert!(annotations.lists.lock().current.bytes < 10_000);
         }
         let tool = |number: usize| json!({ "name": format!("t{number}"), "inputSchema": { "properties": few } });
         let annotations = Annotations::default();
         for round in 0..20 {
             let tools: Value = (0..100).map(|one| tool(round * 100 + one)).collect();
             annotations.learn(page(tools), true, str::to_owned);
-            let lists = annotations.lists.lock().unwrap();
+            let lists = annotations.lists.lock();
             assert_eq!(
                 (lists.current.tools.len(), lists.previous.tools.len()),
                 (100, if round > 0 { 100 } else { 0 })
@@ -427,7 +427,7 @@ mod tests {
         let tools: Value = (0..2000).map(tool).collect();
         let learnt = annotations.learn(page(tools), true, str::to_owned);
         let left: Value = serde_json::from_str(learnt.get()).unwrap();
-        let lists = annotations.lists.lock().unwrap();
+        let lists = annotations.lists.lock();
         assert_eq!(
             left["result"]["tools"].as_array().unwrap().len(),
             lists.current.tools.len()

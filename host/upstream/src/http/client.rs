@@ -1,10 +1,11 @@
 //! The HTTP clients that all upstreams share, made when one is first needed.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use dormouse_launch::is_here;
+use parking_lot::Mutex;
 use reqwest::{Client, ClientBuilder, Url, redirect};
 
 use super::Endpoint;
@@ -53,7 +54,7 @@ pub(crate) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
         direct: is_here(url),
         reach,
     };
-    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut clients = CLIENTS.lock();
     if let Some(client) = clients.get(&kind) {
         return Ok(client.clone());
     }

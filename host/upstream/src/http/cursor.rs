@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use dormouse_policy::Backoff;
+
 use super::events::{Event, Events};
 
-/// The wait after the first end, where the server names none.
-const MIN_RECONNECT_DELAY: Duration = Duration::from_millis(500);
 /// Longest wait that the server has not named.
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);
+/// The waits after an end, where the server names none.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), MAX_RECONNECT_DELAY);
 /// The shortest wait, whatever the server names.
 const SHORTEST: Duration = Duration::from_millis(50);
 /// Most attempts that may fail one after the other.
@@ -56,9 +58,7 @@ impl Cursor {
         if self.failures > ATTEMPTS {
             return None;
         }
-        let backoff = MIN_RECONNECT_DELAY
-            .saturating_mul(1 << self.ends.min(6))
-            .min(MAX_RECONNECT_DELAY);
+        let backoff = BACKOFF.pause(self.ends);
         self.ends = self.ends.saturating_add(1);
         Some(match self.retry {
             Some(retry) if orderly => retry.max(SHORTEST),

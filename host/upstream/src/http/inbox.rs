@@ -1,7 +1,6 @@
 //! Inbox of one connection, in which messages of all streams of the upstream arrive.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -37,11 +36,7 @@ impl Inbox {
     /// # Errors
     /// The peer has gone, or the connection has been closed.
     pub(super) async fn put(&self, message: ReceivedMessage) -> Result<(), Lost> {
-        let sender = self
-            .sender
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let sender = self.sender.lock().clone();
         let gone = || Lost::Broken("the connection has been closed".to_owned());
         let sender = sender.ok_or_else(gone)?;
         let message = self.room.take(message).await;
@@ -51,7 +46,7 @@ impl Inbox {
     /// Ends the connection and all that runs for it.
     pub(super) fn close(&self, why: &str) {
         self.note(why);
-        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.sender.lock() = None;
         self.ended.cancel();
     }
 
@@ -73,7 +68,7 @@ impl Inbox {
 
     /// Keeps the reason for a failure, as the last words of the upstream.
     pub(super) fn note(&self, why: &str) {
-        let mut epitaph = self.epitaph.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut epitaph = self.epitaph.lock();
         // What came first after the end explains it.
         if !self.ended.is_cancelled() {
             *epitaph = Some(why.to_owned());
@@ -82,9 +77,6 @@ impl Inbox {
 
     /// Returns the last words, if there were any.
     pub(super) fn epitaph(&self) -> Option<String> {
-        self.epitaph
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.epitaph.lock().clone()
     }
 }

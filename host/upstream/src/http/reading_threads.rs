@@ -8,8 +8,9 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
+use parking_lot::Mutex;
 use tokio::runtime::{self, Handle, Runtime};
 use tokio_util::context::TokioContext;
 
@@ -35,10 +36,7 @@ pub(crate) async fn on_reading_thread<F: Future>(server: &str, work: F) -> F::Ou
 
 fn handle(server: &str) -> io::Result<Handle> {
     static THREADS: LazyLock<Mutex<ReadingThreads>> = LazyLock::new(Mutex::default);
-    THREADS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .of(server)
+    THREADS.lock().of(server)
 }
 
 impl ReadingThreads {

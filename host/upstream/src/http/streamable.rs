@@ -1,10 +1,11 @@
 //! Streamable HTTP (2025-03-26 and later): a POST for each message.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use dormouse_jsonrpc::member;
+use parking_lot::Mutex;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, watch};
@@ -132,7 +133,7 @@ impl Streamable {
                 .await;
         }
         {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock();
             if method == Some("initialize") {
                 known.session = Endpoint::session(&response);
             }
@@ -152,7 +153,7 @@ impl Streamable {
 
     /// Ends the session, where there is one.
     pub(super) async fn close(&self) {
-        let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
+        let known = std::mem::take(&mut *self.known.lock());
         let Some(session) = known.session else { return };
         let ask = Ask {
             method: Method::DELETE,
@@ -219,10 +220,7 @@ impl Streamable {
     }
 
     fn known(&self) -> ConnectionState {
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.known.lock().clone()
     }
 
     /// Hands messages to the peer. Returns whether one of them answers the request.

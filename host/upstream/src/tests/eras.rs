@@ -94,7 +94,7 @@ async fn a_server_that_was_slow_once_is_begun_with_as_its_client_would_the_next_
     let folder = tempfile::tempdir().unwrap();
     let noting = format!("starts={}", folder.path().join("starts").display());
     let odd = odd(&["both", "slow-in-start=2", &noting]);
-    let known = || *odd.door.reactions.lock().unwrap();
+    let known = || *odd.door.reactions.lock();
     for (era, protocol, initialize, overtaken) in [
         (ClientEra::Stateless, MODERN, Reaction::Unknown, None),
         (

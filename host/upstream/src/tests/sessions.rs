@@ -8,7 +8,7 @@ impl OddServer {
     /// Makes a session's client reachable between its calls, too.
     fn attended(&self, session: SessionId, able: &[Capability]) -> Arc<Ear> {
         let client = Ear::able(able);
-        let mut clients = self.door.clients.lock().unwrap();
+        let mut clients = self.door.clients.lock();
         clients.insert(session, client.clone());
         client
     }
@@ -124,7 +124,7 @@ async fn a_level_is_told_at_once_and_to_whatever_connects_later() {
     odd.upstream.level_changed(ONE).await;
     assert_eq!(odd.stats(ONE).await["levels"], json!([]));
     for level in ["debug", "error"] {
-        *client.level.lock().unwrap() = Some(level);
+        *client.level.lock() = Some(level);
         odd.upstream.level_changed(ONE).await;
         odd.upstream.level_changed(ONE).await;
     }
@@ -139,9 +139,9 @@ async fn a_level_is_told_at_once_and_to_whatever_connects_later() {
 async fn those_who_share_get_what_any_of_them_wants() {
     let odd = odd(&["shared"]);
     let [one, two] = [ONE, TWO].map(|session| odd.attended(session, &[]));
-    *one.level.lock().unwrap() = Some("error");
+    *one.level.lock() = Some("error");
     assert_eq!(odd.stats(ONE).await["levels"], json!(["error"]));
-    *two.level.lock().unwrap() = Some("notice");
+    *two.level.lock() = Some("notice");
     // It has no part in the connection before it calls.
     odd.upstream.level_changed(TWO).await;
     assert_eq!(odd.stats(TWO).await["levels"], json!(["error", "notice"]));

@@ -25,10 +25,11 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::Stream;
+use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::common::server_side_http::session_id;
 use rmcp::transport::streamable_http_server::session::{
@@ -79,7 +80,7 @@ impl Sessions {
 
     /// Checks whether there is room for one more, or would be without an idle one.
     pub(super) fn has_room(&self) -> bool {
-        let open = self.open();
+        let open = self.0.open.lock();
         open.len() < self.0.most || longest_idle(&open).is_some()
     }
 
@@ -134,7 +135,9 @@ impl Sessions {
         loop {
             tokio::time::sleep(pause).await;
             let all: Vec<_> = self
-                .open()
+                .0
+                .open
+                .lock()
                 .iter()
                 .map(|(id, session)| (id.clone(), session.clone()))
                 .collect();
@@ -150,7 +153,7 @@ impl Sessions {
     }
 
     fn end(&self, id: &str) {
-        let mut open = self.open();
+        let mut open = self.0.open.lock();
         let ended = open.remove(id);
         self.0.budget.among(open.len());
         drop(open);
@@ -159,13 +162,8 @@ impl Sessions {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
-        // Nothing that is done under this lock can be left half done.
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn find(&self, session: &str) -> Option<Arc<Session>> {
-        self.open().get(session).cloned()
+        self.0.open.lock().get(session).cloned()
     }
 
     fn there(&self, session: &str) -> Result<Arc<Session>, Ended> {
@@ -197,7 +195,7 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Pipe), Error> {
         let id = session_id();
         let (session, said) = Session::new(self.0.budget.clone());
-        let mut open = self.open();
+        let mut open = self.0.open.lock();
         let mut spared = None;
         if open.len() >= self.0.most {
             let longest = longest_idle(&open).ok_or(Error::Full)?;

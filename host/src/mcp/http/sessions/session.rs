@@ -1,9 +1,10 @@
 //! Session: the requests of its client, and the messages to it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
     ClientNotification, ClientRequest, GetMeta as _, ProtocolVersion, RequestId,
@@ -113,47 +114,42 @@ impl Session {
         (Arc::new(Self { budget, state }), said)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under this lock can be left half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that the client is there.
     pub(super) fn hear(&self) {
-        self.state().heard = Instant::now();
+        self.state.lock().heard = Instant::now();
     }
 
     /// Returns whether anybody listens, and when the client was last heard of; none where a request
     /// is running.
     pub(super) fn idle(&self) -> Option<(bool, Instant)> {
-        let state = self.state();
+        let state = self.state.lock();
         let idle = state.routes.is_idle();
         idle.then_some((state.readers > 0, state.heard))
     }
 
     /// Returns the name of the client.
     pub(super) fn client(&self) -> Option<String> {
-        self.state().client.clone()
+        self.state.lock().client.clone()
     }
 
     /// Checks whether there was any request since the handshake.
     pub(super) fn is_used(&self) -> bool {
-        self.state().used
+        self.state.lock().used
     }
 
     /// Notes the outcome of the handshake.
     pub(super) fn know(&self, known: SessionInfo) {
-        self.state().known = Some(Arc::new(known));
+        self.state.lock().known = Some(Arc::new(known));
     }
 
     /// The version of the protocol that was agreed on.
     pub(super) fn version(&self) -> Option<ProtocolVersion> {
-        self.state().version.clone()
+        self.state.lock().version.clone()
     }
 
     /// Claims the id of a request; `None` where one of that id is on its way already.
     pub(super) fn claim(self: &Arc<Self>, request: &RequestId) -> Option<ClaimedRequestId> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let number = state.number + 1;
         let cancel = state.routes.claim(request, number)?;
         state.number = number;
@@ -170,14 +166,14 @@ impl Session {
 
     /// Forgets a request that was not passed to rmcp.
     pub(super) fn release(&self, request: &RequestId, number: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.routes.release(request, number);
         state.heard = Instant::now();
     }
 
     /// Ends a request that was not passed to rmcp.
     pub(super) fn cancel(&self, request: &RequestId) {
-        self.state().routes.cancel(request);
+        self.state.lock().routes.cancel(request);
     }
 
     /// Shakes hands.
@@ -187,7 +183,7 @@ impl Session {
     ) -> Result<ServerJsonRpcMessage, Ended> {
         let (sender, answer) = oneshot::channel();
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.handshake = Some(sender);
             state.client = client_name(&initialize);
         }
@@ -196,7 +192,7 @@ impl Session {
         if let ServerJsonRpcMessage::Response(response) = &answer
             && let ServerResult::InitializeResult(result) = &response.result
         {
-            self.state().version = Some(result.protocol_version.clone());
+            self.state.lock().version = Some(result.protocol_version.clone());
         }
         Ok(answer)
     }
@@ -211,7 +207,7 @@ impl Session {
             return Ok(self.nothing());
         };
         let reader = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let token = request.request.get_meta().get_progress_token();
             let number = state.routes.stream(&request.id, token).ok_or(Ended)?;
             state.streams.open(number, request.id.clone());
@@ -228,7 +224,7 @@ impl Session {
                 if let ClientNotification::CancelledNotification(cancelled) = &said.notification
                     && let Some(request) = &cancelled.params.request_id
                 {
-                    let mut state = self.state();
+                    let mut state = self.state.lock();
                     if let Some(number) = state.routes.forget(request) {
                         // Its client ignores it. But for a stream that ends without an answer it
                         // would come back, as for one that has broken.
@@ -238,10 +234,10 @@ impl Session {
                     }
                 }
             }
-            ClientJsonRpcMessage::Response(answer) => self.state().routes.answered(&answer.id),
+            ClientJsonRpcMessage::Response(answer) => self.state.lock().routes.answered(&answer.id),
             ClientJsonRpcMessage::Error(error) => {
                 if let Some(id) = &error.id {
-                    self.state().routes.answered(id);
+                    self.state.lock().routes.answered(id);
                 }
             }
             ClientJsonRpcMessage::Request(_) => {}
@@ -250,14 +246,14 @@ impl Session {
     }
 
     async fn pass(&self, message: ClientJsonRpcMessage) -> Result<(), Ended> {
-        let inbox = self.state().inbox.clone().ok_or(Ended)?;
+        let inbox = self.state.lock().inbox.clone().ok_or(Ended)?;
         inbox.send(message).await.map_err(|_| Ended)
     }
 
     /// Returns the stream of messages that answer no request. Those that no reader was there for
     /// are read first.
     pub(super) fn listen(self: &Arc<Self>) -> Reader {
-        self.attach(&mut self.state(), STANDALONE_STREAM)
+        self.attach(&mut self.state.lock(), STANDALONE_STREAM)
     }
 
     fn attach(self: &Arc<Self>, state: &mut State, number: u64) -> Reader {
@@ -273,7 +269,7 @@ impl Session {
 
     /// Returns the events of a stream after that one, and those still to come.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Reader {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_primed = state.is_primed();
         let State {
             streams, routes, ..
@@ -288,21 +284,22 @@ impl Session {
 
     /// Checks whether nothing is to be had after that event, now or later.
     pub(super) fn is_over(&self, after: EventId) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         let is_asked = |request: &RequestId| state.routes.is_asked(request);
         state.streams.is_over(after, is_asked)
     }
 
     /// Returns a stream that has ended.
     pub(super) fn nothing(self: &Arc<Self>) -> Reader {
-        self.state().readers += 1;
+        self.state.lock().readers += 1;
         Reader::new(self.clone(), (STANDALONE_STREAM, None), None)
     }
 
     /// The next event for a reader.
     pub(super) fn poll(&self, number: u64, turn: u64, cx: &Context<'_>) -> Poll<Option<Event>> {
         let polled = self
-            .state()
+            .state
+            .lock()
             .streams
             .on(number, |stream| stream.poll(turn, cx));
         polled.unwrap_or(Poll::Ready(None))
@@ -311,7 +308,7 @@ impl Session {
     /// Notes that a reader has gone. If no other comes to wait for the answer in its place, the
     /// request is cancelled after some time.
     pub(super) fn leave(self: &Arc<Self>, number: u64, turn: Option<u64>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.readers -= 1;
         state.heard = Instant::now();
         let Some(turn) = turn else { return };
@@ -335,7 +332,7 @@ impl Session {
     /// Cancels a request whose client has not come back.
     async fn give_up(&self, number: u64, turn: u64) {
         let request = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let left = state.streams.on(number, |stream| {
                 let left = stream.is_left(turn) && stream.ended().is_none();
                 stream.request().filter(|_| left).cloned()
@@ -362,7 +359,7 @@ impl Session {
             *said.message,
             ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
         );
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if is_answer && let Some(handshake) = state.handshake.take() {
             // Where nobody waits for it any more, the session ends in its idle time.
             let _ = handshake.send(Arc::unwrap_or_clone(said.message));
@@ -383,14 +380,14 @@ impl Session {
 
     /// Forgets messages that were kept for long enough.
     pub(super) fn tidy(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.streams.expire(Instant::now());
         state.streams.shrink(self.budget.share());
     }
 
     /// Ends the session, and all of its requests.
     pub(super) fn end(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.streams.end();
         state.handshake = None;
         let asked = state.routes.end();

@@ -10,7 +10,7 @@ mod streamable;
 mod streams;
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,6 +23,7 @@ use hyper::http::{HeaderMap, Method, Response, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -80,7 +81,7 @@ impl Server {
                             headers: parts.headers,
                             body: String::from_utf8(body.to_vec()).unwrap(),
                         };
-                        all.lock().unwrap().push(seen.clone());
+                        all.lock().push(seen.clone());
                         Ok::<_, Infallible>(answer(seen).await)
                     }
                 });
@@ -91,7 +92,7 @@ impl Server {
     }
 
     fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+        self.seen.lock().clone()
     }
 
     fn http(&self) -> Http {

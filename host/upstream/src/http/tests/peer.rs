@@ -140,7 +140,7 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
                 )),
                 Some("tools/call") => {
                     let (stream, response) = fed();
-                    let mut open = open.lock().unwrap();
+                    let mut open = open.lock();
                     open.push((message["id"].clone(), stream));
                     // All calls are running when the first is asked something.
                     if open.len() == 3 {
@@ -158,7 +158,7 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
                 }
                 // An answer to what was asked is the call's result.
                 None => {
-                    let open = open.lock().unwrap();
+                    let open = open.lock();
                     let asked = message["id"].as_u64().unwrap();
                     let (id, stream) = &open[usize::try_from(asked).unwrap()];
                     let answer = json!({"jsonrpc": "2.0", "id": id,
@@ -215,7 +215,7 @@ async fn an_answer_may_come_on_the_stream_of_what_is_said_between_calls() {
             let stream = Arc::clone(&stream);
             async move {
                 if seen.method == Method::GET && has_stream {
-                    let mut stream = stream.lock().unwrap();
+                    let mut stream = stream.lock();
                     // It is had once.
                     if ends && stream.is_some() {
                         return status(405);
@@ -242,7 +242,7 @@ async fn an_answer_may_come_on_the_stream_of_what_is_said_between_calls() {
                         let answer = answer(json!({"content": [], "late": true}));
                         tokio::spawn(async move {
                             tokio::time::sleep(Duration::from_millis(300)).await;
-                            let mut stream = stream.lock().unwrap();
+                            let mut stream = stream.lock();
                             match ends {
                                 // Its stream ends without the answer.
                                 true => *stream = Some(mpsc::unbounded_channel().0),

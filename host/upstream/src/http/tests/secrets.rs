@@ -28,17 +28,14 @@ impl Credentials for Tokens {
     }
 
     fn bearer(&self) -> BoxFuture<'_, Result<Option<Secret>, Lost>> {
-        let token = self.tokens.lock().unwrap().last().copied();
+        let token = self.tokens.lock().last().copied();
         self.secrets.learn(token);
         Box::pin(async move { Ok(token.map(Secret::new)) })
     }
 
     fn rejected<'a>(&'a self, challenge: Option<&'a str>) -> BoxFuture<'a, Result<bool, Lost>> {
-        self.challenges
-            .lock()
-            .unwrap()
-            .push(challenge.map(str::to_owned));
-        let mut tokens = self.tokens.lock().unwrap();
+        self.challenges.lock().push(challenge.map(str::to_owned));
+        let mut tokens = self.tokens.lock();
         tokens.pop();
         let another = !tokens.is_empty();
         Box::pin(async move { Ok(another) })
@@ -80,7 +77,7 @@ async fn a_refused_token_is_replaced_once() {
             "{tokens:?}"
         );
         assert_eq!(server.seen().len() - before, asked, "{tokens:?}");
-        let challenges = auth.challenges.lock().unwrap();
+        let challenges = auth.challenges.lock();
         assert!(
             challenges
                 .iter()
@@ -210,7 +207,7 @@ async fn redirects_abroad_take_no_secret_along() {
         why.contains(&format!("redirects to `{}/other`", foreign.origin)),
         "{why}"
     );
-    assert!(auth.challenges.lock().unwrap().is_empty());
+    assert!(auth.challenges.lock().is_empty());
     // Neither does a session of this server go there.
     let channel = connect(&secretive(&server), Some(auth), &ReadRoom::default())
         .await

@@ -17,11 +17,11 @@ async fn old(
                     sender
                         .send(format!(": hello\n\nevent: endpoint\ndata: {endpoint}\n\n"))
                         .unwrap();
-                    *feed.lock().unwrap() = Some(sender);
+                    *feed.lock() = Some(sender);
                     stream
                 }
                 (Method::POST, "/messages?session=1") => {
-                    if let Some(feed) = &*feed.lock().unwrap() {
+                    if let Some(feed) = &*feed.lock() {
                         let id = if seen.body.contains(r#""id":1"#) {
                             1
                         } else {
@@ -58,7 +58,7 @@ async fn is_found_where_the_newer_one_is_not() {
         channel.outlet.send(request(2, "tools/list")).await.unwrap();
         assert_eq!(next(&mut channel).await, answer(2));
         // What it says by itself.
-        let sender = feed.lock().unwrap().clone().unwrap();
+        let sender = feed.lock().clone().unwrap();
         sender
             .send("data: junk\n\ndata: {\"method\":\"x\"}\n\n".to_owned())
             .unwrap();
@@ -92,7 +92,7 @@ async fn its_end_is_the_end_of_the_connection() {
     let mut channel = connect_to(&http).await.unwrap();
     channel.outlet.send(request(1, "initialize")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
-    *feed.lock().unwrap() = None;
+    *feed.lock() = None;
     let end = tokio::time::timeout(Duration::from_secs(5), channel.inlet.recv()).await;
     assert!(end.unwrap().is_none());
     let epitaph = channel.outlet.epitaph();
@@ -114,7 +114,7 @@ async fn the_connection_ends_with_the_channel() {
         ..server.http()
     };
     let channel = connect_to(&http).await.unwrap();
-    let sender = feed.lock().unwrap().clone().unwrap();
+    let sender = feed.lock().clone().unwrap();
     drop(channel);
     tokio::time::timeout(Duration::from_secs(5), sender.closed())
         .await

@@ -95,7 +95,7 @@ async fn a_stream_that_breaks_is_taken_up_where_it_broke() {
                 return broken_off("id: p1\nretry: 50\ndata: {\"method\":\"a\"}\n\ndata: {\"jso");
             }
             let tries = {
-                let mut tries = tries.lock().unwrap();
+                let mut tries = tries.lock();
                 *tries += 1;
                 *tries
             };

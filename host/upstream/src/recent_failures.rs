@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use dormouse_policy::Backoff;
+
 use super::channel::Lost;
 
-/// Time for which a failed start is not repeated, first and longest. It doubles each time.
-const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// Time for which a failed start is not repeated.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 /// A connection that ends by itself sooner than this has crashed.
 const SHORT: Duration = Duration::from_secs(30);
@@ -15,7 +17,7 @@ const CRASHES: u32 = 2;
 
 /// Failures of late.
 #[derive(Default)]
-pub(super) struct Trouble {
+pub(super) struct RecentFailures {
     failures: u32,
     crashes: u32,
     /// Time before which nothing is tried.
@@ -23,7 +25,7 @@ pub(super) struct Trouble {
     last: Option<Lost>,
 }
 
-impl Trouble {
+impl RecentFailures {
     /// Notes that a connection could not be made.
     pub(super) fn failed(&mut self, why: Lost) {
         // Logging in mends that, not waiting.
@@ -87,8 +89,7 @@ impl Trouble {
     }
 
     fn pause(&mut self, before: u32) {
-        let pause = BACKOFF.0.saturating_mul(1 << before.min(5)).min(BACKOFF.1);
-        self.until = Some(Instant::now() + pause);
+        self.until = Some(Instant::now() + BACKOFF.pause(before));
     }
 }
 
@@ -96,8 +97,8 @@ impl Trouble {
 mod tests {
     use super::*;
 
-    fn pause(trouble: &Trouble) -> u64 {
-        let pause = trouble.until.map_or(Duration::ZERO, |until| {
+    fn pause(failures: &RecentFailures) -> u64 {
+        let pause = failures.until.map_or(Duration::ZERO, |until| {
             until.saturating_duration_since(Instant::now())
         });
         // Some of it is over already.
@@ -106,38 +107,38 @@ mod tests {
 
     #[test]
     fn failed_starts_are_repeated_ever_more_rarely() {
-        let mut trouble = Trouble::default();
+        let mut failures = RecentFailures::default();
         for expected in [1, 2, 4, 8, 16, 30, 30] {
-            trouble.failed(Lost::Broken("no key".into()));
-            assert_eq!(pause(&trouble), expected);
+            failures.failed(Lost::Broken("no key".into()));
+            assert_eq!(pause(&failures), expected);
         }
-        let refused = trouble.may_try().unwrap_err().to_string();
+        let refused = failures.may_try().unwrap_err().to_string();
         assert!(refused.starts_with("no key\nhint: "), "{refused}");
-        trouble.forget();
-        assert_eq!((trouble.may_try(), trouble.last()), (Ok(()), None));
+        failures.forget();
+        assert_eq!((failures.may_try(), failures.last()), (Ok(()), None));
     }
 
     #[test]
     fn a_crash_or_two_are_forgiven_but_no_loop_of_them() {
-        let mut trouble = Trouble::default();
+        let mut failures = RecentFailures::default();
         let brief = Duration::from_secs(1);
         for expected in [0, 0, 1, 2, 4] {
-            trouble.ended("killed".into(), brief);
-            assert_eq!(pause(&trouble), expected);
-            trouble.connected();
+            failures.ended("killed".into(), brief);
+            assert_eq!(pause(&failures), expected);
+            failures.connected();
         }
-        trouble.ended("killed".into(), SHORT);
-        trouble.ended("killed".into(), brief);
-        assert_eq!(trouble.may_try(), Ok(()));
+        failures.ended("killed".into(), SHORT);
+        failures.ended("killed".into(), brief);
+        assert_eq!(failures.may_try(), Ok(()));
     }
 
     #[test]
     fn waiting_does_not_log_anybody_in() {
-        let mut trouble = Trouble::default();
+        let mut failures = RecentFailures::default();
         let auth = Lost::Auth { challenge: None };
-        trouble.failed(auth.clone());
-        assert_eq!(trouble.may_try(), Ok(()));
-        trouble.forget();
-        assert_eq!(trouble.last(), Some(&auth));
+        failures.failed(auth.clone());
+        assert_eq!(failures.may_try(), Ok(()));
+        failures.forget();
+        assert_eq!(failures.last(), Some(&auth));
     }
 }
