@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use dormouse_files::replace::is_temporary;
+
 use super::Surroundings;
 use super::profiles::{self, Profile};
 use crate::project_path::leads_out;
@@ -430,6 +432,7 @@ fn blocks(folder: &Path, list: &Shape) -> Vec<(PathBuf, Shape)> {
     let mut files: Vec<_> = entries
         .take(MAX_BLOCKS)
         .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|file| !is_temporary(file))
         .filter_map(|file| {
             let shape = match file.extension()?.to_str()? {
                 "yaml" | "yml" => list.clone(),

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use dormouse_files::replace::is_temporary;
+
 use super::Surroundings;
 use super::formats::{claude_code, copilot, cursor, gemini, goose};
 use super::library::Loaded;
@@ -52,12 +54,18 @@ pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, P
     files
 }
 
-/// Returns the files of TOML in a folder, sorted.
+/// Returns the files of TOML in a folder, sorted: the folder itself where there are too many, which
+/// cannot be read, so that nobody knows what they deny.
 fn in_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
-    let is_policy = |file: &PathBuf| file.extension().is_some_and(|end| end == "toml");
-    let mut files: Vec<_> = files.filter(is_policy).take(MAX_FILES).collect();
+    let is_policy = |file: &PathBuf| {
+        file.extension().is_some_and(|end| end == "toml") && !is_temporary(file)
+    };
+    let mut files: Vec<_> = files.filter(is_policy).take(MAX_FILES + 1).collect();
+    if files.len() > MAX_FILES {
+        return vec![folder.to_owned()];
+    }
     files.sort();
     files
 }

@@ -15,8 +15,8 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// Returns the tools of a server that a document turns off. Amp's own have `builtin:` before them.
 pub(in crate::discovery) fn disabled(root: &Node, server: &str) -> Vec<String> {
-    let names = root.get("amp.tools.disable").map(Node::items);
-    let names = names.unwrap_or_default().iter().filter_map(Node::text);
-    let names = names.filter(|name| !name.starts_with("builtin:"));
-    tool_names::of_server(names, &[tool_names::open("mcp__", server, "__")])
+    let list = root.get("amp.tools.disable").into_iter();
+    let mut names = tool_names::of_server(list, &[tool_names::open("mcp__", server, "__")]);
+    names.retain(|name| !name.starts_with("builtin:"));
+    names
 }

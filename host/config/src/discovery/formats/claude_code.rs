@@ -4,6 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use dormouse_files::replace::is_temporary;
+
 use crate::Scope;
 use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::{Node, Value};
@@ -44,7 +46,7 @@ pub(crate) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
     let more = std::fs::read_dir(managed.join("managed-settings.d"));
     let more = more.into_iter().flatten().flatten();
     let mut more: Vec<_> = more.map(|entry| entry.path()).collect();
-    more.retain(|file| file.extension().is_some_and(|end| end == "json"));
+    more.retain(|file| file.extension().is_some_and(|end| end == "json") && !is_temporary(file));
     more.sort();
     files.extend(more.into_iter().map(|file| (Scope::Managed, file)));
     let moved = around.path("CLAUDE_CONFIG_DIR");
@@ -124,7 +126,7 @@ impl<'n> DeniedTools<'n> {
         let named = self.of_names.get(&*plain(server)).map(Vec::as_slice);
         let named = named.unwrap_or_default();
         if self.patterns.len().max(named.len()) > tool_names::MAX_NAMES {
-            return vec!["*".to_owned()];
+            return tool_names::all();
         }
         let named = named.iter().filter(|tool| !tool.is_empty());
         let open = tool_names::open(OPEN, server, "__");

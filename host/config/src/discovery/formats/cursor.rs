@@ -26,16 +26,18 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
 };
 
 /// Returns the tools of a server that the settings of Cursor's command line deny: `Mcp(SERVER:TOOL)`,
-/// each a pattern. Of what is no such rule, nothing is known.
+/// each a pattern. A text that is no such rule is one for something else.
 pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
-    let rules = root.get("permissions").and_then(|it| it.get("deny"));
-    let rules = rules.map(Node::items).unwrap_or_default().iter();
-    let rules = rules.filter_map(Node::text).filter_map(|rule| {
+    let list = root.get("permissions").and_then(|it| it.get("deny"));
+    let Some(rules) = tool_names::denials(list.into_iter()) else {
+        return tool_names::all();
+    };
+    let rules = rules.into_iter().filter_map(|rule| {
         let (kind, rule) = rule.trim().split_once('(')?;
         let rule = rule.strip_suffix(')')?;
         let (of, tool) = rule.split_once([':', ',']).unwrap_or((rule, "*"));
         let is_it = kind.eq_ignore_ascii_case("mcp") && matches(of.trim(), server);
         is_it.then(|| tool.trim().to_owned())
     });
-    rules.take(tool_names::MAX_NAMES).collect()
+    rules.collect()
 }

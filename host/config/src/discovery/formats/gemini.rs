@@ -73,10 +73,9 @@ pub(in crate::discovery) fn excluded(root: &Node, server: &str) -> Vec<String> {
         root.get("excludeTools"),
         root.get("tools").and_then(|tools| tools.get("exclude")),
     ];
-    let names = lists.into_iter().flatten().flat_map(Node::items);
     let opens = [("", "__"), ("mcp_", "_")];
     let opens = opens.map(|(before, behind)| tool_names::open(before, server, behind));
-    tool_names::of_server(names.filter_map(Node::text), &opens)
+    tool_names::of_server(lists.into_iter().flatten(), &opens)
 }
 
 /// Whether a server is off in the file of what `gemini mcp disable` has switched off. Names there

@@ -61,12 +61,11 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
 pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
     let lists = root.members().iter();
     let lists = lists.filter_map(|whose| whose.node.get("never_allow"));
-    let names: Vec<_> = lists.flat_map(Node::items).filter_map(Node::text).collect();
     // Goose's names of extensions have neither capitals nor spaces.
     let lower = server.to_lowercase();
     let key: String = lower.chars().filter(|c| !c.is_whitespace()).collect();
     let opens = [server, &lower, &key].map(|server| tool_names::open("", server, "__"));
     let mut opens = opens.to_vec();
     opens.dedup();
-    tool_names::of_server(names.into_iter(), &opens)
+    tool_names::of_server(lists, &opens)
 }

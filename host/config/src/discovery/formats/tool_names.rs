@@ -4,6 +4,7 @@
 //! names of tools. A pattern may have its `*` anywhere: what it means for the tools of one server is
 //! what is left of it behind the server's name, which may be several patterns.
 
+use crate::discovery::document::{Node, Value};
 use crate::name::{plain, plain_pattern};
 
 /// Most names in a list that are held against each server: a file made to keep its reader busy has
@@ -16,18 +17,45 @@ const MAX_PATTERN: usize = 127;
 /// Most patterns on the names of one server's tools that one pattern becomes.
 const MAX_PARTS: usize = 8;
 
-/// Returns the parts of a client's list that deny tools of a server. `opens` is what such names may
-/// begin with before the tool's own; what begins with none of that is a tool's own name. Of too
-/// long a list, nobody finds out what is off: then all tools are.
-pub(super) fn of_server<'p>(
-    patterns: impl Iterator<Item = &'p str>,
+/// Returns the texts of lists of what a client denies. One text alone is a list of it, and what can
+/// name nothing is left out. None where nobody finds out what is denied, because there are lists or
+/// tables in a list, or too many texts.
+pub(super) fn denials<'n>(lists: impl Iterator<Item = &'n Node>) -> Option<Vec<&'n str>> {
+    let mut denials = Vec::new();
+    for list in lists {
+        let nodes = match &list.value {
+            Value::Null => continue,
+            Value::List(items) => items,
+            _ => std::slice::from_ref(list),
+        };
+        for node in nodes {
+            match &node.value {
+                Value::Text(text) => denials.push(text.as_str()),
+                Value::List(_) | Value::Table(_) => return None,
+                _ => {}
+            }
+        }
+    }
+    (denials.len() <= MAX_NAMES).then_some(denials)
+}
+
+/// Returns what denies all tools of a server.
+pub(super) fn all() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+/// Returns the parts of a client's lists that deny tools of a server. `opens` is what such names may
+/// begin with before the tool's own; what begins with none of that is a tool's own name. Where
+/// nobody finds out what is off, all tools are.
+pub(super) fn of_server<'n>(
+    lists: impl Iterator<Item = &'n Node>,
     opens: &[String],
 ) -> Vec<String> {
+    let Some(patterns) = denials(lists) else {
+        return all();
+    };
     let mut own = Vec::new();
-    for (index, pattern) in patterns.enumerate() {
-        if index == MAX_NAMES {
-            return vec!["*".to_owned()];
-        }
+    for pattern in patterns {
         own.push(pattern.to_owned());
         own.extend(opens.iter().flat_map(|open| denied(pattern, open)));
     }
@@ -45,7 +73,7 @@ pub(super) fn denied(pattern: &str, open: &str) -> Vec<String> {
         false => &*compared,
     };
     let Some(places) = places_behind(&compared, open) else {
-        return vec!["*".to_owned()];
+        return all();
     };
     let part = |place: &usize| shown.get(*place..).unwrap_or("*").to_owned();
     if places.len() > MAX_PARTS {
@@ -129,12 +157,16 @@ mod tests {
     use dormouse_text::wildcard::matches;
 
     use super::*;
+    use crate::discovery::document;
+    use crate::discovery::places::Syntax;
 
     #[test]
     fn of_too_long_a_list_all_is_off() {
         for (count, is_all) in [(500, false), (501, true)] {
             let names: Vec<_> = (0..count).map(|n| format!("x{n}")).collect();
-            let names = of_server(names.iter().map(String::as_str), &[]);
+            let list = format!("{names:?}");
+            let list = document::parse(&list, Syntax::Json).unwrap();
+            let names = of_server([&list].into_iter(), &[]);
             assert_eq!(names == ["*"], is_all, "{count}");
         }
     }

@@ -380,6 +380,8 @@ fn what_a_file_of_rules_denies_is_denied() {
     const SWITCHES: &str = "home/.gemini/mcp-server-enablement.json";
     const PERMISSIONS: &str = "home/.config/goose/permission.yaml";
     const COMMAND_LINE: &str = "home/.cursor/cli-config.json";
+    let too_many = vec!["\"Shell(rm)\""; 501].join(",");
+    let too_many = format!("{{\"permissions\": {{\"deny\": [{too_many}]}}}}");
     for ((client, servers, text), file, rules, is_on, denied) in [
         (
             COPILOT,
@@ -460,6 +462,35 @@ fn what_a_file_of_rules_denies_is_denied() {
             true,
             "",
         ),
+        (
+            CURSOR,
+            COMMAND_LINE,
+            r#"{"permissions": {"deny": "Mcp(My s:delete)"}}"#,
+            true,
+            "delete",
+        ),
+        (
+            CURSOR,
+            COMMAND_LINE,
+            r#"{"permissions": {"deny": {"Mcp(other:delete)": true}}}"#,
+            true,
+            "all",
+        ),
+        (
+            CURSOR,
+            COMMAND_LINE,
+            r#"{"permissions": {"deny": ["Shell(rm)", ["Mcp(other:x)"]]}}"#,
+            true,
+            "all",
+        ),
+        (CURSOR, COMMAND_LINE, &too_many, true, "all"),
+        (
+            GOOSE,
+            PERMISSIONS,
+            "user:\n  never_allow: mys__delete\n",
+            true,
+            "delete",
+        ),
     ] {
         let home = Home::empty();
         home.write(servers, text);
@@ -470,10 +501,10 @@ fn what_a_file_of_rules_denies_is_denied() {
         let filter = &server.bridge().unwrap().filter;
         assert_eq!(
             !filter.shows("delete"),
-            denied == "delete",
+            !denied.is_empty(),
             "{client} {rules}"
         );
-        assert!(filter.shows("read"), "{client} {rules}");
+        assert_eq!(filter.shows("read"), denied != "all", "{client} {rules}");
         let mut files = discovery.sources.iter().map(|source| &source.file);
         assert!(
             files.any(|known| *known == home.path(file)),
@@ -506,6 +537,23 @@ fn geminis_policies_are_told() {
             let notes = &discovery.found[0].own.notes;
             assert_eq!(notes.len(), usize::from(told), "{rule} {notes:?}");
         }
+    }
+}
+
+/// What is not read may deny a server.
+#[test]
+fn of_too_many_policies_of_geminis_nobody_knows_what_they_deny() {
+    for (count, is_on) in [(200, true), (201, false)] {
+        let home = Home::empty();
+        home.write(
+            "home/.gemini/settings.json",
+            r#"{"mcpServers": {"s": {"command": "x"}}}"#,
+        );
+        for number in 0..count {
+            home.write(&format!("home/.gemini/policies/{number}.toml"), "");
+        }
+        let discovery = discover_all(&home.around(), &[Client::Gemini], &Inputs::new());
+        assert_eq!(discovery.found[0].server.enabled, is_on, "{count}");
     }
 }
 
