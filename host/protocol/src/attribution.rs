@@ -6,6 +6,7 @@
 
 mod form;
 mod mark;
+mod rendered;
 
 use std::borrow::Cow;
 

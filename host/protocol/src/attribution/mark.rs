@@ -6,6 +6,8 @@ use dormouse_text::visible::{is_hidden, visible_line, visible_prose};
 use icu_properties::props::{BidiMirrored, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
+use super::rendered::{self, has_markup};
+
 /// Start of the mark on a server's words.
 const MARK: &str = "[server `";
 
@@ -53,16 +55,37 @@ fn closed_up(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Replaces the brackets of what looks like the mark of a server's words.
+/// Replaces the brackets of what looks like the mark of a server's words, as it is written and as it
+/// looks where Markdown and HTML are rendered.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_bracket) {
-        return Cow::Borrowed(text);
+    let as_written = match text.contains(is_bracket) {
+        true => {
+            let written = text.char_indices().map(|(at, c)| (at, c.len_utf8(), c));
+            without_brackets(text, written.rev())
+        }
+        false => Cow::Borrowed(text),
+    };
+    if !has_markup(&as_written) {
+        return as_written;
     }
+    let rendered: Vec<_> = rendered::characters(&as_written).collect();
+    match without_brackets(&as_written, rendered.into_iter().rev()) {
+        Cow::Borrowed(_) => as_written,
+        Cow::Owned(unmarked) => Cow::Owned(unmarked),
+    }
+}
+
+/// Replaces the brackets of marks in a text with these characters, of which the last one comes
+/// first, each with its place and its length in bytes.
+fn without_brackets(
+    text: &str,
+    characters: impl Iterator<Item = (usize, usize, char)>,
+) -> Cow<'_, str> {
     let mut rest = MarkRest::default();
     let mut forged = Vec::new();
-    for (at, c) in text.char_indices().rev() {
+    for (at, length, c) in characters {
         if rest.is_of_a_mark() && is_bracket(c) {
-            forged.push((at, c.len_utf8()));
+            forged.push((at, length));
         }
         rest.begin_with(c);
     }
@@ -257,7 +280,30 @@ mod tests {
             let unmarked = unmarked(text);
             assert!(unmarked.starts_with('('), "{text}: {unmarked}");
         }
+        for (text, expected) in [
+            ("&#91;server `b`]", "(server `b`]"),
+            (
+                "&#x5b;&#115;erver &#96;b&#96;&#93;",
+                "(&#115;erver &#96;b&#96;&#93;",
+            ),
+            (
+                "&lbrack;server &grave;b&grave;]",
+                "(server &grave;b&grave;]",
+            ),
+            (
+                "[<b>server</b> <code>`b`</code>]",
+                "(<b>server</b> <code>`b`</code>]",
+            ),
+            ("<b>[</b>server `b`]", "<b>(</b>server `b`]"),
+            ("\\[server \\`b\\`\\]", "(server \\`b\\`\\]"),
+            ("[***__~~server~~__*** `b`]", "(***__~~server~~__*** `b`]"),
+            ("[ser<!-- x -->ver `b`]", "(ser<!-- x -->ver `b`]"),
+        ] {
+            assert_eq!(unmarked(text), expected);
+        }
         for text in [
+            "R&amp;D, a < b, [x](y), <b>server</b>",
+            "&#91;x&#93; *server* `b`",
             "[server]",
             "[server: b]",
             "[servers `b`]",
@@ -291,7 +337,7 @@ mod tests {
     #[test]
     fn marking_takes_linear_time() {
         type Text<'t> = &'t dyn Fn(usize) -> String;
-        let texts: [(&str, Text<'_>); 10] = [
+        let texts: [(&str, Text<'_>); 12] = [
             ("brackets", &|size| "[ ".repeat(size)),
             ("marks", &|size| "[server `x`]\n\n\n\n".repeat(size)),
             ("brackets that may be letters", &|size| {
@@ -308,6 +354,8 @@ mod tests {
             }),
             ("blank lines", &|size| " \n\u{3000}\n".repeat(size)),
             ("brackets alone", &|size| "\u{27e6}".repeat(size)),
+            ("references", &|size| "&#91;server &#96;".repeat(size)),
+            ("tags", &|size| "[<b>server</b> `".repeat(size)),
             ("brackets with accents", &|size| {
                 format!("\u{27e6}{}", "\u{301}".repeat(30)).repeat(size / 30)
             }),
