@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct UpstreamLimits {
     /// `message`: size of one message, in bytes.
     pub message_bytes: usize,
-    /// `list`: size of one list, of all its pages together, in bytes.
+    /// `list`: size of all lists together, of all their pages, in bytes.
     pub list_bytes: usize,
     /// `items`: most items of one list, on all its pages together.
     pub list_items: usize,

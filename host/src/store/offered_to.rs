@@ -13,6 +13,10 @@ use super::gated::Gated;
 /// Most kinds of clients that are kept one by one.
 const MAX_KINDS_OF_CLIENTS: usize = 16;
 
+/// Most bytes of the names of all items of all kinds of clients. The kind that was asked for last is
+/// kept in any case.
+const MAX_ALL_NAMES_BYTES: usize = 4 << 20;
+
 /// Most bytes of the names of prompts, and of those of resource templates.
 const MAX_NAMES_BYTES: usize = 1 << 20;
 
@@ -152,8 +156,19 @@ impl OfferedTo {
             }
         }
         all.push(self);
-        let too_many = all.len().saturating_sub(MAX_KINDS_OF_CLIENTS);
+        let mut bytes = 0;
+        let latest = all.iter().rev().take(MAX_KINDS_OF_CLIENTS);
+        let kept = latest.take_while(|of| {
+            bytes += of.names_bytes();
+            bytes <= MAX_ALL_NAMES_BYTES
+        });
+        let too_many = all.len() - kept.count().max(1);
         all.drain(..too_many).collect()
+    }
+
+    fn names_bytes(&self) -> usize {
+        let names = self.others.values().chain([&self.tools]).flatten();
+        names.map(String::len).sum()
     }
 
     fn is_of_revision_of(&self, other: &Self) -> bool {

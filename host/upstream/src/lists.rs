@@ -15,7 +15,7 @@ use super::handshake::ServerIntroduction;
 use super::http::excerpt;
 use super::large::without_blocking;
 use super::message;
-use super::peer::{Peer, lock};
+use super::peer::Peer;
 use super::server_secrets::ServerSecrets;
 use super::{Failure, Offered};
 
@@ -63,16 +63,25 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
     let has = |name: &str| hello.capabilities.contains_key(name);
     // One that declares nothing at all may be careless rather than empty.
     let tools = has("tools") || hello.capabilities.is_empty();
-    let (tools, prompts, resources, templates) = futures::try_join!(
+    let (mut tools, mut prompts, mut resources, mut templates) = futures::try_join!(
         list(peer, &TOOLS, tools),
         list(peer, &PROMPTS, has("prompts")),
         list(peer, &RESOURCES, has("resources")),
         list(peer, &TEMPLATES, has("resources")),
     )?;
+    let lists = [
+        (&TOOLS, &mut tools),
+        (&PROMPTS, &mut prompts),
+        (&TEMPLATES, &mut templates),
+        (&RESOURCES, &mut resources),
+    ];
+    truncate_together(lists, peer.limits.list_bytes, |list, kept| {
+        warn_of_length(peer, list, kept, &Enough::Bytes(peer.limits.list_bytes));
+    });
     let names: BTreeSet<String> = tools.iter().filter_map(|tool| key(tool, &TOOLS)).collect();
-    let before = lock(&peer.tools).replace(names.clone()).unwrap_or_default();
+    let before = peer.tools.lock().replace(names.clone()).unwrap_or_default();
     let uri = |resource: &RawValue| key(resource, &RESOURCES);
-    let mut first = lock(&peer.first_resources);
+    let mut first = peer.first_resources.lock();
     let (resources, added_resources) = match &*first {
         Some(first) => {
             let is_first = |one: &RawValue| uri(one).is_none_or(|uri| first.contains(&uri));
@@ -126,7 +135,12 @@ impl fmt::Display for Enough {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Items(limit) => write!(f, "it has more than {limit} items (`items`)"),
-            Self::Bytes(limit) => write!(f, "it has more than {limit} bytes (`list`)"),
+            Self::Bytes(limit) => {
+                write!(
+                    f,
+                    "all lists together have more than {limit} bytes (`list`)"
+                )
+            }
             Self::Pages(limit) => write!(f, "it has more than {limit} pages (`pages`)"),
             Self::LongCursor(limit) => {
                 write!(f, "a page has a `nextCursor` of more than {limit} bytes")
@@ -258,17 +272,43 @@ async fn list(
             Ok(Some(next)) => Some(next),
             Ok(None) => return Ok(read.items),
             Err(enough) => {
-                peer.warn(&format!(
-                    "lists too much: of its `{1}` the first {2} are taken: {enough}\n\
-                     hint: `[servers.{0}.limits]` sets how long a list may be",
-                    peer.server,
-                    list.method,
-                    read.items.len()
-                ));
+                warn_of_length(peer, list, read.items.len(), &enough);
                 return Ok(read.items);
             }
         };
     }
+}
+
+/// Shortens lists, the last ones first, until they have no more than `limit` bytes together. Calls
+/// `told` for each shortened list, with the number of items that are left.
+fn truncate_together<const N: usize>(
+    lists: [(&List, &mut Vec<Box<RawValue>>); N],
+    limit: usize,
+    told: impl Fn(&List, usize),
+) {
+    let mut room = limit;
+    for (list, items) in lists {
+        let fits = items.iter().take_while(|item| {
+            let left = room.checked_sub(item.get().len());
+            // An item that has no room is the last of all.
+            room = left.unwrap_or_default();
+            left.is_some()
+        });
+        let kept = fits.count();
+        if kept < items.len() {
+            items.truncate(kept);
+            told(list, kept);
+        }
+    }
+}
+
+/// Warns that the rest of a list is left out.
+fn warn_of_length(peer: &Peer, list: &List, kept: usize, enough: &Enough) {
+    peer.warn(&format!(
+        "lists too much: of its `{1}` the first {kept} are taken: {enough}\n\
+         hint: `[servers.{0}.limits]` sets how long its lists may be",
+        peer.server, list.method,
+    ));
 }
 
 /// Checks that an item is an object with a name or URI.
@@ -286,6 +326,37 @@ mod tests {
     use dormouse_launch::{Launch, Stdio};
 
     use super::*;
+
+    #[test]
+    fn lists_have_a_size_together() {
+        let items = |sizes: &[usize]| -> Vec<Box<RawValue>> {
+            let item = |size: &usize| format!("\"{}\"", "x".repeat(size - 2));
+            let item = |size: &usize| RawValue::from_string(item(size)).unwrap();
+            sizes.iter().map(item).collect()
+        };
+        for (tools, prompts, limit, expected, told) in [
+            (&[4, 4][..], &[4][..], 12, (2, 1), &[][..]),
+            (&[4, 4], &[4], 11, (2, 0), &[("prompts/list", 0)]),
+            (&[4, 4], &[4, 3], 11, (2, 0), &[("prompts/list", 0)]),
+            (
+                &[4, 9, 3],
+                &[3],
+                12,
+                (1, 0),
+                &[("tools/list", 1), ("prompts/list", 0)],
+            ),
+            (&[], &[], 0, (0, 0), &[]),
+        ] {
+            let (mut tools, mut prompts) = (items(tools), items(prompts));
+            let cut = std::cell::RefCell::new(Vec::new());
+            let lists = [(&TOOLS, &mut tools), (&PROMPTS, &mut prompts)];
+            truncate_together(lists, limit, |list, kept| {
+                cut.borrow_mut().push((list.method, kept));
+            });
+            assert_eq!((tools.len(), prompts.len()), expected);
+            assert_eq!(cut.into_inner(), told);
+        }
+    }
 
     #[test]
     fn pages_are_read_in_linear_time() {
