@@ -11,7 +11,8 @@ mod way;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// Checks that a file below Dormouse's data folder counts: that nobody but its user and root can
 /// have written it, or can put one there. Where others have, or could have, that is logged, once.
@@ -29,7 +30,7 @@ pub fn counts(file: &Path, data: &Path) -> bool {
 /// Logs a warning, if it has not been logged yet: files are looked at often.
 pub fn warn_once(warning: String) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut told = TOLD.lock();
     if !told.contains(&warning) {
         tracing::warn!("{warning}");
         told.insert(warning);
@@ -95,6 +96,28 @@ pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
          hint: have root give it to you (`chown`) if all that is in it is yours, or remove it",
         path.display()
     )))
+}
+
+/// Makes a folder private, unless there is something in it and others could write to it.
+///
+/// # Errors
+/// Others could write to it, it is another user's ([`io::ErrorKind::PermissionDenied`]), or it cannot
+/// be made private.
+#[cfg(unix)]
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    use std::fs::{Permissions, metadata, read_dir, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let before = metadata(folder)?;
+    // Root could make another user's folder private, too, who would go on writing to it.
+    check_owner(folder, &before)?;
+    set_permissions(folder, Permissions::from_mode(0o700))?;
+    // Nobody else can add anything by now.
+    if way::is_open(folder, &before, true) && read_dir(folder)?.next().is_some() {
+        set_permissions(folder, before.permissions())?;
+        return Err(way::is_open_to_others(folder, &before));
+    }
+    Ok(())
 }
 
 /// Returns the number of the user that a folder belongs to, where that is neither this one nor root.

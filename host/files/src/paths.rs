@@ -188,20 +188,17 @@ pub fn open_own(path: &Path, options: &mut OpenOptions) -> std::io::Result<File>
     Ok(file)
 }
 
-/// Makes a folder that only its user can look into, or makes an existing one private.
+/// Makes a folder that only its user can look into, or makes an existing one private. One that others
+/// could write to stays as it is where there is anything in it: as a private one, all of that would
+/// count.
 ///
 /// # Errors
-/// It cannot be made, or it is somebody else's.
+/// It cannot be made, it is somebody else's, or others could write to it.
 pub fn make_private(folder: &Path) -> std::io::Result<()> {
     crate::replace::make_folder(folder)?;
+    // On Windows, what is below the user's own folder is theirs alone already.
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // Root could make another user's folder private, too, who would go on writing to it.
-        crate::ownership::check_owner(folder, &std::fs::metadata(folder)?)?;
-        // On Windows, what is below the user's own folder is theirs alone already.
-        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
-    }
+    crate::ownership::make_private(folder)?;
     Ok(())
 }
 
@@ -284,6 +281,39 @@ mod tests {
         assert!(error.contains("theirs` is another user's"), "{error}");
         assert!(lock(&theirs.join("lock")).is_err());
         assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 0);
+    }
+
+    /// What others could have written would count in a private folder.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_others_could_write_to_is_made_private_while_it_is_empty() {
+        use std::fs::{Permissions, metadata, set_permissions, write};
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mode = || metadata(folder.path()).unwrap().permissions().mode() & 0o7777;
+        for (open, is_refused) in [
+            (0o755, false),
+            (0o750, false),
+            (0o770, true),
+            (0o777, true),
+            (0o1777, true),
+        ] {
+            set_permissions(folder.path(), Permissions::from_mode(open)).unwrap();
+            make_private(folder.path()).unwrap();
+            assert_eq!(mode(), 0o700);
+            let file = folder.path().join("x");
+            write(&file, "").unwrap();
+            set_permissions(folder.path(), Permissions::from_mode(open)).unwrap();
+            let made = make_private(folder.path());
+            assert_eq!(made.is_err(), is_refused, "{open:o}");
+            if let Err(error) = made {
+                assert!(error.to_string().contains("by others (mode"), "{error}");
+                assert_eq!(mode(), open);
+                assert!(lock(&folder.path().join("lock")).is_err());
+            }
+            std::fs::remove_file(file).unwrap();
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub enum Access {
 /// never a part of one. A link stays a link: the file behind it is replaced.
 ///
 /// # Errors
-/// The file cannot be written, is read-only, or is a folder.
+/// The file cannot be written, is read-only, or is a folder or a device.
 pub fn replace(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<()> {
     let (temporary, target) = prepare(file, bytes, access)?;
     temporary.persist(&target)?;
@@ -142,6 +142,9 @@ fn prepare(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<(NamedTe
         if metadata.is_dir() {
             bail!("it is a folder\nhint: name a file in it");
         }
+        if !metadata.is_file() {
+            bail!("it is no file, but something like a device or a pipe\nhint: name a file");
+        }
         // Replacing a file asks nobody whether it may be written to. Where its
         // permissions are to be others, what they are now means nothing.
         let given = matches!(access, Access::Given(_));
@@ -155,6 +158,14 @@ fn prepare(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<(NamedTe
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;
     Ok((temporary, target))
+}
+
+/// Whether a file is one that is made beside others to take their place, or was taken away from
+/// there: what is in it is not for anybody.
+#[must_use]
+pub fn is_temporary(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(PREFIX))
 }
 
 /// Returns the extension of a file, with its dot.
@@ -229,8 +240,11 @@ pub fn remove_if(
         return Ok(false);
     }
     let folder = real.parent().context("it is in no folder")?;
+    sweep(folder, &suffix(&real), ABANDONED);
     let aside = tempfile::Builder::new()
         .prefix(PREFIX)
+        .rand_bytes(RANDOM)
+        .suffix(&suffix(&real))
         .tempfile_in(folder)?
         .into_temp_path();
     fs::rename(&real, &aside)?;

@@ -25,7 +25,7 @@ mod unseen;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::{Listing, Stamp, read_regular_file};
@@ -33,6 +33,7 @@ use dormouse_config::{ChangePolicy, Fingerprint};
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
 use dormouse_upstream::Offered;
+use parking_lot::Mutex;
 
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
@@ -92,7 +93,7 @@ impl Store {
         if stamps.iter().all(Option::is_none) {
             return None;
         }
-        if let Some((at, known)) = self.lock().get(of)
+        if let Some((at, known)) = self.known.lock().get(of)
             && *at == stamps
         {
             return Some(Arc::clone(known));
@@ -106,7 +107,9 @@ impl Store {
                 return None;
             }
         };
-        self.lock().insert(of.clone(), (stamps, Arc::clone(&known)));
+        self.known
+            .lock()
+            .insert(of.clone(), (stamps, Arc::clone(&known)));
         Some(known)
     }
 
@@ -224,10 +227,15 @@ impl Store {
     }
 
     fn read_record(file: &Path) -> anyhow::Result<Option<Record>> {
-        if !counts(file) {
-            return Ok(None);
-        }
         let shown = file.display();
+        if !counts(file) {
+            return match file.try_exists() {
+                Ok(false) => Ok(None),
+                _ => Err(Damaged::NotKept).with_context(|| {
+                    format!("`{shown}` does not count, and so nothing of that server is seen")
+                }),
+            };
+        }
         let cannot = || format!("`{shown}` cannot be read");
         let Some(bytes) = read_regular_file(file, MAX_RECORD_BYTES).with_context(cannot)? else {
             return Ok(None);
@@ -254,7 +262,7 @@ impl Store {
             Ok(Some(record)) => Recorded::Readable(Box::new(record)),
             Ok(None) => Recorded::Missing,
             Err(error) => match error.downcast_ref::<Damaged>() {
-                Some(Damaged::Unreadable(_)) => Recorded::Damaged,
+                Some(Damaged::Unreadable(_) | Damaged::NotKept) => Recorded::Damaged,
                 // What cannot be read at the moment, or was written by a later Dormouse, is
                 // not replaced: what its user has seen is in it.
                 Some(Damaged::Newer(_)) | None => return Err(error),
@@ -267,9 +275,9 @@ impl Store {
         let file = self.file(&of);
         if is_damaged {
             let kept = file.with_extension("json.damaged");
-            std::fs::read(&file)
+            read_regular_file(&file, MAX_RECORD_BYTES)
                 .map_err(anyhow::Error::from)
-                .and_then(|bytes| replace(&kept, &bytes, Access::Private))
+                .and_then(|bytes| replace(&kept, &bytes.unwrap_or_default(), Access::Private))
                 .with_context(|| format!("`{}` cannot be written", kept.display()))?;
         }
         write(&file, &record).with_context(|| format!("`{}` cannot be written", file.display()))?;
@@ -295,10 +303,6 @@ impl Store {
     #[must_use]
     pub fn file(&self, of: &Fingerprint) -> PathBuf {
         self.folder.join(format!("{}.json", of.file_stem()))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamps, Arc<KnownUpstream>)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -541,6 +541,9 @@ pub enum Damaged {
     /// The file is no valid record.
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
+    /// Others can have written the file.
+    #[error("others can have written it")]
+    NotKept,
     /// The file is from a later version of Dormouse.
     #[error("it was written by a newer Dormouse (format `{0}`)")]
     Newer(u32),

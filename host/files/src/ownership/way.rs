@@ -92,12 +92,7 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         let is_open = is_reachable && is_open(&path, &metadata, is_own);
         let is_shared = metadata.is_dir() && metadata.mode() & STICKY != 0 && !is_own;
         if is_open && !is_shared {
-            return Err(refused(format!(
-                "`{}` can be written to by others (mode {:o}), and so nothing in it counts\n\
-                 hint: `chmod go-w '{0}'`, if all that is in it is yours",
-                path.display(),
-                metadata.mode() & 0o7777
-            )));
+            return Err(is_open_to_others(&path, &metadata));
         }
         way.push(Passed {
             path,
@@ -108,8 +103,17 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
     Ok(true)
 }
 
+pub(super) fn is_open_to_others(path: &Path, metadata: &Metadata) -> io::Error {
+    refused(format!(
+        "`{}` can be written to by others (mode {:o}), and so nothing in it counts\n\
+         hint: `chmod go-w '{0}'`, if all that is in it is yours",
+        path.display(),
+        metadata.mode() & 0o7777
+    ))
+}
+
 /// Whether others may write to a file or folder. What is Dormouse's own, no group may either.
-fn is_open(path: &Path, metadata: &Metadata, is_own: bool) -> bool {
+pub(super) fn is_open(path: &Path, metadata: &Metadata, is_own: bool) -> bool {
     let mode = metadata.mode();
     // With an access control list, these bits are those of all whom it names.
     let is_private_group = || {

@@ -199,3 +199,32 @@ fn what_killed_processes_have_left_is_removed_when_it_is_old() {
     assert!(!folder.path().join(left[0]).exists());
     assert!(kept.iter().all(|name| folder.path().join(name).exists()));
 }
+
+/// A link may lead to a device, which would be gone for the whole system.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, link) = (folder.path().join("socket"), folder.path().join("link"));
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::os::unix::fs::symlink(&socket, &link).unwrap();
+    for path in [&socket, &link] {
+        for replaced in [
+            replace(path, b"x", Access::Private),
+            replace_if(path, b"x", Access::Kept, |_| Ok(true)).map(drop),
+        ] {
+            let error = replaced.unwrap_err().to_string();
+            assert!(error.starts_with("it is no file"), "{error}");
+        }
+    }
+    assert!(!fs::metadata(&socket).unwrap().is_file());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn files_that_take_the_place_of_others_are_known_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let (temporary, target) = prepare(&folder.path().join("a.toml"), b"x", Access::Kept).unwrap();
+    assert!(is_temporary(temporary.path()));
+    assert!(!is_temporary(&target));
+}
