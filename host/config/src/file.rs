@@ -116,7 +116,7 @@ pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
 /// the rest.
 ///
 /// # Errors
-/// The text is not TOML.
+/// The text is not TOML, or its servers are not in tables.
 pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
     let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
     config.ok_or(Invalid { problems })
@@ -139,7 +139,8 @@ pub fn parse_of_project(
     (config.unwrap_or_default(), problems)
 }
 
-/// Reads a text, and finds its problems. No configuration where the text is not TOML.
+/// Reads a text, and finds its problems. No configuration where the text is not TOML, or its servers
+/// are not in tables.
 fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
     let text = reader.text;
     let mut config = None;
@@ -148,7 +149,7 @@ fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
         return (None, reader.problems);
     }
     match Document::parse(text) {
-        Ok(document) => reader.top(document.as_table(), config.insert(Config::default())),
+        Ok(document) => config = reader.top(document.as_table()),
         Err(error) => {
             // Several lines can be in it, and only the first says what is wrong.
             let message = error.message().lines().next().unwrap_or_default();
@@ -179,7 +180,10 @@ fn bytes(text: &str) -> Result<usize, &'static str> {
 }
 
 impl Reader<'_> {
-    fn top(&mut self, table: &dyn TableLike, config: &mut Config) {
+    /// Reads the whole file. None where nobody knows which servers it has, and what it says of
+    /// others.
+    fn top(&mut self, table: &dyn TableLike) -> Option<Config> {
+        let mut config = Config::default();
         // Places of those problems that are told with a server.
         let mut of_servers = BTreeSet::new();
         if let Some(item) = table.get("discovery") {
@@ -205,9 +209,10 @@ impl Reader<'_> {
                     let problems = self.problems.get(before..).unwrap_or_default();
                     // What its user has said there of servers is not known, so that none of these
                     // is used.
-                    let is_servers = nearest(key, TOP.iter().copied()) == Some("servers");
-                    let meant = item.as_table_like().filter(|_| is_servers);
-                    for (name, _) in meant.iter().flat_map(|meant| meant.iter()) {
+                    if nearest(key, TOP.iter().copied()) != Some("servers") {
+                        continue;
+                    }
+                    for (name, _) in item.as_table_like()?.iter() {
                         config.refused.push(RefusedServer {
                             written_name: name.to_owned(),
                             origin: Origin {
@@ -224,9 +229,7 @@ impl Reader<'_> {
                     continue;
                 }
             }
-            let Some(servers) = self.table(item, "servers") else {
-                continue;
-            };
+            let servers = self.table(item, "servers")?;
             if let Some((name, _)) = servers.iter().nth(self.max_servers) {
                 let message = format!("there are more than {} servers", self.max_servers);
                 self.problem(key_span(servers, name), message, None);
@@ -284,6 +287,7 @@ impl Reader<'_> {
         let others = self.problems.iter().enumerate();
         let others = others.filter(|(index, _)| !of_servers.contains(index));
         config.problems = others.map(|(_, problem)| problem.clone()).collect();
+        Some(config)
     }
 
     fn discovery(&mut self, item: &Item) -> DiscoveryConfig {

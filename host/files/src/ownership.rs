@@ -111,9 +111,14 @@ pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let before = metadata(folder)?;
     // Root could make another user's folder private, too, who would go on writing to it.
     check_owner(folder, &before)?;
+    let is_filled = || Ok::<_, io::Error>(read_dir(folder)?.next().is_some());
+    let is_open = way::is_open(folder, &before, true);
+    if is_open && is_filled()? {
+        return Err(way::is_open_to_others(folder, &before));
+    }
     set_permissions(folder, Permissions::from_mode(0o700))?;
     // Nobody else can add anything by now.
-    if way::is_open(folder, &before, true) && read_dir(folder)?.next().is_some() {
+    if is_open && is_filled()? {
         set_permissions(folder, before.permissions())?;
         return Err(way::is_open_to_others(folder, &before));
     }

@@ -37,8 +37,12 @@ impl RecordedFolders {
     pub fn known(&self) -> anyhow::Result<RealPaths> {
         let shown = self.file.display();
         let folder = self.file.parent().unwrap_or(Path::new(""));
-        if !ownership::counts(&self.file, folder) {
-            return Ok(RealPaths::new());
+        if !ownership::counts(&self.file, folder) && self.file.try_exists().unwrap_or(true) {
+            anyhow::bail!(
+                "`{shown}` can have been written by others, so that nobody knows where the granted \
+                 folders were\n\
+                 hint: delete it, if the folders in your configuration are still those that you mean"
+            );
         }
         let bytes = dormouse_catalog::read_regular_file(&self.file, MAX_FILE_BYTES)
             .with_context(|| format!("`{shown}` cannot be read"))?;
@@ -130,5 +134,23 @@ mod tests {
         assert!(recorded.record_anew(&RealPaths::new()).is_err());
         let text = std::fs::read_to_string(folder.path().join("folders.json"));
         assert_eq!(text.unwrap(), "{");
+    }
+
+    /// Where links lead now need not be what was granted.
+    #[test]
+    fn what_others_can_have_written_is_not_recorded_anew() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let recorded = RecordedFolders::new(folder.path());
+        let written = BTreeSet::from([PathBuf::from("/a")]);
+        recorded.record(&written).unwrap();
+        let file = folder.path().join("folders.json");
+        let mode = PermissionsExt::from_mode(0o666);
+        std::fs::set_permissions(&file, mode).unwrap();
+        let error = recorded.record(&written).unwrap_err().to_string();
+        assert!(error.contains("written by others"), "{error}");
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(recorded.record(&written).unwrap().len(), 1);
     }
 }

@@ -83,8 +83,13 @@ impl Policy {
     ) {
         let root = &document.root;
         let only = root.get("allowManagedMcpServersOnly");
-        if !is_understood(document) {
-            self.add_unread(scope, &document.file);
+        let is_understood = match scope {
+            Scope::Managed => is_understood(document),
+            Scope::User => has_understood_denials(&document.root),
+            _ => true,
+        };
+        if !is_understood {
+            self.unread.get_or_insert_with(|| document.file.clone());
         }
         let most = match project_of(scope) {
             Some(_) => MAX_RULES,
@@ -159,19 +164,23 @@ impl Policy {
 /// Whether the lists of a file are written as lists are. What is not may mean anything: where
 /// administrators have written it, it may deny all.
 fn is_understood(document: &Document) -> bool {
-    let is_list = |key: &str| {
-        let node = document.root.get(key);
-        node.is_none_or(|node| matches!(node.value, Value::List(_)))
-    };
-    let denied = document.root.get(DENIED).map(Node::items);
-    let denied = denied.unwrap_or_default();
-    let is_table = |item: &Node| matches!(item.value, Value::Table(_));
-    let is_table_of_settings = matches!(document.root.value, Value::Table(_));
-    is_table_of_settings
+    let allowed = document.root.get(ALLOWED);
+    matches!(document.root.value, Value::Table(_))
         && !document.text.trim().is_empty()
-        && is_list(ALLOWED)
-        && is_list(DENIED)
-        && (denied.is_empty() || denied.iter().any(is_table))
+        && allowed.is_none_or(|node| matches!(node.value, Value::List(_)))
+        && has_understood_denials(&document.root)
+}
+
+/// Whether the list of denied servers, if there is one, is written as such lists are.
+fn has_understood_denials(root: &Node) -> bool {
+    let is_table = |item: &Node| matches!(item.value, Value::Table(_));
+    root.get(DENIED).is_none_or(|denied| {
+        let denied = match &denied.value {
+            Value::List(denied) => denied,
+            _ => return false,
+        };
+        denied.is_empty() || denied.iter().any(is_table)
+    })
 }
 
 impl Reached {

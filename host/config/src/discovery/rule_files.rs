@@ -59,9 +59,8 @@ pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, P
 fn in_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
-    let is_policy = |file: &PathBuf| {
-        file.extension().is_some_and(|end| end == "toml") && !is_temporary(file)
-    };
+    let is_policy =
+        |file: &PathBuf| file.extension().is_some_and(|end| end == "toml") && !is_temporary(file);
     let mut files: Vec<_> = files.filter(is_policy).take(MAX_FILES + 1).collect();
     if files.len() > MAX_FILES {
         return vec![folder.to_owned()];

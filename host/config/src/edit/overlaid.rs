@@ -16,6 +16,10 @@ pub(super) fn merge(overlay: &dyn TableLike, table: &mut dyn TableLike) {
             None => said.clone(),
         };
         table.insert(key, merged);
+        // What its user has noted above it.
+        if let (Some(said), Some(mut own)) = (overlay.key(key), table.key_mut(key)) {
+            *own.leaf_decor_mut() = said.leaf_decor().clone();
+        }
     }
 }
 
@@ -103,4 +107,24 @@ fn texts(item: &Item) -> Vec<String> {
     items
         .filter_map(|item| item.as_str().map(str::to_owned))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use toml_edit::DocumentMut;
+
+    use super::*;
+
+    #[test]
+    fn what_its_user_has_noted_stays() {
+        let said = "# why\nexclude_tools = ['b'] # that\n# slow\nlimits = { timeout = '5s' }\n";
+        let said: DocumentMut = said.parse().unwrap();
+        let mut own: DocumentMut = "command = ['x']\nexclude_tools = ['a']\n".parse().unwrap();
+        merge(said.as_table(), own.as_table_mut());
+        assert_eq!(
+            own.to_string(),
+            "command = ['x']\n# why\nexclude_tools = ['b', \"a\"] # that\n# slow\n\
+             limits = { timeout = '5s' }\n"
+        );
+    }
 }

@@ -463,6 +463,28 @@ fn a_syntax_error_has_a_place() {
     }
 }
 
+/// What is meant may be that a server is switched off.
+#[test]
+fn servers_that_are_not_in_tables_are_no_configuration() {
+    for text in [
+        "servers = 5\n",
+        "servers = 'x'\n",
+        "servers = [{ name = 's', enabled = false }]\n",
+        "[[servers]]\nname = 's'\nenabled = false\n",
+        "[[server]]\nname = 's'\nenabled = false\n",
+    ] {
+        let Invalid { problems } = parse_usable(Path::new(FILE), text).unwrap_err();
+        assert!(problems[0].message.contains("`server"), "{problems:?}");
+    }
+    for text in [
+        "[server.s]\nenabled = false\n",
+        "servers = {}\n",
+        "other = 5\n",
+    ] {
+        assert!(parse_usable(Path::new(FILE), text).is_ok(), "{text}");
+    }
+}
+
 #[test]
 fn all_problems_are_told_and_the_other_servers_still_read() {
     let (config, problems) = parse(

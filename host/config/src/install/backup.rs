@@ -5,7 +5,7 @@
 //! run has made of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
@@ -247,7 +247,15 @@ impl Run {
         let Some(copy) = &saved.copy else {
             return Ok(None);
         };
-        let copy = self.folder.join(copy);
+        let mut parts = Path::new(copy).components();
+        let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else {
+            bail!(
+                "the backup `{}` names a file that is in another folder, so what it is of is not \
+                 put back",
+                visible_path(&self.folder)
+            );
+        };
+        let copy = self.folder.join(name);
         let text = file::read(&copy)?;
         let text = text.with_context(|| format!("the backup `{}` is gone", visible_path(&copy)))?;
         Ok(Some(text))

@@ -22,9 +22,11 @@ fn what_others_can_have_written_does_not_count() {
         ([0o755, 0o777, 0o600], false),
         ([0o755, 0o755, 0o666], false),
         ([0o755, 0o755, 0o664], false),
-        // Nobody else gets there.
-        ([0o700, 0o777, 0o666], true),
-        ([0o755, 0o700, 0o666], true),
+        // A folder of Dormouse's own that is private now need not have been so before.
+        ([0o700, 0o777, 0o600], false),
+        ([0o700, 0o700, 0o666], false),
+        ([0o755, 0o700, 0o666], false),
+        ([0o700, 0o755, 0o644], true),
     ] {
         for (path, mode) in [&data, &inner, &file].into_iter().zip(modes) {
             std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -40,6 +42,12 @@ fn what_others_can_have_written_does_not_count() {
         }
     }
     assert!(counts(&data.join("none/none"), &data));
+    // Nobody else gets there.
+    for path in [&data, &file] {
+        std::fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
+    }
+    std::fs::set_permissions(all.path(), Permissions::from_mode(0o700)).unwrap();
+    assert!(counts(&file, &data));
 }
 
 #[test]

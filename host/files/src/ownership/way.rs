@@ -88,7 +88,7 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
             }));
             continue;
         }
-        // Where nobody else gets into a folder, the modes of what is in it say nothing.
+        // Where nobody else gets into a folder of the user's, the modes of what is in it say nothing.
         let is_open = is_reachable && is_open(&path, &metadata, is_own);
         let is_shared = metadata.is_dir() && metadata.mode() & STICKY != 0 && !is_own;
         if is_open && !is_shared {
@@ -96,7 +96,8 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         }
         way.push(Passed {
             path,
-            is_reachable: is_reachable && metadata.mode() & 0o011 != 0,
+            // Dormouse makes its own folders private, whatever was done in there before that.
+            is_reachable: is_reachable && (is_own || metadata.mode() & 0o011 != 0),
             is_shared: is_open,
         });
     }

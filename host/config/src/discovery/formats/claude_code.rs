@@ -81,6 +81,8 @@ pub(in crate::discovery) struct DeniedTools<'n> {
     of_names: HashMap<&'n str, Vec<&'n str>>,
     /// Rules with a `*`, which may stand for a part of a server's name.
     patterns: Vec<&'n str>,
+    /// Whether there are settings of which nobody finds out what they deny.
+    is_unknown: bool,
 }
 
 /// Beginning of the names that Claude Code has for tools of servers.
@@ -94,9 +96,9 @@ impl<'n> DeniedTools<'n> {
     pub(in crate::discovery) fn of(settings: &[&'n Node]) -> Self {
         let mut all: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut patterns = Vec::new();
-        let deny = |node: &&'n Node| node.get("permissions")?.get("deny");
-        let rules = settings.iter().filter_map(deny).flat_map(Node::items);
-        for rule in rules.filter_map(Node::text) {
+        let lists: Option<Vec<_>> = settings.iter().map(|node| denials(node)).collect();
+        let is_unknown = lists.is_none();
+        for rule in lists.into_iter().flatten().flatten() {
             let head = rule.split_once('*').map(|(head, _)| head);
             if head.is_some_and(|head| head.starts_with(OPEN) || OPEN.starts_with(head)) {
                 patterns.push(rule);
@@ -117,6 +119,7 @@ impl<'n> DeniedTools<'n> {
         Self {
             of_names: all,
             patterns,
+            is_unknown,
         }
     }
 
@@ -125,7 +128,7 @@ impl<'n> DeniedTools<'n> {
     pub(in crate::discovery) fn of_server(&self, server: &str) -> Vec<String> {
         let named = self.of_names.get(&*plain(server)).map(Vec::as_slice);
         let named = named.unwrap_or_default();
-        if self.patterns.len().max(named.len()) > tool_names::MAX_NAMES {
+        if self.is_unknown || self.patterns.len().max(named.len()) > tool_names::MAX_NAMES {
             return tool_names::all();
         }
         let named = named.iter().filter(|tool| !tool.is_empty());
@@ -135,6 +138,18 @@ impl<'n> DeniedTools<'n> {
         let all = named.map(|tool| (*tool).to_owned()).chain(patterns);
         let mut known = HashSet::new();
         all.filter(|tool| known.insert(tool.clone())).collect()
+    }
+}
+
+/// Returns what settings deny; none where nobody finds that out.
+fn denials(settings: &Node) -> Option<Vec<&str>> {
+    let permissions = settings.get("permissions");
+    match permissions.map(|permissions| &permissions.value) {
+        Some(Value::List(_) | Value::Text(_)) => None,
+        _ => match permissions.and_then(|permissions| permissions.get("deny")) {
+            Some(list) => tool_names::denials_of(list),
+            None => Some(Vec::new()),
+        },
     }
 }
 

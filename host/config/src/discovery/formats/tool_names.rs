@@ -20,23 +20,29 @@ const MAX_PARTS: usize = 8;
 /// Returns the texts of lists of what a client denies. One text alone is a list of it, and what can
 /// name nothing is left out. None where nobody finds out what is denied, because there are lists or
 /// tables in a list, or too many texts.
-pub(super) fn denials<'n>(lists: impl Iterator<Item = &'n Node>) -> Option<Vec<&'n str>> {
+pub(super) fn denials<'n>(mut lists: impl Iterator<Item = &'n Node>) -> Option<Vec<&'n str>> {
+    let denials = lists.try_fold(Vec::new(), |mut all, list| {
+        all.extend(denials_of(list)?);
+        Some(all)
+    })?;
+    (denials.len() <= MAX_NAMES).then_some(denials)
+}
+
+/// Does the same as [`denials`] for one list, however many texts are in it.
+pub(super) fn denials_of(list: &Node) -> Option<Vec<&str>> {
+    let nodes = match &list.value {
+        Value::List(items) => items,
+        _ => std::slice::from_ref(list),
+    };
     let mut denials = Vec::new();
-    for list in lists {
-        let nodes = match &list.value {
-            Value::Null => continue,
-            Value::List(items) => items,
-            _ => std::slice::from_ref(list),
-        };
-        for node in nodes {
-            match &node.value {
-                Value::Text(text) => denials.push(text.as_str()),
-                Value::List(_) | Value::Table(_) => return None,
-                _ => {}
-            }
+    for node in nodes {
+        match &node.value {
+            Value::Text(text) => denials.push(text.as_str()),
+            Value::List(_) | Value::Table(_) => return None,
+            _ => {}
         }
     }
-    (denials.len() <= MAX_NAMES).then_some(denials)
+    Some(denials)
 }
 
 /// Returns what denies all tools of a server.

@@ -540,6 +540,41 @@ fn geminis_policies_are_told() {
     }
 }
 
+/// Claude Code's settings may mean what Dormouse does not know.
+#[test]
+fn permissions_of_claude_code_that_are_no_list_deny_all() {
+    for (settings, shown) in [
+        (
+            r#"{"permissions": {"deny": ["mcp__s__write"]}}"#,
+            ["read"].as_slice(),
+        ),
+        (r#"{"permissions": {"deny": "mcp__s__write"}}"#, &["read"]),
+        (
+            r#"{"permissions": {"deny": ["mcp__s__write", 7, null]}}"#,
+            &["read"],
+        ),
+        (r#"{"permissions": {"deny": {"mcp__s__write": true}}}"#, &[]),
+        (r#"{"permissions": {"deny": [["mcp__s__write"]]}}"#, &[]),
+        (r#"{"permissions": [{"deny": ["mcp__s__write"]}]}"#, &[]),
+        (r#"{"permissions": {"deny": null}}"#, &["read", "write"]),
+        (r#"{"permissions": null}"#, &["read", "write"]),
+        (r#"{"permissions": {}}"#, &["read", "write"]),
+    ] {
+        let home = Home::empty();
+        home.write(
+            "home/.claude.json",
+            r#"{"mcpServers": {"s": {"command": "x"}}}"#,
+        );
+        home.write("home/.claude/settings.json", settings);
+        let discovery = discover_all(&home.around(), &[Client::ClaudeCode], &Inputs::new());
+        let filter = &discovery.found[0].server.bridge().unwrap().filter;
+        let found = ["read", "write"]
+            .into_iter()
+            .filter(|tool| filter.shows(tool));
+        assert_eq!(found.collect::<Vec<_>>(), shown, "{settings}");
+    }
+}
+
 /// What is not read may deny a server.
 #[test]
 fn of_too_many_policies_of_geminis_nobody_knows_what_they_deny() {

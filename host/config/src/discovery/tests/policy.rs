@@ -108,6 +108,23 @@ fn what_is_denied_and_what_is_not_allowed() {
     }
 }
 
+/// What the user denies in a way that Dormouse does not know may be any server.
+#[test]
+fn denials_of_the_user_that_are_no_list_deny_all() {
+    for (text, expected) in [
+        (r#"{"deniedMcpServers": ["git"]}"#, "git local web other"),
+        (
+            r#"{"deniedMcpServers": {"serverName": "git"}}"#,
+            "git local web other",
+        ),
+        (r#"{"deniedMcpServers": "git"}"#, "git local web other"),
+        (r#"{"deniedMcpServers": [], "allowedMcpServers": null}"#, ""),
+        ("", ""),
+    ] {
+        assert_eq!(names(&[(USER, text)]), expected, "{text}");
+    }
+}
+
 /// Settings that cannot be read may deny anything, the user's as well: Claude Code may read what
 /// Dormouse cannot.
 #[test]

@@ -71,6 +71,25 @@ fn what_was_changed_comes_back_unless_it_was_edited() {
     assert!(last(&backups).is_none());
 }
 
+/// Nothing is put back from elsewhere, whoever has written the manifest.
+#[test]
+fn a_copy_is_in_the_folder_of_its_run() {
+    let home = tempfile::tempdir().unwrap();
+    let (backups, file) = (home.path().join("backups"), home.path().join("a.json"));
+    fs::write(&file, "before").unwrap();
+    let made = change(file.clone(), Some("before"), "after");
+    keep(&backups, "import", &[&made]).unwrap();
+    made.make().unwrap();
+    let theirs = home.path().join("theirs");
+    fs::write(&theirs, "theirs").unwrap();
+    for copy in [theirs.to_str().unwrap(), "../../theirs", "..", ""] {
+        let mut run = last(&backups).unwrap();
+        run.manifest.files[0].copy = Some(copy.to_owned());
+        let error = run.undo(true, &|_, _| None).unwrap_err().to_string();
+        assert!(error.contains("in another folder"), "{copy}: {error}");
+    }
+}
+
 #[test]
 fn a_run_that_cannot_be_read_hides_no_other() {
     let home = tempfile::tempdir().unwrap();
