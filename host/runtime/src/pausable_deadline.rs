@@ -244,8 +244,6 @@ impl Clock {
     }
 }
 
-impl Shared {}
-
 impl Drop for Pause {
     fn drop(&mut self) {
         let mut clock = self.shared.clock.lock();

@@ -77,8 +77,6 @@ fn marked(level: &str, logger: Option<&str>, text: &str) -> String {
     }
 }
 
-impl Shown {}
-
 /// Hides the progress line and holds log messages until this is dropped.
 struct Still(Arc<Shown>);
 

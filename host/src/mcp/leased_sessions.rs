@@ -77,8 +77,6 @@ pub(super) struct LeasedSession {
     id: SessionId,
 }
 
-impl LeasedSessions {}
-
 impl Untold {
     fn put(&mut self, key: LeaseKey, text: String) {
         if self.texts.insert(key.clone(), text).is_some() {

@@ -22,8 +22,6 @@ pub struct Changes {
 #[derive(Debug, Default)]
 struct WantedResources(Mutex<HashMap<Arc<str>, usize>>);
 
-impl WantedResources {}
-
 /// One client's interest in a resource, until this is dropped.
 #[derive(Debug)]
 pub(super) struct WantedResource {
