@@ -1,5 +1,5 @@
-//! The column "knows nothing of" of ARCHITECTURE.md, held against the dependency tree and, where a
-//! row is no crate, against the sources.
+//! ARCHITECTURE.md: its column "knows nothing of", held against the dependency tree and, where a row is
+//! no crate, against the sources; and the files, modules and types that it names.
 
 #![allow(
     clippy::unwrap_used,
@@ -183,4 +183,89 @@ fn whoever_knows_something_is_found() {
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].package.as_deref(), Some("b"));
     assert_eq!(rows[0].unknown, ["MCP", "tokio"]);
+}
+
+/// Names in ARCHITECTURE.md of what other crates have.
+const OF_OTHER_CRATES: [&str; 1] = ["set_hostcall_fuel"];
+
+/// Words before the name of what they define.
+const DEFINITIONS: [&str; 8] = [
+    "const", "enum", "fn", "mod", "static", "struct", "trait", "type",
+];
+
+/// Files of the workspace, and the names that are defined in its sources.
+#[derive(Default)]
+struct Sources {
+    files: Vec<String>,
+    names: BTreeSet<String>,
+}
+
+impl Sources {
+    fn read(&mut self, workspace: &Path, folder: &Path) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy();
+            if name.starts_with('.') || name == "target" || name == "node_modules" {
+                continue;
+            }
+            let within = path.strip_prefix(workspace).unwrap();
+            self.files.push(format!("/{}", within.display()));
+            self.names
+                .insert(path.file_stem().unwrap().to_string_lossy().into_owned());
+            if path.is_dir() {
+                self.read(workspace, &path);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let mut words = text
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .filter(|word| !word.is_empty());
+                while let Some(word) = words.next() {
+                    if DEFINITIONS.contains(&word) {
+                        self.names.extend(words.next().map(str::to_owned));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns what a name stands for that is not there.
+    fn missing<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(".rs") || text.contains('/') && text.ends_with('/') {
+            let path = format!("/{}", text.trim_end_matches('/'));
+            let is_there = self.files.iter().any(|file| file.ends_with(&path));
+            return (!is_there).then_some(text);
+        }
+        let mut parts = text.split("::");
+        // What comes first may be the short name of a crate.
+        parts.next().filter(|first| first.chars().all(is_word))?;
+        let mut parts = parts.filter(|part| part.chars().all(is_word));
+        parts.find(|part| !self.names.contains(*part) && !OF_OTHER_CRATES.contains(part))
+    }
+}
+
+#[test]
+fn what_architecture_names_is_there() {
+    let workspace = artifacts::workspace();
+    let mut sources = Sources::default();
+    sources.read(&workspace, &workspace);
+    for page in ["ARCHITECTURE.md", "docs/terms.md"] {
+        let text = fs::read_to_string(workspace.join(page)).unwrap();
+        let spans = text
+            .lines()
+            .flat_map(|line| line.split('`').skip(1).step_by(2));
+        let missing: Vec<_> = spans.filter_map(|span| sources.missing(span)).collect();
+        assert!(missing.is_empty(), "{page}: {missing:#?}");
+    }
+    for (name, is_missing) in [
+        ("host/src/roster/snapshot.rs", false),
+        ("host/src/roster/none.rs", true),
+        ("roster::Snapshot", false),
+        ("roster::Snapshots", true),
+        ("discovery/formats/", false),
+        ("discovery/none/", true),
+        ("tools/list", false),
+    ] {
+        assert_eq!(sources.missing(name).is_some(), is_missing, "{name}");
+    }
 }
