@@ -221,6 +221,8 @@ struct Expansion<'a> {
     inner: Vec<&'a Value>,
     /// Number of nodes that validators evaluate several times.
     looked_at: u64,
+    /// Whether a schema leads back to itself with the same value.
+    leads_back: bool,
 }
 
 impl<'a> Expansion<'a> {
@@ -235,8 +237,11 @@ impl<'a> Expansion<'a> {
             ));
         }
         match self.in_place.get(&std::ptr::from_ref(schema)) {
-            // The schema leads back to itself with the same value, which a validator detects.
-            Some(None) => return Ok(1),
+            // A validator detects that.
+            Some(None) => {
+                self.leads_back = true;
+                return Ok(1);
+            }
             Some(Some(nodes)) => return Ok(*nodes),
             None => {}
         }
@@ -274,6 +279,14 @@ impl<'a> Expansion<'a> {
         self.in_place(self.root, 0)?;
         while let Some(part) = self.inner.pop() {
             self.in_place(part, 0)?;
+        }
+        // To find what is unevaluated, each way through such schemas is followed by itself: their
+        // number is not the one that was counted, and MCP's schemas have no use for any.
+        if self.leads_back && has_any(self.root, &UNEVALUATED) {
+            return Err(format!(
+                "leads back to itself for the same value, and has `{}` or `{}`",
+                UNEVALUATED[0], UNEVALUATED[1]
+            ));
         }
         Ok(())
     }
@@ -334,6 +347,7 @@ impl SchemaCost {
             in_place: HashMap::new(),
             inner: Vec::new(),
             looked_at: 0,
+            leads_back: false,
         };
         expansion.all_in_place()?;
         let mut total = Total {

@@ -68,6 +68,43 @@ fn what_is_looked_at_again_counts_again() {
     assert!(SchemaCost::of(&schema).is_err());
 }
 
+/// Each way through such schemas is followed when they are compiled: of what is counted once, there
+/// are as many as there are ways.
+#[test]
+fn what_leads_back_to_itself_for_one_value_has_nothing_unevaluated() {
+    for keyword in UNEVALUATED {
+        for own in ["allOf", "anyOf", "if"] {
+            let to = |name: String| json!({ "$ref": format!("#/$defs/{name}") });
+            let lists = |all: Vec<Value>| match own {
+                "if" => json!({ "if": all[0], "then": all[1], "else": all[1], keyword: false }),
+                own => json!({ own: all, keyword: false }),
+            };
+            let mut definitions = Map::from_iter([("X".to_owned(), json!({}))]);
+            for level in 0..30 {
+                let before = match level {
+                    0 => to("X".to_owned()),
+                    _ => to(format!("B{}", level - 1)),
+                };
+                let back = to(format!("B{level}"));
+                let parts = vec![back, before.clone(), before];
+                definitions.insert(format!("L{level}"), lists(parts));
+                let back = json!({ "allOf": [to(format!("L{level}"))] });
+                definitions.insert(format!("B{level}"), back);
+            }
+            let all: Vec<_> = (0..30).map(|level| to(format!("L{level}"))).collect();
+            let schema = json!({ "properties": { "x": { "allOf": all } }, "$defs": definitions });
+            let why = SchemaCost::of(&schema).unwrap_err();
+            assert!(why.contains("itself for the same value"), "{own}: {why}");
+        }
+    }
+    // What leads back to itself for parts of the value is as usual.
+    let tree = json!({
+        "properties": { "child": { "$ref": "#" } },
+        "unevaluatedProperties": false,
+    });
+    assert!(SchemaCost::of(&tree).is_ok());
+}
+
 /// A schema that many others refer to costs no more for one value: validators follow the parts of
 /// the value.
 #[test]
