@@ -211,12 +211,26 @@ fn text_steps(text: &str) -> u64 {
     (text.len() / TEXT_PER_STEP) as u64
 }
 
+/// Schemas that apply to one value.
+#[derive(Clone, Copy)]
+struct InPlace {
+    nodes: u64,
+    /// Number of schemas that lead into one another, at most.
+    levels: usize,
+}
+
+impl InPlace {
+    fn leaf(nodes: u64) -> Self {
+        Self { nodes, levels: 0 }
+    }
+}
+
 /// Counts the nodes of a schema, with all references followed.
 struct Expansion<'a> {
     root: &'a Value,
-    /// Number of schemas that apply to one value where each part is; none for parts that are being
-    /// counted.
-    in_place: HashMap<*const Value, Option<u64>>,
+    /// Counts of the schemas that apply to one value where each part is; none for parts that are
+    /// being counted.
+    in_place: HashMap<*const Value, Option<InPlace>>,
     /// Schemas for parts of the value that have not been counted yet.
     inner: Vec<&'a Value>,
     /// Number of nodes that validators evaluate several times.
@@ -227,37 +241,43 @@ struct Expansion<'a> {
 
 impl<'a> Expansion<'a> {
     /// Counts the schemas that apply to one value, whatever it is.
-    fn in_place(&mut self, schema: &'a Value, depth: usize) -> Result<u64, String> {
+    fn in_place(&mut self, schema: &'a Value, depth: usize) -> Result<InPlace, String> {
         let Value::Object(members) = schema else {
-            return Ok(1);
+            return Ok(InPlace::leaf(1));
         };
-        if depth > MAX_DEPTH {
+        let known = self.in_place.get(&std::ptr::from_ref(schema)).copied();
+        let levels = known.flatten().map_or(0, |known| known.levels);
+        if depth.saturating_add(levels) > MAX_DEPTH {
             return Err(format!(
                 "leads deeper than {MAX_DEPTH} schemas into one another"
             ));
         }
-        match self.in_place.get(&std::ptr::from_ref(schema)) {
+        match known {
             // A validator detects that.
             Some(None) => {
                 self.leads_back = true;
-                return Ok(1);
+                return Ok(InPlace::leaf(1));
             }
-            Some(Some(nodes)) => return Ok(*nodes),
+            Some(Some(known)) => return Ok(known),
             None => {}
         }
         self.in_place.insert(schema, None);
         let parts = Parts::of(members);
         let mut nodes = 0_u64;
+        let mut levels = 0;
+        let mut add = |part: InPlace| {
+            nodes = nodes.saturating_add(part.nodes);
+            levels = levels.max(part.levels + 1);
+        };
         for part in parts.in_place {
-            nodes = nodes.saturating_add(self.in_place(part, depth + 1)?);
+            add(self.in_place(part, depth + 1)?);
         }
         for reference in parts.references {
-            let target = match resolve(self.root, reference) {
+            add(match resolve(self.root, reference) {
                 Some(Target::Schema(target)) => self.in_place(target, depth + 1)?,
-                Some(Target::Meta) => META_NODES,
-                None => 1,
-            };
-            nodes = nodes.saturating_add(target);
+                Some(Target::Meta) => InPlace::leaf(META_NODES),
+                None => InPlace::leaf(1),
+            });
         }
         nodes = nodes.saturating_mul(parts.looks).saturating_add(parts.own);
         self.inner.extend(parts.inner);
@@ -270,8 +290,9 @@ impl<'a> Expansion<'a> {
                  references are followed"
             ));
         }
-        self.in_place.insert(schema, Some(nodes));
-        Ok(nodes)
+        let counted = InPlace { nodes, levels };
+        self.in_place.insert(schema, Some(counted));
+        Ok(counted)
     }
 
     /// Counts the schemas of all parts.

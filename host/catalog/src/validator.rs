@@ -173,9 +173,9 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
     })
 }
 
-/// Checks that a schema is valid, like [`validator`], for schemas that validate no value here: its
-/// patterns are not compiled, which takes hundreds of times as long as reading them, and too much
-/// memory. A server may list thousands of schemas.
+/// Checks that a schema is valid, like [`validator`], for schemas that validate no value here: neither
+/// it nor its patterns are compiled, which takes hundreds of times as long as reading them, and too
+/// much memory. A server may list thousands of schemas.
 ///
 /// # Errors
 /// Errors of [`validator`].
@@ -199,10 +199,7 @@ pub fn check_schema(schema: &Value) -> Result<(), SchemaError> {
     if !references.can_be_compiled() {
         return Ok(());
     }
-    match options(MAX_ONE_PATTERN_BYTES).build(&compiled) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(SchemaError::Invalid(problem(&error))),
-    }
+    jsonschema::meta::validate(&compiled).map_err(|error| SchemaError::Invalid(problem(&error)))
 }
 
 fn options(pattern_bytes: usize) -> jsonschema::ValidationOptions<'static> {

@@ -68,6 +68,24 @@ fn what_is_looked_at_again_counts_again() {
     assert!(SchemaCost::of(&schema).is_err());
 }
 
+#[test]
+fn a_long_way_is_found_from_either_end() {
+    for (levels, is_fine) in [(200, true), (600, false)] {
+        let to = |level: usize| json!({ "$ref": format!("#/$defs/d{level}") });
+        let mut definitions = Map::from_iter([("d0".to_owned(), json!({}))]);
+        for level in 1..levels {
+            definitions.insert(format!("d{level}"), json!({ "not": to(level - 1) }));
+        }
+        let up: Vec<_> = (0..levels).map(to).collect();
+        let down: Vec<_> = (0..levels).rev().map(to).collect();
+        for all in [up, down] {
+            let schema = json!({ "allOf": all, "$defs": definitions });
+            let cost = SchemaCost::of(&schema);
+            assert_eq!(cost.is_ok(), is_fine, "{levels}: {cost:?}");
+        }
+    }
+}
+
 /// Each way through such schemas is followed when they are compiled: of what is counted once, there
 /// are as many as there are ways.
 #[test]
