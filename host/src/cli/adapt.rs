@@ -15,7 +15,7 @@ use dormouse_runtime::Code;
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
-use super::{output, sync, tools};
+use super::{component, output, sync, tools};
 use crate::roster::{Places, Roster};
 use crate::store::Store;
 
@@ -42,6 +42,7 @@ impl Adapt {
         let server = &self.server;
         let bridge = bridge(places, server)?;
         refuse_secrets(server, &bridge.written)?;
+        component::check_replaceable(&self.output)?;
         let store = Store::of(&places.data);
         if store.read(&bridge.fingerprint)?.is_none() {
             for (_, outcome, _) in sync::sync(places, std::slice::from_ref(server))?.0 {

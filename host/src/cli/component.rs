@@ -1,10 +1,13 @@
 //! Component files that users name.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use dormouse_catalog::{Entry, Problem, ReadError, read, read_regular_file};
 use dormouse_runtime::NotOffered;
+use dormouse_text::visible::visible_path;
 use dormouse_wit::{Finding, Severity};
 
 use super::output::{self, BAD, DOUBTFUL, HINT};
@@ -45,6 +48,32 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         return Err(told_by_path(error));
     }
     content(path)
+}
+
+/// Checks that a file may be replaced by a component: it is not there, is empty or is WebAssembly.
+pub(super) fn check_replaceable(target: &Path) -> anyhow::Result<()> {
+    const MAGIC: [u8; 4] = *b"\0asm";
+    let Ok(metadata) = target.metadata() else {
+        return Ok(());
+    };
+    let shown = visible_path(target);
+    if metadata.permissions().readonly() {
+        bail!(
+            "`{shown}` is read-only\nhint: give yourself permission to write to it, or name another \
+             file with `--output`"
+        );
+    }
+    let mut start = [0; MAGIC.len()];
+    let is_other = metadata.is_file()
+        && metadata.len() > 0
+        && File::open(target).is_ok_and(|mut file| {
+            let _ = file.read_exact(&mut start);
+            start != MAGIC
+        });
+    if is_other {
+        bail!("`{shown}` is there, and is no component\nhint: remove it, or name another file");
+    }
+    Ok(())
 }
 
 /// Reads all of a file.

@@ -290,9 +290,7 @@ fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) 
         ));
     }
     let said = decision.said(&discovery.found);
-    if !first.own.missing.is_empty() {
-        text.push_str(", switched off for now");
-    } else if said.as_ref().is_some_and(|said| !said.enabled) {
+    if said.as_ref().is_some_and(|said| !said.enabled) {
         text.push_str(", switched off as it is there");
     }
     // Until now one of both was shown, and the other one was not.

@@ -95,8 +95,9 @@ fn told(server: &str, failure: Failure) -> anyhow::Error {
              nothing to log in to\nhint: remove it from `headers` of `{server}` to log in with OAuth"
         ),
         Failure::NoOAuth { url, why } => anyhow!(
-            "`{url}` does not say how to log in, so it may want no login ({})\n\
-             hint: `dormouse sync {server}` shows whether it answers without one",
+            "`{url}` does not say how to log in with OAuth ({})\n\
+             hint: `dormouse sync {server}` shows whether it answers without a login; if it does not, \
+             it takes a key, which belongs into `headers` of `{server}`",
             output::first_line(&why, MAX_WHY_CHARACTERS)
         ),
         failure => failure.into(),

@@ -113,16 +113,7 @@ impl Pack {
                 .map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         };
         let target = self.output.as_deref().unwrap_or(&self.file);
-        if target
-            .metadata()
-            .is_ok_and(|target| target.permissions().readonly())
-        {
-            bail!(
-                "`{}` is read-only\nhint: give yourself permission to write to it, or name another \
-                 file with `--output`",
-                target.display()
-            );
-        }
+        component::check_replaceable(target)?;
         // What is made of a file may be used by whoever may use that one.
         let access = Access::Given(self.file.metadata()?.permissions());
         replace(target, &packed, access)

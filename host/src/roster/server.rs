@@ -372,9 +372,14 @@ impl Server {
     /// name.
     #[must_use]
     pub fn why_left_out(&self, tool: &str) -> String {
-        let place = match self.config.origin.client {
-            Some(client) => format!("the files of `{client}`, or in dormouse.toml"),
-            None => "dormouse.toml".to_owned(),
+        let bridge = self.config.bridge();
+        let rules = bridge.into_iter().flat_map(|bridge| bridge.rules.iter());
+        let hides = rules.filter(|(_, rule)| !rule.filter.shows(tool));
+        let clients: Vec<_> = hides.map(|(client, _)| format!("`{client}`")).collect();
+        let place = match (self.config.origin.client, clients.is_empty()) {
+            (Some(_), false) => format!("the files of {}, or in dormouse.toml", clients.join(", ")),
+            (Some(client), true) => format!("the files of `{client}`, or in dormouse.toml"),
+            (None, _) => "dormouse.toml".to_owned(),
         };
         format!("has `{tool}`, but a list of tools leaves it out: one in {place}")
     }

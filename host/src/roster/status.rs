@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
-use dormouse_config::{Adapter, UntrustedProject};
+use dormouse_config::{Adapter, ServerConfig, UntrustedProject};
+use dormouse_launch::Launch;
 use dormouse_runtime::Phase;
 use dormouse_text::visible::visible_path;
 use serde::{Deserialize, Serialize};
@@ -284,12 +285,24 @@ fn without_upstream(server: &Server) -> Option<String> {
     ))
 }
 
-/// Returns the error of a server whose upstream wants its user to log in.
+/// Returns the error of a server whose upstream wants to know its user.
 #[must_use]
-pub fn wants_login(server: &str) -> String {
+pub fn wants_login(config: &ServerConfig) -> String {
+    let server = &config.name;
+    let launch = config.bridge().map(|bridge| &bridge.launch);
+    if let Some(Launch::Http(http)) = launch
+        && let mut names = http.headers.keys()
+        && names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    {
+        return format!(
+            "its upstream refuses the `Authorization` header that is configured for it\n\
+             hint: correct it in `headers` of `{server}`, or remove it to log in with OAuth"
+        );
+    }
     format!(
         "its upstream wants to know you first\n\
-         hint: call one of its tools, or run `dormouse login {server}`"
+         hint: call one of its tools, or run `dormouse login {server}`; if it takes a key, put that \
+         into `headers`"
     )
 }
 
@@ -323,7 +336,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
         errors.push(lacking);
         (State::NeedsConfig, None)
     } else if upstream.needs_auth.is_some() {
-        errors.push(wants_login(&config.name));
+        errors.push(wants_login(config));
         (State::NeedsAuth, None)
     } else {
         let phase = slot.map_or(Phase::Known, |slot| slot.phase());
@@ -332,7 +345,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
         let failed = bridge.and_then(|bridge| roster.store.failed_start(&bridge.fingerprint));
         match phase {
             Phase::Known if failed.as_ref().is_some_and(|failed| failed.needs_login) => {
-                errors.push(wants_login(&config.name));
+                errors.push(wants_login(config));
                 (State::NeedsAuth, None)
             }
             Phase::Known if failed.is_some() => {

@@ -3,6 +3,7 @@
 use dormouse_upstream::{Lost, without_blocking};
 
 use super::Roster;
+use super::status::wants_login;
 use crate::store::Asker;
 
 /// Number of items that an upstream turned out to offer.
@@ -41,7 +42,7 @@ impl Roster {
         let offered = offered.map_err(|lost| {
             self.store.note_failed_start(&bridge.fingerprint, &lost);
             match lost {
-                Lost::Auth { .. } => format!("{lost}\nhint: `dormouse login {server}` does that"),
+                Lost::Auth { .. } => wants_login(config),
                 lost => lost.to_string(),
             }
         })?;

@@ -15,7 +15,15 @@ fn servers_become_components() {
     );
     all.configure(&all.cursor(), &["notes"]);
     let file = all.home.path().join("notes.wasm").display().to_string();
-    all.run(&["adapt", "notes", "-o", &file]);
+    // What is no component is not written over.
+    fs::write(&file, "precious").unwrap();
+    let refused = all.fails(&["adapt", "notes", "-o", &file]);
+    assert!(refused.contains("is no component"), "{refused}");
+    assert_eq!(fs::read(&file).unwrap(), b"precious");
+    fs::remove_file(&file).unwrap();
+    for _ in 0..2 {
+        all.run(&["adapt", "notes", "-o", &file]);
+    }
     assert_eq!(all.starts("notes"), 1);
     let bytes = fs::read(&file).unwrap();
     let secret = b"hunter-two";

@@ -172,18 +172,18 @@ impl Filling<'_, '_> {
                     needed,
                 } => match self.filler.filled_variable(&variable, &at) {
                     Some(value) => Some(format!("{prefix}{value}")),
-                    None => {
-                        if needed {
-                            self.filler.need(
-                                Some(&at),
-                                format!(
-                                    "set the environment variable {}, which `{at}` is made of",
-                                    quoted(&variable)
-                                ),
-                            );
-                        }
-                        None
+                    None if needed => {
+                        self.filler.need(
+                            Some(&at),
+                            format!(
+                                "set the environment variable {}, which `{at}` is made of",
+                                quoted(&variable)
+                            ),
+                        );
+                        // Without it, this would look like a server that asks for none.
+                        Some(format!("{prefix}${{{variable}}}"))
                     }
+                    None => None,
                 },
             };
             if let Some(value) = value {

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
 use super::leaving::Leaving;
-use super::questions::{take_out_shared, take_out_working};
+use super::questions::{take_out_shared, take_out_waiting};
 use super::seen::{Seen, changed_meanwhile};
 use super::staying::{staying, take_out_unread};
 use super::{Change, edit, entry, own_entry, server};
@@ -94,7 +94,7 @@ pub fn import(
 ) -> anyhow::Result<Import> {
     let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
     let unread = take_out_unread(&mut decisions, discovery);
-    let working = take_out_working(&mut decisions, &discovery.found);
+    let waiting = take_out_waiting(&mut decisions, &discovery.found);
     let shared = take_out_shared(&mut decisions, &discovery.found, config);
     let taken = decisions.iter().flat_map(|decision| &decision.found);
     let taken = taken.filter_map(|index| discovery.found.get(*index));
@@ -123,7 +123,7 @@ pub fn import(
     });
     leaving.left.extend(denied);
     leaving.left.extend(unread);
-    leaving.left.extend(working);
+    leaving.left.extend(waiting);
     leaving.left.extend(shared);
     let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
     let left_by: Vec<Client> = leaving.replaced.iter().map(|(client, _)| *client).collect();
@@ -175,7 +175,7 @@ fn own(
                     said: decision.said(found),
                     call_timeout: decision.call_timeout(found).unwrap_or(usual),
                 };
-                let table = server::table(&decision.name, first, &from, &taken);
+                let table = server::table(first, &from, &taken);
                 ServerChange::Table(Box::new(table))
             }
             _ => {

@@ -12,9 +12,10 @@ use crate::{Config, FillSource};
 /// Server that asks a question already, and the answer where that is known.
 type Asker<'a> = (&'a str, Option<&'a Secret>);
 
-/// Removes the servers that Dormouse starts as they are in their client's file, and that would wait
-/// for a person once they are in `dormouse.toml`. Returns sentences on the removed servers.
-pub(super) fn take_out_working(decisions: &mut Vec<Decision>, found: &[Found]) -> Vec<String> {
+/// Removes the servers that would wait for a person once they are in `dormouse.toml`: those that
+/// have something in them that only their client fills in, in its own places, and those that Dormouse
+/// starts as they are in their client's file. Returns sentences on the removed servers.
+pub(super) fn take_out_waiting(decisions: &mut Vec<Decision>, found: &[Found]) -> Vec<String> {
     let mut told = Vec::new();
     decisions.retain(|decision| {
         let first = decision.found.first().and_then(|first| found.get(*first));
@@ -24,12 +25,18 @@ pub(super) fn take_out_working(decisions: &mut Vec<Decision>, found: &[Found]) -
         let waits = first.own.missing.iter().chain(&first.own.unanswered);
         let waits: String = waits.map(|sentence| format!("\n  {sentence}")).collect();
         let works = first.server.bridge();
-        if waits.is_empty() || works.is_none_or(|bridge| !bridge.needs.is_empty()) {
+        let works = works.is_some_and(|bridge| bridge.needs.is_empty());
+        if waits.is_empty() || !works && first.own.missing.is_empty() {
             return true;
         }
+        let why = match works {
+            true => {
+                "Dormouse starts it as it is there, and in dormouse.toml it would wait for this"
+            }
+            false => "in dormouse.toml it would wait for this, wherever it is used",
+        };
         told.push(format!(
-            "`{}` of {} is not taken over: Dormouse starts it as it is there, and in dormouse.toml \
-             it would wait for this:{waits}\n\
+            "`{}` of {} is not taken over: {why}:{waits}\n\
              hint: do that first, and then import it; until then it is used where it is",
             first.written_name.escape_debug(),
             first.server.origin,

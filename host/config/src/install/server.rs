@@ -18,17 +18,16 @@ pub(super) struct Taken {
 }
 
 /// Makes the table of a server that a client has, for `dormouse.toml`. `from` are the clients that
-/// load it themselves, and so are not to be shown it a second time. A server with something in it
-/// that only its client can fill in is off, with a comment that says what to write.
+/// load it themselves, and so are not to be shown it a second time.
 #[must_use]
-pub(super) fn table(name: &str, found: &Found, from: &[Client], shown: &Taken) -> Table {
+pub(super) fn table(found: &Found, from: &[Client], shown: &Taken) -> Table {
     let said = shown.said.as_ref();
     let (mut table, (secrets, texts)) = launch_keys(&found.own.launch);
     let mut put = |key: &str, value: Value| {
         table.insert(key, Item::Value(value));
     };
     let enabled = said.map_or(found.server.enabled, |said| said.enabled);
-    if !(enabled && found.own.missing.is_empty()) {
+    if !enabled {
         put("enabled", false.into());
     }
     if let Some(bridge) = found.server.bridge() {
@@ -61,14 +60,11 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client], shown: &Taken) -
     }
     let mut prefix = String::from("\n");
     let own = &found.own;
-    let comments = own.missing.iter().chain(&own.unanswered).chain(&own.notes);
+    let comments = own.unanswered.iter().chain(&own.notes);
     for comment in comments {
         // A stranger's text must not begin another line.
         let comment: String = comment.chars().filter(|c| !c.is_control()).collect();
         prefix.push_str(&format!("# {comment}\n"));
-    }
-    if !found.own.missing.is_empty() {
-        prefix.push_str(&format!("# Then switch it on: dormouse enable {name}\n"));
     }
     table.decor_mut().set_prefix(prefix);
     table

@@ -34,7 +34,7 @@ impl Rows {
             && bridge.needs.is_empty()
         {
             let told = match failed.needs_login {
-                true => wants_login(&server.name),
+                true => wants_login(server),
                 false => format!(
                     "its last start, {} ago, has failed: {}\nhint: `dormouse sync {}` tries again",
                     span(failed.seconds_ago()),

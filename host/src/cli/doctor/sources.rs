@@ -29,9 +29,15 @@ impl Rows {
                 SourceState::Missing => missing += 1,
                 SourceState::Read { servers, problems } => {
                     let servers = output::counted(*servers as u64, "server");
-                    self.ok(&about, format!("{shown}: {servers}"));
                     // Of a project that nobody trusts, nothing is repeated.
                     let trusted = all.is_trusted_scope(&source.scope);
+                    if !trusted && !problems.is_empty() {
+                        let what = "something in it cannot be read\nhint: `dormouse trust` in its \
+                                    folder shows what";
+                        self.warning(&about, format!("{shown}: {servers}; {what}"));
+                        continue;
+                    }
+                    self.ok(&about, format!("{shown}: {servers}"));
                     for problem in problems.iter().filter(|_| trusted) {
                         let problem = problem.to_string();
                         if told.insert(problem.clone()) {

@@ -186,6 +186,33 @@ fn servers(key: &str, servers: &[(&str, &str)]) -> String {
 
 const CODE: &str = "home/.config/Code/User/mcp.json";
 
+/// What only its client fills in, in each project something else, has no place in `dormouse.toml`: a
+/// table without it would switch the server off wherever it works now.
+#[test]
+fn what_only_its_client_can_fill_in_leaves_a_server_where_it_is() {
+    for (args, is_taken) in [
+        ("${workspaceFolder}", false),
+        ("${workspaceFolderBasename}/a", false),
+        ("${env:DORMOUSE_UNSET}", true),
+        ("a", true),
+    ] {
+        for project in [false, true] {
+            let home = Home::empty();
+            if project {
+                home.write("project/.git/HEAD", "");
+            }
+            home.write(
+                "home/.cursor/mcp.json",
+                format!(r#"{{"mcpServers": {{"s": {{"command": "x", "args": ["{args}"]}}}}}}"#),
+            );
+            let (text, left) = imported(&home);
+            assert_eq!(text.contains("[servers.s]"), is_taken, "{args}: {text}");
+            let told = left.iter().any(|left| left.contains("is not taken over"));
+            assert_eq!(told, !is_taken, "{args}: {left:?}");
+        }
+    }
+}
+
 #[test]
 fn no_server_is_asked_for_another_ones_secret() {
     let home = Home::empty();

@@ -296,3 +296,25 @@ fn servers_of_different_variables_are_two_while_none_is_set() {
     assert_eq!(shown([Some("a"), Some("b")]), "first second");
     assert_eq!(shown([Some("a"), Some("a")]), "first");
 }
+
+/// A server that wants a token is not one that wants none, also while the token is not there.
+#[test]
+fn a_missing_token_does_not_hide_the_server_without_one() {
+    let url = "http://127.0.0.1:9/mcp";
+    let codex = format!("[mcp_servers.a]\nurl = '{url}'\nbearer_token_env_var = 'NOT_THERE'\n");
+    let gemini = format!(r#"{{"mcpServers": {{"b": {{"httpUrl": "{url}"}}}}}}"#);
+    let claude = format!(r#"{{"mcpServers": {{"b": {{"type": "http", "url": "{url}"}}}}}}"#);
+    for (file, text) in [
+        ("home/.gemini/settings.json", gemini),
+        ("home/.claude.json", claude),
+    ] {
+        let home = Home::empty();
+        home.write("home/.codex/config.toml", &codex);
+        home.write(file, text);
+        let clients: Vec<_> = Client::all().collect();
+        let discovery = discover_all(&home.around(), &clients, &Inputs::new());
+        let merged = merge(&discovery, &|_| true);
+        let needs = |name: &str| merged.servers[name].server.bridge().unwrap().needs.len();
+        assert_eq!((needs("a"), needs("b")), (1, 0), "{file}");
+    }
+}
