@@ -146,7 +146,7 @@ mod tests {
         let written = BTreeSet::from([PathBuf::from("/a")]);
         recorded.record(&written).unwrap();
         let file = folder.path().join("folders.json");
-        let mode = PermissionsExt::from_mode(0o666);
+        let mode = std::fs::Permissions::from_mode(0o666);
         std::fs::set_permissions(&file, mode).unwrap();
         let error = recorded.record(&written).unwrap_err().to_string();
         assert!(error.contains("written by others"), "{error}");
