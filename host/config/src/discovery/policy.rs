@@ -174,12 +174,9 @@ fn is_understood(document: &Document) -> bool {
 /// Whether the list of denied servers, if there is one, is written as such lists are.
 fn has_understood_denials(root: &Node) -> bool {
     let is_table = |item: &Node| matches!(item.value, Value::Table(_));
-    root.get(DENIED).is_none_or(|denied| {
-        let denied = match &denied.value {
-            Value::List(denied) => denied,
-            _ => return false,
-        };
-        denied.is_empty() || denied.iter().any(is_table)
+    root.get(DENIED).is_none_or(|denied| match &denied.value {
+        Value::List(denied) => denied.is_empty() || denied.iter().any(is_table),
+        _ => false,
     })
 }
 
