@@ -144,7 +144,7 @@ fn a_token_that_is_never_good_is_tried_a_few_times() {
     let output = scene.home.run(&["sync", "notes"]).unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("`dormouse login notes` does that"), "{said}");
+    assert!(said.contains("run `dormouse login notes`"), "{said}");
     let tries = || ["/mcp", "/token"].map(|path| scene.site.count("POST", path));
     let [sent, given] = tries();
     assert!((1..=4).contains(&sent), "it was tried {sent} times");
