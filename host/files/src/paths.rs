@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 0);
     }
 
-    /// What others could have written would count in a private folder.
+    /// Files that others could have written would count in a private folder.
     #[cfg(unix)]
     #[test]
     fn a_folder_that_others_could_write_to_is_made_private_while_it_is_empty() {

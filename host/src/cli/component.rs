@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use dormouse_catalog::{Entry, Problem, ReadError, read, read_regular_file};
+use dormouse_catalog::{Entry, Problem, ReadError, open_regular_file, read, read_regular_file};
 use dormouse_runtime::NotOffered;
 use dormouse_text::visible::visible_path;
 use dormouse_wit::{Finding, Severity};
@@ -63,14 +63,12 @@ pub(super) fn check_replaceable(target: &Path) -> anyhow::Result<()> {
              file with `--output`"
         );
     }
-    let mut start = [0; MAGIC.len()];
-    let is_other = metadata.is_file()
-        && metadata.len() > 0
-        && File::open(target).is_ok_and(|mut file| {
-            let _ = file.read_exact(&mut start);
-            start != MAGIC
-        });
-    if is_other {
+    let is_other = |mut file: File| {
+        let mut start = [0; MAGIC.len()];
+        let _ = file.read_exact(&mut start);
+        start != MAGIC
+    };
+    if metadata.len() > 0 && open_regular_file(target).is_ok_and(is_other) {
         bail!("`{shown}` is there, and is no component\nhint: remove it, or name another file");
     }
     Ok(())

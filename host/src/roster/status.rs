@@ -291,8 +291,7 @@ pub fn wants_login(config: &ServerConfig) -> String {
     let server = &config.name;
     let launch = config.bridge().map(|bridge| &bridge.launch);
     if let Some(Launch::Http(http)) = launch
-        && let mut names = http.headers.keys()
-        && names.any(|name| name.eq_ignore_ascii_case("authorization"))
+        && http.has_authorization()
     {
         return format!(
             "its upstream refuses the `Authorization` header that is configured for it\n\

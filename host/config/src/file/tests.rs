@@ -463,7 +463,7 @@ fn a_syntax_error_has_a_place() {
     }
 }
 
-/// What is meant may be that a server is switched off.
+/// Such a file may be meant to switch a server off.
 #[test]
 fn servers_that_are_not_in_tables_are_no_configuration() {
     for text in [

@@ -58,13 +58,12 @@ fn closed_up(text: &str) -> Cow<'_, str> {
 /// Replaces the brackets of what looks like the mark of a server's words, as it is written and as it
 /// looks where Markdown and HTML are rendered.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
-    let as_written = match text.contains(is_bracket) {
-        true => {
-            let written = text.char_indices().map(|(at, c)| (at, c.len_utf8(), c));
-            without_brackets(text, written.rev())
-        }
-        false => Cow::Borrowed(text),
-    };
+    // Nothing else is shown as a bracket.
+    if !text.contains(|c| c == '&' || is_bracket(c)) {
+        return Cow::Borrowed(text);
+    }
+    let written = text.char_indices().map(|(at, c)| (at, c.len_utf8(), c));
+    let as_written = without_brackets(text, written.rev());
     if !has_markup(&as_written) {
         return as_written;
     }

@@ -575,7 +575,7 @@ fn permissions_of_claude_code_that_are_no_list_deny_all() {
     }
 }
 
-/// What is not read may deny a server.
+/// Policies that are not read may deny a server.
 #[test]
 fn of_too_many_policies_of_geminis_nobody_knows_what_they_deny() {
     for (count, is_on) in [(200, true), (201, false)] {

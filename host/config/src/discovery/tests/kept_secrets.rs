@@ -186,8 +186,8 @@ fn servers(key: &str, servers: &[(&str, &str)]) -> String {
 
 const CODE: &str = "home/.config/Code/User/mcp.json";
 
-/// What only its client fills in, in each project something else, has no place in `dormouse.toml`: a
-/// table without it would switch the server off wherever it works now.
+/// Values that only a client fills in, in each project others, have no place in `dormouse.toml`: a
+/// table without them would switch the server off wherever it works now.
 #[test]
 fn what_only_its_client_can_fill_in_leaves_a_server_where_it_is() {
     for (args, is_taken) in [

@@ -108,7 +108,7 @@ fn what_is_denied_and_what_is_not_allowed() {
     }
 }
 
-/// What the user denies in a way that Dormouse does not know may be any server.
+/// Denials that are written in a way that Dormouse does not know may be of any server.
 #[test]
 fn denials_of_the_user_that_are_no_list_deny_all() {
     for (text, expected) in [
