@@ -511,6 +511,25 @@ impl Configured {
         });
     }
 
+    /// Returns the project whose servers nobody has trusted, as far as these are something for a
+    /// client: none where it loads all of them itself. All of them where the client is not known.
+    #[must_use]
+    pub fn untrusted_for(&self, client: Option<Client>) -> Option<UntrustedProject> {
+        let all = self.untrusted.clone()?;
+        let Some(client) = client else {
+            return Some(all);
+        };
+        // Of one name, the first client's is taken.
+        let mut taken: BTreeMap<&String, Option<Client>> = BTreeMap::new();
+        for (name, origin) in self.entries_of_untrusted_projects() {
+            let first = taken.entry(name).or_insert(origin.client);
+            *first = (*first).min(origin.client);
+        }
+        let others = taken.values().filter(|first| **first != Some(client));
+        let servers = others.count();
+        (servers > 0).then_some(UntrustedProject { servers, ..all })
+    }
+
     /// Returns the names that no server of a project's has.
     #[must_use]
     pub fn reserved_names(&self) -> &ReservedNames {
@@ -534,11 +553,19 @@ impl Configured {
 
     /// Returns the names of the servers in the files of projects that are not trusted.
     fn names_of_untrusted_projects(&self) -> impl Iterator<Item = &String> {
+        self.entries_of_untrusted_projects().map(|(name, _)| name)
+    }
+
+    /// Returns the servers in the files of projects that are not trusted, by name, each with its
+    /// place.
+    fn entries_of_untrusted_projects(&self) -> impl Iterator<Item = (&String, &Origin)> {
         let found = self.found.found.iter().map(|found| &found.server);
         let filled = self.of_project.iter().chain(found);
-        let filled = filled.filter(|server| !self.is_trusted(&server.origin));
-        let counted = self.found.counted.iter().map(|server| &server.name);
-        filled.map(|server| &server.name).chain(counted)
+        let filled = filled.map(|server| (&server.name, &server.origin));
+        let counted = self.found.counted.iter();
+        let counted = counted.map(|server| (&server.name, &server.origin));
+        let filled = filled.filter(|(_, origin)| !self.is_trusted(origin));
+        filled.chain(counted)
     }
 
     /// Returns the user's servers that have lost their names to others, be these a project's or the

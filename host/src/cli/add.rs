@@ -13,7 +13,7 @@ use dormouse_config::{Configured, name};
 
 use super::Cli;
 use super::grants::GrantArgs;
-use super::install::Then;
+use super::install::{self, Then};
 use super::output;
 use crate::roster::Places;
 use plugin::Plugin;
@@ -140,10 +140,13 @@ fn misuse(text: &str) -> anyhow::Error {
         .into()
 }
 
-/// Warns of servers that are shown no longer, or shown twice, because of one that was added to a
-/// file.
-fn warn_of_others(configured: &Configured, name: &str, file: &Path) {
-    warn_of_overridden(configured, name, file);
+/// Warns of what a server that was added changes elsewhere, or needs there: servers that are shown
+/// no longer, or twice, and variables that a client does not pass.
+fn warn_of_others(configured: &Configured, name: &str, places: &Places) {
+    warn_of_overridden(configured, name, &places.config);
+    for missing in install::not_passed(configured.servers.get(name), places) {
+        output::warn(&missing);
+    }
     for twin in configured.reached_in_the_same_way(name) {
         output::warn(&format!(
             "`{twin}` is reached in the same way, and what both have is shown twice\n\

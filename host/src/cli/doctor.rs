@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
-use super::{Format, component, describe, hosts, output};
+use super::{Format, component, describe, hosts, install, output};
 use crate::control;
 use crate::roster::{Gone, PendingApprovals, Places, Roster, Status, folders};
 use crate::store::Trust;
@@ -154,6 +154,9 @@ impl Rows {
         }
         for (_, doubt) in folders::doubts(&all) {
             self.warning("grants", doubt);
+        }
+        for missing in install::not_passed(all.servers.values(), places) {
+            self.warning("variables", missing);
         }
         if connect {
             self.connect(places);

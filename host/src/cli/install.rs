@@ -12,9 +12,10 @@ use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
 use dormouse_config::install::{Change, Program, Reach, backup, diff};
-use dormouse_config::{Client, Config, Configured, Scope, install as files};
+use dormouse_config::{Client, Config, Configured, Scope, ServerConfig, install as files};
 use dormouse_launch::Secret;
 use dormouse_policy::Limits;
+use dormouse_text::visible::visible_path;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::Sync;
@@ -313,8 +314,33 @@ pub(super) fn variables(
     let own = config.servers.values();
     let own = own.filter_map(|server| server.bridge().map(|bridge| &bridge.written));
     let launches = own.chain(found.map(|found| &found.own.launch));
-    let names = files::needed_variables(launches, &around.env);
+    let mut names = files::needed_variables(launches, &around.env);
+    let plugins = config.servers.values();
+    names.extend(plugins.flat_map(|server| server.grants.env.iter().cloned()));
     names.into_iter().collect()
+}
+
+/// Returns the texts on variables that servers need and that clients do not pass to Dormouse.
+pub(super) fn not_passed<'s>(
+    servers: impl IntoIterator<Item = &'s ServerConfig>,
+    places: &Places,
+) -> Vec<String> {
+    let Some(around) = &places.around else {
+        return Vec::new();
+    };
+    let missing = files::not_passed(servers, around).into_iter();
+    let told = missing.map(|missing| {
+        let names = missing.variables.iter();
+        let names = names.map(|name| format!("`{name}`")).collect::<Vec<_>>();
+        format!(
+            "{client} starts Dormouse without {}, which servers of yours need: {} names the \
+             variables that it passes\nhint: `dormouse install {client}` adds these",
+            names.join(", "),
+            visible_path(&missing.file),
+            client = missing.client,
+        )
+    });
+    told.collect()
 }
 
 /// Shows the new contents of files.

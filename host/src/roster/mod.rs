@@ -564,7 +564,7 @@ impl Roster {
                 (name, next)
             })
             .collect();
-        let untrusted = config.untrusted.clone();
+        let untrusted = config.untrusted_for(self.places.client);
         let same = old.untrusted() == untrusted.as_ref()
             && servers.len() == old.servers().len()
             && servers

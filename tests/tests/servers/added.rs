@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::scripted::Scripted;
+use super::scripted::{Scripted, write};
 
 /// Returns the text of the user's own configuration.
 fn configuration(all: &Scripted) -> String {
@@ -78,6 +78,32 @@ fn who_takes_a_name_hears_whose_it_was() {
     all.run(&["remove", "notes"]);
     let (_, said) = add(&all, &["other", "--no-sync", "--", "true"]);
     assert!(!said.contains("shown no longer"), "{said}");
+}
+
+/// Codex passes only the variables that its entry for Dormouse names.
+#[test]
+fn a_variable_that_codex_does_not_pass_is_told() {
+    let all = Scripted::new();
+    let entry = all.home.path().join(".codex/config.toml");
+    write(&entry, "");
+    all.run(&["install", "codex", "--no-sync"]);
+    let words = ["notes", "--no-sync", "--env", "NOTES_TOKEN", "--", "true"];
+    let (code, said) = add(&all, &words);
+    assert_eq!(code, Some(0), "{said}");
+    let doctor = || all.run_in(all.home.path(), &["doctor"]).1;
+    for said in [said, doctor()] {
+        for part in [
+            "codex starts Dormouse without `NOTES_TOKEN`",
+            "`dormouse install codex`",
+        ] {
+            assert!(said.contains(part), "no `{part}` in {said}");
+        }
+    }
+    all.run(&["install", "codex", "--no-sync"]);
+    let entry = fs::read_to_string(&entry).unwrap();
+    assert!(entry.contains("NOTES_TOKEN"), "{entry}");
+    let said = doctor();
+    assert!(!said.contains("starts Dormouse without"), "{said}");
 }
 
 #[test]

@@ -105,6 +105,23 @@ fn servers_that_are_one_and_tools_that_are_filtered_are_told() {
     );
 }
 
+/// Of two clients' servers with one name, one is taken, and the other one's user looks for it.
+#[test]
+fn a_server_whose_name_another_has_taken_is_told() {
+    let all = Scripted::new();
+    all.configure(&all.cursor(), &["notes"]);
+    let codex = all.home.path().join(".codex/config.toml");
+    write(&codex, "[mcp_servers.notes]\ncommand = \"other\"\n");
+    let told = "notes: another server with this name is not taken";
+    let listed = all.run(&["list"]);
+    assert!(listed.contains(told), "{listed}");
+    assert!(listed.contains(".codex/config.toml:1"), "{listed}");
+    // What stands in Dormouse's own file instead is wanted there.
+    all.run(&["add", "notes", "--no-sync", "--", "true"]);
+    let listed = all.run(&["list"]);
+    assert!(!listed.contains(told), "{listed}");
+}
+
 #[test]
 fn what_is_odd_is_told_once_and_where_it_belongs() {
     let all = Scripted::new();

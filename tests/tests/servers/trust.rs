@@ -40,6 +40,19 @@ fn refusal(host: &mut Client, tool: &str) -> String {
     answer.to_string()
 }
 
+/// Trust in the project would change nothing for a client that loads all of its servers itself.
+#[test]
+fn a_client_is_not_asked_about_what_it_loads_itself() {
+    let all = project();
+    let shown = |client: &str| {
+        let mut command = all.home.command(&["serve", "--client", client]);
+        let started = Client::start_able(command.current_dir(all.project()), asks());
+        tools(&mut started.unwrap())
+    };
+    assert_eq!(shown("claude-code"), [""; 0]);
+    assert_eq!(shown("gemini"), [TRUST]);
+}
+
 #[test]
 fn nothing_starts_untrusted() {
     let all = project();

@@ -32,8 +32,8 @@ impl Configured {
         }
     }
 
-    /// Returns the names that the user and a trusted project both have a server of, each with a
-    /// sentence on which of the two is shown.
+    /// Returns the names that two clients, or the user and a trusted project, both have a server of,
+    /// each with a sentence on which of the two is shown.
     pub fn names_of_two(&self) -> impl Iterator<Item = (String, String)> {
         self.overridden.iter().filter_map(told_of_name)
     }
@@ -92,7 +92,8 @@ impl Configured {
     }
 }
 
-/// Returns the sentence on a name that a project's files and the user both have, with the name.
+/// Returns the sentence on a name that two servers have, with the name; none where their client
+/// takes the same one.
 fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
     let is_of_project = |origin: &Origin| matches!(origin.scope, Scope::Project(_));
     let text = match (
@@ -108,6 +109,18 @@ fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
             "it stands in the place of yours in this project, as for the client: {}",
             overridden.origin
         ),
+        // Of two in its own files, a client itself takes one alone, and what stands in dormouse.toml
+        // is wanted there.
+        (false, false)
+            if overridden.by.client.is_some()
+                && overridden.origin.client != overridden.by.client =>
+        {
+            format!(
+                "another server with this name is not taken: {}\n\
+                 hint: call one of the two something else",
+                overridden.origin
+            )
+        }
         (true, true) | (false, false) => return None,
     };
     Some((overridden.name.clone(), text))

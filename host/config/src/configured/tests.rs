@@ -108,6 +108,43 @@ fn one_that_is_reached_in_another_way_is_another() {
     assert_eq!(all.overridden.len(), 1);
 }
 
+#[test]
+fn a_client_that_loads_all_of_a_project_itself_hears_nothing_of_its_trust() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    for path in [".git", ".cursor"] {
+        std::fs::create_dir_all(project.join(path)).unwrap();
+    }
+    let around = Surroundings::new(folder.path().to_owned(), [].into(), Some(&project));
+    let data = folder.path().join("data");
+    let told = |client| {
+        let all = Configured::new(Config::default(), Some(&around), &Trust::new(&data));
+        let told = all.untrusted_for(client)?;
+        assert_eq!(told.folder, all.untrusted.unwrap().folder);
+        Some(told.servers)
+    };
+    let write = |file: &str, text: &str| std::fs::write(project.join(file), text).unwrap();
+    const GIT: &str = r#"{"mcpServers": {"git": {"command": "git-mcp"}}}"#;
+    write(".mcp.json", GIT);
+    let (claude, cursor) = (Some(Client::ClaudeCode), Some(Client::Cursor));
+    assert_eq!([None, claude, cursor].map(told), [Some(1), None, Some(1)]);
+    // Of one name, the first client's is taken, which the other does not load itself.
+    write(".cursor/mcp.json", &GIT.replace("git-mcp", "other"));
+    assert_eq!([None, claude, cursor].map(told), [Some(1), None, Some(1)]);
+    write(".cursor/mcp.json", &GIT.replace("\"git\"", "\"g\""));
+    assert_eq!(
+        [None, claude, cursor].map(told),
+        [Some(2), Some(1), Some(1)]
+    );
+    // A file of Dormouse's own, which no client reads.
+    write(".cursor/mcp.json", "{}");
+    write("dormouse.toml", "[servers.own]\ncommand = [\"own\"]");
+    assert_eq!(
+        [None, claude, cursor].map(told),
+        [Some(2), Some(1), Some(2)]
+    );
+}
+
 /// The file that says who is trusted has the form that it had in 7475b5f: a folder, and
 /// a hash over the names and contents of its files.
 #[test]

@@ -114,7 +114,7 @@ pub fn wait(
 }
 
 /// Key of the variables that a client passes to a server (Codex).
-const VARIABLES: &str = "env_vars";
+pub(super) const VARIABLES: &str = "env_vars";
 
 /// Keys of an entry that say how a server is reached.
 const REACHED_BY: [&str; 16] = [

@@ -23,4 +23,4 @@ pub use change::Change;
 pub use decision::{Action, Decision};
 pub use plan::{Import, ImportRequest, Program, Reach, import, install};
 pub use uninstall::{Uninstall, uninstall, without_earlier_change};
-pub use variables::needed_variables;
+pub use variables::{NotPassed, needed_variables, not_passed};

@@ -1,12 +1,19 @@
 //! Variables of the environment that Dormouse needs of the client that starts it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use dormouse_launch::environment::{is_inherited, is_named};
 use dormouse_launch::{Launch, Secret};
+use serde_json::Value as Json;
 
-use crate::discovery::is_variable_name;
+use super::edit;
+use super::entry::{self, VARIABLES};
+use super::own_entry::is_dormouse;
+use super::plan::is_own;
+use crate::discovery::{Surroundings, is_variable_name, places};
 use crate::variables::expand;
+use crate::{Client, FillSource, ServerConfig, file};
 
 /// Variables that Codex passes to every server, source: `codex-rs/rmcp-client/src/utils.rs`.
 const OF_CODEX: &[&str] = &[
@@ -45,8 +52,78 @@ pub fn needed_variables<'l>(
             names.extend(passed.cloned());
         }
     }
-    names.retain(|name| is_variable_name(name) && !OF_CODEX.contains(&name.as_str()));
+    names.retain(|name| is_passed_if_named(name));
     names
+}
+
+/// Checks whether Codex passes a variable to a server only where the server's entry names it.
+fn is_passed_if_named(name: &str) -> bool {
+    is_variable_name(name) && !OF_CODEX.contains(&name)
+}
+
+/// Returns the names of the variables that are filled into a server, or granted to its plugin.
+fn named_variables(server: &ServerConfig) -> BTreeSet<String> {
+    let filled_in = server.bridge().into_iter().flat_map(|of| &of.filled_in);
+    let filled_in = filled_in.filter_map(|filled_in| match &filled_in.source {
+        FillSource::Variable(name) => Some(name),
+        _ => None,
+    });
+    filled_in.chain(&server.grants.env).cloned().collect()
+}
+
+/// Variables that a client does not pass to Dormouse when it starts it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NotPassed {
+    /// The client.
+    pub client: Client,
+    /// The client's file with Dormouse's entry.
+    pub file: PathBuf,
+    /// Names of the variables.
+    pub variables: Vec<String>,
+}
+
+/// Returns the variables that entries of servers name and that clients do not pass to Dormouse when
+/// they start it: their entries for Dormouse are older than these servers. A file that cannot be read
+/// has no such entry.
+pub fn not_passed<'s>(
+    servers: impl IntoIterator<Item = &'s ServerConfig>,
+    around: &Surroundings,
+) -> Vec<NotPassed> {
+    // Others pass all that they have themselves.
+    let client = Client::Codex;
+    let servers = servers.into_iter();
+    let started = servers.filter(|server| server.enabled && !server.from.contains(&client));
+    let wanted: BTreeSet<_> = started.flat_map(named_variables).collect();
+    let is_wanted = |name: &&String| is_passed_if_named(name);
+    let places = places::files(client, around);
+    let entries = places.iter().filter(is_own).filter_map(|place| {
+        let text = file::read(&place.file).ok()??;
+        let entry = edit::get(&text, &place.shape, entry::NAME).ok()??;
+        let passed = passed_by(&entry).filter(|_| is_dormouse(&entry, around))?;
+        let names = wanted.iter().filter(is_wanted);
+        let names = names.filter(|name| !passed.contains(*name));
+        let variables: Vec<_> = names.cloned().collect();
+        (!variables.is_empty()).then(|| NotPassed {
+            client,
+            file: place.file.clone(),
+            variables,
+        })
+    });
+    entries.collect()
+}
+
+/// Returns the names of variables that an entry of Codex's passes to its program or sets for it;
+/// none where the entry has no program.
+fn passed_by(entry: &Json) -> Option<BTreeSet<String>> {
+    entry.get("command")?;
+    let listed = entry.get(VARIABLES).and_then(Json::as_array);
+    let listed = listed.into_iter().flatten();
+    let listed = listed.filter_map(|item| item.get("name").unwrap_or(item).as_str());
+    let set = entry.get("env").and_then(Json::as_object);
+    let set = set
+        .into_iter()
+        .flat_map(|set| set.keys().map(String::as_str));
+    Some(listed.chain(set).map(str::to_owned).collect())
 }
 
 /// Whether anything is filled into a launch.
@@ -114,5 +191,56 @@ mod tests {
         let names: Vec<_> = needed_variables(&launches, &env).into_iter().collect();
         let expected = ["BIN", "HOST", "KEY", "MY_X", "TOKEN", "XDG_RUNTIME_DIR"];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_codex_does_not_pass_to_dormouse_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let around = Surroundings {
+            home: home.path().to_owned(),
+            ..Surroundings::default()
+        };
+        let own = home.path().join("dormouse.toml");
+        let text = r#"
+            [servers.a]
+            command = ["a", "${B}"]
+            env = { X = "${C:-}", Y = "$${NO}", Z = "${TZ}" }
+            [servers.plugin]
+            component = "a.wasm"
+            grants = { env = ["A"] }
+            [servers.off]
+            command = ["a", "${D}"]
+            enabled = false
+            [servers.its]
+            command = ["a", "${D}"]
+        "#;
+        std::fs::write(&own, text).unwrap();
+        let mut servers = crate::load(&own).unwrap().servers;
+        let its = servers.get_mut("its").unwrap();
+        its.from.push(Client::Codex);
+        let file = home.path().join(".codex/config.toml");
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        let missing = |entry: &str| {
+            std::fs::write(&file, format!("[mcp_servers.dormouse]\n{entry}\n")).unwrap();
+            let missing = not_passed(servers.values(), &around);
+            let names = missing.into_iter().flat_map(|one| {
+                assert_eq!((one.client, &one.file), (Client::Codex, &file));
+                one.variables
+            });
+            names.collect::<Vec<_>>().join(" ")
+        };
+        const PROGRAM: &str = "command = \"dormouse\"\nargs = [\"serve\"]";
+        assert_eq!(missing(PROGRAM), "A B C");
+        let some = format!("{PROGRAM}\nenv_vars = [\"A\", {{ name = \"B\" }}]");
+        assert_eq!(missing(&some), "C");
+        let all = format!("{some}\nenv = {{ C = \"1\" }}");
+        assert_eq!(missing(&all), "");
+        for other in [
+            "url = \"http://127.0.0.1:7999/mcp\"",
+            "command = \"npx\"\nargs = [\"-y\", \"dormouse-mcp\"]",
+            "command = [",
+        ] {
+            assert_eq!(missing(other), "", "{other}");
+        }
     }
 }

@@ -76,7 +76,7 @@ impl Plugin<'_> {
         // What was read of it is not read again by the next host.
         roster.save();
         let configured = roster.configured()?;
-        warn_of_others(&configured, name, &places.config);
+        warn_of_others(&configured, name, places);
         for (servers, doubt) in folders::doubts(&configured) {
             if servers.iter().any(|server| server == name) {
                 output::warn(&doubt);

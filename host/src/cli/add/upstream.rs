@@ -64,7 +64,7 @@ impl Upstream<'_> {
         output::say(&format!("added `{name}` to {}", places.config.display()));
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;
-        warn_of_others(&configured, name, &places.config);
+        warn_of_others(&configured, name, places);
         hosts::reload(&places.config)?;
         Ok(())
     }
