@@ -91,6 +91,11 @@ fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
     let cannot = || format!("the configuration file `{shown}` cannot be read");
     let bytes = match read_regular_file(path, largest) {
         Ok(Some(bytes)) => bytes,
+        // What it led to may have denied something, and may come back.
+        Ok(None) if leads_nowhere(path) => bail!(
+            "the configuration file `{shown}` is a link to nothing\n\
+             hint: remove the link, or bring back what it leads to"
+        ),
         Ok(None) => return Ok(None),
         Err(error) if error.kind() == ErrorKind::FileTooLarge => bail!(
             "the configuration file `{shown}` is larger than {} MiB\nhint: is it a configuration file?",
@@ -102,6 +107,14 @@ fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
         .map_err(|error| error.utf8_error())
         .with_context(cannot)?;
     Ok(Some(text))
+}
+
+/// Whether a path is a link to nothing, or is below one.
+pub(crate) fn leads_nowhere(path: &Path) -> bool {
+    let mut ancestors = path.ancestors();
+    ancestors
+        .find_map(|above| above.symlink_metadata().ok().map(|found| (above, found)))
+        .is_some_and(|(above, found)| found.is_symlink() && !above.exists())
 }
 
 /// Reads the text of a configuration file. The configuration has every server that could be read;

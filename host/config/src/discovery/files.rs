@@ -6,6 +6,7 @@ use std::path::Path;
 
 use dormouse_catalog::open_and_read_regular_file;
 
+use crate::file::leads_nowhere;
 use crate::units;
 
 /// Largest configuration file, in bytes. Claude Code keeps its history in the file that its servers
@@ -27,7 +28,12 @@ pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String>
 pub(super) fn open_and_read(path: &Path, largest: u64) -> Result<Option<(File, Vec<u8>)>, String> {
     #[cfg(test)]
     hook::before_reading(path);
-    open_and_read_regular_file(path, largest).map_err(|error| told(&error, largest))
+    let read = open_and_read_regular_file(path, largest).map_err(|error| told(&error, largest))?;
+    // What it led to may have denied something, and may come back.
+    if read.is_none() && leads_nowhere(path) {
+        return Err("is a link to nothing".to_owned());
+    }
+    Ok(read)
 }
 
 fn told(error: &io::Error, largest: u64) -> String {

@@ -85,7 +85,11 @@ impl Policy {
         let only = root.get("allowManagedMcpServersOnly");
         let is_understood = match scope {
             Scope::Managed => is_understood(document),
-            Scope::User => has_understood_denials(&document.root),
+            Scope::User => {
+                let allowed = root.get(ALLOWED).map(|allowed| &allowed.value);
+                matches!(allowed, None | Some(Value::Null | Value::List(_)))
+                    && has_understood_denials(root)
+            }
             _ => true,
         };
         if !is_understood {
@@ -285,7 +289,9 @@ fn rules(
     let mut rules = Rules::default();
     for (index, item) in read.enumerate() {
         let all = item.members().iter();
-        let all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
+        let mut all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
+        // Whoever denies a text means a name.
+        all.extend(item.text().map(|name| Names::Name(name.to_owned())));
         let is_understood = all.len() == 1 && item.members().len() == 1;
         if !is_understood {
             let what = match all.is_empty() {

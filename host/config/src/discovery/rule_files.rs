@@ -1,5 +1,6 @@
 //! Files in which clients keep rules for their servers, apart from the servers themselves.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use dormouse_files::replace::is_temporary;
@@ -10,6 +11,7 @@ use super::library::Loaded;
 use super::places;
 use super::search::Search;
 use super::settle::{OFF, exclude};
+use crate::file::leads_nowhere;
 use crate::{Client, Scope};
 
 /// Most files of a folder of rules that are read.
@@ -24,7 +26,7 @@ pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, P
             let own = around.home.join(".gemini");
             files.push((Scope::User, own.join("mcp-server-enablement.json")));
             for (scope, folder) in places::gemini_policies(around) {
-                let policies = in_folder(&folder).into_iter();
+                let policies = in_folder(&folder, "toml").into_iter();
                 files.extend(policies.map(|file| (scope.clone(), file)));
             }
         }
@@ -54,16 +56,29 @@ pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, P
     files
 }
 
-/// Returns the files of TOML in a folder, sorted: the folder itself where there are too many, which
-/// cannot be read, so that nobody knows what they deny.
-fn in_folder(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.map(|entry| entry.path());
-    let is_policy =
-        |file: &PathBuf| file.extension().is_some_and(|end| end == "toml") && !is_temporary(file);
-    let mut files: Vec<_> = files.filter(is_policy).take(MAX_FILES + 1).collect();
-    if files.len() > MAX_FILES {
-        return vec![folder.to_owned()];
+/// Returns the files in a folder whose names end like this, sorted: the folder itself, which cannot
+/// be read as a file, where there are too many or it cannot be listed, so that nobody knows what
+/// they deny.
+pub(super) fn in_folder(folder: &Path, end: &str) -> Vec<PathBuf> {
+    let unread = || vec![folder.to_owned()];
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        // Also a link to nothing is there.
+        Err(error) if error.kind() == ErrorKind::NotFound && !leads_nowhere(folder) => {
+            return Vec::new();
+        }
+        Err(_) => return unread(),
+    };
+    let is_rules = |file: &PathBuf| {
+        file.extension().is_some_and(|extension| extension == end) && !is_temporary(file)
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let Ok(entry) = entry else { return unread() };
+        files.extend(Some(entry.path()).filter(is_rules));
+        if files.len() > MAX_FILES {
+            return unread();
+        }
     }
     files.sort();
     files

@@ -25,6 +25,7 @@ mod name_taken;
 #[cfg(unix)]
 mod not_utf8;
 mod oauth;
+mod odd_denials;
 mod overlays;
 mod policy;
 mod profiles;

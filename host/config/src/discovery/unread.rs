@@ -64,6 +64,8 @@ impl Search<'_> {
             {
                 true
             }
+            // Its client may find rules in it all the same.
+            Loaded::Document(document) if document.root.is_no_table() => false,
             Loaded::Missing | Loaded::Document(_) => return,
         };
         self.unread.push(UnreadRules {

@@ -80,6 +80,12 @@ impl Node {
         }
     }
 
+    /// Checks whether a list or a text is here: one that is in a table's place has no keys, and may
+    /// say what a table would.
+    pub(crate) fn is_no_table(&self) -> bool {
+        matches!(self.value, Value::List(_) | Value::Text(_))
+    }
+
     /// Returns the parts, where this is a list.
     pub(crate) fn items(&self) -> &[Node] {
         match &self.value {

@@ -4,17 +4,17 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use dormouse_files::replace::is_temporary;
-
 use crate::Scope;
 use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::{Node, Value};
 use crate::discovery::entry::{Entry, Unit};
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
+use crate::discovery::rule_files::in_folder;
 use crate::discovery::{Surroundings, places};
 use crate::name::plain;
 
+use super::server_list::ServerList;
 use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -43,12 +43,8 @@ pub(crate) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
     let managed = places::claude_code_managed(around);
     let mut files = vec![(Scope::Managed, managed.join("managed-settings.json"))];
     // Administrators may drop in more files beside that one.
-    let more = std::fs::read_dir(managed.join("managed-settings.d"));
-    let more = more.into_iter().flatten().flatten();
-    let mut more: Vec<_> = more.map(|entry| entry.path()).collect();
-    more.retain(|file| file.extension().is_some_and(|end| end == "json") && !is_temporary(file));
-    more.sort();
-    files.extend(more.into_iter().map(|file| (Scope::Managed, file)));
+    let more = in_folder(&managed.join("managed-settings.d"), "json").into_iter();
+    files.extend(more.map(|file| (Scope::Managed, file)));
     let moved = around.path("CLAUDE_CONFIG_DIR");
     let folder = moved.unwrap_or_else(|| around.home.join(".claude"));
     files.push((Scope::User, folder.join("settings.json")));
@@ -99,6 +95,8 @@ impl<'n> DeniedTools<'n> {
         let lists: Option<Vec<_>> = settings.iter().map(|node| denials(node)).collect();
         let is_unknown = lists.is_none();
         for rule in lists.into_iter().flatten().flatten() {
+            // What is said of a tool's arguments is not compared with them: the tool is denied.
+            let rule = rule.split_once('(').map_or(rule, |(tool, _)| tool.trim());
             let head = rule.split_once('*').map(|(head, _)| head);
             if head.is_some_and(|head| head.starts_with(OPEN) || OPEN.starts_with(head)) {
                 patterns.push(rule);
@@ -144,12 +142,12 @@ impl<'n> DeniedTools<'n> {
 /// Returns what settings deny; none where nobody finds that out.
 fn denials(settings: &Node) -> Option<Vec<&str>> {
     let permissions = settings.get("permissions");
-    match permissions.map(|permissions| &permissions.value) {
-        Some(Value::List(_) | Value::Text(_)) => None,
-        _ => match permissions.and_then(|permissions| permissions.get("deny")) {
-            Some(list) => tool_names::denials_of(list),
-            None => Some(Vec::new()),
-        },
+    if settings.is_no_table() || permissions.is_some_and(Node::is_no_table) {
+        return None;
+    }
+    match permissions.and_then(|permissions| permissions.get("deny")) {
+        Some(list) => tool_names::denials_of(list),
+        None => Some(Vec::new()),
     }
 }
 
@@ -163,9 +161,9 @@ pub(in crate::discovery) fn folders_off<'n>(roots: &[&'n Node]) -> HashMap<&'n s
     let mut folders = HashMap::new();
     let projects = roots.iter().filter_map(|root| root.get("projects"));
     for project in projects.flat_map(Node::members) {
-        let names = project.node.get("disabledMcpServers").map(Node::items);
-        let names = names.unwrap_or_default().iter().filter_map(Node::text);
-        for name in names.collect::<HashSet<_>>() {
+        let list = project.node.get("disabledMcpServers");
+        let names = list.and_then(tool_names::denials_of).unwrap_or_default();
+        for name in names.into_iter().collect::<HashSet<_>>() {
             *folders.entry(name).or_default() += 1;
         }
     }
@@ -175,12 +173,11 @@ pub(in crate::discovery) fn folders_off<'n>(roots: &[&'n Node]) -> HashMap<&'n s
 /// Returns the reason why any server is off in a project, if it is, by the part of the user's own
 /// file on that project.
 pub(in crate::discovery) fn off_here(project: &[&Node], server: &str) -> Option<&'static str> {
-    let lists = project
+    let mut lists = project
         .iter()
-        .filter_map(|node| node.get("disabledMcpServers"));
+        .filter_map(|node| ServerList::at(node, "disabledMcpServers"));
     lists
-        .flat_map(Node::items)
-        .any(|name| name.text() == Some(server))
+        .any(|list| list.may_name(server))
         .then_some("`disabledMcpServers` names it")
 }
 
@@ -188,23 +185,20 @@ pub(in crate::discovery) fn off_here(project: &[&Node], server: &str) -> Option<
 /// documents turns off is off; where some of them name servers that are on, and none turns on all,
 /// the others are off.
 pub(in crate::discovery) fn off(documents: &[&Node], server: &str) -> Option<&'static str> {
-    let named = |key: &str| {
-        let lists = documents.iter().filter_map(|node| node.get(key));
-        lists
-            .flat_map(Node::items)
-            .any(|name| name.text() == Some(server))
+    let lists = |key: &str| -> Vec<_> {
+        let lists = documents.iter();
+        lists.filter_map(|node| ServerList::at(node, key)).collect()
     };
-    if named("disabledMcpjsonServers") {
+    let disabled = lists("disabledMcpjsonServers");
+    if disabled.iter().any(|list| list.may_name(server)) {
         return Some("`disabledMcpjsonServers` names it");
     }
     let all = documents.iter().any(|node| {
         let all = node.get("enableAllProjectMcpServers");
         all.is_some_and(|all| all.value == Value::Bool(true))
     });
-    let lists = documents.iter().any(|node| {
-        let list = node.get("enabledMcpjsonServers").map(Node::items);
-        list.is_some_and(|names| !names.is_empty())
-    });
-    (lists && !all && !named("enabledMcpjsonServers"))
-        .then_some("`enabledMcpjsonServers` does not name it")
+    let enabled = lists("enabledMcpjsonServers");
+    let is_list = enabled.iter().any(|list| !list.is_empty());
+    let is_named = enabled.iter().any(|list| list.names(server));
+    (is_list && !all && !is_named).then_some("`enabledMcpjsonServers` does not name it")
 }

@@ -2,6 +2,7 @@
 //! them), `timeout` is for a call, in milliseconds.
 
 use super::claude_code;
+use super::server_list::ServerList;
 use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::{Node, Value};
 use crate::discovery::entry::Unit;
@@ -47,8 +48,7 @@ pub(in crate::discovery) fn is_bare(root: &Node) -> bool {
 
 /// Whether the settings of Copilot's command line switch a server off.
 pub(in crate::discovery) fn is_disabled(root: &Node, server: &str) -> bool {
-    let lists = ["disabledMcpServers", "disabled_mcp_servers"];
-    let names = lists.iter().filter_map(|key| root.get(key));
-    let mut names = names.flat_map(Node::items).filter_map(Node::text);
-    names.any(|name| name == server)
+    let keys = ["disabledMcpServers", "disabled_mcp_servers"];
+    let mut lists = keys.iter().filter_map(|key| ServerList::at(root, key));
+    lists.any(|list| list.may_name(server))
 }

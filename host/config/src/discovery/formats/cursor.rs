@@ -28,7 +28,11 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
 /// Returns the tools of a server that the settings of Cursor's command line deny: `Mcp(SERVER:TOOL)`,
 /// each a pattern. A text that is no such rule is one for something else.
 pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
-    let list = root.get("permissions").and_then(|it| it.get("deny"));
+    let permissions = root.get("permissions");
+    if root.is_no_table() || permissions.is_some_and(Node::is_no_table) {
+        return tool_names::all();
+    }
+    let list = permissions.and_then(|it| it.get("deny"));
     let Some(rules) = tool_names::denials(list.into_iter()) else {
         return tool_names::all();
     };

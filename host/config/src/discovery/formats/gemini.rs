@@ -12,6 +12,7 @@ use crate::discovery::entry::Unit;
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
 
+use super::server_list::ServerList;
 use super::tool_names;
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -48,19 +49,20 @@ pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
 
 /// Returns the reason why a server is off, if it is, by a document's settings beside the servers.
 pub(in crate::discovery) fn off(root: &Node, server: &str) -> Option<&'static str> {
-    let settings = root.get("mcp");
-    let names = |key: &str| settings.and_then(|it| it.get(key)).map(Node::items);
-    let old_names = |key: &str| root.get(key).map(Node::items);
-    let named = |names: &[Node]| names.iter().any(|name| name.text() == Some(server));
-    let unnamed = |names: &[Node]| !names.is_empty() && !named(names);
+    let list = |key: &str| ServerList::at(root.get("mcp")?, key);
     // Each of both has an older name.
-    if names("excluded").is_some_and(named) {
+    let old = |key: &str| ServerList::at(root, key);
+    let may_name = |list: Option<ServerList<'_>>| list.is_some_and(|list| list.may_name(server));
+    let leaves_out = |list: Option<ServerList<'_>>| {
+        list.is_some_and(|list| !list.is_empty() && !list.names(server))
+    };
+    if may_name(list("excluded")) {
         Some("`mcp.excluded` names it")
-    } else if old_names("excludeMCPServers").is_some_and(named) {
+    } else if may_name(old("excludeMCPServers")) {
         Some("`excludeMCPServers` names it")
-    } else if names("allowed").is_some_and(unnamed) {
+    } else if leaves_out(list("allowed")) {
         Some("`mcp.allowed` does not name it")
-    } else if old_names("allowMCPServers").is_some_and(unnamed) {
+    } else if leaves_out(old("allowMCPServers")) {
         Some("`allowMCPServers` does not name it")
     } else {
         None
@@ -69,10 +71,12 @@ pub(in crate::discovery) fn off(root: &Node, server: &str) -> Option<&'static st
 
 /// Returns the tools of a server that a document turns off.
 pub(in crate::discovery) fn excluded(root: &Node, server: &str) -> Vec<String> {
-    let lists = [
-        root.get("excludeTools"),
-        root.get("tools").and_then(|tools| tools.get("exclude")),
-    ];
+    let tools = root.get("tools");
+    if tools.is_some_and(Node::is_no_table) {
+        return tool_names::all();
+    }
+    let nested = tools.and_then(|tools| tools.get("exclude"));
+    let lists = [root.get("excludeTools"), nested];
     let opens = [("", "__"), ("mcp_", "_")];
     let opens = opens.map(|(before, behind)| tool_names::open(before, server, behind));
     tool_names::of_server(lists.into_iter().flatten(), &opens)
@@ -83,8 +87,10 @@ pub(in crate::discovery) fn excluded(root: &Node, server: &str) -> Vec<String> {
 pub(in crate::discovery) fn is_switched_off(root: &Node, server: &str) -> bool {
     let is_named = |name: &str| name.trim().to_lowercase() == server.trim().to_lowercase();
     let mut named = root.members().iter().filter(|entry| is_named(&entry.key));
-    named.any(|entry| {
-        let enabled = entry.node.get("enabled");
-        enabled.is_some_and(|enabled| enabled.value == Value::Bool(false))
+    // What is no answer may be a no.
+    let is_on = |node: &Node| matches!(node.value, Value::Bool(true) | Value::Null);
+    named.any(|entry| match &entry.node.value {
+        Value::Table(_) => entry.node.get("enabled").is_some_and(|node| !is_on(node)),
+        _ => !is_on(&entry.node),
     })
 }

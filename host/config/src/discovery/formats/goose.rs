@@ -59,6 +59,9 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
 
 /// Returns the tools of a server that Goose's file of permissions denies, whoever has said so.
 pub(in crate::discovery) fn denied(root: &Node, server: &str) -> Vec<String> {
+    if root.is_no_table() || root.get("user").is_some_and(Node::is_no_table) {
+        return tool_names::all();
+    }
     let lists = root.members().iter();
     let lists = lists.filter_map(|whose| whose.node.get("never_allow"));
     // Goose's names of extensions have neither capitals nor spaces.

@@ -13,6 +13,7 @@ pub(super) mod forge;
 pub(super) mod gemini;
 pub(super) mod goose;
 pub(super) mod opencode;
+mod server_list;
 mod tool_names;
 pub(super) mod unheard;
 pub(super) mod vscode;

@@ -5,7 +5,7 @@
 
 use crate::Filter;
 use crate::discovery::dialect::{COMMON, Dialect};
-use crate::discovery::document::{Node, Value};
+use crate::discovery::document::{Member, Node, Value};
 use crate::discovery::entry::Unit;
 use crate::discovery::expansion;
 use crate::discovery::oauth::{self, Means};
@@ -45,10 +45,11 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
 pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &str) {
     let open = tool_names::open("", server, "_");
     let lists = ["tools", "permission"].map(|key| root.get(key).map(Node::members));
-    if lists
-        .iter()
-        .flatten()
-        .any(|list| list.len() > tool_names::MAX_NAMES)
+    let is_long = |list: &&[Member]| list.len() > tool_names::MAX_NAMES;
+    let tools = root.get("tools");
+    if lists.iter().flatten().any(is_long)
+        || root.is_no_table()
+        || tools.is_some_and(Node::is_no_table)
     {
         filter.exclude.push("*".to_owned());
         return;
@@ -58,10 +59,13 @@ pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &st
     let mut all_off = false;
     let mut on = Vec::new();
     for member in patterns {
-        let Value::Bool(shown) = member.node.value else {
-            continue;
+        let is_on = match member.node.value {
+            Value::Null => continue,
+            Value::Bool(is_on) => is_on,
+            // What is no answer may be a no.
+            _ => false,
         };
-        if shown {
+        if is_on {
             on.extend(tool_names::allowed(&member.key, &open));
             continue;
         }
@@ -83,10 +87,8 @@ fn deny(filter: &mut Filter, root: &Node, open: &str) {
     let Some(permission) = root.get("permission") else {
         return;
     };
-    let mut on = None;
-    if permission.text() == Some("deny") {
-        on = Some(Vec::new());
-    }
+    let is_of_all = !matches!(permission.value, Value::Table(_));
+    let mut on = (is_of_all && is_denied(permission)).then(Vec::new);
     for member in permission.members() {
         if !is_denied(&member.node) {
             if let Some(on) = &mut on {
@@ -111,8 +113,14 @@ fn deny(filter: &mut Filter, root: &Node, open: &str) {
 
 /// Whether a permission denies a tool, whatever it is called with.
 fn is_denied(permission: &Node) -> bool {
+    // What is no answer may be a no.
+    let is_deny = |node: &Node| match &node.value {
+        Value::Text(answer) => !matches!(answer.as_str(), "allow" | "ask"),
+        Value::Bool(is_allowed) => !is_allowed,
+        Value::List(_) => true,
+        Value::Null | Value::Number(_) | Value::Table(_) => false,
+    };
     let by_input = permission.members();
-    let is_deny = |node: &Node| node.text() == Some("deny");
     is_deny(permission)
         || by_input.iter().any(|member| member.key == "*")
             && by_input.iter().all(|member| is_deny(&member.node))

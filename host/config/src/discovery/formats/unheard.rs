@@ -16,6 +16,13 @@ pub(in crate::discovery) fn denials(client: Client, root: &Node) -> Option<&'sta
 }
 
 fn amp(root: &Node) -> Option<&'static str> {
+    let keys = ["amp.permissions", "amp.mcpPermissions"];
+    if let Some(key) = keys
+        .into_iter()
+        .find(|key| root.get(key).is_some_and(is_no_list))
+    {
+        return Some(key);
+    }
     let rules = |key: &str| root.get(key).map(Node::items).unwrap_or_default();
     let rejects = |rule: &&Node| is(rule.get("action"), "reject");
     let is_of_servers = |rule: &Node| {
@@ -38,6 +45,9 @@ fn opencode(root: &Node) -> Option<&'static str> {
 }
 
 fn agents_deny(agents: &Node) -> bool {
+    if agents.is_no_table() {
+        return true;
+    }
     let agents = agents.members();
     let lists = agents
         .iter()
@@ -54,8 +64,8 @@ fn agents_deny(agents: &Node) -> bool {
 
 /// The file of permissions of Continue's command line.
 fn continue_dev(root: &Node) -> bool {
-    let excluded = root.get("exclude").map(Node::items);
-    !excluded.unwrap_or_default().is_empty()
+    let excluded = root.get("exclude");
+    excluded.is_some_and(|list| is_no_list(list) || !list.items().is_empty())
 }
 
 fn zed(root: &Node) -> Option<&'static str> {
@@ -78,6 +88,9 @@ fn zed(root: &Node) -> Option<&'static str> {
 
 /// Rules of Gemini's files of policies, in which one may go before another.
 fn gemini(root: &Node) -> bool {
+    if root.get("rule").is_some_and(is_no_list) {
+        return true;
+    }
     let rules = root.get("rule").map(Node::items).unwrap_or_default();
     let mut denials = rules.iter().filter(|rule| is(rule.get("decision"), "deny"));
     denials.any(|rule| {
@@ -93,6 +106,9 @@ fn gemini(root: &Node) -> bool {
 
 fn zed_permissions_deny(agent: &Node) -> bool {
     let permissions = agent.get("tool_permissions");
+    if permissions.is_some_and(Node::is_no_table) {
+        return true;
+    }
     let tools = permissions.and_then(|it| it.get("tools"));
     let mut tools = tools.map(Node::members).unwrap_or_default().iter();
     is(permissions.and_then(|it| it.get("default")), "deny")
@@ -100,6 +116,11 @@ fn zed_permissions_deny(agent: &Node) -> bool {
             let is_denied = is(tool.node.get("default"), "deny");
             tool.key.starts_with("mcp:") && (is_denied || tool.node.get("always_deny").is_some())
         })
+}
+
+/// Checks whether something else than a list is here, which may be rules all the same.
+fn is_no_list(node: &Node) -> bool {
+    matches!(node.value, Value::Text(_) | Value::Table(_))
 }
 
 fn is(node: Option<&Node>, text: &str) -> bool {

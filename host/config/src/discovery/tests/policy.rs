@@ -118,6 +118,12 @@ fn denials_of_the_user_that_are_no_list_deny_all() {
             "git local web other",
         ),
         (r#"{"deniedMcpServers": "git"}"#, "git local web other"),
+        (
+            r#"{"deniedMcpServers": [{"serverName": "x"}, "git"]}"#,
+            "git",
+        ),
+        (r#"{"allowedMcpServers": "web"}"#, "git local web other"),
+        ("[]", "git local web other"),
         (r#"{"deniedMcpServers": [], "allowedMcpServers": null}"#, ""),
         ("", ""),
     ] {

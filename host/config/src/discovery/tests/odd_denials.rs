@@ -1,0 +1,263 @@
+//! Denials that do not have the form of their client's: nobody finds out what they deny, or a
+//! client's own code reads them all the same.
+
+use super::*;
+
+/// File of a client's servers, with its text.
+type Servers = (Client, &'static str, &'static str);
+
+const OF_JSON: &str = r#"{"mcpServers": {"srv": {"command": "x"}}}"#;
+const CLAUDE: Servers = (Client::ClaudeCode, "home/.claude.json", OF_JSON);
+const OF_PROJECT: Servers = (Client::ClaudeCode, "project/.mcp.json", OF_JSON);
+const COPILOT: Servers = (Client::Copilot, "home/.copilot/mcp-config.json", OF_JSON);
+const CURSOR: Servers = (Client::Cursor, "home/.cursor/mcp.json", OF_JSON);
+const GOOSE: Servers = (
+    Client::Goose,
+    "home/.config/goose/config.yaml",
+    "extensions:\n  srv:\n    type: stdio\n    cmd: x\n    enabled: true\n",
+);
+
+/// Returns the tools of `read` and `write` that a server's client may call.
+fn shown(home: &Home, client: Client) -> String {
+    let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+    let server = &discovery.found[0].server;
+    let is_on = server.enabled && server.denied.is_none();
+    let filter = &server.bridge().unwrap().filter;
+    let tools = ["read", "write"].into_iter();
+    let shown = tools.filter(|tool| is_on && filter.shows(tool));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_has_another_form_denies_no_less() {
+    const BOTH: &str = "read write";
+    const SETTINGS: &str = "home/.claude/settings.json";
+    for ((client, servers, text), file, denials, expected) in [
+        (
+            COPILOT,
+            "home/.copilot/config.json",
+            r#"{"disabledMcpServers": "srv"}"#,
+            "",
+        ),
+        (
+            COPILOT,
+            "home/.copilot/config.json",
+            r#"{"disabledMcpServers": "x"}"#,
+            BOTH,
+        ),
+        (
+            COPILOT,
+            "home/.copilot/config.json",
+            r#"{"disabledMcpServers": {"srv": true}}"#,
+            "",
+        ),
+        (
+            COPILOT,
+            "home/.copilot/config.json",
+            r#"[{"disabledMcpServers": ["srv"]}]"#,
+            "",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": ["mcp__srv__write(*)"]}}"#,
+            "read",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"[{"permissions": {"deny": ["mcp__srv__write"]}}]"#,
+            "",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"disabledMcpjsonServers": "srv"}"#,
+            BOTH,
+        ),
+        (
+            OF_PROJECT,
+            SETTINGS,
+            r#"{"disabledMcpjsonServers": "srv"}"#,
+            "",
+        ),
+        (
+            OF_PROJECT,
+            SETTINGS,
+            r#"{"disabledMcpjsonServers": {"srv": true}}"#,
+            "",
+        ),
+        (
+            OF_PROJECT,
+            SETTINGS,
+            r#"{"enabledMcpjsonServers": "other"}"#,
+            "",
+        ),
+        (
+            OF_PROJECT,
+            SETTINGS,
+            r#"{"enabledMcpjsonServers": {"other": true}}"#,
+            "",
+        ),
+        (
+            OF_PROJECT,
+            SETTINGS,
+            r#"{"enabledMcpjsonServers": "srv"}"#,
+            BOTH,
+        ),
+        (
+            OF_PROJECT,
+            SETTINGS,
+            r#"{"enabledMcpjsonServers": null}"#,
+            BOTH,
+        ),
+        (
+            CURSOR,
+            "home/.cursor/cli-config.json",
+            r#"{"permissions": ["Mcp(srv:write)"]}"#,
+            "",
+        ),
+        (
+            CURSOR,
+            "home/.cursor/cli-config.json",
+            r#"[{"permissions": {}}]"#,
+            "",
+        ),
+        (
+            CURSOR,
+            "home/.cursor/cli-config.json",
+            r#"{"permissions": null}"#,
+            BOTH,
+        ),
+        (
+            GOOSE,
+            "home/.config/goose/permission.yaml",
+            "user: [srv__write]\n",
+            "",
+        ),
+        (
+            GOOSE,
+            "home/.config/goose/permission.yaml",
+            "user:\n  never_allow: []\n",
+            BOTH,
+        ),
+    ] {
+        let home = Home::empty();
+        home.write(servers, text);
+        home.write(file, denials);
+        assert_eq!(shown(&home, client), expected, "{client} {denials}");
+    }
+}
+
+/// These are in the file of the servers themselves.
+#[test]
+fn switches_beside_the_servers_that_have_another_form_deny_no_less() {
+    const GEMINI: &str = "home/.gemini/settings.json";
+    const OPENCODE: &str = "home/.config/opencode/opencode.json";
+    for (client, file, switches, expected) in [
+        (Client::Gemini, GEMINI, r#""mcp": {"excluded": "srv"}"#, ""),
+        (
+            Client::Gemini,
+            GEMINI,
+            r#""mcp": {"excluded": ["x"]}"#,
+            "read write",
+        ),
+        (
+            Client::Gemini,
+            GEMINI,
+            r#""mcp": {"excluded": [["srv"]]}"#,
+            "",
+        ),
+        (Client::Gemini, GEMINI, r#""mcp": {"allowed": "other"}"#, ""),
+        (
+            Client::Gemini,
+            GEMINI,
+            r#""mcp": {"allowed": {"other": true}}"#,
+            "",
+        ),
+        (
+            Client::Gemini,
+            GEMINI,
+            r#""mcp": {"allowed": ["srv"]}"#,
+            "read write",
+        ),
+        (Client::Gemini, GEMINI, r#""mcp": ["srv"]"#, ""),
+        (Client::Gemini, GEMINI, r#""excludeMCPServers": "srv""#, ""),
+        (Client::Gemini, GEMINI, r#""allowMCPServers": "other""#, ""),
+        (Client::Gemini, GEMINI, r#""tools": ["write"]"#, ""),
+        (
+            Client::OpenCode,
+            OPENCODE,
+            r#""tools": {"srv_write": "false"}"#,
+            "read",
+        ),
+        (Client::OpenCode, OPENCODE, r#""tools": ["srv_write"]"#, ""),
+        (
+            Client::OpenCode,
+            OPENCODE,
+            r#""permission": {"srv_write": false}"#,
+            "read",
+        ),
+        (
+            Client::OpenCode,
+            OPENCODE,
+            r#""permission": {"srv_write": "ask"}"#,
+            "read write",
+        ),
+        (
+            Client::OpenCode,
+            OPENCODE,
+            r#""permission": ["srv_write"]"#,
+            "",
+        ),
+    ] {
+        let servers = match client {
+            Client::OpenCode => r#""mcp": {"srv": {"type": "local", "command": ["x"]}}"#,
+            _ => r#""mcpServers": {"srv": {"command": "x"}}"#,
+        };
+        let home = Home::empty();
+        home.write(file, format!("{{{servers}, {switches}}}"));
+        assert_eq!(shown(&home, client), expected, "{client} {switches}");
+    }
+    for (enabled, expected) in [("true", "read write"), ("\"false\"", ""), ("0", "")] {
+        let home = Home::empty();
+        home.write(GEMINI, OF_JSON);
+        let text = format!(r#"{{"srv": {{"enabled": {enabled}}}}}"#);
+        home.write("home/.gemini/mcp-server-enablement.json", text);
+        assert_eq!(shown(&home, Client::Gemini), expected, "{enabled}");
+    }
+}
+
+/// What such a file or folder is a link to may come back, and may have denied something.
+#[cfg(unix)]
+#[test]
+fn links_to_nothing_and_folders_that_cannot_be_listed_deny_all() {
+    use std::os::unix::fs::symlink;
+
+    for ((client, servers, text), file) in [
+        (CLAUDE, "home/.claude/settings.json"),
+        (CLAUDE, "system/claude-code/managed-settings.d"),
+        (COPILOT, "home/.copilot/config.json"),
+        (CURSOR, "home/.cursor/cli-config.json"),
+        (GOOSE, "home/.config/goose/permission.yaml"),
+        (
+            (Client::Gemini, "home/.gemini/settings.json", OF_JSON),
+            "home/.gemini/policies",
+        ),
+    ] {
+        for target in ["nowhere", "there"] {
+            let home = Home::empty();
+            home.write(servers, text);
+            assert_eq!(shown(&home, client), "read write", "{client} {file}");
+            let link = home.path("").join(file);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            // In place of a folder.
+            if target == "there" && !file.contains('.') {
+                std::fs::write(&link, "a file").unwrap();
+            } else {
+                symlink("nowhere", &link).unwrap();
+            }
+            assert_eq!(shown(&home, client), "", "{client} {file}");
+        }
+    }
+}
