@@ -29,7 +29,8 @@ pub use declared_capabilities::{DeclaredCapabilities, passed_extensions};
 pub use form::{Choice, Field, Form, Kind};
 pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
 pub use question::{
-    AskError, LONG_TEXT_BYTES, MAX_QUESTION_BYTES, Question, VALUE_BYTES, check_size,
+    AskError, LONG_TEXT_BYTES, MAX_QUESTION_BYTES, MAX_WAIT_FOR_OTHER, Question, VALUE_BYTES,
+    check_size,
 };
 pub use question_limit::{QuestionLimit, WaitingQuestions};
 pub use session_id::SessionId;

@@ -1,6 +1,7 @@
 //! Questions to a client, as MCP asks them.
 
 use std::fmt;
+use std::time::Duration;
 
 use dormouse_jsonrpc::{Object, member};
 use serde_json::value::RawValue;
@@ -21,6 +22,10 @@ pub struct Question {
     /// Text of all parameters, if they were written elsewhere: it goes out like that.
     pub text: Option<Box<RawValue>>,
 }
+
+/// Time that a call waits for the answer to another call's question before it asks the same itself:
+/// the client of the other call may have given the question up, and may not be there any more.
+pub const MAX_WAIT_FOR_OTHER: Duration = Duration::from_secs(20);
 
 /// Longest question, in bytes of text. Nobody reads as much, and as values it is many times as
 /// large.

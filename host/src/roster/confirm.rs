@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-use dormouse_protocol::{Capability, Listener, Question};
+use dormouse_protocol::{Capability, Listener, MAX_WAIT_FOR_OTHER, Question};
 use parking_lot::Mutex;
 use serde_json::{Map, json};
 use tokio::sync::watch;
@@ -13,10 +12,6 @@ use super::Roster;
 
 /// Longest question, in bytes. A longer one is not read in a form.
 pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
-
-/// Time that a call waits for the outcome of another call's form before it opens a form of its own:
-/// the client of the other call may have given that form up, and may not be there any more.
-const MAX_WAIT_FOR_OTHER: Duration = Duration::from_secs(20);
 
 /// Reason for which the user has not agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

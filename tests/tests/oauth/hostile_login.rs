@@ -33,7 +33,14 @@ impl Scene {
         says: impl Fn(&str, &str, &Asked) -> Option<Answer> + Send + Sync + 'static,
     ) -> Self {
         // It takes whatever it is sent, as if that were meant for it.
-        let stranger = Site::serve(|_, _| None);
+        Self::with_stranger(Site::serve(|_, _| None), says)
+    }
+
+    /// Makes a scene with another stranger.
+    pub(crate) fn with_stranger(
+        stranger: Site,
+        says: impl Fn(&str, &str, &Asked) -> Option<Answer> + Send + Sync + 'static,
+    ) -> Self {
         let other = stranger.base.clone();
         let site = Site::serve(move |own, asked| says(own, &other, asked));
         let home = Home::new().unwrap();

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::hostile_login::{Case, Scene, at, each};
 use crate::hostile_site::{
-    Answer, METADATA, RESOURCE, changed, client as registered, metadata, resource,
+    Answer, METADATA, RESOURCE, Site, changed, client as registered, metadata, resource,
 };
 
 /// Parts of the errors where the way to log in cannot be found out, and where no client is
@@ -189,6 +189,33 @@ fn no_call_gives_a_link_of_whoever_misbehaves() {
         .map(|&(wrong, says, _)| (wrong, says, &[][..]))
         .collect();
     each(&without_words, called);
+}
+
+/// Whoever logs in at a page is known there, and what they are given must not go elsewhere: also
+/// where that host says what it is below a realm of its own alone.
+#[test]
+fn nobody_logs_in_at_a_page_of_another_for_whoever_names_it() {
+    for realm in ["", "/realms/x"] {
+        let at_realm = match realm {
+            "" => METADATA.to_owned(),
+            realm => format!("{realm}/.well-known/openid-configuration"),
+        };
+        let stranger = Site::serve(move |own, asked| {
+            let of_realm = metadata(&format!("{own}{realm}"));
+            let answered = at(asked, &at_realm, || Answer::json(&of_realm));
+            answered.or_else(|| at(asked, METADATA, || Answer::text(404, "")))
+        });
+        let page = format!("{}{realm}/protocol/auth", stranger.base);
+        let scene = Scene::with_stranger(stranger, move |own, _, asked| {
+            let wrong = json!({ "authorization_endpoint": page });
+            at(asked, METADATA, || {
+                Answer::json(&changed(metadata(own), &wrong))
+            })
+        });
+        let said = scene.refused();
+        assert!(said.contains("which has its tokens elsewhere"), "{said}");
+        assert_eq!(scene.site.count("POST", "/register"), 0);
+    }
 }
 
 /// An authorization server is asked for its metadata twice where these name another host: if the

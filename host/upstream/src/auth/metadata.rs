@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dormouse_launch::Http;
+use futures::future::join_all;
 use reqwest::{Client, StatusCode, Url};
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
@@ -10,7 +11,7 @@ use rmcp::transport::auth::{
 
 use super::reach::LoginReach;
 use super::server::causes;
-use crate::http::{Reach, client};
+use crate::http::{AddressKind, Reach, client};
 
 /// Time that the metadata of an authorization server may take to come.
 const FETCH: Duration = Duration::from_secs(30);
@@ -18,6 +19,9 @@ const FETCH: Duration = Duration::from_secs(30);
 /// Time that all requests before a login may take together. An upstream names the servers to ask,
 /// and may name thousands.
 const DISCOVERY: Duration = Duration::from_secs(60);
+
+/// Most issuers that the page of a login may be of.
+const MAX_ISSUERS: usize = 8;
 
 /// Most bytes of that metadata.
 const LARGEST: usize = 1 << 20;
@@ -38,7 +42,46 @@ pub(super) async fn metadata(
         format!("it was not found within {seconds} s where to log in")
     })??;
     reach.check(&metadata)?;
+    if !is_configured(http) {
+        check_secure(http, &metadata)?;
+    }
     Ok((metadata, is_guessed))
+}
+
+/// Whether the user has named where logins are.
+fn is_configured(http: &Http) -> bool {
+    let oauth = &http.oauth;
+    oauth.metadata_url.is_some() || oauth.authorization_url.is_some() && oauth.token_url.is_some()
+}
+
+/// Checks that nothing of a login at a server that is reached over TLS goes where everybody could
+/// read along. The error is for people.
+fn check_secure(http: &Http, metadata: &AuthorizationMetadata) -> Result<(), String> {
+    if !Url::parse(&http.url).is_ok_and(|url| url.scheme() == "https") {
+        return Ok(());
+    }
+    let [token, registration, revocation] = endpoints(metadata);
+    for (name, url) in [
+        (
+            "authorization_endpoint",
+            Some(&*metadata.authorization_endpoint),
+        ),
+        ("token_endpoint", token),
+        ("registration_endpoint", registration),
+        ("revocation_endpoint", revocation),
+    ] {
+        let url = url.and_then(|url| Url::parse(url).ok());
+        let is_open =
+            |url: &Url| url.scheme() == "http" && AddressKind::of_url(url) != AddressKind::Loopback;
+        if let Some(url) = url.filter(is_open) {
+            return Err(format!(
+                "its `{name}` is at `http://{}`, where everybody could read along, and the server \
+                 itself is reached over `https`",
+                url.host_str().unwrap_or_default()
+            ));
+        }
+    }
+    Ok(())
 }
 
 async fn found(
@@ -105,8 +148,9 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
         return Ok(());
     }
     // Whoever logs in at that page is known there, and what they are given would go elsewhere.
+    let own = join_all(issuers_of_page(&page).map(async |issuer| of_itself(reach, &issuer).await));
+    let own: Vec<_> = own.await.into_iter().flatten().collect();
     let origin = page.join("/").unwrap_or(page);
-    let own = of_itself(reach, &origin).await;
     let token = |metadata: &AuthorizationMetadata| {
         Url::parse(&metadata.token_endpoint).map(|url| url.origin())
     };
@@ -143,6 +187,25 @@ fn endpoints(metadata: &AuthorizationMetadata) -> [Option<&str>; 3] {
         metadata.registration_endpoint.as_deref(),
         revocation.and_then(serde_json::Value::as_str),
     ]
+}
+
+/// Returns the issuers that a page may be of: its host, and what is above it there, as the realms
+/// that some hosts have.
+fn issuers_of_page(page: &Url) -> impl Iterator<Item = Url> {
+    let segments = page.path_segments().into_iter().flatten();
+    let mut path = String::new();
+    let above = segments.map(move |segment| {
+        let issuer = path.clone();
+        path.push('/');
+        path.push_str(segment);
+        issuer
+    });
+    let page = page.clone();
+    above.take(MAX_ISSUERS).map(move |path| {
+        let mut issuer = page.clone();
+        issuer.set_path(&path);
+        issuer
+    })
 }
 
 fn without_slash(issuer: &str) -> &str {
@@ -219,6 +282,64 @@ pub(super) fn revocation(metadata: &AuthorizationMetadata) -> Option<Url> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_may_be_of_what_is_above_it() {
+        let issuers = |page: &str| -> Vec<String> {
+            let page = Url::parse(page).unwrap();
+            issuers_of_page(&page).map(Into::into).collect()
+        };
+        assert_eq!(
+            issuers("https://a.example/realms/x/auth?y"),
+            [
+                "https://a.example/?y",
+                "https://a.example/realms?y",
+                "https://a.example/realms/x?y",
+            ]
+        );
+        assert_eq!(issuers("https://a.example"), ["https://a.example/"]);
+        let deep = format!("https://a.example{}", "/a".repeat(1000));
+        assert_eq!(issuers(&deep).len(), MAX_ISSUERS);
+    }
+
+    #[test]
+    fn a_login_is_as_safe_from_others_as_its_server() {
+        for (server, endpoint, wrong) in [
+            ("https://1.1.1.1/mcp", "https://8.8.8.8/token", ""),
+            (
+                "https://1.1.1.1/mcp",
+                "http://8.8.8.8/token",
+                "http://8.8.8.8",
+            ),
+            (
+                "https://1.1.1.1/mcp",
+                "http://a.example/token",
+                "http://a.example",
+            ),
+            ("https://1.1.1.1/mcp", "http://localhost:9/token", ""),
+            ("http://1.1.1.1/mcp", "http://8.8.8.8/token", ""),
+        ] {
+            let http = Http {
+                url: server.to_owned(),
+                ..Http::default()
+            };
+            let mut page = AuthorizationMetadata::default();
+            page.authorization_endpoint = endpoint.to_owned();
+            page.token_endpoint = "https://8.8.8.8/token".to_owned();
+            let mut token = page.clone();
+            token.authorization_endpoint = page.token_endpoint.clone();
+            token.token_endpoint = endpoint.to_owned();
+            for metadata in [page, token] {
+                let told = check_secure(&http, &metadata).err().unwrap_or_default();
+                assert_eq!(
+                    told.is_empty(),
+                    wrong.is_empty(),
+                    "{server} {endpoint}: {told}"
+                );
+                assert!(told.contains(wrong), "{told}");
+            }
+        }
+    }
 
     #[test]
     fn what_an_issuer_says_of_itself_is_looked_for_where_it_says_it() {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_launch::{Http, Launch, Secret};
-use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
+use dormouse_protocol::{Answer, AskError, Capability, Listener, MAX_WAIT_FOR_OTHER, Question};
 use dormouse_text::server_url::host;
 use futures::future::BoxFuture;
 use parking_lot::Mutex as StdMutex;
@@ -186,11 +186,12 @@ impl Auth {
         };
         if can_ask {
             // A user is asked once, however many calls wait for them: who gets the
-            // lock when all is over asks nothing.
+            // lock when all is over asks nothing. But the client that asks may not answer.
+            let asking = tokio::time::timeout(MAX_WAIT_FOR_OTHER, pending.asking.lock());
             let _asking = tokio::select! {
                 biased;
                 outcome = pending.finish() => return outcome.map_err(refused),
-                asking = pending.asking.lock() => asking,
+                asking = asking => asking.ok(),
             };
             let asked = tokio::select! {
                 biased;
