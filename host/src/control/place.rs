@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use dormouse_files::ownership;
 use interprocess::local_socket::{ListenerOptions, Name, prelude::*, tokio::Listener};
 
 /// Suffix of the file by which a host is found. On Unix it is the socket; on Windows, where pipes
@@ -14,7 +15,8 @@ pub(super) fn file(folder: &Path, pid: u32) -> PathBuf {
     folder.join(format!("{pid}.{SUFFIX}"))
 }
 
-/// The hosts that have a file, by process id. Not all of them need be alive.
+/// Returns the hosts that have a file, by process id. Not all of them need be alive. What another
+/// user can have put there is no host of this one's, and is told nothing.
 pub(super) fn files(folder: &Path) -> Vec<(u32, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         // No folder, no host: nobody has ever listened.
@@ -24,6 +26,7 @@ pub(super) fn files(folder: &Path) -> Vec<(u32, PathBuf)> {
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|suffix| suffix == SUFFIX))
+        .filter(|path| ownership::counts(path, folder))
         .filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
         .collect();
     files.sort_unstable();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::open_regular_file;
-use dormouse_files::paths;
+use dormouse_files::{ownership, paths};
 use subtle::ConstantTimeEq as _;
 
 /// Name of the file below Dormouse's data folder.
@@ -63,10 +63,14 @@ impl Token {
     /// The file cannot be read, or somebody else could have read it.
     pub fn of_user_if_made(data: &Path) -> anyhow::Result<Option<Self>> {
         let file = data.join(FILE_NAME);
-        match file.try_exists() {
-            Ok(false) => Ok(None),
-            _ => Self::read(&file).map(Some),
+        if let Ok(false) = file.try_exists() {
+            return Ok(None);
         }
+        let token = Self::read(&file)?;
+        // Who could put a file or a link there knows what is in it.
+        ownership::check(&file, data)
+            .with_context(|| format!("the token file `{}` cannot be used", file.display()))?;
+        Ok(Some(token))
     }
 
     /// Reads a token: what a file holds, without the space around it.
@@ -290,6 +294,29 @@ mod tests {
         }
         fs::set_permissions(token.file().unwrap(), fs::Permissions::from_mode(0o400)).unwrap();
         assert!(Token::read(token.file().unwrap()).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_token_that_others_could_have_put_there_is_refused() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let (token, notes) = (data.join(FILE_NAME), folder.path().join("notes.txt"));
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        fs::write(&notes, "known\n").unwrap();
+        mode(&notes, 0o600);
+        fs::create_dir(&data).unwrap();
+        symlink(&notes, &token).unwrap();
+        mode(&data, 0o700);
+        assert_eq!(Token::of_user(&data).unwrap().expose(), "known");
+        mode(&data, 0o777);
+        let error = format!("{:#}", Token::of_user(&data).unwrap_err());
+        assert!(error.contains("can be written to by others"), "{error}");
+        assert!(Token::of_user_if_made(&data).is_err());
     }
 
     #[cfg(unix)]
