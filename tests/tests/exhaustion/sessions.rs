@@ -51,6 +51,38 @@ fn sessions_of_one_client_do_not_end_those_of_others() {
     stays_well(&server, "echo__echo", before);
 }
 
+/// A client whose calls hang has no more than its part of the sessions, and ends none of others.
+#[test]
+fn busy_sessions_of_one_client_leave_room_to_others() {
+    let home = Home::new().unwrap();
+    home.guests(&["echo", "sleep"]).unwrap();
+    let server = home.serve_http(&["--max-sessions", "8"]).unwrap();
+    let victim = open(&server, "victim");
+    assert!(lists_tools(&server, &victim));
+    let mut calls = Vec::new();
+    let mut refused = 0;
+    for _ in 0..10 {
+        let mut params = wire::initialize(json!({}));
+        params["clientInfo"]["name"] = json!("greedy");
+        let request = wire::request(0, "initialize", params);
+        let answer = server.ask(&Request::post(request.to_string())).unwrap();
+        let Some(id) = answer.header("mcp-session-id") else {
+            assert_eq!(answer.status, 503);
+            refused += 1;
+            continue;
+        };
+        let session = Session { id: id.to_owned() };
+        let arguments = json!({ "milliseconds": 60_000 });
+        let params = json!({ "name": "sleep__sleep", "arguments": arguments });
+        let call = session.request(1, "tools/call", params);
+        calls.push(server.begin(&call).unwrap());
+    }
+    assert_eq!((calls.len(), refused), (6, 4));
+    assert!(lists_tools(&server, &victim), "the session was ended");
+    let other = open(&server, "other");
+    assert!(lists_tools(&server, &other));
+}
+
 /// The same holds for a client of the same name, which only opens sessions.
 #[test]
 fn sessions_that_nobody_uses_do_not_end_those_that_are_used() {

@@ -33,7 +33,7 @@ use super::header::{doubled, only};
 use super::message::{self, Kind};
 use super::repeated;
 use super::repeated::VERSION;
-use super::sessions::{ClaimedRequestId, Sessions, Taken};
+use super::sessions::{ClaimedRequestId, Sessions, Taken, name_of};
 use crate::mcp::client_log;
 use crate::mcp::listen;
 use crate::mcp::message_room::NoRoom;
@@ -298,13 +298,18 @@ impl Endpoint {
             return refuse(ErrorData::invalid_params(why, None));
         }
         // rmcp would miss the id of a session that is not there yet.
-        if method == "initialize"
-            && !repeated::are_wanted(headers)
-            && let Err(error) = serde_json::from_slice::<InitializeRequestParams>(params)
-        {
-            let why = format!("the `params` of `initialize` cannot be read: {error}");
-            return refuse(ErrorData::invalid_params(why, None));
-        }
+        let handshake = match method {
+            "initialize" => serde_json::from_slice::<InitializeRequestParams>(params).map(Some),
+            _ => Ok(None),
+        };
+        let handshake = match handshake {
+            Ok(handshake) => handshake,
+            Err(_) if repeated::are_wanted(headers) => None,
+            Err(error) => {
+                let why = format!("the `params` of `initialize` cannot be read: {error}");
+                return refuse(ErrorData::invalid_params(why, None));
+            }
+        };
         match session(headers) {
             Some(session) => self.sessions.claim(session, id).or_else(|Taken| {
                 refuse(ErrorData::invalid_request(
@@ -312,10 +317,14 @@ impl Endpoint {
                     None,
                 ))
             }),
-            None if method == "initialize" && !self.sessions.has_room() => {
-                busy("there are too many sessions, and all of them are busy")
+            None => {
+                let client = handshake.map(|handshake| name_of(&handshake.client_info));
+                let room = client.map(|client| self.sessions.make_room(&client));
+                match room {
+                    Some(Err(no_room)) => busy(&no_room.to_string()),
+                    Some(Ok(())) | None => Ok(None),
+                }
             }
-            None => Ok(None),
         }
     }
 

@@ -42,7 +42,7 @@ use event::NoEvent;
 pub(super) use event::size;
 use session::Ended;
 use session::Session;
-pub(super) use session::SessionInfo;
+pub(super) use session::{SessionInfo, name_of};
 pub(super) use transport::Pipe;
 
 /// Sessions of the server.
@@ -54,6 +54,15 @@ struct Inner {
     most: usize,
     idle: Duration,
     budget: Arc<Budget>,
+}
+
+/// Reason for which a client cannot have another session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoRoom {
+    #[error("there are too many sessions, and all of them are busy")]
+    OfAll,
+    #[error("there are too many sessions of clients of this name, and all of them are busy")]
+    OfClient,
 }
 
 /// Error: a request of that id is on its way already.
@@ -78,10 +87,30 @@ impl Sessions {
         }))
     }
 
-    /// Checks whether there is room for one more, or would be without an idle one.
-    pub(super) fn has_room(&self) -> bool {
+    /// Makes room for one more session of a client, by its name in the handshake: where there is
+    /// none, an idle one ends, of that client or of one that has more.
+    ///
+    /// # Errors
+    /// None is idle of which that holds, or the client has as many as one may have, all busy.
+    pub(super) fn make_room(&self, client: &str) -> Result<(), NoRoom> {
         let open = self.0.open.lock();
-        open.len() < self.0.most || longest_idle(&open).is_some()
+        let shares = shares(&open);
+        let share = |of: &Session| shares.get(&of.client()).copied().unwrap_or_default();
+        let is_same = |other: &Session| other.client().as_deref() == Some(client);
+        let own = shares.get(&Some(client.to_owned())).copied();
+        let own = own.unwrap_or_default();
+        let spared = if own >= most_of_one(self.0.most) {
+            longest_idle(&open, &is_same).ok_or(NoRoom::OfClient)?
+        } else if open.len() < self.0.most {
+            return Ok(());
+        } else {
+            let may_end = |other: &Session| is_same(other) || share(other) > own;
+            longest_idle(&open, &may_end).ok_or(NoRoom::OfAll)?
+        };
+        drop(open);
+        tracing::debug!(id = %spared, "an idle session has made room");
+        self.end(&spared);
+        Ok(())
     }
 
     /// Claims the id of a request, unless one of that id is on its way; `None` where there is no
@@ -171,16 +200,32 @@ impl Sessions {
     }
 }
 
-/// Returns the session that can best be spared: one without a running request, of the client that
-/// has most, so that no client ends the sessions of others. Of these, one that never had a request
-/// goes first, then one without a reader, then the one whose client was not heard of for longest.
-fn longest_idle(open: &HashMap<SessionId, Arc<Session>>) -> Option<SessionId> {
-    let mut shares: HashMap<Option<String>, usize> = HashMap::new();
+/// Returns the most sessions that clients of one name may have: some are left to others, however
+/// many are busy.
+fn most_of_one(most: usize) -> usize {
+    (most - most / 4).max(1)
+}
+
+/// Returns the number of sessions of each client.
+fn shares(open: &HashMap<SessionId, Arc<Session>>) -> HashMap<Option<String>, usize> {
+    let mut shares = HashMap::new();
     for session in open.values() {
         *shares.entry(session.client()).or_default() += 1;
     }
+    shares
+}
+
+/// Returns the session that can best be spared of those that may end: one without a running request,
+/// of the client that has most, so that no client ends the sessions of others. Of these, one that
+/// never had a request goes first, then one without a reader, then the one whose client was not
+/// heard of for longest.
+fn longest_idle(
+    open: &HashMap<SessionId, Arc<Session>>,
+    may_end: &dyn Fn(&Session) -> bool,
+) -> Option<SessionId> {
+    let shares = shares(open);
     let idle = open.iter().filter_map(|(id, session)| {
-        let (listens, heard) = session.idle()?;
+        let (listens, heard) = session.idle().filter(|_| may_end(session))?;
         let share = shares.get(&session.client()).copied().unwrap_or_default();
         let order = (Reverse(share), session.is_used(), listens, heard);
         Some((order, id))
@@ -198,7 +243,8 @@ impl SessionManager for Sessions {
         let mut open = self.0.open.lock();
         let mut spared = None;
         if open.len() >= self.0.most {
-            let longest = longest_idle(&open).ok_or(Error::Full)?;
+            // Others have taken the room that was made, or nobody was named.
+            let longest = longest_idle(&open, &|_| true).ok_or(Error::Full)?;
             tracing::debug!(id = %longest, "an idle session has made room");
             spared = open.remove(&longest);
         }

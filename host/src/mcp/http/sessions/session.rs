@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
-    ClientNotification, ClientRequest, GetMeta as _, ProtocolVersion, RequestId,
+    ClientNotification, ClientRequest, GetMeta as _, Implementation, ProtocolVersion, RequestId,
     ServerJsonRpcMessage, ServerResult,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -74,16 +74,18 @@ pub(in super::super) struct SessionInfo {
     pub(in super::super) capabilities: ClientCapabilities,
 }
 
+/// Returns the name of a client, with its version.
+pub(in super::super) fn name_of(client: &Implementation) -> String {
+    format!("{} {}", client.name, client.version)
+}
+
 /// Returns the name of a client in its handshake, with its version.
 fn client_name(initialize: &ClientJsonRpcMessage) -> Option<String> {
     let ClientJsonRpcMessage::Request(request) = initialize else {
         return None;
     };
     match &request.request {
-        ClientRequest::InitializeRequest(request) => {
-            let client = &request.params.client_info;
-            Some(format!("{} {}", client.name, client.version))
-        }
+        ClientRequest::InitializeRequest(request) => Some(name_of(&request.params.client_info)),
         _ => None,
     }
 }
