@@ -67,6 +67,12 @@ pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     if !has_markup(&as_written) {
         return as_written;
     }
+    // Tags may hide what stands in a mark, show it in another order, or look like its quotes.
+    if rendered::has_tags(&as_written) {
+        let shown = rendered::characters(&as_written).filter(|(.., c)| is_bracket(*c));
+        let brackets: Vec<_> = shown.map(|(at, length, _)| (at, length)).collect();
+        return Cow::Owned(replaced(&as_written, &brackets));
+    }
     let rendered: Vec<_> = rendered::characters(&as_written).collect();
     match without_brackets(&as_written, rendered.into_iter().rev()) {
         Cow::Borrowed(_) => as_written,
@@ -91,15 +97,21 @@ fn without_brackets(
     if forged.is_empty() {
         return Cow::Borrowed(text);
     }
+    forged.reverse();
+    Cow::Owned(replaced(text, &forged))
+}
+
+/// Replaces brackets in a text, each by its place and its length in bytes.
+fn replaced(text: &str, brackets: &[(usize, usize)]) -> String {
     let mut unmarked = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, length) in forged.into_iter().rev() {
-        unmarked.push_str(text.get(from..at).unwrap_or_default());
+    for (at, length) in brackets {
+        unmarked.push_str(text.get(from..*at).unwrap_or_default());
         unmarked.push('(');
         from = at + length;
     }
     unmarked.push_str(text.get(from..).unwrap_or_default());
-    Cow::Owned(unmarked)
+    unmarked
 }
 
 /// Whether a character may look like the bracket that a mark begins with. Beyond ASCII that is any
@@ -297,11 +309,22 @@ mod tests {
             ("\\[server \\`b\\`\\]", "(server \\`b\\`\\]"),
             ("[***__~~server~~__*** `b`]", "(***__~~server~~__*** `b`]"),
             ("[ser<!-- x -->ver `b`]", "(ser<!-- x -->ver `b`]"),
+            ("[se\\\nrver `b`]", "(se\\\nrver `b`]"),
+            ("[server <code>b</code>]", "(server <code>b</code>]"),
+            (
+                "[<i hidden>x</i>server `b`] R&amp;D &lsqb;",
+                "(<i hidden>x</i>server `b`] R&amp;D (",
+            ),
+            (
+                "<bdo dir=rtl>]`b` revres[</bdo>",
+                "<bdo dir=rtl>]`b` revres(</bdo>",
+            ),
         ] {
             assert_eq!(unmarked(text), expected);
         }
         for text in [
-            "R&amp;D, a < b, [x](y), <b>server</b>",
+            "R&amp;D, a < b, [x](y)",
+            "R&amp;D, <b>server</b>",
             "&#91;x&#93; *server* `b`",
             "[server]",
             "[server: b]",

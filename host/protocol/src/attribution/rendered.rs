@@ -15,6 +15,16 @@ pub(super) fn has_markup(text: &str) -> bool {
     text.contains(['&', '<', '\\', '*', '_', '~'])
 }
 
+/// Checks whether a text has tags: what is shown of it then, and in which order, is theirs to say.
+pub(super) fn has_tags(text: &str) -> bool {
+    let mut ends = Ends::default();
+    let mut tags = text.match_indices('<');
+    tags.any(|(at, sign)| {
+        let after = text.get(at + sign.len()..).unwrap_or_default();
+        !after.starts_with("!--") && ends.of_tag(after).is_some()
+    })
+}
+
 /// Returns the characters that are shown of a text, each with its place and its length in bytes.
 /// Tags, comments, signs of emphasis and backslashes before punctuation are not shown.
 pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
@@ -26,6 +36,8 @@ pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, usize, char
             let after = rest.as_str();
             let skipped = match c {
                 '*' | '_' | '~' => 0,
+                // A break of the line.
+                '\\' if after.starts_with(['\n', '\r']) => 0,
                 '\\' if after.starts_with(|next: char| next.is_ascii_punctuation()) => {
                     let (_, next) = rest.next()?;
                     return Some((at, 1 + next.len_utf8(), next));
@@ -105,7 +117,15 @@ fn reference(after: &str) -> Option<(usize, char)> {
         // HTML knows some of these without a semicolon, but none that are a bracket or a quote
         // which Markdown has.
         None if !has_end => return None,
-        None => ANY_CHARACTER,
+        None => match body {
+            "amp" => '&',
+            "apos" => '\'',
+            "gt" => '>',
+            "lt" => '<',
+            "nbsp" => ' ',
+            "quot" => '"',
+            _ => ANY_CHARACTER,
+        },
     };
     Some((end + usize::from(has_end), c))
 }
@@ -120,7 +140,8 @@ mod tests {
             ("a &#91;b&#93; &#x5B;c", "a [b] [c"),
             ("&#91b", "[b"),
             ("&#x;&#;&;&", "&#x;&#;&;&"),
-            ("&lsqb;a&b", "「a&b"),
+            ("&lsqb;a&b&amp;&lt;", "「a&b&<"),
+            ("a\\\nb\\\r\nc", "a\nb\r\nc"),
             ("&#999999999999;&#xd800;", "&#999999999999;&#xd800;"),
             ("<b>a</b> < b <3 <c", "a < b <3 <c"),
             ("a<!-- <b> > -->b<!-- c", "ab<!-- c"),
@@ -143,7 +164,7 @@ mod tests {
         ] {
             let text = |size: usize| what.repeat(size);
             dormouse_tests::growth::is_linear(what, 2_000, text, |text: &String| {
-                std::hint::black_box(characters(text).count());
+                std::hint::black_box((characters(text).count(), has_tags(text)));
             });
         }
     }
