@@ -1,6 +1,7 @@
 //! WIT, as source text or as the types of a built component → a [`Declaration`].
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -78,6 +79,9 @@ fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
             message,
         });
     }
+    for path in paths {
+        check_files(path).map_err(failed)?;
+    }
     // The parser asserts that nobody gives it a package twice, so that has to be
     // known before.
     let mut brought = HashSet::new();
@@ -101,6 +105,43 @@ fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
     }
     let main = main.ok_or_else(|| failed("no path was given".into()))?;
     Ok((resolve, main, files))
+}
+
+/// Most bytes of one file of WIT.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Checks the files that the parser would read whole, and without looking at what they are: a pipe
+/// or a device among them would keep it waiting, or fill the memory. The error is for people.
+fn check_files(path: &Path) -> Result<(), String> {
+    let in_folder = |folder: &Path| {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let mut all = vec![path.to_owned()];
+    if path.is_dir() {
+        let deps = in_folder(&path.join("deps"));
+        let folders = deps.iter().filter(|dep| dep.is_dir());
+        all = folders.flat_map(|dep| in_folder(dep)).collect();
+        all.extend(in_folder(path).into_iter().chain(deps));
+    }
+    let is_read = |file: &&PathBuf| {
+        let end = file.extension().and_then(OsStr::to_str);
+        **file == *path || end.is_some_and(|end| matches!(end, "wit" | "wasm" | "wat"))
+    };
+    for file in all.iter().filter(is_read) {
+        let Ok(metadata) = file.metadata() else {
+            // Whoever reads it words that better.
+            continue;
+        };
+        let shown = file.display();
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(format!("`{shown}` is no file"));
+        }
+        if metadata.is_file() && metadata.len() > MAX_FILE_BYTES {
+            return Err(format!("`{shown}` has more than {MAX_FILE_BYTES} bytes"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the names of the packages in a path. Files that cannot be parsed have none here; pushing

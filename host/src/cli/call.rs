@@ -95,7 +95,7 @@ impl Call {
         let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
         if failed && !self.format.json {
             let told = answer::text(result, text)?;
-            output::failure(&anyhow::anyhow!("{told}"));
+            output::tool_failure(&told);
         } else {
             answer::print(result, self.format, text)?;
         }

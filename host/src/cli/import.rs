@@ -35,7 +35,7 @@ pub(super) struct Import {
     #[arg(long)]
     replace: bool,
     /// Replace servers in `dormouse.toml` that have the same name. With `--undo`, put
-    /// back even what has been edited since.
+    /// back even what has been edited since; these edits are lost.
     #[arg(long)]
     force: bool,
     /// Put back the files that the last import or installation has changed.

@@ -142,6 +142,14 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Prints the text of a tool that has failed to stderr. Its words may be the server's own, so no line
+/// of it is shown as a hint of Dormouse's.
+pub(super) fn tool_failure(text: &str) {
+    let terminal = io::stderr().is_terminal();
+    let text = clean(text).replace('\n', "\n  ");
+    say(&format!("{}: {text}", paint(BAD, &"error", terminal)));
+}
+
 /// Returns an error and its causes, one a line.
 fn told(error: &anyhow::Error) -> String {
     let mut told = String::new();

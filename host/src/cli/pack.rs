@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_catalog::read_regular_file;
 use dormouse_config::units;
 use dormouse_files::replace::{Access, replace};
 use dormouse_wit::{Declaration, Error, Offers, section, source};
@@ -62,6 +63,9 @@ struct Objects {
     subscribe: bool,
 }
 
+/// Most bytes of a file of MCP objects.
+const MAX_OBJECTS_BYTES: u64 = 64 << 20;
+
 impl Objects {
     /// Returns the named files, each with the kind of its content.
     fn files(&self) -> impl Iterator<Item = (Offers, &Path)> {
@@ -79,8 +83,10 @@ impl Objects {
     /// Adds the content of the files.
     fn declare(&self, declaration: &mut Declaration) -> anyhow::Result<()> {
         for (what, file) in self.files() {
-            let text = std::fs::read_to_string(file)
-                .with_context(|| format!("`{}` cannot be read", file.display()))?;
+            let cannot = || format!("`{}` cannot be read", file.display());
+            let bytes = read_regular_file(file, MAX_OBJECTS_BYTES).with_context(cannot)?;
+            let bytes = bytes.with_context(|| format!("there is no file `{}`", file.display()))?;
+            let text = String::from_utf8(bytes).with_context(cannot)?;
             what.declare(&text, self.subscribe, declaration)
                 .map_err(|why| anyhow::anyhow!("`{}`: {why}", file.display()))?;
         }
