@@ -155,10 +155,14 @@ impl Catalog {
             }
         }
         let finish = |path: &Path, found| told(path, self.finish(path, found?, round));
-        let cores = std::thread::available_parallelism()
-            .map_or(1, NonZero::get)
-            .min(THREADS);
-        let threads = cores.min(files + bytes / WORTH_A_THREAD);
+        let wanted = THREADS.min(files + bytes / WORTH_A_THREAD);
+        // The system reads several files to find out.
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = if wanted < 2 {
+            wanted
+        } else {
+            wanted.min(cores())
+        };
         if threads < 2 {
             return paths
                 .iter()

@@ -91,16 +91,19 @@ fn is_same(_: &cap_primitives::fs::Metadata, _: &std::fs::File) -> bool {
 /// nobody's project.
 #[must_use]
 pub(super) fn is_marked(folder: &Path, mark: &Path) -> bool {
+    let begin = mark.components().next();
+    let begin = begin.map_or(mark, |begin| Path::new(begin.as_os_str()));
+    // Mostly there is none, which is found out without opening the folder for each.
+    if let Err(error) = folder.join(begin).symlink_metadata()
+        && error.kind() == ErrorKind::NotFound
+    {
+        return false;
+    }
     let Ok(opened) = open_ambient_dir(folder, ambient_authority()) else {
         return false;
     };
     // A folder on the way to it, or a link in place of one, is looked at by itself.
-    let first = mark
-        .components()
-        .next()
-        .map(|first| Path::new(first.as_os_str()));
-    let found = first.map(|first| stat(&opened, first, FollowSymlinks::No));
-    if let Some(Ok(found)) = found
+    if let Ok(found) = stat(&opened, begin, FollowSymlinks::No)
         && is_somebody_elses(&opened, &found)
     {
         return false;

@@ -1,5 +1,6 @@
 //! Limits of a whole host: how much all of its servers may use together.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The budget for guests' memory where the machine does not tell how much it has, in
@@ -35,6 +36,14 @@ impl Default for HostLimits {
     }
 }
 
+/// Returns the number of processors that this process may use, as it was when this was first asked:
+/// the system reads several files to find out.
+#[must_use]
+pub fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 impl HostLimits {
     /// Returns the memory that all guests together may have, in bytes.
     #[must_use]
@@ -44,8 +53,14 @@ impl HostLimits {
     }
 }
 
-/// Returns the memory of the machine or, where this process is confined to less, that, in bytes.
+/// Returns the memory of the machine or, where this process is confined to less, that, in bytes: as
+/// it was when this was first asked.
 fn machine_memory() -> Option<u64> {
+    static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
+    *MEMORY.get_or_init(read_machine_memory)
+}
+
+fn read_machine_memory() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.as_deref().and_then(total_in_meminfo);
     let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();

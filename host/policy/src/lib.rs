@@ -17,7 +17,7 @@ mod writable_code;
 pub use backoff::Backoff;
 pub use folder::{OpenError, OpenFolder, real_path};
 pub use grants::{FsGrant, FsMode, Grants};
-pub use host_limits::HostLimits;
+pub use host_limits::{HostLimits, processors};
 pub use identity::Identity;
 pub use limits::{Limits, NEVER, UpstreamLimits};
 pub use log_budget::LogBudget;

@@ -13,7 +13,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use dormouse_files::process_limits::{self, Exceeded, KilledWhenDropped, ProcessLimits};
-use dormouse_policy::HostLimits;
+use dormouse_policy::{HostLimits, processors};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -133,11 +133,10 @@ pub(super) struct Job<'a> {
 impl Compiler {
     pub(super) fn new(limits: &HostLimits, command: CompileCommand) -> Self {
         // Each takes all processors for a while.
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             command,
             limits: Mutex::new(limits.into()),
-            places: CompilePlaces::new(processors.clamp(2, 4)),
+            places: CompilePlaces::new(processors().clamp(2, 4)),
             failed: Mutex::default(),
         }
     }

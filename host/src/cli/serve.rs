@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use dormouse_config::{Client, units};
 use dormouse_files::open_files;
+use dormouse_policy::processors;
 use tokio_util::sync::CancellationToken;
 
 use super::output;
@@ -59,6 +60,7 @@ impl Serve {
         open_files::raise_limit();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
+            .worker_threads(processors())
             .thread_name("dormouse")
             .build()
             .context("the host's threads could not be started")?;

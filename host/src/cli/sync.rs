@@ -142,7 +142,7 @@ fn tell_known_here_alone(servers: &[&str]) {
 /// Returns the most programs that may start at a time: most begin with much work, and a program
 /// that has no processor for it runs into its time limit.
 fn programs_at_once() -> usize {
-    let processors = std::thread::available_parallelism().map_or(MIN_PROGRAMS, usize::from);
+    let processors = dormouse_policy::processors();
     processors.clamp(MIN_PROGRAMS, MAX_PROGRAMS)
 }
 
