@@ -72,6 +72,14 @@ impl Stdio {
         without(written, &secrets_in_line(written))
     }
 
+    /// Returns advice on a program that is not there, where a whole line is written as its name.
+    #[must_use]
+    pub fn advice_on_blanks(&self) -> Option<&'static str> {
+        let is_line = self.args.is_empty() && self.command.trim().contains(char::is_whitespace);
+        is_line
+            .then_some("blanks in `command` are part of a program's name: arguments go into `args`")
+    }
+
     /// Adds what must not be seen: values that were filled in, secrets that are written out in
     /// arguments, and the values of variables, but for those that tell nothing.
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {

@@ -135,9 +135,12 @@ impl Add {
 
 /// Makes an error of the arguments.
 fn misuse(text: &str) -> anyhow::Error {
-    Cli::command()
-        .error(ErrorKind::ValueValidation, text)
-        .into()
+    let mut all = Cli::command();
+    // What is built knows how its parts are used.
+    all.build();
+    let own = all.find_subcommand("add").cloned();
+    let mut command = own.unwrap_or(all);
+    command.error(ErrorKind::ValueValidation, text).into()
 }
 
 /// Warns of what a server that was added changes elsewhere, or needs there: servers that are shown

@@ -201,11 +201,19 @@ fn unstarted(stdio: &Stdio, error: &io::Error) -> String {
                      hint: a relative path is taken from there; give the whole path",
                     visible_path(&folder)
                 ),
-                None => format!("there is no program `{command}`"),
+                None => {
+                    let advice = stdio.advice_on_blanks();
+                    let hint = advice.map(|advice| format!("\nhint: {advice}"));
+                    format!(
+                        "there is no program `{command}`{}",
+                        hint.unwrap_or_default()
+                    )
+                }
             }
         }
         io::ErrorKind::NotFound => format!(
-            "there is no program `{command}` in `PATH`\nhint: install it, or give its full path"
+            "there is no program `{command}` in `PATH`\nhint: {}",
+            (stdio.advice_on_blanks()).unwrap_or("install it, or give its full path")
         ),
         _ => format!("`{command}` cannot be started: {error}"),
     }

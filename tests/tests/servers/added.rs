@@ -157,6 +157,16 @@ fn what_no_server_can_be_is_not_added() {
             "a server is one of them",
         ),
         (
+            &["x", "npx", "-y", "server"],
+            2,
+            "Usage: dormouse add [OPTIONS] <NAME> <FILE>",
+        ),
+        (
+            &["x", "--", "npx", "dormouse", "serve"],
+            1,
+            "Dormouse itself",
+        ),
+        (
             &["x", "ftp://example.com/mcp"],
             1,
             "`ftp://example.com/mcp`",

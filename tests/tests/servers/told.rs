@@ -221,6 +221,15 @@ fn a_start_that_has_failed_is_remembered_with_its_reason() {
     let folder = format!("there is no program `./near` in `{folder}`");
     assert!(refused.contains(&folder), "{refused}");
     all.run(&["remove", "near"]);
+    // Some write the whole line as the program.
+    all.home
+        .table("line", "command = \"npx -y notes\"\n")
+        .unwrap();
+    for said in [all.fails(&["sync", "line"]), all.run(&["doctor"])] {
+        let hint = "hint: blanks in `command` are part of a program's name";
+        assert!(said.contains(hint), "{said}");
+    }
+    all.run(&["remove", "line"]);
     let rows = all.home.json(&["list", "--json"]).unwrap();
     let state = |rows: &Value, name: &str| {
         let mut rows = rows.as_array().unwrap().iter();

@@ -22,7 +22,8 @@ const BETWEEN: [&str; 9] = [
 
 /// Whether a server is Dormouse: `dormouse serve`, directly or through a program
 /// that runs others, or a host on this machine under the name that `dormouse install` gives it.
-pub(crate) fn is(name: &str, launch: &Launch) -> bool {
+#[must_use]
+pub fn is(name: &str, launch: &Launch) -> bool {
     let stdio = match launch {
         Launch::Stdio(stdio) => stdio,
         Launch::Http(http) => return name == NAME && http.is_here(),
@@ -48,8 +49,9 @@ pub(crate) fn is(name: &str, launch: &Launch) -> bool {
 }
 
 /// Whether a server is this very program, by its file: `install` writes down the path of whatever
-/// is running, which need not be called `dormouse`. The file that is named is looked up.
-pub(crate) fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
+/// is running, which need not be called `dormouse`. The file that is named is looked up in `path`.
+#[must_use]
+pub fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
     let Launch::Stdio(stdio) = launch else {
         return false;
     };

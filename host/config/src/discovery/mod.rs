@@ -20,7 +20,7 @@ mod filler;
 mod formats;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
-pub(crate) mod itself;
+pub mod itself;
 mod library;
 mod merge;
 mod oauth;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_config::discovery::itself;
 use dormouse_config::edit::{Editor, launch_table};
 use dormouse_launch::redaction::is_secret_name;
 use dormouse_launch::{Http, Launch, Secret, Stdio, is_header_byte};
@@ -59,6 +60,13 @@ impl Upstream<'_> {
     pub(super) fn add(self, places: &Places) -> anyhow::Result<()> {
         let (name, replaces) = (self.name, self.replaces);
         let launch = self.launch()?;
+        let path = std::env::var("PATH").ok();
+        if itself::is(name, &launch) || itself::is_this_program(&launch, path.as_deref()) {
+            bail!(
+                "`{name}` would be Dormouse itself, which starts no other of itself\n\
+                 hint: `dormouse install CLIENT` adds it to a client of yours"
+            );
+        }
         let editor = Editor::new(&places.config)?;
         editor.add(name, launch_table(&launch), replaces)?;
         output::say(&format!("added `{name}` to {}", places.config.display()));

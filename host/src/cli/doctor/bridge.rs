@@ -122,12 +122,14 @@ impl Rows {
             );
         }
         if find(stdio).is_none() {
+            let advice = stdio.advice_on_blanks();
             self.warning(
                 about,
                 format!(
-                    "there is no program `{}` ({})\nhint: install it, or correct `command` there",
+                    "there is no program `{}` ({})\nhint: {}",
                     written.shown(),
-                    server.origin
+                    server.origin,
+                    advice.unwrap_or("install it, or correct `command` there")
                 ),
             );
         }
