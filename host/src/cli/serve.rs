@@ -58,6 +58,8 @@ impl Serve {
         let Expose::Direct = self.expose;
         places.client = self.client;
         open_files::raise_limit();
+        let stop = CancellationToken::new();
+        let signals = signals::stop_on_signal(&stop)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .worker_threads(processors())
@@ -65,14 +67,15 @@ impl Serve {
             .build()
             .context("the host's threads could not be started")?;
         let max_bodies = usize::try_from(self.max_bodies).unwrap_or(usize::MAX);
+        signals.wait()?;
         let outcome = match self.http.http {
             Some(address) => {
                 let options = self.http.options(address, max_bodies, &places.data)?;
                 let token = options.guard.token.as_ref();
                 places.token_file = token.and_then(|token| token.file().map(Path::to_owned));
-                runtime.block_on(serve_http(places, options))
+                runtime.block_on(serve_http(places, options, stop))
             }
-            None => runtime.block_on(serve_stdio(places, max_bodies)),
+            None => runtime.block_on(serve_stdio(places, max_bodies, stop)),
         };
         // A thread may still wait for a line on stdin that never comes.
         runtime.shutdown_timeout(LAST);
@@ -80,10 +83,12 @@ impl Serve {
     }
 }
 
-async fn serve_stdio(places: Places, max_bodies: usize) -> anyhow::Result<()> {
+async fn serve_stdio(
+    places: Places,
+    max_bodies: usize,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
     let streams = mcp::stdio::streams();
-    let stop = CancellationToken::new();
-    signals::stop_on_signal(&stop)?;
     let socket = control_socket();
     let Some(roster) = opened(places, &stop).await? else {
         return Ok(());
@@ -98,9 +103,11 @@ async fn serve_stdio(places: Places, max_bodies: usize) -> anyhow::Result<()> {
     outcome
 }
 
-async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Result<()> {
-    let stop = CancellationToken::new();
-    signals::stop_on_signal(&stop)?;
+async fn serve_http(
+    places: Places,
+    options: mcp::http::Options,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
     let socket = control_socket();
     let Some(roster) = opened(places, &stop).await? else {
         return Ok(());
@@ -119,8 +126,9 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
 
 /// Opens the roster of a host. None where it was asked to stop meanwhile.
 async fn opened(places: Places, stop: &CancellationToken) -> anyhow::Result<Option<Arc<Roster>>> {
-    // Reading what is new takes some seconds.
-    let opening = tokio::task::spawn_blocking(|| Roster::open_for_clients(places));
+    // Reading what is new takes some seconds, for which a worker has nothing else to do yet; another
+    // thread would take time and memory at each start.
+    let opening = tokio::spawn(async { Roster::open_for_clients(places) });
     tokio::select! {
         opened = opening => Ok(Some(opened??)),
         () = stop.cancelled() => Ok(None),

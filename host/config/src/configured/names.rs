@@ -35,7 +35,12 @@ impl Configured {
     /// Returns the names that two clients, or the user and a trusted project, both have a server of,
     /// each with a sentence on which of the two is shown.
     pub fn names_of_two(&self) -> impl Iterator<Item = (String, String)> {
-        self.overridden.iter().filter_map(told_of_name)
+        let is_taken = |lost: &&Overridden| {
+            let taken = self.servers.get(&lost.name);
+            taken.is_none_or(|taken| taken.origin.client == lost.by.client)
+        };
+        let overridden = self.overridden.iter().filter(is_taken);
+        overridden.filter_map(told_of_name)
     }
 
     /// Notes the names of the user's own servers, and the beginnings of their tools' names, as they

@@ -17,12 +17,27 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_millis(100);
 /// Exit code of a host that was ended at once.
 const STOPPED_AT_ONCE: i32 = 1;
 
-/// Cancels `stop` on SIGTERM and SIGINT (elsewhere Ctrl-C). The second time it ends the
-/// process, whatever is still going on.
+/// A thread that begins to hear signals.
+pub(super) struct SignalThread {
+    is_ready: mpsc::Receiver<anyhow::Result<()>>,
+}
+
+impl SignalThread {
+    /// Waits until the signals are heard.
+    ///
+    /// # Errors
+    /// They cannot be heard.
+    pub(super) fn wait(self) -> anyhow::Result<()> {
+        self.is_ready.recv().context("signals cannot be heard")?
+    }
+}
+
+/// Starts a thread that cancels `stop` on SIGTERM and SIGINT (elsewhere Ctrl-C). The second time it
+/// ends the process, whatever is still going on.
 ///
 /// # Errors
-/// No thread can be started, or the signals cannot be heard.
-pub(super) fn stop_on_signal(stop: &CancellationToken) -> anyhow::Result<()> {
+/// No thread can be started.
+pub(super) fn stop_on_signal(stop: &CancellationToken) -> anyhow::Result<SignalThread> {
     let stop = stop.clone();
     let (ready, is_ready) = mpsc::channel();
     let hear = move || {
@@ -51,7 +66,7 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) -> anyhow::Result<()> {
     thread
         .spawn(hear)
         .context("no thread can be started that hears signals")?;
-    is_ready.recv().context("signals cannot be heard")?
+    Ok(SignalThread { is_ready })
 }
 
 /// Prints that the process ends, and ends it, even if the message is not read.
@@ -129,7 +144,7 @@ mod tests {
             .unwrap();
         runtime.block_on(async {
             let stop = CancellationToken::new();
-            stop_on_signal(&stop).unwrap();
+            stop_on_signal(&stop).unwrap().wait().unwrap();
             let (stuck, mut is_stuck) = tokio::sync::mpsc::channel(2);
             for _ in 0..2 {
                 let stuck = stuck.clone();
