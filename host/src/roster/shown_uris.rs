@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use dormouse_jsonrpc::member;
 use dormouse_protocol::Answer;
@@ -177,9 +178,12 @@ pub(super) fn is_for_pages(tool: &str) -> bool {
 /// Checks whether a text may name a page: most do not, and then they need not be read. A letter may
 /// be written as an escape.
 fn may_name_page(text: &str) -> bool {
-    // Every tool is looked through for each client that lists it.
-    let has = |part: &str| memmem::find(text.as_bytes(), part.as_bytes()).is_some();
-    has("_meta") && (has("esourceUri") || has("outputTemplate")) || has("\\u00")
+    // Every tool is looked through for each client that lists it, and most have neither.
+    static META: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("_meta"));
+    let text = text.as_bytes();
+    let has = |part: &str| memmem::find(text, part.as_bytes()).is_some();
+    META.find(text).is_some() && (has("esourceUri") || has("outputTemplate"))
+        || memchr::memchr(b'\\', text).is_some() && has("\\u00")
 }
 
 /// Calls a function with the URIs of pages in a result's `_meta`, and in those of its parts, each

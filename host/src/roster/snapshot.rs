@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use dormouse_catalog::{ListedTool, Listing};
 use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_protocol::Catalog;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
@@ -310,7 +309,8 @@ pub(super) fn renamed(object: &str, member: &str, own: &str, shown: &str, text: 
     {
         Some((before, after)) => {
             text.push_str(before);
-            text.push_str(&Value::from(shown).to_string());
+            // A text can always be written.
+            text.push_str(&serde_json::to_string(shown).unwrap_or_default());
             text.push_str(after);
         }
         // The catalog takes nothing that has no name.

@@ -883,3 +883,26 @@ fn reading_takes_linear_time() {
         });
     }
 }
+
+/// A stranger's folder may have links to devices in it, which the parser would read without an end.
+#[cfg(unix)]
+#[test]
+fn only_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("deps/x")).unwrap();
+    let text = "package a:b;\nworld c {}\n";
+    std::fs::write(folder.path().join("a.wit"), text).unwrap();
+    assert!(from_wit(&[folder.path()], None).is_ok());
+    for place in ["b.wit", "deps/b.wit", "deps/x/b.wit"] {
+        let link = folder.path().join(place);
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        let error = from_wit(&[folder.path()], None).unwrap_err().to_string();
+        assert!(
+            error.contains(place) && error.contains("is no file"),
+            "{error}"
+        );
+        let error = from_wit(&[&link], None).unwrap_err().to_string();
+        assert!(error.contains("is no file"), "{error}");
+        std::fs::remove_file(link).unwrap();
+    }
+}
