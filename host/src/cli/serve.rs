@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use dormouse_config::{Client, units};
 use dormouse_files::open_files;
 use dormouse_policy::processors;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::output;
@@ -89,10 +90,7 @@ async fn serve_stdio(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let streams = mcp::stdio::streams();
-    let socket = control_socket();
-    let Some(roster) = opened(places, &stop).await? else {
-        return Ok(());
-    };
+    let (roster, socket) = opened(places, &stop)?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     let ready = CancellationToken::new();
     let settling = tokio::spawn(settle(roster.clone(), ready.clone()));
@@ -108,10 +106,7 @@ async fn serve_http(
     options: mcp::http::Options,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let socket = control_socket();
-    let Some(roster) = opened(places, &stop).await? else {
-        return Ok(());
-    };
+    let (roster, socket) = opened(places, &stop)?;
     let server = mcp::http::Server::bind(roster.clone(), options).await?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     http::say_token(server.token());
@@ -124,15 +119,29 @@ async fn serve_http(
     Ok(())
 }
 
-/// Opens the roster of a host. None where it was asked to stop meanwhile.
-async fn opened(places: Places, stop: &CancellationToken) -> anyhow::Result<Option<Arc<Roster>>> {
-    // Reading what is new takes some seconds, for which a worker has nothing else to do yet; another
-    // thread would take time and memory at each start.
-    let opening = tokio::spawn(async { Roster::open_for_clients(places) });
-    tokio::select! {
-        opened = opening => Ok(Some(opened??)),
-        () = stop.cancelled() => Ok(None),
-    }
+/// Opens the roster of a host, and its control socket before that. Where the host is asked to stop
+/// meanwhile, the process ends. Has to be called inside of a tokio runtime.
+///
+/// Reading what is new takes some seconds. It is done by the calling thread, which has nothing else to
+/// do before: another one would take time and memory at each start.
+fn opened(
+    places: Places,
+    stop: &CancellationToken,
+) -> anyhow::Result<(Arc<Roster>, Option<control::Socket>)> {
+    let socket = Arc::new(Mutex::new(control_socket()));
+    let leaving = tokio::spawn({
+        let (stop, socket) = (stop.clone(), Arc::clone(&socket));
+        async move {
+            stop.cancelled().await;
+            // Its file is removed.
+            drop(socket.lock().take());
+            std::process::exit(0);
+        }
+    });
+    let roster = Roster::open_for_clients(places)?;
+    leaving.abort();
+    let socket = socket.lock().take();
+    Ok((roster, socket))
 }
 
 /// Stops the servers, and writes the data that this host has read of them: an agent that only looks
