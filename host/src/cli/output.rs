@@ -13,6 +13,7 @@ use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
 
 use super::progress::AboveProgress;
+use crate::roster::Refusal;
 
 /// Style of errors.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -138,12 +139,15 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
     if let Some(error) = error.downcast_ref() {
         return misuse(error);
     }
-    say(&marked("error", BAD, &told(error)));
+    match error.downcast_ref() {
+        Some(Refusal::Upstream { message, .. }) => tool_failure(message),
+        _ => say(&marked("error", BAD, &told(error))),
+    }
     ExitCode::FAILURE
 }
 
-/// Prints the text of a tool that has failed to stderr. Its words may be the server's own, so no line
-/// of it is shown as a hint of Dormouse's.
+/// Prints the text of a failed tool, or of another refusal of a server's, to stderr. Its words may be
+/// the server's own, so no line of it is shown as a hint of Dormouse's.
 pub(super) fn tool_failure(text: &str) {
     let terminal = io::stderr().is_terminal();
     let text = clean(text).replace('\n', "\n  ");
