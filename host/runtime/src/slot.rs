@@ -2,6 +2,7 @@
 //! not been called for a while.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -38,6 +39,24 @@ pub struct Slot {
     instances: Instances,
     /// Cancelled when no call is to go on in this slot.
     ended: CancellationToken,
+    /// Whether the slot is being stopped because it is idle, and clients are not told of it yet.
+    is_stopping: AtomicBool,
+}
+
+/// Mark of a slot that is being stopped, set until this is dropped.
+struct Stopping<'s>(&'s AtomicBool);
+
+impl<'s> Stopping<'s> {
+    fn begin(mark: &'s AtomicBool) -> Self {
+        mark.store(true, Ordering::Release);
+        Self(mark)
+    }
+}
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 /// Treatment of calls that run in a slot when it is retired.
@@ -97,6 +116,7 @@ impl Slot {
             loader,
             turns: Turns::new(target.limits.instances),
             ended: CancellationToken::new(),
+            is_stopping: AtomicBool::new(false),
             target,
             life: Mutex::new(Life {
                 stage: Stage::Known,
@@ -308,6 +328,7 @@ impl Slot {
     /// Stops the slot after that idle time, except where sessions have work going on, and tells the
     /// clients that have lost state. False where it goes on.
     async fn stop_idle(&self, era: u64, idle: Duration) -> bool {
+        let _stopping = Stopping::begin(&self.is_stopping);
         let mut users = Vec::new();
         let mut is_all = true;
         if let Some(upstream) = &self.target.upstream {
@@ -339,6 +360,12 @@ impl Slot {
             self.target.clients.tell(user, server, text);
         }
         is_all
+    }
+
+    /// Checks whether the slot is being stopped because it is idle: what is lost by that is about to
+    /// be told to the sessions that have had it.
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
     }
 
     /// Checks whether an instance or a connection is kept for a session, even a shared one.

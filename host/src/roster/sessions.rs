@@ -138,6 +138,11 @@ impl Roster {
         slot.is_some_and(|slot| slot.ends_with(session))
     }
 
+    /// Checks whether a server is being stopped because it is idle.
+    pub fn is_stopping(&self, server: &str) -> bool {
+        self.slot(server).is_some_and(|slot| slot.is_stopping())
+    }
+
     /// Checks whether processes run that a server has started for a session. Takes some
     /// milliseconds.
     pub fn has_processes(&self, server: &str, session: SessionId) -> bool {

@@ -62,6 +62,9 @@ pub(super) trait Servers {
     /// Checks whether a server keeps anything for a session.
     fn keeps_for(&self, server: &str, session: SessionId) -> bool;
 
+    /// Checks whether a server is being stopped because it is idle.
+    fn is_stopping(&self, server: &str) -> bool;
+
     /// Checks whether processes run that a server has started for a session. Takes some
     /// milliseconds.
     fn has_processes(&self, server: &str, session: SessionId) -> bool;
@@ -74,6 +77,10 @@ impl Servers for Roster {
 
     fn keeps_for(&self, server: &str, session: SessionId) -> bool {
         self.keeps_for(server, session)
+    }
+
+    fn is_stopping(&self, server: &str) -> bool {
+        self.is_stopping(server)
     }
 
     fn has_processes(&self, server: &str, session: SessionId) -> bool {
@@ -104,7 +111,10 @@ pub(super) fn to_end(
                     || waited < limits.total_timeout && servers.has_processes(server, session.id);
                 is_old && !may_stay()
             });
-            if is_over || !servers.keeps_for(server, session.id) {
+            let is_to_end = is_over || !servers.keeps_for(server, session.id);
+            // What it has lost is told to it first, and with it to the client's next call. Asked at
+            // last: what is kept no longer has been stopped before.
+            if is_to_end && !servers.is_stopping(server) {
                 ended.push((key.clone(), session.id, Reason::Idle(waited)));
             } else {
                 staying.push(*session);
@@ -152,6 +162,10 @@ mod tests {
             session != NOTHING_IS_KEPT
         }
 
+        fn is_stopping(&self, server: &str) -> bool {
+            server == "stopping"
+        }
+
         fn has_processes(&self, _: &str, session: SessionId) -> bool {
             session == SessionId(2)
         }
@@ -185,6 +199,7 @@ mod tests {
         let day = minutes(60 * 6);
         assert_eq!(ended("long", &[2], day), [(2, idle(360))]);
         assert_eq!(ended("gone", &[2], minutes(0)), [(2, idle(0))]);
+        assert_eq!(ended("stopping", &[1], minutes(1)), []);
         let nothing = NOTHING_IS_KEPT.0;
         assert_eq!(ended("never", &[nothing], minutes(0)), [(nothing, idle(0))]);
     }
