@@ -314,9 +314,9 @@ pub(super) fn variables(
     let own = config.servers.values();
     let own = own.filter_map(|server| server.bridge().map(|bridge| &bridge.written));
     let launches = own.chain(found.map(|found| &found.own.launch));
-    let mut names = files::needed_variables(launches, &around.env);
     let plugins = config.servers.values();
-    names.extend(plugins.flat_map(|server| server.grants.env.iter().cloned()));
+    let granted = plugins.flat_map(|server| &server.grants.env);
+    let names = files::needed_variables(launches, granted, &around.env);
     names.into_iter().collect()
 }
 

@@ -105,7 +105,7 @@ fn servers_that_are_one_and_tools_that_are_filtered_are_told() {
     );
 }
 
-/// What a server says of its failure is not said by Dormouse.
+/// The words of a server on its failure are not those of Dormouse.
 #[test]
 fn a_failed_tool_gives_no_hints_of_dormouses() {
     let all = Scripted::new();

@@ -289,9 +289,7 @@ fn rules(
     let mut rules = Rules::default();
     for (index, item) in read.enumerate() {
         let all = item.members().iter();
-        let mut all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
-        // Whoever denies a text means a name.
-        all.extend(item.text().map(|name| Names::Name(name.to_owned())));
+        let all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
         let is_understood = all.len() == 1 && item.members().len() == 1;
         if !is_understood {
             let what = match all.is_empty() {
@@ -304,7 +302,10 @@ fn rules(
         // Of a denial that is not understood, each part that is denies.
         if is_understood || key == DENIED {
             let line = reader.lines.line(item.at);
-            all.into_iter().for_each(|names| rules.add(names, line));
+            // Whoever denies a text means a name.
+            let text = item.text().map(|name| Names::Name(name.to_owned()));
+            let all = all.into_iter().chain(text);
+            all.for_each(|names| rules.add(names, line));
         }
     }
     Some(rules)

@@ -30,12 +30,13 @@ const OF_CODEX: &[&str] = &[
     "__CF_USER_TEXT_ENCODING",
 ];
 
-/// Returns the names of variables that are named in launches, and of those of this environment that
-/// every server gets or that `pass_env` of one names: a client that passes only the variables it is
-/// told to has to be told these.
+/// Returns the names of variables that are named in launches or granted to plugins, and of those of
+/// this environment that every server gets or that `pass_env` of one names: a client that passes only
+/// the variables it is told to has to be told these.
 #[must_use]
 pub fn needed_variables<'l>(
     launches: impl IntoIterator<Item = &'l Launch>,
+    granted: impl IntoIterator<Item = &'l String>,
     env: &HashMap<String, String>,
 ) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = env
@@ -43,6 +44,7 @@ pub fn needed_variables<'l>(
         .filter(|name| is_inherited(name))
         .cloned()
         .collect();
+    names.extend(granted.into_iter().cloned());
     for launch in launches {
         for text in texts(launch) {
             names.extend(named_in(text));
@@ -93,16 +95,14 @@ pub fn not_passed<'s>(
     let client = Client::Codex;
     let servers = servers.into_iter();
     let started = servers.filter(|server| server.enabled && !server.from.contains(&client));
-    let wanted: BTreeSet<_> = started.flat_map(named_variables).collect();
-    let is_wanted = |name: &&String| is_passed_if_named(name);
+    let mut wanted: BTreeSet<_> = started.flat_map(named_variables).collect();
+    wanted.retain(|name| is_passed_if_named(name));
     let places = places::files(client, around);
     let entries = places.iter().filter(is_own).filter_map(|place| {
         let text = file::read(&place.file).ok()??;
         let entry = edit::get(&text, &place.shape, entry::NAME).ok()??;
         let passed = passed_by(&entry).filter(|_| is_dormouse(&entry, around))?;
-        let names = wanted.iter().filter(is_wanted);
-        let names = names.filter(|name| !passed.contains(*name));
-        let variables: Vec<_> = names.cloned().collect();
+        let variables: Vec<_> = wanted.difference(&passed).cloned().collect();
         (!variables.is_empty()).then(|| NotPassed {
             client,
             file: place.file.clone(),
@@ -188,8 +188,18 @@ mod tests {
             "DORMOUSE_TOKEN",
         ];
         let env = set.map(|name| (name.to_owned(), String::new())).into();
-        let names: Vec<_> = needed_variables(&launches, &env).into_iter().collect();
-        let expected = ["BIN", "HOST", "KEY", "MY_X", "TOKEN", "XDG_RUNTIME_DIR"];
+        let granted = ["GRANTED", "TZ"].map(str::to_owned);
+        let names = needed_variables(&launches, &granted, &env);
+        let names: Vec<_> = names.into_iter().collect();
+        let expected = [
+            "BIN",
+            "GRANTED",
+            "HOST",
+            "KEY",
+            "MY_X",
+            "TOKEN",
+            "XDG_RUNTIME_DIR",
+        ];
         assert_eq!(names, expected);
     }
 

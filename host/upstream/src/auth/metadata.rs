@@ -42,16 +42,7 @@ pub(super) async fn metadata(
         format!("it was not found within {seconds} s where to log in")
     })??;
     reach.check(&metadata)?;
-    if !is_configured(http) {
-        check_secure(http, &metadata)?;
-    }
     Ok((metadata, is_guessed))
-}
-
-/// Whether the user has named where logins are.
-fn is_configured(http: &Http) -> bool {
-    let oauth = &http.oauth;
-    oauth.metadata_url.is_some() || oauth.authorization_url.is_some() && oauth.token_url.is_some()
 }
 
 /// Checks that nothing of a login at a server that is reached over TLS goes where everybody could
@@ -60,16 +51,9 @@ fn check_secure(http: &Http, metadata: &AuthorizationMetadata) -> Result<(), Str
     if !Url::parse(&http.url).is_ok_and(|url| url.scheme() == "https") {
         return Ok(());
     }
-    let [token, registration, revocation] = endpoints(metadata);
-    for (name, url) in [
-        (
-            "authorization_endpoint",
-            Some(&*metadata.authorization_endpoint),
-        ),
-        ("token_endpoint", token),
-        ("registration_endpoint", registration),
-        ("revocation_endpoint", revocation),
-    ] {
+    let page = Some(metadata.authorization_endpoint.as_str());
+    let page = ("authorization_endpoint", page);
+    for (name, url) in [page].into_iter().chain(endpoints(metadata)) {
         let url = url.and_then(|url| Url::parse(url).ok());
         let is_open =
             |url: &Url| url.scheme() == "http" && AddressKind::of_url(url) != AddressKind::Loopback;
@@ -106,6 +90,7 @@ async fn found(
         .await
         .map_err(|error| causes(&error))?;
     let guessed = resolution.source == AuthorizationMetadataSource::LegacyEndpointFallback;
+    check_secure(http, &resolution.metadata)?;
     confirm(reach, &resolution.metadata).await?;
     Ok((resolution.metadata, guessed))
 }
@@ -117,8 +102,8 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
     let page = Url::parse(&metadata.authorization_endpoint)
         .map_err(|_| "its `authorization_endpoint` is no URL".to_owned())?;
     let is_elsewhere = |from: &Url| {
-        let endpoints = endpoints(metadata).into_iter().flatten();
-        let mut urls = endpoints.filter_map(|endpoint| Url::parse(endpoint).ok());
+        let endpoints = endpoints(metadata).into_iter();
+        let mut urls = endpoints.filter_map(|(_, endpoint)| Url::parse(endpoint?).ok());
         urls.any(|endpoint| endpoint.origin() != from.origin())
     };
     let Some(issuer) = &metadata.issuer else {
@@ -179,13 +164,19 @@ async fn of_itself(reach: &LoginReach, issuer: &Url) -> Vec<AuthorizationMetadat
     all
 }
 
-/// Returns the URLs that secrets are sent to, by metadata.
-fn endpoints(metadata: &AuthorizationMetadata) -> [Option<&str>; 3] {
+/// Returns the URLs that secrets are sent to, by metadata, each with its name there.
+pub(super) fn endpoints(metadata: &AuthorizationMetadata) -> [(&'static str, Option<&str>); 3] {
     let revocation = metadata.additional_fields.get("revocation_endpoint");
     [
-        Some(metadata.token_endpoint.as_str()),
-        metadata.registration_endpoint.as_deref(),
-        revocation.and_then(serde_json::Value::as_str),
+        ("token_endpoint", Some(metadata.token_endpoint.as_str())),
+        (
+            "registration_endpoint",
+            metadata.registration_endpoint.as_deref(),
+        ),
+        (
+            "revocation_endpoint",
+            revocation.and_then(serde_json::Value::as_str),
+        ),
     ]
 }
 

@@ -5,6 +5,7 @@ use dormouse_launch::Http;
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
+use super::metadata::endpoints;
 use crate::Lost;
 use crate::http::{AddressKind, Reach, is_of_own_network, literal, named_hosts_client};
 
@@ -95,19 +96,7 @@ impl LoginReach {
     /// # Errors
     /// One is not. The error is for people.
     pub(super) fn check(&self, metadata: &AuthorizationMetadata) -> Result<(), String> {
-        let revocation = metadata.additional_fields.get("revocation_endpoint");
-        let asked = [
-            ("token_endpoint", Some(metadata.token_endpoint.as_str())),
-            (
-                "registration_endpoint",
-                metadata.registration_endpoint.as_deref(),
-            ),
-            (
-                "revocation_endpoint",
-                revocation.and_then(serde_json::Value::as_str),
-            ),
-        ];
-        for (name, url) in asked {
+        for (name, url) in endpoints(metadata) {
             let Some(url) = url.and_then(|url| Url::parse(url).ok()) else {
                 continue;
             };

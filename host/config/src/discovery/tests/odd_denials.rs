@@ -228,7 +228,7 @@ fn switches_beside_the_servers_that_have_another_form_deny_no_less() {
     }
 }
 
-/// What such a file or folder is a link to may come back, and may have denied something.
+/// The target of such a link may come back, and may have denied something.
 #[cfg(unix)]
 #[test]
 fn links_to_nothing_and_folders_that_cannot_be_listed_deny_all() {

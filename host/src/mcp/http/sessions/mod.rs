@@ -100,12 +100,12 @@ impl Sessions {
         let own = shares.get(&Some(client.to_owned())).copied();
         let own = own.unwrap_or_default();
         let spared = if own >= most_of_one(self.0.most) {
-            longest_idle(&open, &is_same).ok_or(NoRoom::OfClient)?
+            longest_idle(&open, &shares, &is_same).ok_or(NoRoom::OfClient)?
         } else if open.len() < self.0.most {
             return Ok(());
         } else {
             let may_end = |other: &Session| is_same(other) || share(other) > own;
-            longest_idle(&open, &may_end).ok_or(NoRoom::OfAll)?
+            longest_idle(&open, &shares, &may_end).ok_or(NoRoom::OfAll)?
         };
         drop(open);
         tracing::debug!(id = %spared, "an idle session has made room");
@@ -221,9 +221,9 @@ fn shares(open: &HashMap<SessionId, Arc<Session>>) -> HashMap<Option<String>, us
 /// heard of for longest.
 fn longest_idle(
     open: &HashMap<SessionId, Arc<Session>>,
+    shares: &HashMap<Option<String>, usize>,
     may_end: &dyn Fn(&Session) -> bool,
 ) -> Option<SessionId> {
-    let shares = shares(open);
     let idle = open.iter().filter_map(|(id, session)| {
         let (listens, heard) = session.idle().filter(|_| may_end(session))?;
         let share = shares.get(&session.client()).copied().unwrap_or_default();
@@ -244,7 +244,7 @@ impl SessionManager for Sessions {
         let mut spared = None;
         if open.len() >= self.0.most {
             // Others have taken the room that was made, or nobody was named.
-            let longest = longest_idle(&open, &|_| true).ok_or(Error::Full)?;
+            let longest = longest_idle(&open, &shares(&open), &|_| true).ok_or(Error::Full)?;
             tracing::debug!(id = %longest, "an idle session has made room");
             spared = open.remove(&longest);
         }
