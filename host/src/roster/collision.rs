@@ -1,6 +1,6 @@
 //! Names that more than one item has.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use dormouse_config::name;
@@ -141,19 +141,21 @@ pub(super) fn collisions<'a>(
     what: &'static str,
     all: impl Iterator<Item = (&'a str, &'a str, &'a str)>,
 ) -> Vec<Collision> {
-    let mut named: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
-    for (name, server, own) in all {
-        named.entry(name).or_default().push((server, own));
-    }
-    let owned = |(server, own): (&str, &str)| (server.to_owned(), own.to_owned());
-    named
-        .into_iter()
-        .filter(|(_, owners)| owners.len() > 1)
-        .map(|(name, owners)| Collision {
-            what,
-            name: name.to_owned(),
-            owners: owners.into_iter().map(owned).collect(),
-            is_of_project: false,
+    let mut all: Vec<_> = all.collect();
+    // One list for all, which is in order already where no server has a prefix of its own. What has
+    // one name stays in its order.
+    all.sort_by_key(|(name, ..)| *name);
+    let owned = |(_, server, own): &(&str, &str, &str)| ((*server).to_owned(), (*own).to_owned());
+    all.chunk_by(|(one, ..), (other, ..)| one == other)
+        .filter(|owners| owners.len() > 1)
+        .filter_map(|owners| {
+            let (name, ..) = owners.first()?;
+            Some(Collision {
+                what,
+                name: (*name).to_owned(),
+                owners: owners.iter().map(owned).collect(),
+                is_of_project: false,
+            })
         })
         .collect()
 }

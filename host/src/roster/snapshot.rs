@@ -79,8 +79,11 @@ impl Snapshot {
         untrusted: Option<UntrustedProject>,
         reserved: &ReservedNames,
     ) -> Self {
-        let mut tools: Vec<Shown> = Vec::new();
-        for (server, listing) in servers.values().filter_map(|s| Some((s, s.listed()?))) {
+        let listed = servers.values().filter_map(|s| Some((s, s.listed()?)));
+        let count = listed.clone().map(|(_, listing)| listing.tools.len()).sum();
+        // Of thousands, each part is taken out of the whole: a start writes them once.
+        let mut tools: Vec<Shown> = Vec::with_capacity(count);
+        for (server, listing) in listed {
             let config = server.config();
             let declared = listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| Shown {
@@ -90,18 +93,20 @@ impl Snapshot {
                 index,
             }));
         }
-        let (own, tools): (Vec<_>, Vec<_>) =
-            tools.into_iter().partition(|tool| name::is_own(&tool.name));
+        let own: Vec<_> = tools
+            .extract_if(.., |tool| name::is_own(&tool.name))
+            .collect();
         let of_users = tools
             .iter()
             .filter(|tool| !tool.server.config().is_of_project());
         let names = of_users.map(|tool| tool.name.as_str());
         let known = |server| Server::known_tools(server).collect();
         let users = UsersNames::of(servers.values(), names, known, reserved);
-        let (among_users, mut tools): (Vec<_>, Vec<_>) = tools.into_iter().partition(|tool| {
+        let is_users = |tool: &mut Shown| {
             let server = tool.server.config();
             server.is_of_project() && users.have(server, &tool.name)
-        });
+        };
+        let among_users: Vec<_> = tools.extract_if(.., is_users).collect();
         let owners = tools
             .iter()
             .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
