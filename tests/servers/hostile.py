@@ -85,6 +85,11 @@ def call(id, params):
         write('{"jsonrpc":"2.0","method":"notifications/message","params":{%s}}' % many)
         write('{"jsonrpc":"2.0","id":%d,"result":{"resultType":"input_required","inputRequests":{%s}}}'
               % (id, many))
+    elif KIND == "a long state":
+        question = {"method": "elicitation/create", "params": {
+            "message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}}
+        write(answer(id, {"resultType": "input_required", "inputRequests": {"q": question},
+                          "requestState": "x" * 20_000_000}))
     elif KIND == "long ids":
         for number in range(64):
             write(b'{"jsonrpc":"2.0","id":"%d' % number + b"x" * 20_000_000 +

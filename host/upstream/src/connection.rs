@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use dormouse_jsonrpc::{Object, ObjectError};
 use dormouse_launch::Launch;
 use dormouse_policy::UpstreamLimits;
-use dormouse_protocol::{Listener, QuestionLimit, SessionId, check_size};
+use dormouse_protocol::{AskError, Listener, QuestionLimit, SessionId, check_size};
 use dormouse_text::visible::visible_line;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -413,6 +413,11 @@ impl<'a> InputRequired<'a> {
             let count = requests.iter().count();
             let counted = peer.questions.take(&peer.server, client, count);
             let _counted = counted.map_err(unanswered)?;
+            // Both are kept until there are answers.
+            let state = self.request_state.map_or(0, |state| state.get().len());
+            let asked = self.input_requests.map_or(0, |asked| asked.get().len());
+            let room = peer.room_for(state + asked);
+            let _room = room.map_err(|why| unanswered(AskError::Failed(why)))?;
             let mut bytes = 0;
             let mut questions = Vec::new();
             for member in requests.iter() {

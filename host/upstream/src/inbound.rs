@@ -17,6 +17,7 @@ use futures::stream::FuturesUnordered;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 use tracing::Level;
 
 use super::callers::{Nobody, is_same};
@@ -32,6 +33,21 @@ const UNANSWERED: Duration = Duration::from_secs(2);
 const TEXT: usize = 64 << 10;
 
 impl Peer {
+    /// Takes room for what the upstream asks and has no answer to yet, by its bytes.
+    ///
+    /// # Errors
+    /// There is not so much. The error says how much there is.
+    pub(super) fn room_for(&self, bytes: usize) -> Result<OwnedSemaphorePermit, String> {
+        let room = u32::try_from(bytes)
+            .ok()
+            .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok());
+        room.ok_or_else(|| {
+            self.odd(Oddity::TooMuchAsked);
+            let limit = self.limits.request_bytes;
+            format!("more than {limit} bytes of requests wait for an answer")
+        })
+    }
+
     /// Handles a request of the upstream.
     pub(super) fn asked(
         self: &Arc<Self>,
@@ -42,18 +58,10 @@ impl Peer {
         let Ok(place) = Arc::clone(&self.replies).try_acquire_owned() else {
             return self.odd(Oddity::Flood);
         };
-        let bytes = params.map_or(0, str::len) + id.as_str().len();
-        let room = u32::try_from(bytes)
-            .ok()
-            .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok());
+        let room = self.room_for(params.map_or(0, str::len) + id.as_str().len());
         let question = match &room {
-            Some(_) => question((&self.server, &self.secrets), id.as_str(), method, params),
-            None => {
-                self.odd(Oddity::TooMuchAsked);
-                let limit = self.limits.request_bytes;
-                let why = format!("more than {limit} bytes of requests wait for an answer");
-                Err((INTERNAL_ERROR, why))
-            }
+            Ok(_) => question((&self.server, &self.secrets), id.as_str(), method, params),
+            Err(why) => Err((INTERNAL_ERROR, why.clone())),
         };
         // Who is there now, not by the time that anybody gets around to asking.
         let question = question.and_then(|question| {

@@ -648,6 +648,18 @@ fn most_memory(pid: u32) -> u64 {
     processes::most_memory(pid).unwrap()
 }
 
+/// What an upstream wants back with the answers is kept until there are some.
+#[test]
+fn a_state_that_waits_for_answers_counts_as_what_is_asked() {
+    let home = home_with_odd("a long state");
+    let mut wire = stdio(&home, "2025-11-25");
+    wire.send_raw(&call_line(1, "odd__echo", "x")).unwrap();
+    let told = next_answer(&mut wire);
+    let why = "more than 16777216 bytes of requests wait for an answer";
+    assert!(told.to_string().contains(why), "{told:.500}");
+    good_call(&mut wire, 2);
+}
+
 /// Messages of calls count as long as the calls wait for their answers, over stdio as well.
 #[test]
 fn messages_of_calls_that_wait_share_their_room_over_stdio() {

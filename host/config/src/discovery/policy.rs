@@ -179,9 +179,28 @@ fn is_understood(document: &Document) -> bool {
 fn has_understood_denials(root: &Node) -> bool {
     let is_table = |item: &Node| matches!(item.value, Value::Table(_));
     root.get(DENIED).is_none_or(|denied| match &denied.value {
-        Value::List(denied) => denied.is_empty() || denied.iter().any(is_table),
+        Value::List(denied) => {
+            denied.is_empty() || denied.iter().any(is_table) && denied.iter().all(names_something)
+        }
         _ => false,
     })
+}
+
+/// Whether an entry is a text, or a table in which what names servers has the form that it should
+/// have.
+fn names_something(entry: &Node) -> bool {
+    let mut named = entry.members().iter().filter_map(|member| {
+        let node = &member.node;
+        match member.key.as_str() {
+            "serverName" | "serverUrl" => Some(node.text().is_some()),
+            "serverCommand" => {
+                let words = node.items();
+                Some(!words.is_empty() && words.iter().all(|word| word.text().is_some()))
+            }
+            _ => None,
+        }
+    });
+    entry.text().is_some() || named.next() == Some(true) && named.all(|is_understood| is_understood)
 }
 
 impl Reached {

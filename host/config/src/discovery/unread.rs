@@ -42,7 +42,10 @@ impl UnreadRules {
 
 /// Whether a client has rules for its servers in the files that these are written in.
 pub(super) fn has_rules(client: Client) -> bool {
-    matches!(client, Client::Amp | Client::Gemini | Client::OpenCode)
+    matches!(
+        client,
+        Client::Amp | Client::ClaudeCode | Client::Gemini | Client::OpenCode
+    )
 }
 
 impl Search<'_> {
@@ -75,8 +78,8 @@ impl Search<'_> {
         });
     }
 
-    /// Switches the user's servers off whose client has rules that cannot be read: the client may
-    /// well read what Dormouse cannot, as a text that is not UTF-8.
+    /// Switches the servers off whose client has rules of the user's that cannot be read, those of
+    /// projects too: the client may well read what Dormouse cannot, as a text that is not UTF-8.
     pub(super) fn deny_unread(&mut self) {
         let mut unread = self.unread.iter();
         let Some(why) = unread
@@ -87,7 +90,7 @@ impl Search<'_> {
         };
         for found in &mut self.found {
             let server = &mut found.server;
-            if project_of(&server.origin.scope).is_none() && server.denied.is_none() {
+            if server.denied.is_none() {
                 server.enabled = false;
                 found.notes.push(format!("{OFF}{why}"));
                 server.denied = Some(why.clone());

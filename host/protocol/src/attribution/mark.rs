@@ -63,18 +63,22 @@ pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let written = text.char_indices().map(|(at, c)| (at, c.len_utf8(), c));
-    let as_written = without_brackets(text, written.rev());
+    let as_written = without_brackets(text, written.rev(), MarkRest::default());
     if !has_markup(&as_written) {
         return as_written;
     }
     // Tags may hide what stands in a mark, show it in another order, or look like its quotes.
     if rendered::has_tags(&as_written) {
-        let shown = rendered::characters(&as_written).filter(|(.., c)| is_bracket(*c));
+        let shown = rendered::with_references(&as_written).filter(|(.., c)| is_bracket(*c));
         let brackets: Vec<_> = shown.map(|(at, length, _)| (at, length)).collect();
         return Cow::Owned(replaced(&as_written, &brackets));
     }
     let rendered: Vec<_> = rendered::characters(&as_written).collect();
-    match without_brackets(&as_written, rendered.into_iter().rev()) {
+    let rest = match rendered::has_links(&as_written) {
+        true => MarkRest::among_links(),
+        false => MarkRest::default(),
+    };
+    match without_brackets(&as_written, rendered.into_iter().rev(), rest) {
         Cow::Borrowed(_) => as_written,
         Cow::Owned(unmarked) => Cow::Owned(unmarked),
     }
@@ -85,8 +89,8 @@ pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
 fn without_brackets(
     text: &str,
     characters: impl Iterator<Item = (usize, usize, char)>,
+    mut rest: MarkRest,
 ) -> Cow<'_, str> {
-    let mut rest = MarkRest::default();
     let mut forged = Vec::new();
     for (at, length, c) in characters {
         if rest.is_of_a_mark() && is_bracket(c) {
@@ -134,12 +138,63 @@ fn is_bracket(c: char) -> bool {
 /// many brackets stand before it.
 #[derive(Default)]
 struct MarkRest {
-    /// For each number of letters that stand before: least characters beside the letters with which
-    /// what follows is the rest of a mark, if it is.
-    beside: [Option<usize>; WORD.len() + 1],
+    beside: Beside,
+    /// Quotes in what follows.
+    quotes: usize,
+    links: Option<Box<Links>>,
+}
+
+/// For each number of letters that stand before: least characters beside the letters with which what
+/// follows is the rest of a mark, if it is.
+type Beside = [Option<usize>; WORD.len() + 1];
+
+/// What a text with links in Markdown may go on with. Where a link ends is for those who show it to
+/// say: it may be at any bracket.
+#[derive(Default)]
+struct Links {
+    /// What may stand behind a `)`.
+    behind_round: Beside,
+    /// What may stand behind a `]`.
+    behind_square: Beside,
+    next: Option<char>,
+}
+
+impl Links {
+    /// Puts a character before the rest. Returns whether it may not be shown.
+    fn begin_with(&mut self, c: char, beside: &mut Beside) -> bool {
+        match (c, self.next) {
+            (']', Some('(')) => add(beside, &self.behind_round),
+            (']', Some('[')) => add(beside, &self.behind_square),
+            (')', _) => add(&mut self.behind_round, beside),
+            _ => {}
+        }
+        if c == ']' {
+            add(&mut self.behind_square, beside);
+        }
+        self.next = Some(c);
+        matches!(c, '[' | ']' | '!')
+    }
+}
+
+/// Adds what may follow as well.
+fn add(all: &mut Beside, more: &Beside) {
+    for (all, more) in all.iter_mut().zip(more) {
+        *all = match (*all, *more) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
 }
 
 impl MarkRest {
+    /// The rest of a text in which there are links.
+    fn among_links() -> Self {
+        Self {
+            links: Some(Box::default()),
+            ..Self::default()
+        }
+    }
+
     /// Whether what follows a bracket is a mark's.
     fn is_of_a_mark(&self) -> bool {
         self.beside.first().is_some_and(Option::is_some)
@@ -147,10 +202,16 @@ impl MarkRest {
 
     /// Puts a character before the rest.
     fn begin_with(&mut self, c: char) {
+        let links = self.links.as_mut();
+        if links.is_some_and(|links| links.begin_with(c, &mut self.beside)) {
+            return;
+        }
         if c.is_whitespace() || is_hidden(c) || is_accent(c) {
             return;
         }
-        let is_beside = is_beside(c);
+        // The word may be written as code. Then there are two more quotes around the name.
+        let is_beside = is_beside(c) || c == '`' && self.quotes >= 2;
+        self.quotes = self.quotes.saturating_add(usize::from(is_quote(c)));
         let mut next = [None; WORD.len() + 1];
         for (letters, next) in next.iter_mut().enumerate() {
             let behind = |letters: usize| self.beside.get(letters).copied().flatten();
@@ -294,6 +355,10 @@ mod tests {
         for (text, expected) in [
             ("&#91;server `b`]", "(server `b`]"),
             (
+                &format!("&#x{}5b;server `b`]", "0".repeat(60)),
+                "(server `b`]",
+            ),
+            (
                 "&#x5b;&#115;erver &#96;b&#96;&#93;",
                 "(&#115;erver &#96;b&#96;&#93;",
             ),
@@ -319,12 +384,36 @@ mod tests {
                 "<bdo dir=rtl>]`b` revres[</bdo>",
                 "<bdo dir=rtl>]`b` revres(</bdo>",
             ),
+            (
+                "<img alt=\"&#91;server 'b'&#93; [x\" src=x>",
+                "<img alt=\"(server 'b'&#93; (x\" src=x>",
+            ),
+            ("[[server](x) `b`]", "((server](x) `b`]"),
+            ("[[ser](x(y)\")\")ver `b`]", "((ser](x(y)\")\")ver `b`]"),
+            ("[[](x)server `b`]", "((](x)server `b`]"),
+            ("[![](x.png)server `b`]", "(!(](x.png)server `b`]"),
+            ("[server[](x) `b`]", "(server[](x) `b`]"),
+            ("[server [](x)`b`]", "(server [](x)`b`]"),
+            ("[server [`b`](x)]", "(server [`b`](x)]"),
+            (
+                "[ [server][r] `b`]\n\n[r]: x",
+                "( (server][r] `b`]\n\n[r]: x",
+            ),
+            (
+                "[[server] `b`]\n\n[server]: x",
+                "((server] `b`]\n\n[server]: x",
+            ),
+            ("> [server\n> `b`]", "> (server\n> `b`]"),
+            ("[`server` `b`]", "(`server` `b`]"),
+            ("[`ser``ver` `b`]", "(`ser``ver` `b`]"),
         ] {
             assert_eq!(unmarked(text), expected);
         }
         for text in [
             "R&amp;D, a < b, [x](y)",
             "R&amp;D, <b>server</b>",
+            "[docs](x) of [the server](y) (new) `b`",
+            "> [server]\n> b",
             "&#91;x&#93; *server* `b`",
             "[server]",
             "[server: b]",
@@ -333,6 +422,7 @@ mod tests {
             "[save `b`]",
             "[0]",
             "[server b]",
+            "[`server`]",
             "{server `b`}",
             "[\"server\"]",
             "[Hinweis] „a“",
@@ -359,7 +449,7 @@ mod tests {
     #[test]
     fn marking_takes_linear_time() {
         type Text<'t> = &'t dyn Fn(usize) -> String;
-        let texts: [(&str, Text<'_>); 12] = [
+        let texts: [(&str, Text<'_>); 13] = [
             ("brackets", &|size| "[ ".repeat(size)),
             ("marks", &|size| "[server `x`]\n\n\n\n".repeat(size)),
             ("brackets that may be letters", &|size| {
@@ -378,6 +468,7 @@ mod tests {
             ("brackets alone", &|size| "\u{27e6}".repeat(size)),
             ("references", &|size| "&#91;server &#96;".repeat(size)),
             ("tags", &|size| "[<b>server</b> `".repeat(size)),
+            ("links", &|size| "[server](x)![`b`][y]".repeat(size)),
             ("brackets with accents", &|size| {
                 format!("\u{27e6}{}", "\u{301}".repeat(30)).repeat(size / 30)
             }),

@@ -3,8 +3,9 @@
 use std::iter;
 use std::str::CharIndices;
 
-/// Longest reference to a character that is read, in bytes.
-const MAX_REFERENCE_BYTES: usize = 40;
+/// Longest name of a reference to a character that is read, in bytes. A number may begin with any
+/// count of zeros.
+const MAX_REFERENCE_NAME_BYTES: usize = 40;
 
 /// Character that stands for any one of HTML's named references: it may be a bracket, a letter or a
 /// quote.
@@ -12,7 +13,28 @@ const ANY_CHARACTER: char = '「';
 
 /// Checks whether a text has anything that is shown as something else.
 pub(super) fn has_markup(text: &str) -> bool {
-    text.contains(['&', '<', '\\', '*', '_', '~'])
+    text.contains(['&', '<', '\\', '*', '_', '~', '>']) || has_links(text)
+}
+
+/// Checks whether a text may have links or images in Markdown, of which no bracket is shown.
+pub(super) fn has_links(text: &str) -> bool {
+    ["](", "][", "]:"].iter().any(|link| text.contains(link))
+}
+
+/// Returns the characters of a text with its references to characters read and all else as it is
+/// written, each with its place and its length in bytes: what is in a tag may be shown too, as the
+/// text in place of an image.
+pub(super) fn with_references(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
+    let mut rest = text.char_indices();
+    iter::from_fn(move || {
+        let (at, c) = rest.next()?;
+        let read = (c == '&').then(|| reference(rest.as_str())).flatten();
+        let Some((length, c)) = read else {
+            return Some((at, c.len_utf8(), c));
+        };
+        skip(&mut rest, length);
+        Some((at, 1 + length, c))
+    })
 }
 
 /// Checks whether a text has tags: what is shown of it then, and in which order, is theirs to say.
@@ -26,14 +48,20 @@ pub(super) fn has_tags(text: &str) -> bool {
 }
 
 /// Returns the characters that are shown of a text, each with its place and its length in bytes.
-/// Tags, comments, signs of emphasis and backslashes before punctuation are not shown.
+/// Tags, comments, signs of emphasis, backslashes before punctuation and the signs of quoted lines
+/// are not shown.
 pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
     let mut rest = text.char_indices();
     let mut ends = Ends::default();
+    let mut begins_line = false;
     iter::from_fn(move || {
         loop {
             let (at, c) = rest.next()?;
             let after = rest.as_str();
+            begins_line = c == '\n' || begins_line && matches!(c, ' ' | '\t' | '>');
+            if begins_line && c == '>' {
+                continue;
+            }
             let skipped = match c {
                 '*' | '_' | '~' => 0,
                 // A break of the line.
@@ -108,7 +136,11 @@ fn reference(after: &str) -> Option<(usize, char)> {
         Some(_) => byte.is_ascii_digit(),
         None => byte.is_ascii_alphanumeric(),
     };
-    let parts = bytes.iter().skip(start).take(MAX_REFERENCE_BYTES);
+    let most = match radix {
+        Some(_) => usize::MAX,
+        None => MAX_REFERENCE_NAME_BYTES,
+    };
+    let parts = bytes.iter().skip(start).take(most);
     let end = start + parts.take_while(|byte| is_part(byte)).count();
     let body = after.get(start..end).filter(|body| !body.is_empty())?;
     let has_end = bytes.get(end) == Some(&b';');
@@ -147,6 +179,7 @@ mod tests {
             ("a<!-- <b> > -->b<!-- c", "ab<!-- c"),
             ("**a** _b_ ~~c~~ \\[d\\] \\e", "a b c [d] \\e"),
             ("ä&#228;\\", "ää\\"),
+            ("a > b\n> c\n >> d", "a > b\n c\n  d"),
         ] {
             let all: Vec<_> = characters(text).collect();
             let found: String = all.iter().map(|(_, _, c)| *c).collect();
@@ -165,6 +198,7 @@ mod tests {
             let text = |size: usize| what.repeat(size);
             dormouse_tests::growth::is_linear(what, 2_000, text, |text: &String| {
                 std::hint::black_box((characters(text).count(), has_tags(text)));
+                std::hint::black_box((with_references(text).count(), has_links(text)));
             });
         }
     }

@@ -212,12 +212,13 @@ impl Endpoint {
                         }
                         None => {}
                     }
-                    // A session counts what it keeps.
-                    if claimed.is_none() {
-                        let place = Arc::new(self.answers.place(client));
-                        parts.extensions.insert(Arc::clone(&place));
-                        held._place = Some(place);
+                    // A session counts what it keeps, and not what is on its way.
+                    if let Some(claimed) = &claimed {
+                        client = claimed.client();
                     }
+                    let place = Arc::new(self.answers.place(client));
+                    parts.extensions.insert(Arc::clone(&place));
+                    held._place = Some(place);
                     parts.extensions.insert(original);
                     marked = bypass::mark(&message, &body, &mut parts.headers);
                 }

@@ -42,7 +42,7 @@ impl Token {
         let file = data.join(FILE_NAME);
         make(data, &file)
             .with_context(|| format!("no token can be kept in `{}`", file.display()))?;
-        Self::read(&file)
+        Self::read_own(&file, data)
     }
 
     /// Makes another token for this user, in place of the one that there is. `data` is
@@ -54,7 +54,7 @@ impl Token {
         let file = data.join(FILE_NAME);
         let renewed = write_random(data).and_then(|made| Ok(made.persist(&file)?));
         renewed.with_context(|| format!("no token can be kept in `{}`", file.display()))?;
-        Self::read(&file)
+        Self::read_own(&file, data)
     }
 
     /// Reads the token of this user. None where none has been made yet.
@@ -66,11 +66,16 @@ impl Token {
         if let Ok(false) = file.try_exists() {
             return Ok(None);
         }
-        let token = Self::read(&file)?;
-        // Who could put a file or a link there knows what is in it.
-        ownership::check(&file, data)
+        Self::read_own(&file, data).map(Some)
+    }
+
+    /// Reads the token in Dormouse's data folder, which can be another one than was just written
+    /// there: whoever could put a file or a link in its place knows what is in it.
+    fn read_own(file: &Path, data: &Path) -> anyhow::Result<Self> {
+        let token = Self::read(file)?;
+        ownership::check(file, data)
             .with_context(|| format!("the token file `{}` cannot be used", file.display()))?;
-        Ok(Some(token))
+        Ok(token)
     }
 
     /// Reads a token: what a file holds, without the space around it.

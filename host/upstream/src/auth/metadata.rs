@@ -20,7 +20,7 @@ const FETCH: Duration = Duration::from_secs(30);
 /// and may name thousands.
 const DISCOVERY: Duration = Duration::from_secs(60);
 
-/// Most issuers that the page of a login may be of.
+/// Most issuers that the page of a login may be of, where it is at another host than its tokens.
 const MAX_ISSUERS: usize = 8;
 
 /// Most bytes of that metadata.
@@ -53,7 +53,8 @@ fn check_secure(http: &Http, metadata: &AuthorizationMetadata) -> Result<(), Str
     }
     let page = Some(metadata.authorization_endpoint.as_str());
     let page = ("authorization_endpoint", page);
-    for (name, url) in [page].into_iter().chain(endpoints(metadata)) {
+    let issuer = ("issuer", metadata.issuer.as_deref());
+    for (name, url) in [issuer, page].into_iter().chain(endpoints(metadata)) {
         let url = url.and_then(|url| Url::parse(url).ok());
         let is_open =
             |url: &Url| url.scheme() == "http" && AddressKind::of_url(url) != AddressKind::Loopback;
@@ -133,6 +134,13 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
         return Ok(());
     }
     // Whoever logs in at that page is known there, and what they are given would go elsewhere.
+    if issuers_of_page(&page).nth(MAX_ISSUERS).is_some() {
+        return Err(format!(
+            "it has people log in at a page of `{}` that is more than {MAX_ISSUERS} levels deep, and \
+             nobody finds out whose that is",
+            page.host_str().unwrap_or_default()
+        ));
+    }
     let own = join_all(issuers_of_page(&page).map(async |issuer| of_itself(reach, &issuer).await));
     let own: Vec<_> = own.await.into_iter().flatten().collect();
     let origin = page.join("/").unwrap_or(page);
@@ -183,7 +191,9 @@ pub(super) fn endpoints(metadata: &AuthorizationMetadata) -> [(&'static str, Opt
 /// Returns the issuers that a page may be of: its host, and what is above it there, as the realms
 /// that some hosts have.
 fn issuers_of_page(page: &Url) -> impl Iterator<Item = Url> {
+    // Most servers take several slashes for one.
     let segments = page.path_segments().into_iter().flatten();
+    let segments = segments.filter(|segment| !segment.is_empty());
     let mut path = String::new();
     let above = segments.map(move |segment| {
         let issuer = path.clone();
@@ -192,7 +202,7 @@ fn issuers_of_page(page: &Url) -> impl Iterator<Item = Url> {
         issuer
     });
     let page = page.clone();
-    above.take(MAX_ISSUERS).map(move |path| {
+    above.map(move |path| {
         let mut issuer = page.clone();
         issuer.set_path(&path);
         issuer
@@ -289,8 +299,15 @@ mod tests {
             ]
         );
         assert_eq!(issuers("https://a.example"), ["https://a.example/"]);
-        let deep = format!("https://a.example{}", "/a".repeat(1000));
-        assert_eq!(issuers(&deep).len(), MAX_ISSUERS);
+        // Most servers take several slashes for one.
+        assert_eq!(
+            issuers("https://a.example////////realms//x/auth/"),
+            [
+                "https://a.example/",
+                "https://a.example/realms",
+                "https://a.example/realms/x",
+            ]
+        );
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub(super) struct LoginReach {
     /// Hosts that may be anywhere: those that the user has named for logins, and server and issuer
     /// if they are of the user's own network.
     hosts: Vec<String>,
+    /// Whether all of the login is reached over TLS, as its server is. Not where that is on this
+    /// machine, or its user has named something that is not.
+    secure: bool,
 }
 
 impl LoginReach {
@@ -48,8 +51,12 @@ impl LoginReach {
             .flatten()
             .filter_map(|url| Url::parse(url).ok())
             .filter(is_of_own_network);
-        let configured = configured.filter_map(|url| Url::parse(url).ok());
-        let urls: Vec<_> = configured.chain(own).collect();
+        let configured: Vec<_> = configured.filter_map(|url| Url::parse(url).ok()).collect();
+        let is_secure = |url: &Url| url.scheme() == "https";
+        let secure = Url::parse(&http.url)
+            .is_ok_and(|url| is_secure(&url) && !is_of_own_network(&url))
+            && configured.iter().all(is_secure);
+        let urls: Vec<_> = configured.into_iter().chain(own).collect();
         let mut reach = server;
         // A company's servers are in its private network, and so is what logs its people in,
         // also before a server on this machine.
@@ -73,6 +80,7 @@ impl LoginReach {
                 .iter()
                 .filter_map(|url| Some(url.host_str()?.to_ascii_lowercase()))
                 .collect(),
+            secure,
         }
     }
 
@@ -87,7 +95,7 @@ impl LoginReach {
     /// # Errors
     /// The system has no root certificates.
     pub(super) fn client(&self) -> Result<reqwest::Client, Lost> {
-        named_hosts_client(self.reach, &self.hosts, PRIVATE_NETWORK)
+        named_hosts_client(self.reach, &self.hosts, (self.secure, PRIVATE_NETWORK))
     }
 
     /// Checks that all URLs that are asked of an authorization server, by its metadata, are within
@@ -276,7 +284,7 @@ mod tests {
         });
         let target = format!("http://localhost:{port}/token");
         let http = |oauth| Http {
-            url: "https://1.1.1.1/mcp".to_owned(),
+            url: "http://1.1.1.1/mcp".to_owned(),
             oauth,
             ..Http::default()
         };
@@ -298,6 +306,31 @@ mod tests {
             "`private_network = true`",
         ] {
             assert!(why.contains(part), "no `{part}` in {why}");
+        }
+    }
+
+    /// Whoever can write on the way to metadata chooses where a login goes.
+    #[tokio::test]
+    async fn what_is_reached_over_tls_has_nothing_read_without() {
+        let open = OAuth {
+            metadata_url: Some("http://127.0.0.1:1/".to_owned()),
+            ..OAuth::default()
+        };
+        for (server, oauth, is_refused) in [
+            ("https://1.1.1.1/mcp", OAuth::default(), true),
+            ("https://1.1.1.1/mcp", open, false),
+            ("http://1.1.1.1/mcp", OAuth::default(), false),
+            ("https://127.0.0.1/mcp", OAuth::default(), false),
+        ] {
+            let http = Http {
+                url: server.to_owned(),
+                oauth,
+                ..Http::default()
+            };
+            let client = LoginReach::of(&http, None).await.client().unwrap();
+            let asked = client.get("http://127.0.0.1:1/").send().await;
+            let why = super::super::server::causes(&asked.unwrap_err());
+            assert_eq!(why.contains("scheme"), is_refused, "{server}: {why}");
         }
     }
 }

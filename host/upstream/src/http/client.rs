@@ -71,16 +71,17 @@ fn choose_cryptography() {
 }
 
 /// Creates the client of a login, whose requests go to the internet, as far as `reach` says, and to
-/// `hosts` wherever these are. Other addresses are refused with that hint.
+/// `hosts` wherever these are. Other addresses are refused with that hint, and with `secure` all
+/// that is not reached over TLS.
 ///
 /// # Errors
 /// The system has no root certificates.
 pub(crate) fn named_hosts_client(
     reach: Reach,
     hosts: &[String],
-    hint: &'static str,
+    (secure, hint): (bool, &'static str),
 ) -> Result<Client, Lost> {
-    let builder = basic().timeout(LOGIN_TIME);
+    let builder = basic().timeout(LOGIN_TIME).https_only(secure);
     let builder = builder.dns_resolver(FilteredResolver::new(reach, hosts, hint));
     made(builder)
 }

@@ -80,10 +80,13 @@ impl Node {
         }
     }
 
-    /// Checks whether a list or a text is here: one that is in a table's place has no keys, and may
-    /// say what a table would.
+    /// Checks whether something else is here that may say what a table in its place would: it has no
+    /// keys, and is not nothing or `false`.
     pub(crate) fn is_no_table(&self) -> bool {
-        matches!(self.value, Value::List(_) | Value::Text(_))
+        !matches!(
+            self.value,
+            Value::Table(_) | Value::Null | Value::Bool(false)
+        )
     }
 
     /// Returns the parts, where this is a list.

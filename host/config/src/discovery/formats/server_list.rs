@@ -23,9 +23,10 @@ impl<'n> ServerList<'n> {
             });
         }
         let list = table.get(key)?;
+        let text = list.text();
         Some(Self {
-            names: tool_names::denials_of(list),
-            is_text: list.text().is_some(),
+            names: text.map_or_else(|| tool_names::denials_of(list), |text| Some(vec![text])),
+            is_text: text.is_some(),
         })
     }
 

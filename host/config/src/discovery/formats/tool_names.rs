@@ -19,7 +19,7 @@ const MAX_PARTS: usize = 8;
 
 /// Returns the texts of lists of what a client denies. One text alone is a list of it, and what can
 /// name nothing is left out. None where nobody finds out what is denied, because there are lists or
-/// tables in a list, or too many texts.
+/// tables in a list, too many texts, or something else in the list's place.
 pub(super) fn denials<'n>(mut lists: impl Iterator<Item = &'n Node>) -> Option<Vec<&'n str>> {
     let denials = lists.try_fold(Vec::new(), |mut all, list| {
         all.extend(denials_of(list)?);
@@ -32,17 +32,37 @@ pub(super) fn denials<'n>(mut lists: impl Iterator<Item = &'n Node>) -> Option<V
 pub(super) fn denials_of(list: &Node) -> Option<Vec<&str>> {
     let nodes = match &list.value {
         Value::List(items) => items,
-        _ => std::slice::from_ref(list),
+        Value::Null | Value::Bool(false) => return Some(Vec::new()),
+        // Several may be meant by one text.
+        Value::Text(text) if !may_be_several(text.trim()) => std::slice::from_ref(list),
+        _ => return None,
     };
     let mut denials = Vec::new();
     for node in nodes {
         match &node.value {
-            Value::Text(text) => denials.push(text.as_str()),
+            Value::Text(text) => {
+                denials.push(text.as_str());
+                denials.extend(Some(text.trim()).filter(|trimmed| trimmed != text));
+            }
             Value::List(_) | Value::Table(_) => return None,
             _ => {}
         }
     }
     Some(denials)
+}
+
+/// Whether several names or rules may be meant by a text: it has something between two of them, or
+/// something in the parentheses of a rule that may be so.
+fn may_be_several(text: &str) -> bool {
+    let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|');
+    let Some((name, arguments)) = text.split_once('(') else {
+        return text.contains(is_between);
+    };
+    let Some(arguments) = arguments.strip_suffix(')') else {
+        return true;
+    };
+    let separators = arguments.matches([',', ':']).count();
+    name.contains(is_between) || arguments.contains(['(', ')', ';', '|']) || separators > 1
 }
 
 /// Returns what denies all tools of a server.

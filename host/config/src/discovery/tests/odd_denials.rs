@@ -261,3 +261,163 @@ fn links_to_nothing_and_folders_that_cannot_be_listed_deny_all() {
         }
     }
 }
+
+/// Whoever wrote one entry in another form meant some server.
+#[test]
+fn an_entry_of_denied_servers_that_nobody_understands_denies_all() {
+    for (entry, is_on) in [
+        (r#"{"serverName": "other"}"#, true),
+        (r#"{"serverName": "other", "reason": 5}"#, true),
+        (r#"{"serverName": "other"}, "another""#, true),
+        (r#"{"serverCommand": "x"}"#, false),
+        (r#"{"serverCommand": ["x", 7]}"#, false),
+        (r#"{"serverCommand": []}"#, false),
+        (r#"{"serverName": ["srv"]}"#, false),
+        (r#"{"serverName": {"srv": true}}"#, false),
+        (r#"{"serverName": "other", "serverUrl": 5}"#, false),
+        (r#"{"name": "srv"}"#, false),
+        (r#"{"srv": true}"#, false),
+        (r#"{"serverName": "other"}, ["srv"]"#, false),
+        (r#"{"serverName": "other"}, null"#, false),
+    ] {
+        for (client, servers, text) in [CLAUDE, OF_PROJECT] {
+            let home = Home::empty();
+            home.write(servers, text);
+            let denials = format!(r#"{{"deniedMcpServers": [{entry}]}}"#);
+            home.write("home/.claude/settings.json", &denials);
+            let expected = if is_on { "read write" } else { "" };
+            assert_eq!(shown(&home, client), expected, "{servers} {entry}");
+        }
+    }
+}
+
+/// The user's rules hold for a project's servers as much as for their own.
+#[test]
+fn rules_that_cannot_be_read_deny_the_servers_of_projects() {
+    for (client, servers, rules) in [
+        (Client::ClaudeCode, ".mcp.json", ".claude/settings.json"),
+        (Client::ClaudeCode, ".mcp.json", ".claude.json"),
+        (Client::Copilot, ".mcp.json", ".copilot/config.json"),
+        (
+            Client::Cursor,
+            ".cursor/mcp.json",
+            ".cursor/cli-config.json",
+        ),
+        (
+            Client::Gemini,
+            ".gemini/settings.json",
+            ".gemini/settings.json",
+        ),
+        (
+            Client::Gemini,
+            ".gemini/settings.json",
+            ".gemini/mcp-server-enablement.json",
+        ),
+        (
+            Client::OpenCode,
+            "opencode.json",
+            ".config/opencode/opencode.json",
+        ),
+    ] {
+        let home = Home::empty();
+        let text = match client {
+            Client::OpenCode => r#"{"mcp": {"srv": {"type": "local", "command": ["x"]}}}"#,
+            _ => OF_JSON,
+        };
+        home.write(&format!("project/{servers}"), text);
+        assert_eq!(shown(&home, client), "read write", "{client}");
+        home.write(&format!("home/{rules}"), r#"{"a": "b"#);
+        assert_eq!(shown(&home, client), "", "{client} {rules}");
+    }
+}
+
+/// One text may be several denials, and what is neither text nor list may be any.
+#[test]
+fn what_is_no_list_of_tools_denies_no_less() {
+    const SETTINGS: &str = "home/.claude/settings.json";
+    const CLI: &str = "home/.cursor/cli-config.json";
+    const PERMISSION: &str = "home/.config/goose/permission.yaml";
+    for ((client, servers, text), file, denials, expected) in [
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": "mcp__srv__write"}}"#,
+            "read",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": [" mcp__srv__write "]}}"#,
+            "read",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": "mcp__srv__write,mcp__srv__read"}}"#,
+            "",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": "mcp__a mcp__b"}}"#,
+            "",
+        ),
+        (CLAUDE, SETTINGS, r#"{"permissions": {"deny": true}}"#, ""),
+        (CLAUDE, SETTINGS, r#"{"permissions": true}"#, ""),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": false}}"#,
+            "read write",
+        ),
+        (
+            CLAUDE,
+            SETTINGS,
+            r#"{"permissions": {"deny": null}}"#,
+            "read write",
+        ),
+        (
+            CURSOR,
+            CLI,
+            r#"{"permissions": {"deny": "Mcp(srv:write)"}}"#,
+            "read",
+        ),
+        (
+            CURSOR,
+            CLI,
+            r#"{"permissions": {"deny": "Mcp(srv:write),Mcp(srv:read)"}}"#,
+            "",
+        ),
+        (CURSOR, CLI, r#"{"permissions": {"deny": 1}}"#, ""),
+        (
+            COPILOT,
+            "home/.copilot/config.json",
+            r#"{"disabledMcpServers": true}"#,
+            "",
+        ),
+        (
+            COPILOT,
+            "home/.copilot/config.json",
+            r#"{"disabledMcpServers": "a, srv"}"#,
+            "",
+        ),
+        (
+            GOOSE,
+            PERMISSION,
+            "user:\n  never_allow:\n    srv__write\n    srv__read\n",
+            "",
+        ),
+        (GOOSE, PERMISSION, "user:\n  never_allow: true\n", ""),
+        (
+            GOOSE,
+            PERMISSION,
+            "user:\n  never_allow: ['srv__write ']\n",
+            "read",
+        ),
+    ] {
+        let home = Home::empty();
+        home.write(servers, text);
+        home.write(file, denials);
+        assert_eq!(shown(&home, client), expected, "{client} {denials}");
+    }
+}

@@ -83,10 +83,14 @@ fn what_is_denied_and_what_is_not_allowed() {
             r#"{"allowedMcpServers": [{"serverName": "git"}, {"serverName": "web"}], "deniedMcpServers": [{"serverName": "web"}]}"#,
             "local web other",
         ),
-        // An entry that is none does not lose the others.
+        // An entry that is none does not lose the others, and may be about any server.
+        (
+            r#"{"deniedMcpServers": ["git", {"serverName": "web"}]}"#,
+            "git web",
+        ),
         (
             r#"{"deniedMcpServers": [{"serverNames": "web"}, "git", {"serverName": "git"}]}"#,
-            "git",
+            "git local web other",
         ),
         // A denial that is not fully understood denies what it names, and allows nothing.
         (
