@@ -1,5 +1,6 @@
 //! Metadata of authorization servers.
 
+use std::iter;
 use std::time::Duration;
 
 use dormouse_launch::Http;
@@ -193,16 +194,17 @@ pub(super) fn endpoints(metadata: &AuthorizationMetadata) -> [(&'static str, Opt
 fn issuers_of_page(page: &Url) -> impl Iterator<Item = Url> {
     // Most servers take several slashes for one.
     let segments = page.path_segments().into_iter().flatten();
-    let segments = segments.filter(|segment| !segment.is_empty());
+    let mut above = segments.filter(|segment| !segment.is_empty());
+    // The page itself.
+    above.next_back();
     let mut path = String::new();
-    let above = segments.map(move |segment| {
-        let issuer = path.clone();
+    let paths = above.map(move |segment| {
         path.push('/');
         path.push_str(segment);
-        issuer
+        path.clone()
     });
     let page = page.clone();
-    above.map(move |path| {
+    iter::once(String::new()).chain(paths).map(move |path| {
         let mut issuer = page.clone();
         issuer.set_path(&path);
         issuer
