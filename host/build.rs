@@ -1,6 +1,6 @@
 //! Links `dormouse` with its relocations packed, where the C library of this system can load such a
 //! program. A start reads all of them, and they stay in the memory of a host for as long as it
-//! runs: two MiB of it, of which fifty KiB are left.
+//! runs: one to two MiB of it, of which less than twenty KiB are left.
 
 use std::env;
 use std::process::Command;

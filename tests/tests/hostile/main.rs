@@ -648,7 +648,7 @@ fn most_memory(pid: u32) -> u64 {
     processes::most_memory(pid).unwrap()
 }
 
-/// What an upstream wants back with the answers is kept until there are some.
+/// A state is kept until there are answers that an upstream wants it back with.
 #[test]
 fn a_state_that_waits_for_answers_counts_as_what_is_asked() {
     let home = home_with_odd("a long state");

@@ -57,6 +57,8 @@ struct Rules {
     names: HashMap<String, usize>,
     commands: HashMap<Vec<String>, usize>,
     urls: Vec<(UrlPattern, usize)>,
+    /// Whether there is an entry of which nobody finds out what it names.
+    has_unknown: bool,
 }
 
 /// The part of a server that an entry names, its variables filled in.
@@ -99,11 +101,16 @@ impl Policy {
             Some(_) => MAX_RULES,
             None => usize::MAX,
         };
+        let allowed = rules((root, ALLOWED, most), around, reader);
+        let denied = rules((root, DENIED, most), around, reader).unwrap_or_default();
+        if denied.has_unknown && matches!(scope, Scope::Managed | Scope::User) {
+            self.unread.get_or_insert_with(|| document.file.clone());
+        }
         self.lists.push(Lists {
             scope: scope.clone(),
             file: document.file.clone(),
-            allowed: rules((root, ALLOWED, most), around, reader),
-            denied: rules((root, DENIED, most), around, reader).unwrap_or_default(),
+            allowed,
+            denied,
             managed_only: *scope == Scope::Managed
                 && only.is_some_and(|only| only.value == Value::Bool(true)),
         });
@@ -179,28 +186,9 @@ fn is_understood(document: &Document) -> bool {
 fn has_understood_denials(root: &Node) -> bool {
     let is_table = |item: &Node| matches!(item.value, Value::Table(_));
     root.get(DENIED).is_none_or(|denied| match &denied.value {
-        Value::List(denied) => {
-            denied.is_empty() || denied.iter().any(is_table) && denied.iter().all(names_something)
-        }
+        Value::List(denied) => denied.is_empty() || denied.iter().any(is_table),
         _ => false,
     })
-}
-
-/// Whether an entry is a text, or a table in which what names servers has the form that it should
-/// have.
-fn names_something(entry: &Node) -> bool {
-    let mut named = entry.members().iter().filter_map(|member| {
-        let node = &member.node;
-        match member.key.as_str() {
-            "serverName" | "serverUrl" => Some(node.text().is_some()),
-            "serverCommand" => {
-                let words = node.items();
-                Some(!words.is_empty() && words.iter().all(|word| word.text().is_some()))
-            }
-            _ => None,
-        }
-    });
-    entry.text().is_some() || named.next() == Some(true) && named.all(|is_understood| is_understood)
 }
 
 impl Reached {
@@ -310,6 +298,9 @@ fn rules(
         let all = item.members().iter();
         let all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
         let is_understood = all.len() == 1 && item.members().len() == 1;
+        let keys = item.members().iter().filter(|member| names_servers(member));
+        let is_unknown = all.is_empty() || all.len() < keys.count();
+        rules.has_unknown |= is_unknown && item.text().is_none();
         if !is_understood {
             let what = match all.is_empty() {
                 true => "names no servers",
@@ -328,6 +319,14 @@ fn rules(
         }
     }
     Some(rules)
+}
+
+/// Whether a part of an entry is one that names servers.
+fn names_servers(member: &Member) -> bool {
+    matches!(
+        member.key.as_str(),
+        "serverName" | "serverUrl" | "serverCommand"
+    )
 }
 
 /// Returns the servers that a part of an entry names; none where it is not understood.

@@ -148,14 +148,15 @@ struct MarkRest {
 /// follows is the rest of a mark, if it is.
 type Beside = [Option<usize>; WORD.len() + 1];
 
-/// What a text with links in Markdown may go on with. Where a link ends is for those who show it to
+/// Continuations of a text with links in Markdown. Where a link ends is for those who show it to
 /// say: it may be at any bracket.
 #[derive(Default)]
 struct Links {
-    /// What may stand behind a `)`.
+    /// Text behind any `)` that follows.
     behind_round: Beside,
-    /// What may stand behind a `]`.
+    /// Text behind any `]` that follows.
     behind_square: Beside,
+    /// Character that follows.
     next: Option<char>,
 }
 
@@ -179,10 +180,15 @@ impl Links {
 /// Adds what may follow as well.
 fn add(all: &mut Beside, more: &Beside) {
     for (all, more) in all.iter_mut().zip(more) {
-        *all = match (*all, *more) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        };
+        *all = fewer(*all, *more);
+    }
+}
+
+/// Returns the smaller number of two ways, of which either may be none.
+fn fewer(one: Option<usize>, other: Option<usize>) -> Option<usize> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -224,10 +230,7 @@ impl MarkRest {
             };
             let passed = behind(letters).filter(|few| is_beside && *few < MAX_CHARACTERS_BESIDE);
             let passed = passed.map(|few| few + 1);
-            *next = match (read, passed) {
-                (Some(read), Some(passed)) => Some(read.min(passed)),
-                (read, passed) => read.or(passed),
-            };
+            *next = fewer(read, passed);
         }
         self.beside = next;
     }

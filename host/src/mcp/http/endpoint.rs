@@ -201,21 +201,20 @@ impl Endpoint {
                         params,
                         original: original.clone(),
                     };
-                    let mut client = String::new();
-                    match self.quick(asked, &parts, claimed.as_ref()).await {
+                    let client = match self.quick(asked, &parts, claimed.as_ref()).await {
                         Some(FastPathOutcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
                         }
                         Some(FastPathOutcome::Begun(handed, name)) => {
-                            client = name;
                             parts.extensions.insert(handed);
+                            name
                         }
-                        None => {}
-                    }
+                        None => {
+                            let claimed = claimed.as_ref();
+                            claimed.map(ClaimedRequestId::client).unwrap_or_default()
+                        }
+                    };
                     // A session counts what it keeps, and not what is on its way.
-                    if let Some(claimed) = &claimed {
-                        client = claimed.client();
-                    }
                     let place = Arc::new(self.answers.place(client));
                     parts.extensions.insert(Arc::clone(&place));
                     held._place = Some(place);

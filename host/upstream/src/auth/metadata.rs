@@ -135,14 +135,15 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
         return Ok(());
     }
     // Whoever logs in at that page is known there, and what they are given would go elsewhere.
-    if issuers_of_page(&page).nth(MAX_ISSUERS).is_some() {
+    let issuers: Vec<_> = issuers_of_page(&page).take(MAX_ISSUERS + 1).collect();
+    if issuers.len() > MAX_ISSUERS {
         return Err(format!(
             "it has people log in at a page of `{}` that is more than {MAX_ISSUERS} levels deep, and \
              nobody finds out whose that is",
             page.host_str().unwrap_or_default()
         ));
     }
-    let own = join_all(issuers_of_page(&page).map(async |issuer| of_itself(reach, &issuer).await));
+    let own = join_all(issuers.iter().map(|issuer| of_itself(reach, issuer)));
     let own: Vec<_> = own.await.into_iter().flatten().collect();
     let origin = page.join("/").unwrap_or(page);
     let token = |metadata: &AuthorizationMetadata| {
@@ -310,6 +311,23 @@ mod tests {
                 "https://a.example/realms/x",
             ]
         );
+    }
+
+    #[tokio::test]
+    async fn nobody_logs_in_at_a_page_that_is_too_deep() {
+        let http = Http {
+            url: "https://1.1.1.1/mcp".to_owned(),
+            ..Http::default()
+        };
+        let reach = LoginReach::of(&http, None).await;
+        let mut metadata = AuthorizationMetadata::default();
+        metadata.issuer = Some("https://8.8.8.8".to_owned());
+        metadata.token_endpoint = "https://8.8.8.8/token".to_owned();
+        for levels in [MAX_ISSUERS + 1, 1000] {
+            metadata.authorization_endpoint = format!("https://9.9.9.9{}", "/a".repeat(levels));
+            let why = confirm(&reach, &metadata).await.unwrap_err();
+            assert!(why.contains("more than 8 levels deep"), "{why}");
+        }
     }
 
     #[test]

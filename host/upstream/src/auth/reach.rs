@@ -95,7 +95,7 @@ impl LoginReach {
     /// # Errors
     /// The system has no root certificates.
     pub(super) fn client(&self) -> Result<reqwest::Client, Lost> {
-        named_hosts_client(self.reach, &self.hosts, (self.secure, PRIVATE_NETWORK))
+        named_hosts_client(self.reach, &self.hosts, self.secure, PRIVATE_NETWORK)
     }
 
     /// Checks that all URLs that are asked of an authorization server, by its metadata, are within

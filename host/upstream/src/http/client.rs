@@ -79,7 +79,8 @@ fn choose_cryptography() {
 pub(crate) fn named_hosts_client(
     reach: Reach,
     hosts: &[String],
-    (secure, hint): (bool, &'static str),
+    secure: bool,
+    hint: &'static str,
 ) -> Result<Client, Lost> {
     let builder = basic().timeout(LOGIN_TIME).https_only(secure);
     let builder = builder.dns_resolver(FilteredResolver::new(reach, hosts, hint));

@@ -28,11 +28,21 @@ fn shown(home: &Home, client: Client) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
+/// Checks what is shown of servers with a file of denials.
+fn are_shown<const N: usize>(cases: [(Servers, &str, &str, &str); N]) {
+    for ((client, servers, text), file, denials, expected) in cases {
+        let home = Home::empty();
+        home.write(servers, text);
+        home.write(file, denials);
+        assert_eq!(shown(&home, client), expected, "{client} {denials}");
+    }
+}
+
 #[test]
 fn what_has_another_form_denies_no_less() {
     const BOTH: &str = "read write";
     const SETTINGS: &str = "home/.claude/settings.json";
-    for ((client, servers, text), file, denials, expected) in [
+    are_shown([
         (
             COPILOT,
             "home/.copilot/config.json",
@@ -141,12 +151,7 @@ fn what_has_another_form_denies_no_less() {
             "user:\n  never_allow: []\n",
             BOTH,
         ),
-    ] {
-        let home = Home::empty();
-        home.write(servers, text);
-        home.write(file, denials);
-        assert_eq!(shown(&home, client), expected, "{client} {denials}");
-    }
+    ]);
 }
 
 /// These are in the file of the servers themselves.
@@ -337,7 +342,7 @@ fn what_is_no_list_of_tools_denies_no_less() {
     const SETTINGS: &str = "home/.claude/settings.json";
     const CLI: &str = "home/.cursor/cli-config.json";
     const PERMISSION: &str = "home/.config/goose/permission.yaml";
-    for ((client, servers, text), file, denials, expected) in [
+    are_shown([
         (
             CLAUDE,
             SETTINGS,
@@ -414,10 +419,5 @@ fn what_is_no_list_of_tools_denies_no_less() {
             "user:\n  never_allow: ['srv__write ']\n",
             "read",
         ),
-    ] {
-        let home = Home::empty();
-        home.write(servers, text);
-        home.write(file, denials);
-        assert_eq!(shown(&home, client), expected, "{client} {denials}");
-    }
+    ]);
 }
