@@ -20,6 +20,7 @@ fn a_token_that_cannot_be_sent_as_one_for_its_bearer_is_no_login() {
         json!({ "access_token": "canary-\r\nx-evil: 1" }),
         json!({ "access_token": "" }),
         json!({ "token_type": "DPoP" }),
+        json!({ "token_type": " DPoP\t" }),
         json!({ "token_type": "mac" }),
     ] {
         gives(members).failed();

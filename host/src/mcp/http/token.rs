@@ -81,11 +81,16 @@ impl Token {
     /// Reads a token: what a file holds, without the space around it.
     ///
     /// # Errors
-    /// The file cannot be read, is not its user's alone, or holds what cannot be sent in a
-    /// header.
+    /// The file cannot be read, is not its user's alone, could have been put there by others, or
+    /// holds what cannot be sent in a header.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
         let shown = file.display();
         let text = read_private(file)
+            .and_then(|text| {
+                // Whoever can put a link there chooses which file of the user's is read.
+                ownership::may_read(file)?;
+                Ok(text)
+            })
             .with_context(|| format!("the token file `{shown}` cannot be used"))?;
         let file = Some(file.to_owned());
         secret(&text)
@@ -322,6 +327,10 @@ mod tests {
         let error = format!("{:#}", Token::of_user(&data).unwrap_err());
         assert!(error.contains("can be written to by others"), "{error}");
         assert!(Token::of_user_if_made(&data).is_err());
+        assert!(Token::read(&token).is_err());
+        // In a folder in which each removes only what is theirs, the user's own link is theirs.
+        mode(&data, 0o1777);
+        assert_eq!(Token::read(&token).unwrap().expose(), "known");
     }
 
     #[cfg(unix)]

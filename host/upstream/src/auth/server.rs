@@ -409,7 +409,7 @@ fn unusable(credentials: &StoredCredentials) -> Option<&'static str> {
         return Some("the token in the answer holds what no header may");
     }
     // What is misnamed otherwise is a bearer token all the same wherever this was seen.
-    let kind = response.token_type().as_ref().to_ascii_lowercase();
+    let kind = response.token_type().as_ref().trim().to_ascii_lowercase();
     ["dpop", "mac", "pop"]
         .contains(&kind.as_str())
         .then_some("the token in the answer is not one for whoever bears it (`Bearer`)")
