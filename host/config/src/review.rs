@@ -1,14 +1,14 @@
 //! Reviews of projects before their user trusts them: everything that the files would have done,
 //! and nothing of what is secret.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use dormouse_files::paths;
 use dormouse_launch::{Http, Launch, OAuth, Stdio};
-use dormouse_policy::{FsGrant, FsMode};
+use dormouse_policy::{FsGrant, FsMode, real_path};
 use dormouse_text::visible::{shown_path, visible_line, visible_path};
 use dormouse_wit::Instance;
 
@@ -33,6 +33,9 @@ pub struct ProjectReview {
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
+    /// Where the folders that servers would be granted are shown to be: their real paths by the
+    /// written ones.
+    pub folders: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// A server of a project's files, and the name that it is written under.
@@ -93,10 +96,19 @@ impl ProjectReview {
     pub(super) fn new(project: &ReviewedProject<'_>) -> Self {
         let folder = project.folder;
         let names: BTreeSet<_> = project.servers.iter().map(|it| &it.config.name).collect();
+        let grants = project.servers.iter().flat_map(|it| &it.config.grants.fs);
+        // Once: what is shown is what is recorded, wherever links lead later.
+        let folders: BTreeMap<_, _> = grants
+            .map(|grant| (grant.path.clone(), real_path(&grant.path)))
+            .collect();
         let mut text = Text::default();
         for server in &project.servers {
             let heading = heading(&server.config.name, server.written_name);
-            text.add(heading, &server.config.origin, described(server, folder));
+            text.add(
+                heading,
+                &server.config.origin,
+                described(server, folder, &folders),
+            );
         }
         for refused in &project.refused {
             let heading = quoted(&refused.written_name) + ", not used as it is";
@@ -147,6 +159,7 @@ impl ProjectReview {
             servers: count + project.users_servers.len(),
             text: title + &text.text(),
             content: project.content.to_owned(),
+            folders,
         }
     }
 
@@ -244,7 +257,11 @@ fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
 }
 
 /// Describes one server but its client, a line for each thing.
-fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
+fn described(
+    server: &ReviewedServer<'_>,
+    folder: &Path,
+    folders: &BTreeMap<PathBuf, PathBuf>,
+) -> String {
     let config = server.config;
     let mut lines = Lines::default();
     lines.origin(&config.origin, folder);
@@ -265,7 +282,7 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
         Adapter::Refused(_) => {}
     }
     for grant in &config.grants.fs {
-        lines.grant(grant);
+        lines.grant(grant, folders.get(&grant.path));
     }
     lines.names("may see variables", config.grants.env.iter());
     lines.names("is told settings", config.settings.keys());
@@ -318,12 +335,15 @@ impl Lines {
         self.add(what, shown + &really(path));
     }
 
-    fn grant(&mut self, grant: &FsGrant) {
+    /// Adds a granted folder, and its real path if that is another.
+    fn grant(&mut self, grant: &FsGrant, real: Option<&PathBuf>) {
         let mode = match grant.mode {
             FsMode::ReadOnly => "may read folder",
             FsMode::ReadWrite => "may write folder",
         };
-        self.path(mode, &grant.path);
+        let really = real.map(|real| leads_to(&grant.path, real, real.exists()));
+        let shown = plain_path(&grant.path);
+        self.add(mode, shown + &really.unwrap_or_default());
     }
 
     fn bridge(&mut self, bridge: &Bridge) {
@@ -562,9 +582,18 @@ impl Lines {
 /// Returns where a path leads by links, if that is elsewhere, or that nothing is there.
 fn really(path: &Path) -> String {
     match path.canonicalize() {
-        Ok(real) if real == path => String::new(),
-        Ok(real) => format!(" (which is {})", plain_path(&real)),
-        Err(_) => " (which is not there)".to_owned(),
+        Ok(real) => leads_to(path, &real, true),
+        Err(_) => leads_to(path, path, false),
+    }
+}
+
+/// Returns a remark on the real path of a path, if it is another, and on whether anything is there.
+fn leads_to(path: &Path, real: &Path, is_there: bool) -> String {
+    match (real == path, is_there) {
+        (true, true) => String::new(),
+        (true, false) => " (which is not there)".to_owned(),
+        (false, true) => format!(" (which is {})", plain_path(real)),
+        (false, false) => format!(" (which is {}, and not there)", plain_path(real)),
     }
 }
 

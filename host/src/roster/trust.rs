@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::confirm::{Agreed, ConfirmationSubject, Unconfirmed};
 use super::server::tool_error;
 use super::{Context, Roster};
-use crate::store::{DecidedBy, Decision};
+use crate::store::{DecidedBy, Decision, RecordedFolders};
 
 impl Roster {
     /// Returns the review of the project that is not trusted yet, as it is now.
@@ -47,6 +47,8 @@ impl Roster {
             shown: &shown.content,
             by,
         })?;
+        // Folders are where they were shown to be, wherever links lead by now.
+        RecordedFolders::new(&self.places.data).record_shown(&shown.folders)?;
         // To the hash of what was shown, whatever the files say by now.
         self.trust.grant(&shown.folder, &shown.content)?;
         self.reload()

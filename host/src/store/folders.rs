@@ -75,6 +75,23 @@ impl RecordedFolders {
         })
     }
 
+    /// Records the real paths of folders as their user was shown them. What is recorded already
+    /// stays.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn record_shown(&self, real: &RealPaths) -> anyhow::Result<()> {
+        if real.is_empty() {
+            return Ok(());
+        }
+        self.edit(|known| {
+            for (path, real) in real {
+                known.entry(path.clone()).or_insert_with(|| real.clone());
+            }
+        })
+        .map(drop)
+    }
+
     /// Records the current real paths of folders, replacing earlier ones.
     ///
     /// # Errors
@@ -123,6 +140,10 @@ mod tests {
         recorded.record_anew(&anew).unwrap();
         assert_eq!(recorded.known().unwrap()[&link], one);
         assert_eq!(recorded.known().unwrap()[&other], other);
+        let shown = RealPaths::from([(link.clone(), other.clone()), (one.clone(), other.clone())]);
+        recorded.record_shown(&shown).unwrap();
+        let known = recorded.known().unwrap();
+        assert_eq!((&known[&link], &known[&one]), (&one, &other));
     }
 
     #[test]

@@ -92,18 +92,103 @@ pub fn with_host_in_ascii(url: &str) -> Option<String> {
 /// Checks the URL of a server. `written` is the URL before its variables were filled in.
 pub fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
     let parsed = parse(url)?;
-    let written = UrlParts::of(written);
+    let masked = masked(written);
+    let written = UrlParts::of(&masked);
     // Behind what is shown as a user name stands what is taken for the host.
     let shows_host = written.user.is_some()
         || ["http://", "https://"]
             .iter()
             .any(|scheme| written.scheme.eq_ignore_ascii_case(scheme));
-    let same = host(&format!("{}://{}/", parsed.scheme(), written.host())) == shown(&parsed);
-    let has_variable = written.host().contains(['$', '{', '}', '%']);
-    match shows_host && !has_variable && !same {
-        true => Err(WrongUrl::OtherHost),
-        false => Ok(()),
+    if !shows_host {
+        return Ok(());
     }
+    let same = match written.host().contains(VARIABLE) {
+        false => host(&format!("{}://{}/", parsed.scheme(), written.host())) == shown(&parsed),
+        true => is_host_of(&UrlParts::of(url), &written),
+    };
+    match same {
+        true => Ok(()),
+        false => Err(WrongUrl::OtherHost),
+    }
+}
+
+/// Stands for a variable in a text: no URL has it.
+const VARIABLE: char = '\0';
+
+/// Returns a text with [`VARIABLE`] in place of each of its variables, in the forms that clients have:
+/// `${A:-b}`, `{env:A}`, `$A`, `%A%`.
+fn masked(written: &str) -> String {
+    let mut masked = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some(at) = rest.find(['$', '{', '%']) {
+        let (before, variable) = rest.split_at(at);
+        let length = variable_length(variable);
+        masked.push_str(before);
+        match length {
+            Some(_) => masked.push(VARIABLE),
+            None => masked.push_str(variable.get(..1).unwrap_or_default()),
+        }
+        rest = variable.get(length.unwrap_or(1)..).unwrap_or_default();
+    }
+    masked.push_str(rest);
+    masked
+}
+
+/// Returns the length of the variable that a text begins with, in bytes. One without an end goes on to
+/// that of the text.
+fn variable_length(text: &str) -> Option<usize> {
+    let named = |name: &str| {
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let length = end.unwrap_or(name.len());
+        (length > 0).then_some(length)
+    };
+    let braced = |text: &str| {
+        let mut depth = 0_usize;
+        let end = text.char_indices().find(|(_, c)| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        end.map_or(text.len(), |(at, _)| at + 1)
+    };
+    match text.as_bytes() {
+        [b'$', b'{', ..] => Some(1 + braced(text.get(1..)?)),
+        [b'$', ..] => Some(1 + named(text.get(1..)?)?),
+        [b'{', ..] => Some(braced(text)),
+        // An encoded byte is no variable.
+        [b'%', ..] => {
+            let length = named(text.get(1..)?)?;
+            let has_end = text.as_bytes().get(1 + length) == Some(&b'%');
+            has_end.then_some(length + 2)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the host of a URL is one that it was written for: with the parts of it that are no
+/// variables at its ends, and nothing before it that looks like it.
+fn is_host_of(url: &UrlParts<'_>, written: &UrlParts<'_>) -> bool {
+    let (host, written_host) = (url.host(), written.host());
+    let (host, written_host) = (host.to_ascii_lowercase(), written_host.to_ascii_lowercase());
+    let before = written_host.split(VARIABLE).next().unwrap_or_default();
+    let behind = written_host.rsplit(VARIABLE).next().unwrap_or_default();
+    if before.is_empty() && behind.is_empty() {
+        return true;
+    }
+    let has_no_user = url.user.is_none() || written.user.is_some();
+    let is_long_enough = host.len() >= before.len() + behind.len();
+    if !has_no_user || !is_long_enough || !host.starts_with(before) || !host.ends_with(behind) {
+        return false;
+    }
+    // What looks like a whole name is one: only a port may stand behind it.
+    let is_name = before.trim_end_matches(['.', '-', ':']).len() == before.len();
+    let added = host.get(before.len()..).unwrap_or_default();
+    !(behind.is_empty() && is_name && before.contains('.'))
+        || added.is_empty()
+        || added.starts_with(':')
 }
 
 /// Returns the host that a URL connects to, with its port where that is named.
@@ -210,6 +295,31 @@ mod tests {
             ("https://example.com/", Some("https://${HOST}/"), None),
             ("https://example.com/", Some("${URL}"), None),
             (
+                "https://example.com:8080/",
+                Some("https://example.com${PORT}/"),
+                None,
+            ),
+            (
+                "https://example.com:443/",
+                Some("https://example.com:${PORT}/"),
+                None,
+            ),
+            (
+                "https://eu.example.com/",
+                Some("https://${REGION:-eu/}.example.com/"),
+                None,
+            ),
+            (
+                "https://api.example.com/",
+                Some("https://api.{env:DOMAIN}/"),
+                None,
+            ),
+            (
+                "https://b%C3%BCcher.example/",
+                Some("https://b%C3%BCcher.example/$A"),
+                None,
+            ),
+            (
                 "https://example.com/mcp",
                 Some("${BASE:-https://example.org}/mcp"),
                 None,
@@ -259,6 +369,31 @@ mod tests {
             (
                 "http://evil.example/@example.com/mcp",
                 Some("${HOMEPAGE}@example.com/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://example.com@evil.example/mcp",
+                Some("http://example.com${A}/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://example.com:80@evil.example/mcp",
+                Some("http://example.com:${PORT}/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://example.com:80@evil.example/mcp",
+                Some("http://example.com:80$A/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://example.com.evil.example/mcp",
+                Some("http://example.com%A%/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://evil.example/.example.com/mcp",
+                Some("http://${A}.example.com/mcp"),
                 Some(OtherHost),
             ),
         ] {

@@ -195,14 +195,26 @@ fn no_call_gives_a_link_of_whoever_misbehaves() {
 /// where that host says what it is below a realm of its own alone.
 #[test]
 fn nobody_logs_in_at_a_page_of_another_for_whoever_names_it() {
-    for realm in ["", "/realms/x"] {
+    let elsewhere = "which has its tokens elsewhere";
+    for (realm, moved, unavailable, says) in [
+        ("", "", false, elsewhere),
+        ("/realms/x", "", false, elsewhere),
+        ("/realms/x", "/moved", false, elsewhere),
+        ("", "", true, "it cannot be found out"),
+    ] {
         let at_realm = match realm {
             "" => METADATA.to_owned(),
             realm => format!("{realm}/.well-known/openid-configuration"),
         };
         let stranger = Site::serve(move |own, asked| {
             let of_realm = metadata(&format!("{own}{realm}"));
-            let answered = at(asked, &at_realm, || Answer::json(&of_realm));
+            let is_there = format!("{moved}{at_realm}");
+            let answered = at(asked, &is_there, || match unavailable {
+                true => Answer::text(503, ""),
+                false => Answer::json(&of_realm),
+            });
+            let leads_there = || Answer::redirect(301, &format!("{own}{is_there}"));
+            let answered = answered.or_else(|| at(asked, &at_realm, leads_there));
             answered.or_else(|| at(asked, METADATA, || Answer::text(404, "")))
         });
         let page = format!("{}{realm}/protocol/auth", stranger.base);
@@ -213,7 +225,7 @@ fn nobody_logs_in_at_a_page_of_another_for_whoever_names_it() {
             })
         });
         let said = scene.refused();
-        assert!(said.contains("which has its tokens elsewhere"), "{said}");
+        assert!(said.contains(says), "{said}");
         assert_eq!(scene.site.count("POST", "/register"), 0);
     }
 }

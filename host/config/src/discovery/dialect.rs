@@ -95,10 +95,8 @@ impl Dialect {
             }
         }
         draft.filter.include = self.include.and_then(|key| entry.names(key));
-        draft.filter.exclude = self
-            .exclude
-            .and_then(|key| entry.names(key))
-            .unwrap_or_default();
+        let exclude = self.exclude.map(|key| entry.denied_tools(key));
+        draft.filter.exclude = exclude.unwrap_or_default();
         if self.include != Some("tools") {
             draft.stubs = entry.tool_names("tools");
         }

@@ -1,7 +1,7 @@
 //! Reading one server's table: each value with its type, each mistake with its
 //! place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -158,6 +158,21 @@ impl<'r> Entry<'r, '_> {
             Some(name) => Some(vec![name.to_owned()]),
             None => self.texts(key),
         }
+    }
+
+    /// Reads the names of tools that are denied. Several may be meant by one text, and a name by one
+    /// with blanks around it: what may be meant is denied.
+    pub(super) fn denied_tools(&mut self, key: &str) -> Vec<String> {
+        let texts = self.names(key).unwrap_or_default().into_iter();
+        let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|');
+        let denied = texts.flat_map(|text| {
+            let parts: Vec<_> = text.split(is_between).map(str::to_owned).collect();
+            let trimmed = text.trim().to_owned();
+            let all = [text, trimmed].into_iter().chain(parts);
+            all.filter(|name| !name.is_empty()).collect::<Vec<_>>()
+        });
+        let mut told = BTreeSet::new();
+        denied.filter(|name| told.insert(name.clone())).collect()
     }
 
     /// Reads a table of texts. No part of a value is ever in a message.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use dormouse_launch::Launch;
 
 use super::search::project_of;
+use super::settle::OFF;
 use super::{Discovery, Found};
 use crate::launch_folder::without_folder;
 use crate::name::likeness;
@@ -159,6 +160,19 @@ fn keep_users_rules(of_user: &[&Found], entries: &[&Found], server: &mut ServerC
         let mut of_client = ClientRules::default();
         of_client.restrict(client, rule);
         bridge.rules.restrict_all(&of_client);
+    }
+}
+
+/// Keeps what the user has denied or switched off of their own entry, in whose place one of a
+/// project's is taken: a client that reads both as one entry keeps it, too.
+fn keep_denials(of_user: &Found, server: &mut ServerConfig, notes: &mut Vec<String>) {
+    let origin = &of_user.server.origin;
+    if !of_user.server.enabled && server.enabled {
+        server.enabled = false;
+        notes.push(format!("{OFF}{origin}, in whose place it stands, is off"));
+    }
+    if let (Some(bridge), Some(of_user)) = (server.bridge_mut(), of_user.server.bridge()) {
+        bridge.filter.restrict(&of_user.filter);
     }
 }
 
@@ -393,6 +407,7 @@ impl<'d> Merging<'d> {
             }
         }
         let mut entries = self.entries_of_taken();
+        let mut replaced = self.users_in_whose_place();
         let of_users = self.users_of_taken();
         let overridden = self.users_of_projects(&of_users);
         for (index, found) in self.open() {
@@ -423,6 +438,9 @@ impl<'d> Merging<'d> {
                 server.limits.timeout = longest;
             }
             let mut notes = found.notes.clone();
+            for of_user in replaced.remove(&index).unwrap_or_default() {
+                keep_denials(of_user, &mut server, &mut notes);
+            }
             let mut other_names = Vec::new();
             for entry in &entries {
                 let other = &entry.server;
@@ -446,6 +464,26 @@ impl<'d> Merging<'d> {
             merged.servers.insert(choice.server.name.clone(), choice);
         }
         merged
+    }
+
+    /// Returns the user's entries in whose place those of a project's are taken, by these, because one
+    /// client reads both under one name.
+    fn users_in_whose_place(&self) -> BTreeMap<usize, Vec<&'d Found>> {
+        let mut replaced: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
+        for (found, fate) in self.found.iter().copied().zip(&self.fate) {
+            let MergeDecision::Lost(by) = fate else {
+                continue;
+            };
+            let is_replaced = self.found.get(*by).is_some_and(|by| {
+                is_of_project(by)
+                    && by.server.origin.client == found.server.origin.client
+                    && by.written_name == found.written_name
+            });
+            if is_replaced && !is_of_project(found) {
+                replaced.entry(*by).or_default().push(found);
+            }
+        }
+        replaced
     }
 
     /// Whether an entry of a project's is a part of what its user has elsewhere, or switched off: the

@@ -111,8 +111,8 @@ impl Policy {
             file: document.file.clone(),
             allowed,
             denied,
-            managed_only: *scope == Scope::Managed
-                && only.is_some_and(|only| only.value == Value::Bool(true)),
+            // What has another form than a client's says no less.
+            managed_only: *scope == Scope::Managed && only.is_some_and(|only| !is_nothing(only)),
         });
     }
 
@@ -120,6 +120,16 @@ impl Policy {
     pub(super) fn add_unread(&mut self, scope: &Scope, file: &Path) {
         if *scope == Scope::Managed {
             self.unread.get_or_insert_with(|| file.to_owned());
+        }
+    }
+
+    /// Adds the user's own file, where nobody finds out what it denies in which folder.
+    pub(super) fn add_own(&mut self, document: &Document) {
+        let projects = document.root.get("projects");
+        let is_understood =
+            projects.is_none_or(|node| is_nothing(node) || matches!(node.value, Value::Table(_)));
+        if !is_understood {
+            self.unread.get_or_insert_with(|| document.file.clone());
         }
     }
 
@@ -180,6 +190,17 @@ fn is_understood(document: &Document) -> bool {
         && !document.text.trim().is_empty()
         && allowed.is_none_or(|node| matches!(node.value, Value::List(_)))
         && has_understood_denials(&document.root)
+}
+
+fn is_nothing(node: &Node) -> bool {
+    matches!(node.value, Value::Null | Value::Bool(false))
+}
+
+/// Whether a text among denials is the name of a server. Other ones may be a pattern, a URL, a command
+/// or several names.
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !text.is_empty() && text.chars().all(is_part)
 }
 
 /// Whether the list of denied servers, if there is one, is written as such lists are.
@@ -300,7 +321,7 @@ fn rules(
         let is_understood = all.len() == 1 && item.members().len() == 1;
         let keys = item.members().iter().filter(|member| names_servers(member));
         let is_unknown = all.is_empty() || all.len() < keys.count();
-        rules.has_unknown |= is_unknown && item.text().is_none();
+        rules.has_unknown |= is_unknown && !item.text().is_some_and(is_name);
         if !is_understood {
             let what = match all.is_empty() {
                 true => "names no servers",

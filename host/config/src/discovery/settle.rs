@@ -123,6 +123,11 @@ impl Search<'_> {
             self.add_source((&scope, None), &file, &loaded, (0, problems));
             documents.push((scope, loaded));
         }
+        for (scope, loaded) in &self.documents {
+            if let (Scope::User, Loaded::Document(document)) = (scope, &**loaded) {
+                policy.add_own(document);
+            }
+        }
         let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
         // A project's files say nothing of the user's servers, whatever they have in them.
         let own = self.documents.iter().filter_map(|(scope, loaded)| {

@@ -17,8 +17,11 @@ const WORD: &[u8] = b"server";
 /// Most characters that may stand beside the letters of that word.
 const MAX_CHARACTERS_BESIDE: usize = 4;
 
-/// Parts of tall brackets, which are neither opening nor mirrored for Unicode.
-const PARTS_OF_BRACKETS: [char; 4] = ['⎡', '⎢', '⎣', '⎴'];
+/// Characters that look like brackets, or parts of tall ones, which are neither opening nor mirrored
+/// for Unicode.
+const LIKE_BRACKETS: [char; 14] = [
+    '⎡', '⎢', '⎣', '⎤', '⎥', '⎦', '⎴', '⎵', '匚', '匸', '⼕', '⼖', 'ㄷ', 'ᄃ',
+];
 
 /// Most blank lines that are left between two others.
 const MAX_BLANK_LINES: usize = 2;
@@ -126,7 +129,7 @@ fn is_bracket(c: char) -> bool {
     }
     CodePointMapData::<GeneralCategory>::new().get(c) == GeneralCategory::OpenPunctuation
         || CodePointSetData::new::<BidiMirrored>().contains(c)
-        || PARTS_OF_BRACKETS.contains(&c)
+        || LIKE_BRACKETS.contains(&c)
 }
 
 /// What follows in a text, as the rest of a mark, however its letters are written and spaced. Beyond
@@ -215,8 +218,9 @@ impl MarkRest {
         if c.is_whitespace() || is_hidden(c) || is_accent(c) {
             return;
         }
-        // The word may be written as code. Then there are two more quotes around the name.
-        let is_beside = is_beside(c) || c == '`' && self.quotes >= 2;
+        // The word may be written as code, with any number of signs that are not shown. Then there
+        // are two more quotes around the name.
+        let is_of_code = c == '`' && self.quotes >= 2;
         self.quotes = self.quotes.saturating_add(usize::from(is_quote(c)));
         let mut next = [None; WORD.len() + 1];
         for (letters, next) in next.iter_mut().enumerate() {
@@ -228,9 +232,10 @@ impl MarkRest {
                 }
                 Some(_) => None,
             };
-            let passed = behind(letters).filter(|few| is_beside && *few < MAX_CHARACTERS_BESIDE);
+            let passed = behind(letters).filter(|few| is_beside(c) && *few < MAX_CHARACTERS_BESIDE);
             let passed = passed.map(|few| few + 1);
-            *next = fewer(read, passed);
+            let of_code = behind(letters).filter(|_| is_of_code);
+            *next = fewer(fewer(read, passed), of_code);
         }
         self.beside = next;
     }
@@ -351,6 +356,10 @@ mod tests {
             "[\u{3164}\u{2800}server `b`]",
             "[server\u{b7} `b`]",
             "[s˙erver˙`b`]",
+            "匚server `b`]",
+            "ㄷserver `b`]",
+            "⎤server `b`⎡",
+            "[`````server````` `b`]",
         ] {
             let unmarked = unmarked(text);
             assert!(unmarked.starts_with('('), "{text}: {unmarked}");
@@ -377,6 +386,19 @@ mod tests {
             ("\\[server \\`b\\`\\]", "(server \\`b\\`\\]"),
             ("[***__~~server~~__*** `b`]", "(***__~~server~~__*** `b`]"),
             ("[ser<!-- x -->ver `b`]", "(ser<!-- x -->ver `b`]"),
+            ("[ser<!-- --!>ver `b`]", "(ser<!-- --!>ver `b`]"),
+            (
+                "[r]: /a<!--\n\n&#91;server &#96;b&#96;&#93;\n\n[q]: /-->",
+                "(r]: /a<!--\n\n(server &#96;b&#96;&#93;\n\n(q]: /-->",
+            ),
+            (
+                "`<!--` \\[server \\`b\\`\\] `-->`",
+                "`<!--` \\(server \\`b\\`\\] `-->`",
+            ),
+            ("[server &#145;b&#146;]", "(server &#145;b&#146;]"),
+            ("[server &quotb&quot]", "(server &quotb&quot]"),
+            ("[ser&shyver `b`]", "(ser&shyver `b`]"),
+            ("[&shyserver; &quotb;&quot]", "(&shyserver; &quotb;&quot]"),
             ("[se\\\nrver `b`]", "(se\\\nrver `b`]"),
             ("[server <code>b</code>]", "(server <code>b</code>]"),
             (

@@ -3,12 +3,7 @@
 use std::iter;
 use std::str::CharIndices;
 
-/// Longest name of a reference to a character that is read, in bytes. A number may begin with any
-/// count of zeros.
-const MAX_REFERENCE_NAME_BYTES: usize = 40;
-
-/// Character that stands for any one of HTML's named references: it may be a bracket, a letter or a
-/// quote.
+/// Character that stands for one that is not known: it may be a bracket, a letter or a quote.
 const ANY_CHARACTER: char = '「';
 
 /// Checks whether a text has anything that is shown as something else.
@@ -37,13 +32,15 @@ pub(super) fn with_references(text: &str) -> impl Iterator<Item = (usize, usize,
     })
 }
 
-/// Checks whether a text has tags: what is shown of it then, and in which order, is theirs to say.
+/// Checks whether a text has tags or comments: what is shown of it then, and in which order, is
+/// theirs to say. Where a comment ends, and whether it is one, readers of Markdown and of HTML do not
+/// agree on.
 pub(super) fn has_tags(text: &str) -> bool {
     let mut ends = Ends::default();
     let mut tags = text.match_indices('<');
     tags.any(|(at, sign)| {
         let after = text.get(at + sign.len()..).unwrap_or_default();
-        !after.starts_with("!--") && ends.of_tag(after).is_some()
+        after.starts_with("!--") || ends.of_tag(after).is_some()
     })
 }
 
@@ -125,41 +122,44 @@ impl Ends {
 
 /// Reads a reference to a character after its `&`. Returns its length and the character.
 fn reference(after: &str) -> Option<(usize, char)> {
-    let bytes = after.as_bytes();
-    let (radix, start) = match bytes {
-        [b'#', b'x' | b'X', ..] => (Some(16), 2),
-        [b'#', ..] => (Some(10), 1),
-        _ => (None, 0),
+    let Some(number) = after.strip_prefix('#') else {
+        return named(after);
     };
-    let is_part = |byte: &u8| match radix {
-        Some(16) => byte.is_ascii_hexdigit(),
-        Some(_) => byte.is_ascii_digit(),
-        None => byte.is_ascii_alphanumeric(),
+    let (radix, start) = match number.starts_with(['x', 'X']) {
+        true => (16, 2),
+        false => (10, 1),
     };
-    let most = match radix {
-        Some(_) => usize::MAX,
-        None => MAX_REFERENCE_NAME_BYTES,
+    // It may begin with any count of zeros.
+    let digits = after.get(start..)?;
+    let length = digits.find(|c: char| !c.is_digit(radix));
+    let digits = digits.get(..length.unwrap_or(digits.len()))?;
+    let c = match u32::from_str_radix(digits, radix).ok()? {
+        // In HTML these are characters of Windows, quotes among them.
+        0x80..=0x9f => ANY_CHARACTER,
+        number => char::from_u32(number)?,
     };
-    let parts = bytes.iter().skip(start).take(most);
-    let end = start + parts.take_while(|byte| is_part(byte)).count();
-    let body = after.get(start..end).filter(|body| !body.is_empty())?;
-    let has_end = bytes.get(end) == Some(&b';');
-    let c = match radix {
-        Some(radix) => char::from_u32(u32::from_str_radix(body, radix).ok()?)?,
-        // HTML knows some of these without a semicolon, but none that are a bracket or a quote
-        // which Markdown has.
-        None if !has_end => return None,
-        None => match body {
-            "amp" => '&',
-            "apos" => '\'',
-            "gt" => '>',
-            "lt" => '<',
-            "nbsp" => ' ',
-            "quot" => '"',
-            _ => ANY_CHARACTER,
-        },
-    };
+    let end = start + digits.len();
+    let has_end = after.get(end..).is_some_and(|rest| rest.starts_with(';'));
     Some((end + usize::from(has_end), c))
+}
+
+/// Reads a named reference as HTML does, to which the longest name counts, and some do without a
+/// semicolon. Markdown knows fewer, and shows the `&` of others, which no mark has.
+fn named(after: &str) -> Option<(usize, char)> {
+    let mut name = vec![b'&'];
+    let letters = after.bytes().take(htmlize::ENTITY_MAX_LENGTH);
+    name.extend(letters.take_while(u8::is_ascii_alphanumeric));
+    if after.as_bytes().get(name.len() - 1) == Some(&b';') {
+        name.push(b';');
+    }
+    while name.len() > 1 {
+        if let Some(shown) = htmlize::ENTITIES.get(name.as_slice()) {
+            let shown = std::str::from_utf8(shown).ok()?;
+            return Some((name.len() - 1, shown.chars().next()?));
+        }
+        name.pop();
+    }
+    None
 }
 
 #[cfg(test)]
@@ -172,7 +172,9 @@ mod tests {
             ("a &#91;b&#93; &#x5B;c", "a [b] [c"),
             ("&#91b", "[b"),
             ("&#x;&#;&;&", "&#x;&#;&;&"),
-            ("&lsqb;a&b&amp;&lt;", "「a&b&<"),
+            ("&lsqb;a&b&amp;&lt;&lbrack;", "[a&b&<["),
+            ("&quotb&quot &shyserver; &notin;", "\"b\" \u{ad}server; ∉"),
+            ("&#145;b&#x92; &nothing;", "「b「 ¬hing;"),
             ("a\\\nb\\\r\nc", "a\nb\r\nc"),
             ("&#999999999999;&#xd800;", "&#999999999999;&#xd800;"),
             ("<b>a</b> < b <3 <c", "a < b <3 <c"),
@@ -193,7 +195,16 @@ mod tests {
     #[test]
     fn markup_is_read_in_linear_time() {
         for what in [
-            "<a", "<!--", "&#91", "&a", "<a>", "\\", "*", "&#1&#", "<!-->",
+            "<a",
+            "<!--",
+            "&#91",
+            "&a",
+            "&aaaaaaaaaa",
+            "<a>",
+            "\\",
+            "*",
+            "&#1&#",
+            "<!-->",
         ] {
             let text = |size: usize| what.repeat(size);
             dormouse_tests::growth::is_linear(what, 2_000, text, |text: &String| {

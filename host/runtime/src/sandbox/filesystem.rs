@@ -2,18 +2,19 @@
 //! folders are replaced, because they resolve a path again for each instance and wait for ever for
 //! a pipe; and so are those that keep data in uncounted memory.
 
+use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
+use cap_primitives::fs::{FollowSymlinks, hard_link, open_dir, read_link_contents, rename, stat};
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::WasiView;
-use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView, WasiFilesystemView as _};
+use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemView as _};
 use wasmtime_wasi::p2::FsError;
-use wasmtime_wasi::p2::bindings::filesystem::types::{
-    DescriptorType, ErrorCode, HostDescriptor as _, PathFlags,
-};
+use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor as _, PathFlags};
 
 #[cfg(unix)]
 use super::directory_entries::{self, DirectoryStreams};
@@ -174,57 +175,124 @@ async fn symlink_at<T: FilesystemState>(
 
 /// Renames a file or a folder, or a link that cannot lead out from its new place.
 async fn rename_at<T: FilesystemState>(
-    mut store: StoreContextMut<'_, T>,
-    (folder, path): (Resource<Descriptor>, String),
-    (to, new): (Resource<Descriptor>, String),
+    store: StoreContextMut<'_, T>,
+    from: (Resource<Descriptor>, String),
+    to: (Resource<Descriptor>, String),
 ) -> wasmtime::Result<Answer<()>> {
-    if let Some(refused) = too_long(&[&path, &new]) {
-        return Ok(Err(refused));
-    }
-    let mut filesystem = store.data_mut().filesystem();
-    if may_lead_out(&mut filesystem, &folder, &path).await {
-        return Ok(Err(ErrorCode::NotPermitted));
-    }
-    told(filesystem.rename_at(folder, path, to, new).await)
+    moved(store, from, to, |from, to| {
+        rename(
+            &from.parent,
+            from.name.as_ref(),
+            &to.parent,
+            to.name.as_ref(),
+        )
+    })
+    .await
 }
 
 /// Gives a second name to a file, or to a link that cannot lead out from there.
 async fn link_at<T: FilesystemState>(
-    mut store: StoreContextMut<'_, T>,
+    store: StoreContextMut<'_, T>,
     follow: PathFlags,
+    from: (Resource<Descriptor>, String),
+    to: (Resource<Descriptor>, String),
+) -> wasmtime::Result<Answer<()>> {
+    if follow.contains(PathFlags::SYMLINK_FOLLOW) {
+        return Ok(Err(ErrorCode::Invalid));
+    }
+    moved(store, from, to, |from, to| {
+        hard_link(
+            &from.parent,
+            from.name.as_ref(),
+            &to.parent,
+            to.name.as_ref(),
+        )
+    })
+    .await
+}
+
+/// Gives another name to what is at a place, unless it is a link that would lead elsewhere from
+/// there.
+async fn moved<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
     (folder, path): (Resource<Descriptor>, String),
     (to, new): (Resource<Descriptor>, String),
+    change: fn(&Place, &Place) -> io::Result<()>,
 ) -> wasmtime::Result<Answer<()>> {
     if let Some(refused) = too_long(&[&path, &new]) {
         return Ok(Err(refused));
     }
-    let mut filesystem = store.data_mut().filesystem();
-    if may_lead_out(&mut filesystem, &folder, &path).await {
+    let (folder, to) = match (dir(&mut store, &folder)?, dir(&mut store, &to)?) {
+        (Ok(folder), Ok(to)) => (folder, to),
+        (Err(code), _) | (_, Err(code)) => return Ok(Err(code)),
+    };
+    if folder.perms.write_not_permitted() || folder.perms != to.perms {
         return Ok(Err(ErrorCode::NotPermitted));
     }
-    told(filesystem.link_at(folder, follow, path, to, new).await)
+    let done = tokio::task::spawn_blocking(move || {
+        let from = Place::open(&folder.dir, &path)?;
+        let to = Place::open(&to.dir, &new)?;
+        from.check_movable()?;
+        change(&from, &to).map_err(ErrorCode::from)
+    });
+    Ok(done.await?)
 }
 
-/// Checks whether a path is a link that would lead elsewhere from another place: no guest makes
-/// such a link, but there may be one.
-async fn may_lead_out(
-    filesystem: &mut WasiFilesystemCtxView<'_>,
-    folder: &Resource<Descriptor>,
-    path: &str,
-) -> bool {
-    // With a slash behind it, a link is followed here and not where it is renamed.
-    let path = path.trim_end_matches('/');
-    let at = |folder: &Resource<Descriptor>| Resource::new_borrow(folder.rep());
-    let found = filesystem.stat_at(at(folder), PathFlags::empty(), path.to_owned());
-    if !found
-        .await
-        .is_ok_and(|found| found.type_ == DescriptorType::SymbolicLink)
-    {
-        return false;
+/// Name in a folder that is held open: whatever is moved meanwhile, it is in that folder.
+struct Place {
+    parent: File,
+    name: OsString,
+    /// Whether there is a slash behind the name, which only a folder may have.
+    is_of_folder: bool,
+}
+
+impl Place {
+    /// Opens the folder of a path.
+    ///
+    /// # Errors
+    /// It cannot be opened, or the path does not end with a name.
+    fn open(dir: &File, path: &str) -> Answer<Self> {
+        let named = path.trim_end_matches('/');
+        let is_name = !matches!(named.rsplit('/').next(), Some("." | ".."));
+        let named = Path::new(named);
+        let name = named.file_name().filter(|_| is_name);
+        let name = match (name, path.is_empty()) {
+            (Some(name), _) => name.to_owned(),
+            (None, true) => return Err(ErrorCode::NoEntry),
+            (None, false) => return Err(ErrorCode::Invalid),
+        };
+        let parent = match named.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => open_dir(dir, parent)?,
+            _ => dir.try_clone()?,
+        };
+        Ok(Self {
+            parent,
+            name,
+            is_of_folder: path.ends_with('/'),
+        })
     }
-    // A link that leads to the root cannot be read.
-    let target = filesystem.readlink_at(at(folder), path.to_owned()).await;
-    !target.is_ok_and(|target| stays_below(&target))
+
+    /// Checks that what is there is no link that would lead elsewhere from another place: no guest
+    /// makes such a link, but there may be one.
+    ///
+    /// # Errors
+    /// It is one, or nothing is there.
+    fn check_movable(&self) -> Answer<()> {
+        let name = Path::new(&self.name);
+        let kind = stat(&self.parent, name, FollowSymlinks::No)?.file_type();
+        if kind.is_symlink() {
+            // Also with a slash behind it, with which it would be followed here and not where it is
+            // renamed.
+            let target = read_link_contents(&self.parent, name)?;
+            if !target.to_str().is_some_and(stays_below) {
+                return Err(ErrorCode::NotPermitted);
+            }
+        }
+        match self.is_of_folder && !kind.is_dir() {
+            true => Err(ErrorCode::NotDirectory),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Checks whether a link to that target leads to a place beside or below it, wherever the link is.
@@ -241,10 +309,9 @@ mod special {
     //! Opening of special files, which wasmtime would open unchecked: a pipe does not open until
     //! another process opens its other end, and opening a device can have an effect of its own.
 
-    use std::fs::File;
     use std::time::{Duration, SystemTime};
 
-    use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
+    use cap_primitives::fs::{OpenOptions, OpenOptionsExt as _, open};
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
     use wasmtime_wasi::filesystem::{self as wasi, OpenMode};
     use wasmtime_wasi::p2::bindings::filesystem::types::{
@@ -456,7 +523,7 @@ mod special {
 
 #[cfg(test)]
 mod tests {
-    use super::stays_below;
+    use super::*;
 
     #[test]
     fn links_lead_to_what_is_beside_or_below_them() {
@@ -472,6 +539,54 @@ mod tests {
             ("/etc", false),
         ] {
             assert_eq!(stays_below(target), stays, "{target}");
+        }
+    }
+
+    /// Another call of the guest's may exchange folders between a look at a link and its move.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_moved_is_what_was_looked_at() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let dir = File::open(root).unwrap();
+        for folder in ["harmless", "links"] {
+            std::fs::create_dir(root.join(folder)).unwrap();
+        }
+        std::fs::write(root.join("harmless/l"), "file").unwrap();
+        symlink("..", root.join("links/l")).unwrap();
+        symlink("/etc", root.join("links/root")).unwrap();
+        symlink("l", root.join("links/beside")).unwrap();
+        let place = |path| Place::open(&dir, path);
+        let (from, to) = (place("harmless/l").unwrap(), place("moved").unwrap());
+        std::fs::rename(root.join("harmless"), root.join("away")).unwrap();
+        std::fs::rename(root.join("links"), root.join("harmless")).unwrap();
+        from.check_movable().unwrap();
+        rename(
+            &from.parent,
+            from.name.as_ref(),
+            &to.parent,
+            to.name.as_ref(),
+        )
+        .unwrap();
+        assert_eq!(std::fs::read_to_string(root.join("moved")).unwrap(), "file");
+        assert!(root.join("harmless/l").is_symlink());
+        for (path, code) in [
+            ("harmless/l", ErrorCode::NotPermitted),
+            ("harmless/l/", ErrorCode::NotPermitted),
+            ("harmless/root", ErrorCode::NotPermitted),
+            ("harmless/beside/", ErrorCode::NotDirectory),
+            ("harmless/nothing", ErrorCode::NoEntry),
+        ] {
+            let refused = place(path).unwrap().check_movable().unwrap_err();
+            assert_eq!(refused, code, "{path}");
+        }
+        for path in ["harmless/beside", "harmless/", "./harmless"] {
+            place(path).unwrap().check_movable().unwrap();
+        }
+        for path in ["", ".", "..", "/", "harmless/.", "harmless/..", "nothing/x"] {
+            assert!(place(path).is_err(), "{path}");
         }
     }
 }

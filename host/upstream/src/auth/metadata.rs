@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use dormouse_launch::Http;
 use futures::future::join_all;
-use reqwest::{Client, StatusCode, Url};
+use reqwest::header::LOCATION;
+use reqwest::{Client, Response, StatusCode, Url};
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
 };
@@ -26,6 +27,20 @@ const MAX_ISSUERS: usize = 8;
 
 /// Most bytes of that metadata.
 const LARGEST: usize = 1 << 20;
+
+/// Most redirects that are followed to what a server says of itself.
+const MAX_REDIRECTS: usize = 3;
+
+/// Reason why there is no metadata.
+#[derive(Debug, thiserror::Error)]
+enum NoMetadata {
+    /// There is none at that URL.
+    #[error("{0}")]
+    None(String),
+    /// There may be some, which cannot be read now.
+    #[error("{0}")]
+    Unknown(String),
+}
 
 /// Returns the metadata of the authorization server: what the user has configured, else what it and
 /// the upstream say. True where nobody has said anything, so that it is a guess (MCP of
@@ -124,7 +139,12 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
             let is_issuer = own.issuer.as_deref().map(without_slash) == Some(without_slash(issuer));
             is_issuer && endpoints(own) == endpoints(metadata)
         };
-        if !of_itself(reach, &issuer_url).await.iter().any(is_same) {
+        if !of_itself(reach, &issuer_url)
+            .await
+            .found
+            .iter()
+            .any(is_same)
+        {
             return Err(format!(
                 "it names the authorization server `{issuer}`, which does not say the same of \
                  itself, so nothing is sent to the hosts that it names"
@@ -135,43 +155,104 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
         return Ok(());
     }
     // Whoever logs in at that page is known there, and what they are given would go elsewhere.
+    let host = page.host_str().unwrap_or_default();
+    if is_written_oddly(&page) {
+        return Err(format!(
+            "it has people log in at a page of `{host}` whose path is written so that nobody finds out \
+             whose that is"
+        ));
+    }
     let issuers: Vec<_> = issuers_of_page(&page).take(MAX_ISSUERS + 1).collect();
     if issuers.len() > MAX_ISSUERS {
         return Err(format!(
-            "it has people log in at a page of `{}` that is more than {MAX_ISSUERS} levels deep, and \
-             nobody finds out whose that is",
-            page.host_str().unwrap_or_default()
+            "it has people log in at a page of `{host}` that is more than {MAX_ISSUERS} levels deep, \
+             and nobody finds out whose that is"
         ));
     }
-    let own = join_all(issuers.iter().map(|issuer| of_itself(reach, issuer)));
-    let own: Vec<_> = own.await.into_iter().flatten().collect();
-    let origin = page.join("/").unwrap_or(page);
+    let own = join_all(issuers.iter().map(|issuer| of_itself(reach, issuer))).await;
     let token = |metadata: &AuthorizationMetadata| {
         Url::parse(&metadata.token_endpoint).map(|url| url.origin())
     };
-    match own.is_empty() || own.iter().any(|own| token(own) == token(metadata)) {
-        true => Ok(()),
-        false => Err(format!(
+    let mut found = own.iter().flat_map(|own| &own.found).peekable();
+    let has_none = found.peek().is_none();
+    if found.any(|own| token(own) == token(metadata)) {
+        return Ok(());
+    }
+    if !has_none {
+        let origin = page.join("/").unwrap_or(page);
+        return Err(format!(
             "it has people log in at `{origin}`, which has its tokens elsewhere by what it says of \
              itself, so nothing is sent to the hosts that are named"
+        ));
+    }
+    match own.iter().find_map(|own| own.unknown.as_ref()) {
+        None => Ok(()),
+        Some(why) => Err(format!(
+            "it has people log in at `{host}`, and it cannot be found out whether that has its tokens \
+             elsewhere: {why}"
         )),
     }
 }
 
+/// Whether servers may take the path of a page for another one: as they read an encoded slash, or
+/// what is behind a semicolon.
+fn is_written_oddly(page: &Url) -> bool {
+    let path = page.path().to_ascii_lowercase();
+    let odd = ["%2f", "%5c", "%25", "%00", "%3b", ";", "\\"];
+    odd.iter().any(|odd| path.contains(odd))
+}
+
+/// What an authorization server says of itself.
+#[derive(Default)]
+struct OwnMetadata {
+    found: Vec<AuthorizationMetadata>,
+    /// The reason why there may be more, if there may be.
+    unknown: Option<String>,
+}
+
 /// Fetches what an authorization server says of itself, at each place where it may.
-async fn of_itself(reach: &LoginReach, issuer: &Url) -> Vec<AuthorizationMetadata> {
-    let mut all = Vec::new();
-    let Ok(client) = reach.client() else {
-        return all;
+async fn of_itself(reach: &LoginReach, issuer: &Url) -> OwnMetadata {
+    let mut own = OwnMetadata::default();
+    let client = match reach.client() {
+        Ok(client) => client,
+        Err(lost) => {
+            own.unknown = Some(lost.to_string());
+            return own;
+        }
     };
     for url in places_of_metadata(issuer) {
-        if reach.allows_url(&url)
-            && let Ok(own) = fetch(&client, url).await
-        {
-            all.push(own);
+        match fetch_within(reach, &client, url).await {
+            Ok(found) => own.found.push(found),
+            Err(NoMetadata::None(_)) => {}
+            Err(NoMetadata::Unknown(why)) => own.unknown = Some(why),
         }
     }
-    all
+    own
+}
+
+/// Fetches metadata where a login may reach it, and where it is redirected to.
+async fn fetch_within(
+    reach: &LoginReach,
+    client: &Client,
+    mut url: Url,
+) -> Result<AuthorizationMetadata, NoMetadata> {
+    for _ in 0..=MAX_REDIRECTS {
+        if !reach.allows_url(&url) {
+            let host = url.host_str().unwrap_or_default();
+            let kind = AddressKind::of_url(&url);
+            return Err(NoMetadata::Unknown(format!("`{host}` is {kind}")));
+        }
+        let response = get(client, url.clone()).await?;
+        if !response.status().is_redirection() {
+            return read(response).await;
+        }
+        let location = response.headers().get(LOCATION);
+        let location = location.and_then(|location| location.to_str().ok());
+        let next = location.and_then(|location| url.join(location).ok());
+        url = next.ok_or_else(|| NoMetadata::None("it is redirected to nowhere".to_owned()))?;
+    }
+    let why = format!("`{url}` comes after more than {MAX_REDIRECTS} redirects");
+    Err(NoMetadata::Unknown(why))
 }
 
 /// Returns the URLs that secrets are sent to, by metadata, each with its name there.
@@ -242,29 +323,46 @@ async fn fetch_configured(url: &str) -> Result<AuthorizationMetadata, String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     // Its user has named it.
     let client = client(&url, Reach::Configured).map_err(|lost| lost.to_string())?;
-    fetch(&client, url).await
+    let response = get(&client, url).await.map_err(|no| no.to_string())?;
+    read(response).await.map_err(|no| no.to_string())
 }
 
-async fn fetch(client: &Client, url: Url) -> Result<AuthorizationMetadata, String> {
+async fn get(client: &Client, url: Url) -> Result<Response, NoMetadata> {
+    let unknown = |error: reqwest::Error| NoMetadata::Unknown(causes(&error));
     let request = client
         .get(url)
         .header("accept", "application/json")
         .timeout(FETCH);
-    let request = request.build().map_err(|error| causes(&error))?;
-    let sent = client.execute(request).await;
-    let mut response = sent.map_err(|error| causes(&error))?;
-    if response.status() != StatusCode::OK {
-        return Err(format!("the answer is HTTP {}", response.status()));
+    let request = request.build().map_err(unknown)?;
+    client.execute(request).await.map_err(unknown)
+}
+
+/// Reads metadata out of an answer.
+async fn read(mut response: Response) -> Result<AuthorizationMetadata, NoMetadata> {
+    let status = response.status();
+    if status != StatusCode::OK {
+        let why = format!("the answer is HTTP {status}");
+        let may_come_later = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
+        return Err(
+            match status.is_server_error() || may_come_later.contains(&status) {
+                true => NoMetadata::Unknown(why),
+                false => NoMetadata::None(why),
+            },
+        );
     }
     let mut body = Vec::new();
-    while let Some(part) = response.chunk().await.map_err(|error| causes(&error))? {
+    let unknown = |error: reqwest::Error| NoMetadata::Unknown(causes(&error));
+    while let Some(part) = response.chunk().await.map_err(unknown)? {
         if body.len() + part.len() > LARGEST {
-            return Err(format!("the answer is larger than {} KiB", LARGEST >> 10));
+            let why = format!("the answer is larger than {} KiB", LARGEST >> 10);
+            return Err(NoMetadata::Unknown(why));
         }
         body.extend_from_slice(&part);
     }
-    serde_json::from_slice(&body)
-        .map_err(|error| format!("this is no metadata of an authorization server: {error}"))
+    serde_json::from_slice(&body).map_err(|error| {
+        let why = format!("this is no metadata of an authorization server: {error}");
+        NoMetadata::None(why)
+    })
 }
 
 /// Returns the host that the code of a login goes to, where its user logs in at another one.
@@ -327,6 +425,17 @@ mod tests {
             metadata.authorization_endpoint = format!("https://9.9.9.9{}", "/a".repeat(levels));
             let why = confirm(&reach, &metadata).await.unwrap_err();
             assert!(why.contains("more than 8 levels deep"), "{why}");
+        }
+        // A server may take each of these for another page.
+        for path in [
+            "realms%2fx/auth",
+            "realms%5Cx/auth",
+            "a%252fb/auth",
+            "realms;v=1/x/auth",
+        ] {
+            metadata.authorization_endpoint = format!("https://9.9.9.9/{path}");
+            let why = confirm(&reach, &metadata).await.unwrap_err();
+            assert!(why.contains("nobody finds out"), "{why}");
         }
     }
 

@@ -421,3 +421,74 @@ fn what_is_no_list_of_tools_denies_no_less() {
         ),
     ]);
 }
+
+/// A name of a tool may be one of several in a text, and have blanks around it.
+#[test]
+fn what_may_be_meant_by_an_entrys_list_is_denied() {
+    let clients = [
+        (Client::Gemini, "home/.gemini/settings.json", "excludeTools"),
+        (
+            Client::Windsurf,
+            "home/.codeium/windsurf/mcp_config.json",
+            "disabledTools",
+        ),
+    ];
+    for (client, file, key) in clients {
+        for (list, expected) in [
+            ("[\"write\"]", "read"),
+            ("[\" write \"]", "read"),
+            ("[\"x, write\"]", "read"),
+            ("\"write\"", "read"),
+            ("\"x,write\"", "read"),
+            ("\"x write\"", "read"),
+            ("\"x; write\"", "read"),
+            ("\"writes\"", "read write"),
+        ] {
+            let home = Home::empty();
+            let text =
+                format!(r#"{{"mcpServers": {{"srv": {{"command": "x", "{key}": {list}}}}}}}"#);
+            home.write(file, &text);
+            assert_eq!(shown(&home, client), expected, "{client} {list}");
+        }
+    }
+}
+
+/// A client reads an entry of its user's and one of a project's as one, or takes the project's alone:
+/// what the user has denied stays denied in either case.
+#[test]
+fn an_entry_of_a_projects_keeps_what_the_user_denies() {
+    const OFF: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = false\n";
+    const LESS: &str = "[mcp_servers.srv]\ncommand = 'x'\ndisabled_tools = ['write']\n";
+    const ON: &str = "[mcp_servers.srv]\ncommand = 'y'\n";
+    const OPENCODE_OFF: &str = r#"{"mcp": {"srv": {"enabled": false}}}"#;
+    const OPENCODE: &str = r#"{"mcp": {"srv": {"type": "local", "command": ["y"]}}}"#;
+    let codex = ["home/.codex/config.toml", "project/.codex/config.toml"];
+    let opencode = [
+        "home/.config/opencode/opencode.json",
+        "project/opencode.json",
+    ];
+    for (client, files, of_user, of_project, expected) in [
+        (Client::Codex, codex, ON, ON, "read write"),
+        (Client::Codex, codex, OFF, ON, ""),
+        (Client::Codex, codex, LESS, ON, "read"),
+        (Client::OpenCode, opencode, OPENCODE_OFF, OPENCODE, ""),
+        (Client::OpenCode, opencode, "{}", OPENCODE, "read write"),
+    ] {
+        let home = Home::empty();
+        home.write(files[0], of_user);
+        home.write(files[1], of_project);
+        let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+        let merged = merge(&discovery, &|_| true);
+        let server = &merged.servers["srv"].server;
+        let filter = &server.bridge().unwrap().filter;
+        let tools = ["read", "write"].into_iter();
+        let shown: Vec<_> = tools
+            .filter(|tool| server.enabled && filter.shows(tool))
+            .collect();
+        assert_eq!(shown.join(" "), expected, "{client} {of_user}");
+        // Who does not trust the project has what they have without it.
+        let own = merge(&discovery, &|origin| origin.scope == Scope::User);
+        let own = own.servers.get("srv").map(|own| own.server.enabled);
+        assert_ne!((of_user, own), (OFF, Some(true)));
+    }
+}

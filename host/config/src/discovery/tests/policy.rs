@@ -126,6 +126,14 @@ fn denials_of_the_user_that_are_no_list_deny_all() {
             r#"{"deniedMcpServers": [{"serverName": "x"}, "git"]}"#,
             "git",
         ),
+        (
+            r#"{"deniedMcpServers": [{"serverName": "x"}, "a,git"]}"#,
+            "git local web other",
+        ),
+        (
+            r#"{"deniedMcpServers": [{"serverName": "x"}, "g*"]}"#,
+            "git local web other",
+        ),
         (r#"{"allowedMcpServers": "web"}"#, "git local web other"),
         ("[]", "git local web other"),
         (r#"{"deniedMcpServers": [], "allowedMcpServers": null}"#, ""),
@@ -302,5 +310,40 @@ fn a_policy_is_held_against_servers_in_linear_time() {
             let found = discover_all(&around, &[Client::ClaudeCode], &Inputs::new()).found;
             assert!(found.iter().all(|found| found.server.denied.is_some()));
         });
+    }
+}
+
+/// Whatever an administrator writes for `true`, nothing of the user's allows more.
+#[test]
+fn only_administrators_allow_where_they_may_have_said_so() {
+    const ALLOWED: &str = r#"{"allowedMcpServers": [{"serverName": "git"}]}"#;
+    for (only, expected) in [
+        ("true", "git web other"),
+        ("\"true\"", "git web other"),
+        ("1", "git web other"),
+        ("[true]", "git web other"),
+        ("{}", "git web other"),
+        ("false", "web other"),
+        ("null", "web other"),
+    ] {
+        let managed = format!(
+            r#"{{"allowManagedMcpServersOnly": {only}, "allowedMcpServers": [{{"serverName": "local"}}]}}"#
+        );
+        let settings = [(MANAGED, managed.as_str()), (USER, ALLOWED)];
+        assert_eq!(names(&settings), expected, "{only}");
+    }
+}
+
+/// What the user's own file says of folders is denied nowhere if it cannot be read.
+#[test]
+fn folders_of_the_user_that_are_no_table_deny_all() {
+    for (projects, expected) in [("[]", "git"), ("\"x\"", "git"), ("{}", ""), ("null", "")] {
+        let own =
+            format!(r#"{{"mcpServers": {{"git": {{"command": "x"}}}}, "projects": {projects}}}"#);
+        assert_eq!(
+            names(&[("home/.claude.json", &own)]),
+            expected,
+            "{projects}"
+        );
     }
 }
