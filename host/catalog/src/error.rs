@@ -63,6 +63,9 @@ pub enum Problem {
     #[error("the file cannot be read: {0}\nhint: check its permissions")]
     #[serde(skip)]
     Io(#[source] Arc<io::Error>),
+    /// A file that another user may have put there.
+    #[error("{0}")]
+    Others(String),
     /// An empty file.
     #[error(
         "the file is empty\nhint: the build or the download that made it has failed; make it again"
@@ -165,6 +168,7 @@ impl Problem {
             | Self::Folder
             | Self::Special
             | Self::Io(_)
+            | Self::Others(_)
             | Self::TooLarge { .. }
             | Self::Slow { .. }
             | Self::NotYet

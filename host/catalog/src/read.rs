@@ -5,6 +5,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use dormouse_files::ownership;
 use dormouse_wit::{
     CONTRACT, Declaration, DeclaredItem, DeclaredTool, component_types, section, source,
 };
@@ -77,7 +78,10 @@ pub(crate) fn read(
 pub(crate) fn open(path: &Path) -> Result<File, Problem> {
     // It says best what is wrong with what is no file.
     check(std::fs::metadata(path))?;
-    Ok(open_regular_file(path)?)
+    let file = open_regular_file(path)?;
+    ownership::check_program(path, &file.metadata()?)
+        .map_err(|error| Problem::Others(error.to_string()))?;
+    Ok(file)
 }
 
 fn check(metadata: io::Result<Metadata>) -> Result<Metadata, Problem> {

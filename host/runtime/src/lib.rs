@@ -48,7 +48,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
-use dormouse_catalog::{read, read_regular_file};
+use dormouse_catalog::{open_and_read_regular_file, read};
+use dormouse_files::ownership;
 use dormouse_policy::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};
 use dormouse_protocol::{Listener, QuestionLimit, SessionClients, SessionId};
 use dormouse_upstream::Upstream;
@@ -224,10 +225,13 @@ impl Code {
     /// Its file cannot be read, is not there, or has more than `max_bytes`.
     pub fn bytes(&self, max_bytes: u64) -> io::Result<Cow<'static, [u8]>> {
         match self {
-            Self::File(path) => match read_regular_file(path, max_bytes)? {
-                Some(bytes) => Ok(Cow::Owned(bytes)),
-                None => Err(io::ErrorKind::NotFound.into()),
-            },
+            Self::File(path) => {
+                let read = open_and_read_regular_file(path, max_bytes)?;
+                let (file, bytes) = read.ok_or(io::ErrorKind::NotFound)?;
+                // It may have been put there after its declaration was read.
+                ownership::check_program(path, &file.metadata()?)?;
+                Ok(Cow::Owned(bytes))
+            }
             Self::Bridge => Ok(Cow::Borrowed(BRIDGE)),
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, bail};
 use dormouse_catalog::{Entry, Problem, ReadError, open_regular_file, read, read_regular_file};
 use dormouse_runtime::NotOffered;
-use dormouse_text::visible::visible_path;
+use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::{Finding, Severity};
 
 use super::output::{self, BAD, DOUBTFUL, HINT};
@@ -155,7 +155,7 @@ pub(super) fn told(finding: &Finding) -> String {
     let mut text = format!(
         "{}: {}: {}\n",
         output::styled(style, word(finding.severity)),
-        output::clean(&finding.item),
+        visible_line(&finding.item),
         output::clean(&finding.message)
     );
     if let Some(hint) = &finding.hint {

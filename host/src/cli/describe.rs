@@ -2,7 +2,7 @@
 
 use dormouse_config::edit;
 use dormouse_policy::{FsGrant, FsMode, Grants};
-use dormouse_text::visible::{visible_json, visible_prose};
+use dormouse_text::visible::{visible_json, visible_line, visible_prose};
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -189,7 +189,7 @@ pub(super) fn missing(
         } else {
             format!(": {why}")
         };
-        reasons.push_str(&format!("  {}{why}\n", output::clean(&what)));
+        reasons.push_str(&format!("  {}{why}\n", visible_line(&what)));
     }
     if reasons.is_empty() {
         return Ok(reasons);
@@ -275,6 +275,17 @@ mod tests {
         assert_eq!(problems, []);
         let granted = &config.servers["notes"].grants;
         assert_eq!(missing("notes", &wanted, (granted, false)).unwrap(), "");
+        // What a component asks for is on its line, whatever is in it.
+        let wanted = [GrantRequest::Upstream {
+            command: vec!["x\nwhich is granted already".to_owned()],
+            url: None,
+            secrets: Vec::new(),
+        }];
+        let told = missing("notes", &wanted, (&Grants::default(), false)).unwrap();
+        assert!(
+            told.starts_with("It asks\n  to run the MCP server `x\\nwhich"),
+            "{told}"
+        );
         // To read is not to write.
         let mut read_only = granted.clone();
         read_only.fs[0].mode = FsMode::ReadOnly;

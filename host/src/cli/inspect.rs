@@ -7,6 +7,7 @@ use clap::Args;
 use dormouse_catalog::{Inspection, Provenance};
 use dormouse_config::units;
 use dormouse_policy::Grants;
+use dormouse_text::visible::visible_line;
 use dormouse_wit::Instance;
 use serde_json::value::RawValue;
 
@@ -90,7 +91,7 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     for (what, names) in [("imports", &found.imports), ("exports", &found.exports)] {
         text.push_str(&heading(what));
         for name in names {
-            text.push_str(&format!("{}\n", output::clean(name)));
+            text.push_str(&format!("{}\n", visible_line(name)));
         }
     }
     text.push_str(&heading("WIT"));

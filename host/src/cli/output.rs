@@ -194,6 +194,31 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
+/// Returns the number of lines that a text takes on the terminal, where long ones are broken.
+pub(super) fn lines_on_terminal(text: &str) -> usize {
+    lines_within(text, terminal_columns())
+}
+
+fn lines_within(text: &str, columns: usize) -> usize {
+    let lines = text.lines().map(|line| line.chars().count());
+    lines.map(|width| width.div_ceil(columns).max(1)).sum()
+}
+
+/// Number of columns of the terminal; none ends where it is not known.
+#[cfg(unix)]
+fn terminal_columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    match size.map(|size| usize::from(size.ws_col)) {
+        Ok(columns) if columns > 0 => columns,
+        _ => usize::MAX,
+    }
+}
+
+#[cfg(not(unix))]
+fn terminal_columns() -> usize {
+    usize::MAX
+}
+
 /// Returns the first line of a stranger's prose, cut to a length in characters.
 pub(super) fn first_line(text: &str, longest: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
@@ -271,6 +296,19 @@ mod tests {
         assert_eq!(first_line("  one\ntwo", 10), "one");
         assert_eq!(first_line("one two three", 8), "one two…");
         assert_eq!(first_line("äöü", 3), "äöü");
+    }
+
+    #[test]
+    fn broken_lines_are_counted_as_they_are_seen() {
+        for (text, columns, lines) in [
+            ("a\nb\n", 80, 2),
+            ("a\n\nb", 80, 3),
+            (&"x".repeat(161), 80, 3),
+            (&"x".repeat(161), usize::MAX, 1),
+            ("", 80, 0),
+        ] {
+            assert_eq!(lines_within(text, columns), lines, "{text}");
+        }
     }
 
     #[test]

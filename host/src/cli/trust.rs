@@ -92,7 +92,7 @@ impl Trust {
         output::print(&review.text)?;
         review.check_usable()?;
         // Of a long text, its reader may have seen the end alone.
-        let lines = review.text.lines().count();
+        let lines = output::lines_on_terminal(&review.text);
         let question = format!(
             "Trust `{shown}`, and let all of these be started: {}, in {}?",
             output::counted(review.servers as u64, "server"),

@@ -63,12 +63,14 @@ impl Syntax {
 }
 
 /// The variables with which users move their clients' files.
-pub(super) const VARIABLES: [&str; 6] = [
+pub(super) const VARIABLES: [&str; 8] = [
     "AMP_SETTINGS_FILE",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "CONTINUE_GLOBAL_DIR",
     "COPILOT_HOME",
+    "GEMINI_CLI_HOME",
+    "GOOSE_PATH_ROOT",
     "OPENCODE_CONFIG",
 ];
 
@@ -171,20 +173,27 @@ pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
             .flat_map(|(_, user)| ["profiles", "globalStorage"].map(|name| user.join(name)))
             .collect(),
         Client::Continue => vec![continue_folder(around).join("mcpServers")],
-        Client::Gemini => vec![around.home.join(GEMINI_POLICIES)],
+        Client::Gemini => vec![gemini_folder(around).join(POLICIES)],
         _ => Vec::new(),
     }
 }
 
-/// Folder of the user's rules for Gemini, in their home.
-const GEMINI_POLICIES: &str = ".gemini/policies";
+/// Folder of rules in a folder of Gemini's.
+const POLICIES: &str = "policies";
+
+/// Returns the user's folder of Gemini, which is in their home, or in another folder that they have
+/// named.
+pub(super) fn gemini_folder(around: &Surroundings) -> PathBuf {
+    let home = around.path("GEMINI_CLI_HOME");
+    home.unwrap_or_else(|| around.home.clone()).join(".gemini")
+}
 
 /// Returns the folders of Gemini's rules, that of the user's and that of administrators.
 pub(super) fn gemini_policies(around: &Surroundings) -> [(Scope, PathBuf); 2] {
     let system = gemini_system(around);
     [
-        (Scope::User, around.home.join(GEMINI_POLICIES)),
-        (Scope::Managed, system.join("policies")),
+        (Scope::User, gemini_folder(around).join(POLICIES)),
+        (Scope::Managed, system.join(POLICIES)),
     ]
 }
 
@@ -199,6 +208,9 @@ fn gemini_system(around: &Surroundings) -> PathBuf {
 
 /// Returns the folder of Goose's configuration.
 pub(super) fn goose_folder(around: &Surroundings) -> PathBuf {
+    if let Some(root) = around.path("GOOSE_PATH_ROOT") {
+        return root.join("config");
+    }
     match cfg!(windows) {
         true => around.app_data.join(r"Block\goose\config"),
         false => around.config_home.join("goose"),
@@ -365,7 +377,7 @@ impl Places<'_> {
             mcp_servers(),
         );
         self.user(
-            self.around.home.join(".gemini/settings.json"),
+            gemini_folder(self.around).join("settings.json"),
             mcp_servers(),
         );
         self.project(".gemini/settings.json", mcp_servers());

@@ -23,7 +23,7 @@ pub(crate) fn rule_files(client: Client, around: &Surroundings) -> Vec<(Scope, P
     match client {
         Client::ClaudeCode => return claude_code::settings(around),
         Client::Gemini => {
-            let own = around.home.join(".gemini");
+            let own = places::gemini_folder(around);
             files.push((Scope::User, own.join("mcp-server-enablement.json")));
             for (scope, folder) in places::gemini_policies(around) {
                 let policies = in_folder(&folder, "toml").into_iter();

@@ -162,3 +162,31 @@ fn root_does_not_write_into_the_home_of_somebody_else() {
     assert!(check_within_home(&new, &all.path().join("none")).is_ok());
     assert!(check_within_home(&new, &folder.join("new")).is_ok());
 }
+
+#[test]
+fn what_another_user_has_put_where_anybody_may_is_not_run() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let all = tempfile::tempdir().unwrap();
+    let (shared, own) = (all.path().join("shared"), all.path().join("own"));
+    for folder in [&shared, &own] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("a.wasm"), "").unwrap();
+    }
+    symlink(own.join("a.wasm"), shared.join("link.wasm")).unwrap();
+    std::fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
+    let is_run = |file: &Path| check_program(file, &std::fs::metadata(file).unwrap()).is_ok();
+    let files = [
+        shared.join("a.wasm"),
+        shared.join("link.wasm"),
+        own.join("a.wasm"),
+    ];
+    assert!(files.iter().all(|file| is_run(file)));
+    for file in [&files[0], &files[2]] {
+        chown(file, Some(OTHER), None).unwrap();
+    }
+    // Somebody whom the user trusts may have written what is in a folder of theirs.
+    let run: Vec<_> = files.iter().map(|file| is_run(file)).collect();
+    assert_eq!(run, [false, false, true]);
+}
