@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::ResourceUpdatedNotificationParam;
-use rmcp::service::{Peer, RoleServer};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::client_connection::{ClientConnection, Notification};
 use super::resources::Subscriptions;
 use crate::roster::{Changes, Numbers};
 
@@ -49,6 +48,14 @@ impl Changed {
             prompts: old.prompts != new.prompts,
             resources: old.resources != new.resources,
         }
+    }
+
+    /// Returns a notification for each of the lists.
+    pub(super) fn notifications(self) -> impl Iterator<Item = Notification> + Send {
+        let tools = self.tools.then(Notification::tools_changed);
+        let prompts = self.prompts.then(Notification::prompts_changed);
+        let resources = self.resources.then(Notification::resources_changed);
+        [tools, prompts, resources].into_iter().flatten()
     }
 }
 
@@ -158,17 +165,19 @@ pub(super) async fn announce(news: ChangeFeed, audience: impl ChangeSink, end: C
 
 /// A client of the era with sessions, which hears of every list.
 pub(super) struct Legacy {
-    pub(super) peer: Peer<RoleServer>,
+    pub(super) connection: Arc<dyn ClientConnection>,
     /// The resources that it has subscribed to.
     pub(super) subscriptions: Arc<Subscriptions>,
 }
 
 impl ChangeSink for Legacy {
     async fn lists(&self, changed: Changed) -> bool {
-        let peer = &self.peer;
-        (!changed.tools || peer.notify_tool_list_changed().await.is_ok())
-            && (!changed.prompts || peer.notify_prompt_list_changed().await.is_ok())
-            && (!changed.resources || peer.notify_resource_list_changed().await.is_ok())
+        for notification in changed.notifications() {
+            if self.connection.notify(notification).await.is_err() {
+                return false;
+            }
+        }
+        true
     }
 
     fn wanted(&self) -> Vec<String> {
@@ -176,7 +185,7 @@ impl ChangeSink for Legacy {
     }
 
     async fn resource(&self, uri: &str) -> bool {
-        let update = ResourceUpdatedNotificationParam::new(uri);
-        self.peer.notify_resource_updated(update).await.is_ok()
+        let updated = Notification::resource_updated(uri);
+        self.connection.notify(updated).await.is_ok()
     }
 }

@@ -1,5 +1,6 @@
 //! Clients that wait for the answer to a request.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::ClientEra;
@@ -10,18 +11,20 @@ use rmcp::model::{
     ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestId,
     RequestMetaObject,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 use super::call_listener::Ask;
 use super::client;
+use super::client_connection::ClientConnection;
 use super::compatibility;
 use super::handler::Host;
 use super::in_flight_call::RunningCall;
 use super::level::{self, WantedLogs};
 use super::original::Original;
+use super::peer_connection::PeerConnection;
 
 /// Time for which a client that has shaken hands is not asked anything unless it says that it is
 /// ready. Some never say so.
@@ -51,10 +54,10 @@ pub(super) struct Caller<'a> {
     pub(super) logs: WantedLogs,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) gone: CancellationToken,
-    /// Peer that can be sent notifications and questions before the answer. Without one there is
-    /// only the answer, and a call that needs more is [put aside](Self::put_aside).
-    pub(super) peer: Option<&'a Peer<RoleServer>>,
-    /// Time after which a call is put aside in any case; none where there is a peer.
+    /// Connection on which notifications and questions can be sent before the answer. Without one
+    /// there is only the answer, and a call that needs more is [put aside](Self::put_aside).
+    pub(super) connection: Option<Arc<dyn ClientConnection>>,
+    /// Time after which a call is put aside in any case; none where there is a connection.
     pub(super) patience: Option<Duration>,
     /// The request as it was written.
     pub(super) original: Original,
@@ -82,9 +85,10 @@ impl<'a> Caller<'a> {
             (said, _) => said.unwrap_or_default(),
         };
         let gone = context.ct.clone();
+        let connection = PeerConnection::new(&context.peer, Some(context.id.clone()));
         Self {
             id: Some(context.id.clone()),
-            peer: Some(&context.peer),
+            connection: Some(Arc::new(connection)),
             aside: Mutex::new(begun),
             ..Self::of_answer(host, asked, capabilities, gone, None)
         }
@@ -116,7 +120,7 @@ impl<'a> Caller<'a> {
             token: meta.get_progress_token(),
             logs: logs.as_ref().copied().unwrap_or(WantedLogs::Nothing),
             gone,
-            peer: None,
+            connection: None,
             patience,
             original,
             wrong: logs.err(),
@@ -132,9 +136,9 @@ impl<'a> Caller<'a> {
     }
 
     /// Asks the client something by a request, as soon as it may be sent one.
-    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, ask: Ask) {
+    pub(super) async fn ask(&self, connection: &dyn ClientConnection, ask: Ask) {
         let _ = tokio::time::timeout(HANDSHAKE, self.ready.wait()).await;
-        client::ask(peer, ask).await;
+        client::ask(connection, &self.era, ask).await;
     }
 
     /// Checks whether the client can be asked anything.
@@ -143,7 +147,7 @@ impl<'a> Caller<'a> {
         able.elicitation.is_some() || able.sampling.is_some() || able.roots.is_some()
     }
 
-    /// Keeps a call that cannot go on without a peer. The answer to the request is ignored then.
+    /// Keeps a call that cannot go on without a connection. The answer to the request is ignored then.
     pub(super) fn put_aside(&self, begun: RunningCall) {
         *self.aside.lock() = Some(begun);
     }

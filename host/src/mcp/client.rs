@@ -7,23 +7,20 @@ use dormouse_protocol::{
 };
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
-use rmcp::RoleServer;
-use rmcp::model::{
-    CancelledNotificationParam, ClientCapabilities, ProtocolVersion, RequestId, ServerRequest,
-};
-use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use rmcp::model::{ClientCapabilities, InitializeRequestParams, ProtocolVersion};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::call_listener::Ask;
+use super::client_connection::ClientConnection;
 use super::level::{self, Level, WantedLogs};
 use super::relay::Relay;
-use super::{compatibility, suspended_calls, verbatim};
+use super::{compatibility, suspended_calls};
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {
-    peer: Peer<RoleServer>,
+    connection: Arc<dyn ClientConnection>,
     capabilities: ClientCapabilities,
     declared: Map<String, Value>,
     era: ClientEra,
@@ -33,15 +30,20 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// The one that has shaken hands with that peer.
-    pub(super) fn new(peer: &Peer<RoleServer>, level: Arc<Level>, key: ClientKey) -> Arc<Self> {
+    /// The one that has said that in its handshake.
+    pub(super) fn new(
+        connection: Arc<dyn ClientConnection>,
+        said: Option<&InitializeRequestParams>,
+        level: Arc<Level>,
+        key: ClientKey,
+    ) -> Arc<Self> {
         let (mut capabilities, mut era) = (ClientCapabilities::default(), ClientEra::default());
-        if let Some(said) = peer.peer_info() {
+        if let Some(said) = said {
             capabilities = able(said.capabilities.clone(), &said.protocol_version);
             era = ClientEra::Handshake(said.protocol_version.as_str().to_owned());
         }
         Arc::new(Self {
-            peer: peer.clone(),
+            connection,
             declared: declared(&capabilities, &era),
             capabilities,
             era,
@@ -55,7 +57,7 @@ impl Client {
     /// Sends the client its notifications, until it has gone or `end` is cancelled.
     pub(super) async fn run(&self, end: CancellationToken) {
         tokio::select! {
-            () = self.relay.run(&self.peer, None) => {}
+            () = self.relay.run(&*self.connection) => {}
             () = end.cancelled() => {}
         }
         self.relay.close();
@@ -97,10 +99,10 @@ impl Listener for Client {
     }
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let peer = self.peer.clone();
+        let (connection, era) = (Arc::clone(&self.connection), self.era.clone());
         async move {
             let (answers, answered) = oneshot::channel();
-            ask(&peer, Ask { questions, answers }).await;
+            ask(&*connection, &era, Ask { questions, answers }).await;
             let gone = || Err(AskError::Failed("the agent has gone".into()));
             answered.await.unwrap_or_else(|_| gone())
         }
@@ -116,7 +118,10 @@ impl Listener for Client {
 /// speaks: before 2025-11-25, all clients that could be asked for texts could be asked to add
 /// context to them, and had no word to say so.
 pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> ClientCapabilities {
-    if let (true, Some(sampling)) = (compatibility::is_older(version), &mut said.sampling) {
+    if let (true, Some(sampling)) = (
+        compatibility::is_older(version.as_str()),
+        &mut said.sampling,
+    ) {
         sampling.context.get_or_insert_default();
     }
     said
@@ -138,7 +143,7 @@ pub(super) fn declared(said: &ClientCapabilities, era: &ClientEra) -> Map<String
     }
     let unsaid = match era {
         // It had no word for that, see `able`.
-        ClientEra::Handshake(version) if compatibility::is_older_text(version) => {
+        ClientEra::Handshake(version) if compatibility::is_older(version) => {
             ("sampling", "context")
         }
         // There is no message that would tell of other roots.
@@ -184,18 +189,17 @@ pub(super) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
 }
 
 /// Asks a client of the era with sessions.
-pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
+pub(super) async fn ask(connection: &dyn ClientConnection, era: &ClientEra, ask: Ask) {
     let Ask {
         questions,
         mut answers,
     } = ask;
-    let said = peer.peer_info();
-    let questions = match said.filter(|said| compatibility::is_older(&said.protocol_version)) {
-        Some(said) => questions
+    let questions = match era {
+        ClientEra::Handshake(version) if compatibility::is_older(version) => questions
             .into_iter()
-            .map(|question| compatibility::question(question, &said.protocol_version))
+            .map(|question| compatibility::question(question, version))
             .collect(),
-        None => Ok(questions),
+        _ => Ok(questions),
     };
     let questions: Vec<_> = match questions {
         Ok(questions) => questions,
@@ -205,29 +209,9 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
             return;
         }
     };
-    let asked = questions.iter().map(|question| async {
-        let request = verbatim::question(question);
-        let failed = |error| match error {
-            ServiceError::McpError(error) => AskError::Failed(format!(
-                "the client refuses `{}`: {}",
-                question.method(),
-                error.message
-            )),
-            other => AskError::Failed(other.to_string()),
-        };
-        let handle = peer
-            .send_cancellable_request(
-                ServerRequest::CustomRequest(request),
-                PeerRequestOptions::no_options(),
-            )
-            .await
-            .map_err(failed)?;
-        let unanswered = Unanswered::new(peer, &handle.id);
-        let response = handle.await_response().await;
-        unanswered.answered();
-        let response = response.map_err(failed)?;
-        verbatim::answer(response).map_err(AskError::Failed)
-    });
+    let asked = questions
+        .iter()
+        .map(|question| connection.request(question));
     let patience = tokio::time::timeout(suspended_calls::ANSWER_TIMEOUT, try_join_all(asked));
     let answered = tokio::select! {
         answered = patience => answered
@@ -236,32 +220,6 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         () = answers.closed() => return,
     };
     let _ = answers.send(answered);
-}
-
-/// Tells a client that its answer is not wanted any more, when dropped too early.
-struct Unanswered(Option<(Peer<RoleServer>, RequestId)>);
-
-impl Unanswered {
-    fn new(peer: &Peer<RoleServer>, id: &RequestId) -> Self {
-        Self(Some((peer.clone(), id.clone())))
-    }
-
-    fn answered(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unanswered {
-    fn drop(&mut self) {
-        if let Some((peer, id)) = self.0.take() {
-            tokio::spawn(async move {
-                let reason = "nobody waits for the answer any more".to_owned();
-                let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
-                // A client that has gone needs no telling.
-                let _ = peer.notify_cancelled(cancelled).await;
-            });
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,12 +11,7 @@ use serde_json::{Map, Value, json};
 
 /// Checks whether a version is from before forms had titled choices and several of them at once,
 /// and messages several blocks of content.
-pub(super) fn is_older(version: &ProtocolVersion) -> bool {
-    is_older_text(version.as_str())
-}
-
-/// Checks the same by a version's name.
-pub(super) fn is_older_text(version: &str) -> bool {
+pub(super) fn is_older(version: &str) -> bool {
     version < ProtocolVersion::V_2025_11_25.as_str()
 }
 
@@ -24,10 +19,7 @@ pub(super) fn is_older_text(version: &str) -> bool {
 ///
 /// # Errors
 /// The version has no words for it.
-pub(super) fn question(
-    mut question: Question,
-    version: &ProtocolVersion,
-) -> Result<Question, AskError> {
+pub(super) fn question(mut question: Question, version: &str) -> Result<Question, AskError> {
     if question.text.is_some() {
         return Ok(question);
     }
@@ -169,7 +161,7 @@ mod tests {
             params,
             text: text.map(|text| RawValue::from_string(text.to_owned()).unwrap()),
         };
-        let written = question(asked, &ProtocolVersion::V_2025_06_18)?;
+        let written = question(asked, ProtocolVersion::V_2025_06_18.as_str())?;
         Ok(serde_json::from_str(&written.to_text()).unwrap())
     }
 

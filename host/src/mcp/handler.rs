@@ -29,6 +29,7 @@ use super::instructions;
 use super::level::{self, Level, WantedLogs};
 use super::listen;
 use super::pages::ReadPages;
+use super::peer_connection::PeerConnection;
 use super::resources::{Subscriptions, with_uri};
 use super::tools::ListedTools;
 use super::verbatim;
@@ -187,7 +188,7 @@ impl Host {
         let caller = Caller::of(self, context, begun);
         let answered = if method == listen::METHOD && caller.stateless {
             caller.check()?;
-            Box::pin(self.listen(params, context)).await
+            Box::pin(self.listen(params, &context.id, &caller)).await
         } else {
             self.answer(&method, params, &caller).await
         };
@@ -325,14 +326,16 @@ impl ServerHandler for Host {
             Some(session) => ClientKey::Session(session),
             None => ClientKey::Name(String::new()),
         };
-        let client = Client::new(&context.peer, self.level.clone(), key);
+        let connection = Arc::new(PeerConnection::new(&context.peer, None));
+        let said = context.peer.peer_info();
+        let client = Client::new(connection.clone(), said.as_deref(), self.level.clone(), key);
         if let Some(session) = self.session {
             roster.attend(session, client.clone());
         }
         let end = closed.clone();
         tokio::spawn(async move { client.run(end).await });
         let audience = announce::Legacy {
-            peer: context.peer,
+            connection,
             subscriptions: self.subscriptions.clone(),
         };
         // From now on, not from when the task is run for the first time.

@@ -144,7 +144,7 @@ impl Host {
             None => {
                 let roster = self.common.roster.clone();
                 // What is known to rmcp ends with its request, which a call may outlive.
-                let cancel = match caller.peer {
+                let cancel = match caller.connection {
                     Some(_) => CancellationToken::new(),
                     None => caller.gone.clone(),
                 };
@@ -216,8 +216,8 @@ impl Host {
         let relay = begun.relay.clone();
         let exchange = &mut begun.exchange;
         let mut relaying = std::pin::pin!(async {
-            match caller.peer {
-                Some(peer) => relay.run(peer, caller.id.as_ref()).await,
+            match &caller.connection {
+                Some(connection) => relay.run(&**connection).await,
                 None => relay.waiting().await,
             }
         });
@@ -232,8 +232,10 @@ impl Host {
         let mut ends = false;
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
-        if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
-            asking.push(caller.ask(peer, ask));
+        if let Some(connection) = &caller.connection
+            && let Some(ask) = begun.asked.take()
+        {
+            asking.push(caller.ask(&**connection, ask));
         }
         let (mut round, mut gathered) = (Round::default(), Instant::now());
         let end = loop {
@@ -245,7 +247,7 @@ impl Host {
                 biased;
                 outcome = &mut exchange.work => break Ok(outcome),
                 Some(ask) = exchange.asks.recv() => {
-                    match caller.peer {
+                    match &caller.connection {
                         // What is asked may have come along with the request.
                         _ if caller.stateless => {
                             if round.is_empty() {
@@ -253,7 +255,7 @@ impl Host {
                             }
                             round.add(ask, &mut begun.given);
                         }
-                        Some(peer) => asking.push(caller.ask(peer, ask)),
+                        Some(connection) => asking.push(caller.ask(&**connection, ask)),
                         None => {
                             begun.asked = Some(ask);
                             return put_aside(begun, caller);
@@ -263,7 +265,7 @@ impl Host {
                 Some(()) = asking.next() => {}
                 () = tokio::time::sleep_until(gathered), if !round.is_empty() => break Err(round),
                 () = &mut relaying, if listening && round.is_empty() => {
-                    if caller.peer.is_none() {
+                    if caller.connection.is_none() {
                         return put_aside(begun, caller);
                     }
                     listening = false;
@@ -272,7 +274,7 @@ impl Host {
                     exchange.cancel.cancel();
                 }
                 // Nobody can be told anything any more, and the guest ends without this.
-                () = caller.gone.cancelled(), if caller.peer.is_none() && !ends => {
+                () = caller.gone.cancelled(), if caller.connection.is_none() && !ends => {
                     return Err(cancelled());
                 }
                 () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
@@ -287,11 +289,11 @@ impl Host {
         }
         // What the plugin has said goes out before its answer, nothing after it.
         relay.close();
-        if caller.peer.is_none() && !relay.is_empty() {
+        if caller.connection.is_none() && !relay.is_empty() {
             begun.ended = Some(end);
             return put_aside(begun, caller);
         }
-        if listening && caller.peer.is_some() {
+        if listening && caller.connection.is_some() {
             // Who has cancelled the call may still listen, or may not.
             let gone = async {
                 caller.gone.cancelled().await;

@@ -6,18 +6,16 @@
 
 use dormouse_protocol::Answer;
 use futures::future::join_all;
+use rmcp::ServerHandler as _;
 use rmcp::model::{
-    ErrorData, GetMeta as _, PromptListChangedNotification, RequestId,
-    ResourceListChangedNotification, ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
-    ServerNotification, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
-    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
-    SubscriptionsListenResult, ToolListChangedNotification,
+    ErrorData, RequestId, SubscriptionFilter, SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
 };
-use rmcp::service::{Peer, RequestContext};
-use rmcp::{RoleServer, ServerHandler as _};
 use serde_json::Value;
 
 use super::announce::{ChangeFeed, ChangeSink, Changed, announce};
+use super::caller::Caller;
+use super::client_connection::{ClientConnection, Notification};
 use super::commands;
 use super::handler::{Host, misunderstood};
 use super::resources::leave_allowed;
@@ -34,8 +32,13 @@ impl Host {
     pub(super) async fn listen(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        id: &RequestId,
+        caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
+        let Some(connection) = caller.connection.as_deref() else {
+            let why = format!("`{METHOD}` needs a connection that notifications can be sent on");
+            return Err(ErrorData::internal_error(why, None));
+        };
         let params = serde_json::from_value(params.unwrap_or_default());
         let params: SubscriptionsListenRequestParams =
             params.map_err(|_| misunderstood(METHOD, true))?;
@@ -58,17 +61,17 @@ impl Host {
         }
         join_all(followed.iter().map(FollowedResource::known)).await;
         let stream = Stream {
-            peer: &context.peer,
-            id: &context.id,
+            connection,
+            id,
             accepted: &accepted,
         };
         if stream.acknowledge().await {
             tokio::select! {
-                () = context.ct.cancelled() => {}
+                () = caller.gone.cancelled() => {}
                 () = announce(news, stream, self.closed.clone()) => {}
             }
         }
-        let mut result = SubscriptionsListenResult::complete(context.id.clone());
+        let mut result = SubscriptionsListenResult::complete(id.clone());
         result.meta.set_server_info(info.server_info);
         let result = serde_json::to_value(result);
         let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None));
@@ -79,7 +82,7 @@ impl Host {
 /// Stream of the notifications of one subscription, which its client tells from others by the
 /// request's id.
 struct Stream<'a> {
-    peer: &'a Peer<RoleServer>,
+    connection: &'a dyn ClientConnection,
     id: &'a RequestId,
     /// Notifications that are sent: those that the client has asked for, as far as the host has
     /// them.
@@ -88,47 +91,26 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     async fn acknowledge(&self) -> bool {
-        let params = SubscriptionsAcknowledgedNotificationParams::new(self.accepted.clone());
-        let acknowledged = SubscriptionsAcknowledgedNotification::new(params);
-        self.send(ServerNotification::SubscriptionsAcknowledgedNotification(
-            acknowledged,
-        ))
-        .await
+        self.send(Notification::acknowledged(self.accepted)).await
     }
 
     /// Sends a notification. Returns false when the client is gone.
-    async fn send(&self, mut notification: ServerNotification) -> bool {
-        let meta = notification.get_meta_mut();
-        meta.set_subscription_id(self.id.clone());
-        self.peer.send_notification(notification).await.is_ok()
+    async fn send(&self, notification: Notification) -> bool {
+        let notification = notification.of_subscription(self.id);
+        self.connection.notify(notification).await.is_ok()
     }
 }
 
 impl ChangeSink for Stream<'_> {
     async fn lists(&self, changed: Changed) -> bool {
-        let wanted = |one: Option<bool>| one == Some(true);
         let accepted = self.accepted;
-        let tools = changed.tools && wanted(accepted.tools_list_changed);
-        let prompts = changed.prompts && wanted(accepted.prompts_list_changed);
-        let resources = changed.resources && wanted(accepted.resources_list_changed);
-        let told = [
-            tools.then(|| {
-                ServerNotification::ToolListChangedNotification(
-                    ToolListChangedNotification::default(),
-                )
-            }),
-            prompts.then(|| {
-                ServerNotification::PromptListChangedNotification(
-                    PromptListChangedNotification::default(),
-                )
-            }),
-            resources.then(|| {
-                ServerNotification::ResourceListChangedNotification(
-                    ResourceListChangedNotification::default(),
-                )
-            }),
-        ];
-        for notification in told.into_iter().flatten() {
+        let wanted = |one: Option<bool>| one == Some(true);
+        let changed = Changed {
+            tools: changed.tools && wanted(accepted.tools_list_changed),
+            prompts: changed.prompts && wanted(accepted.prompts_list_changed),
+            resources: changed.resources && wanted(accepted.resources_list_changed),
+        };
+        for notification in changed.notifications() {
             if !self.send(notification).await {
                 return false;
             }
@@ -142,9 +124,6 @@ impl ChangeSink for Stream<'_> {
     }
 
     async fn resource(&self, uri: &str) -> bool {
-        let update = ResourceUpdatedNotificationParam::new(uri);
-        let update = ResourceUpdatedNotification::new(update);
-        self.send(ServerNotification::ResourceUpdatedNotification(update))
-            .await
+        self.send(Notification::resource_updated(uri)).await
     }
 }

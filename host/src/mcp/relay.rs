@@ -1,24 +1,16 @@
 //! Notifications of a running call, on their way to the agent.
-#![expect(
-    deprecated,
-    reason = "MCP's logging is deprecated since 2026-07-28, not gone"
-)]
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use dormouse_protocol::Listener;
 use parking_lot::{Mutex, MutexGuard};
-use rmcp::RoleServer;
-use rmcp::model::{
-    LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
-    ProgressNotificationParam, ProgressToken, RequestId, ServerNotification,
-};
-use rmcp::service::{OriginatingRequestId, Peer};
+use rmcp::model::ProgressToken;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::client_connection::{ClientConnection, Notification};
 use super::level::WantedLogs;
 
 /// Most notifications of one call that are sent in a second. Those that come faster wait; of
@@ -183,9 +175,8 @@ impl Relay {
         self.changed.notify_one();
     }
 
-    /// Sends notifications, as belonging to `request`, until the relay is closed and empty or the
-    /// agent has gone.
-    pub(super) async fn run(&self, peer: &Peer<RoleServer>, request: Option<&RequestId>) {
+    /// Sends notifications until the relay is closed and empty or the agent has gone.
+    pub(super) async fn run(&self, connection: &dyn ClientConnection) {
         let mut second = Instant::now();
         let mut sent = 0;
         loop {
@@ -204,8 +195,8 @@ impl Relay {
             match self.next() {
                 Next::Note(note) => {
                     sent += 1;
-                    if let Some(notification) = self.notification(note, request)
-                        && peer.send_notification(notification).await.is_err()
+                    if let Some(notification) = self.notification(note)
+                        && connection.notify(notification).await.is_err()
                     {
                         return;
                     }
@@ -237,34 +228,20 @@ impl Relay {
         }
     }
 
-    fn notification(&self, note: Note, request: Option<&RequestId>) -> Option<ServerNotification> {
-        match note {
+    /// Returns a notification as it is sent; none of progress that nobody wants to hear of.
+    fn notification(&self, note: Note) -> Option<Notification> {
+        Some(match note {
             Note::Progress {
                 progress,
                 total,
                 message,
-            } => {
-                let mut param = ProgressNotificationParam::new(self.token.clone()?, progress);
-                param.total = total;
-                param.message = message;
-                Some(ProgressNotification::new(param).into())
-            }
+            } => Notification::progress(self.token.as_ref()?, progress, total, message),
             Note::Log {
                 level,
                 logger,
                 data,
-            } => {
-                let level = serde_json::from_value(level.into()).ok()?;
-                let mut param = LoggingMessageNotificationParam::new(level, data);
-                param.logger = logger;
-                let mut log = LoggingMessageNotification::new(param);
-                // Clients over HTTP need not listen to anything but the answer to their request.
-                if let Some(request) = request {
-                    log.extensions.insert(OriginatingRequestId(request.clone()));
-                }
-                Some(log.into())
-            }
-        }
+            } => Notification::log(level, logger, data),
+        })
     }
 
     /// Queues progress for the agent, if it is more than the last one.
@@ -372,8 +349,8 @@ mod tests {
     fn waiting(relay: &Relay) -> Vec<String> {
         let mut waiting = Vec::new();
         while let Next::Note(note) = relay.next() {
-            let json = serde_json::to_value(relay.notification(note, None).unwrap()).unwrap();
-            waiting.push(json["params"].to_string());
+            let notification = relay.notification(note).unwrap();
+            waiting.push(Value::from(notification.params).to_string());
         }
         waiting
     }

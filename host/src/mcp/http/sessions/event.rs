@@ -1,8 +1,4 @@
 //! Events of a stream, and the ids that clients come back with.
-#![expect(
-    deprecated,
-    reason = "MCP's logging is deprecated since 2026-07-28, not gone"
-)]
 
 use std::fmt;
 use std::io;
@@ -122,9 +118,9 @@ fn content(message: &ServerJsonRpcMessage) -> usize {
             ..
         }) => asked.params.as_ref().map_or(0, size),
         ServerJsonRpcMessage::Notification(JsonRpcNotification {
-            notification: ServerNotification::LoggingMessageNotification(log),
+            notification: ServerNotification::CustomNotification(said),
             ..
-        }) => size(&log.params.data),
+        }) => said.params.as_ref().map_or(0, size),
         other => {
             let mut written = Written(0);
             // Counting cannot fail, and what cannot be written goes out nowhere.

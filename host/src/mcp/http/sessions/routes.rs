@@ -2,23 +2,16 @@
 
 use std::collections::HashMap;
 
-use rmcp::model::{
-    Extensions, GetExtensions as _, ProgressToken, RequestId, ServerJsonRpcMessage,
-    ServerNotification,
-};
+use rmcp::model::{Extensions, GetExtensions as _, RequestId, ServerJsonRpcMessage};
 use rmcp::service::OriginatingRequestId;
 use tokio_util::sync::CancellationToken;
 
 use super::streams::STANDALONE_STREAM;
 
-/// The requests of a session that are not answered yet, and what belongs to them.
+/// The requests of a session that are not answered yet.
 #[derive(Default)]
 pub(super) struct Routes {
     asked: HashMap<RequestId, UnansweredRequest>,
-    /// Stream of each request, by its progress token.
-    tokens: HashMap<ProgressToken, u64>,
-    /// Stream on which each question to the client went out, by the question's id.
-    questions: HashMap<RequestId, u64>,
 }
 
 /// A request that is not answered yet.
@@ -75,16 +68,9 @@ impl Routes {
     }
 
     /// Gives a claimed request a stream, and returns its number.
-    pub(super) fn stream(
-        &mut self,
-        request: &RequestId,
-        token: Option<ProgressToken>,
-    ) -> Option<u64> {
+    pub(super) fn stream(&mut self, request: &RequestId) -> Option<u64> {
         let asked = self.asked.get_mut(request)?;
         asked.streams = true;
-        if let Some(token) = token {
-            self.tokens.insert(token, asked.number);
-        }
         Some(asked.number)
     }
 
@@ -103,8 +89,6 @@ impl Routes {
             .filter(|asked| asked.streams)?
             .number;
         self.asked.remove(request);
-        self.tokens.retain(|_, stream| *stream != number);
-        self.questions.retain(|_, stream| *stream != number);
         Some(number)
     }
 
@@ -120,16 +104,13 @@ impl Routes {
             .collect()
     }
 
-    /// Notes that a question was answered.
-    pub(super) fn answered(&mut self, question: &RequestId) {
-        self.questions.remove(question);
-    }
-
-    /// Returns the stream of the request that a message names, as long as it has one.
-    fn stream_of(&self, extensions: &Extensions) -> Option<u64> {
-        let origin = extensions.get::<OriginatingRequestId>()?;
-        let asked = self.asked.get(&origin.0).filter(|asked| asked.streams)?;
-        Some(asked.number)
+    /// Returns the stream of the request that a message belongs to, or the one of those that belong
+    /// to none: also where the request has no stream yet, or any more.
+    fn on(&self, extensions: &Extensions) -> Route {
+        let origin = extensions.get::<OriginatingRequestId>();
+        let asked = origin.and_then(|origin| self.asked.get(&origin.0));
+        let asked = asked.filter(|asked| asked.streams);
+        Route::On(asked.map_or(STANDALONE_STREAM, |asked| asked.number))
     }
 
     /// Returns the destination of a message. A message that belongs to no request goes to the
@@ -142,31 +123,8 @@ impl Routes {
         match message {
             ServerJsonRpcMessage::Response(response) => answer(self, Some(&response.id)),
             ServerJsonRpcMessage::Error(error) => answer(self, error.id.as_ref()),
-            ServerJsonRpcMessage::Request(question) => {
-                match self.stream_of(question.request.extensions()) {
-                    Some(number) => {
-                        self.questions.insert(question.id.clone(), number);
-                        Route::On(number)
-                    }
-                    None => Route::On(STANDALONE_STREAM),
-                }
-            }
-            ServerJsonRpcMessage::Notification(said) => {
-                let number = match &said.notification {
-                    ServerNotification::ProgressNotification(progress) => {
-                        self.tokens.get(&progress.params.progress_token).copied()
-                    }
-                    ServerNotification::CancelledNotification(cancelled) => {
-                        let question = cancelled.params.request_id.as_ref();
-                        question.and_then(|question| self.questions.remove(question))
-                    }
-                    ServerNotification::LoggingMessageNotification(log) => {
-                        self.stream_of(&log.extensions)
-                    }
-                    _ => None,
-                };
-                Route::On(number.unwrap_or(STANDALONE_STREAM))
-            }
+            ServerJsonRpcMessage::Request(question) => self.on(question.request.extensions()),
+            ServerJsonRpcMessage::Notification(said) => self.on(said.notification.extensions()),
         }
     }
 }
@@ -191,16 +149,6 @@ mod tests {
         message(json!({ "jsonrpc": "2.0", "id": request, "result": {} }))
     }
 
-    fn progress(token: &str) -> ServerJsonRpcMessage {
-        let params = json!({ "progressToken": token, "progress": 1 });
-        message(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }))
-    }
-
-    fn cancelled(question: i64) -> ServerJsonRpcMessage {
-        let params = json!({ "requestId": question });
-        message(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
-    }
-
     fn question(number: i64, origin: Option<i64>) -> ServerJsonRpcMessage {
         let mut request: ServerRequest =
             serde_json::from_value(json!({ "method": "ping" })).unwrap();
@@ -211,25 +159,23 @@ mod tests {
         ServerJsonRpcMessage::request(request, id(number))
     }
 
-    fn log_of(request: i64) -> ServerJsonRpcMessage {
+    fn said_in(request: i64) -> ServerJsonRpcMessage {
         let mut said = log(0);
-        if let ServerJsonRpcMessage::Notification(said) = &mut said
-            && let ServerNotification::LoggingMessageNotification(log) = &mut said.notification
-        {
-            log.extensions.insert(OriginatingRequestId(id(request)));
+        if let ServerJsonRpcMessage::Notification(said) = &mut said {
+            let origin = OriginatingRequestId(id(request));
+            said.notification.extensions_mut().insert(origin);
         }
         said
     }
 
-    /// Two requests, each with a stream and progress of its own, and one without.
+    /// Two requests, each with a stream of its own, and one without.
     fn routes() -> Routes {
         let mut routes = Routes::default();
         for (request, number) in [(1, 11), (2, 12), (3, 13)] {
             assert!(routes.claim(&id(request), number).is_some());
         }
-        for (request, number, token) in [(1, 11, "a"), (2, 12, "b")] {
-            let token = ProgressToken(NumberOrString::String(token.into()));
-            assert_eq!(routes.stream(&id(request), Some(token)), Some(number));
+        for (request, number) in [(1, 11), (2, 12)] {
+            assert_eq!(routes.stream(&id(request)), Some(number));
         }
         routes
     }
@@ -241,16 +187,13 @@ mod tests {
             (answer(2), Route::Answer(12)),
             (answer(3), Route::Nowhere),
             (answer(4), Route::Nowhere),
-            (progress("a"), Route::On(11)),
-            (progress("b"), Route::On(12)),
-            (progress("c"), Route::On(STANDALONE_STREAM)),
             (question(1, Some(2)), Route::On(12)),
             (question(1, Some(3)), Route::On(STANDALONE_STREAM)),
             (question(1, None), Route::On(STANDALONE_STREAM)),
-            (cancelled(1), Route::On(STANDALONE_STREAM)),
             (log(0), Route::On(STANDALONE_STREAM)),
-            (log_of(2), Route::On(12)),
-            (log_of(3), Route::On(STANDALONE_STREAM)),
+            (said_in(1), Route::On(11)),
+            (said_in(2), Route::On(12)),
+            (said_in(3), Route::On(STANDALONE_STREAM)),
         ] {
             assert_eq!(routes().of(&message), expected, "{message:?}");
         }
@@ -262,12 +205,9 @@ mod tests {
         // Questions have names of their own, like those of requests or not.
         assert_eq!(routes.of(&question(2, Some(1))), Route::On(11));
         assert_eq!(routes.of(&question(7, Some(1))), Route::On(11));
-        assert_eq!(routes.of(&question(8, Some(1))), Route::On(11));
-        assert_eq!(routes.of(&cancelled(2)), Route::On(11));
-        routes.answered(&id(7));
-        assert_eq!(routes.of(&cancelled(7)), Route::On(STANDALONE_STREAM));
+        assert_eq!(routes.of(&said_in(1)), Route::On(11));
         assert_eq!(routes.of(&answer(1)), Route::Answer(11));
-        for message in [progress("a"), cancelled(8), question(9, Some(1)), log_of(1)] {
+        for message in [question(9, Some(1)), said_in(1)] {
             assert_eq!(
                 routes.of(&message),
                 Route::On(STANDALONE_STREAM),
@@ -275,7 +215,7 @@ mod tests {
             );
         }
         assert_eq!(routes.of(&answer(1)), Route::Nowhere);
-        assert_eq!(routes.of(&progress("b")), Route::On(12));
+        assert_eq!(routes.of(&said_in(2)), Route::On(12));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
-    ClientNotification, ClientRequest, GetMeta as _, Implementation, ProtocolVersion, RequestId,
+    ClientNotification, ClientRequest, Implementation, ProtocolVersion, RequestId,
     ServerJsonRpcMessage, ServerResult,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -210,8 +210,7 @@ impl Session {
         };
         let reader = {
             let mut state = self.state.lock();
-            let token = request.request.get_meta().get_progress_token();
-            let number = state.routes.stream(&request.id, token).ok_or(Ended)?;
+            let number = state.routes.stream(&request.id).ok_or(Ended)?;
             state.streams.open(number, request.id.clone());
             self.attach(&mut state, number)
         };
@@ -221,28 +220,18 @@ impl Session {
 
     /// Passes a message without an answer to rmcp.
     pub(super) async fn tell(&self, message: ClientJsonRpcMessage) -> Result<(), Ended> {
-        match &message {
-            ClientJsonRpcMessage::Notification(said) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &said.notification
-                    && let Some(request) = &cancelled.params.request_id
-                {
-                    let mut state = self.state.lock();
-                    if let Some(number) = state.routes.forget(request) {
-                        // Its client ignores it. But for a stream that ends without an answer it
-                        // would come back, as for one that has broken.
-                        let error = streams::error(request.clone(), "the request was cancelled");
-                        state.streams.on(number, |stream| stream.answer(error));
-                        state.streams.expire(Instant::now());
-                    }
-                }
+        if let ClientJsonRpcMessage::Notification(said) = &message
+            && let ClientNotification::CancelledNotification(cancelled) = &said.notification
+            && let Some(request) = &cancelled.params.request_id
+        {
+            let mut state = self.state.lock();
+            if let Some(number) = state.routes.forget(request) {
+                // Its client ignores it. But for a stream that ends without an answer it
+                // would come back, as for one that has broken.
+                let error = streams::error(request.clone(), "the request was cancelled");
+                state.streams.on(number, |stream| stream.answer(error));
+                state.streams.expire(Instant::now());
             }
-            ClientJsonRpcMessage::Response(answer) => self.state.lock().routes.answered(&answer.id),
-            ClientJsonRpcMessage::Error(error) => {
-                if let Some(id) = &error.id {
-                    self.state.lock().routes.answered(id);
-                }
-            }
-            ClientJsonRpcMessage::Request(_) => {}
         }
         self.pass(message).await
     }

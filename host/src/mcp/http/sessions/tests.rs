@@ -3,7 +3,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
-use rmcp::model::{ClientJsonRpcMessage, NumberOrString, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, GetExtensions as _, NumberOrString, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::OriginatingRequestId;
 use rmcp::transport::Transport as _;
 use serde_json::{Value, json};
 
@@ -26,10 +29,16 @@ fn answer(request: i64) -> ServerJsonRpcMessage {
     serde_json::from_value(result).unwrap()
 }
 
-fn progress(token: i64) -> ServerJsonRpcMessage {
-    let params = json!({ "progressToken": token, "progress": 1 });
+/// Progress of the request with that id, as the host sends it.
+fn progress(request: i64) -> ServerJsonRpcMessage {
+    let params = json!({ "progressToken": request, "progress": 1 });
     let said = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
-    serde_json::from_value(said).unwrap()
+    let mut said = serde_json::from_value(said).unwrap();
+    if let ServerJsonRpcMessage::Notification(said) = &mut said {
+        let origin = OriginatingRequestId(id(request));
+        said.notification.extensions_mut().insert(origin);
+    }
+    said
 }
 
 fn said(message: Value) -> ClientJsonRpcMessage {
@@ -60,11 +69,11 @@ impl Pair {
         Self { session, pipe }
     }
 
-    /// Asks something, with its number as the name of its progress.
+    /// Asks something.
     async fn ask(&mut self, number: i64) -> Reader {
         let claim = self.session.claim(&id(number)).unwrap();
         let request = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call",
-            "params": { "name": "x", "_meta": { "progressToken": number } } });
+            "params": { "name": "x" } });
         let reader = self.session.ask(said(request)).await.unwrap();
         drop(claim);
         assert!(self.pipe.receive().await.is_some());
