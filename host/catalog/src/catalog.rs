@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use dormouse_text::visible::visible_path;
 use parking_lot::Mutex;
 
 use crate::error::{Problem, ReadError};
@@ -313,7 +314,7 @@ impl Catalog {
             Err(error) => {
                 tracing::warn!(
                     "`{}` is damaged in the catalog's index and read anew: {error}",
-                    path.display()
+                    visible_path(&path)
                 );
                 self.fetch(path, key.failures, round)
             }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dormouse_text::visible::visible_path;
 use serde::{Deserialize, Serialize};
 
 /// Longest quotation from a component, in characters.
@@ -32,7 +33,7 @@ pub(crate) fn words(text: &str) -> String {
 
 /// A component could not be read.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("`{}`: {problem}", .path.display())]
+#[error("`{}`: {problem}", visible_path(.path))]
 pub struct ReadError {
     /// The component's file.
     pub path: PathBuf,

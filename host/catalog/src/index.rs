@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use dormouse_files::ownership;
+use dormouse_text::visible::visible_path;
 use serde::{Deserialize, Serialize};
 
 use crate::regular::read_regular_file;
@@ -157,7 +158,7 @@ impl Index {
     }
 
     fn unusable(file: &Path, problem: &Unusable) -> Self {
-        let file = file.display();
+        let file = visible_path(&file);
         match problem {
             Unusable::Version(_) => {
                 tracing::info!("the catalog's index `{file}` is made anew: {problem}");
@@ -325,7 +326,7 @@ fn leave_out_largest(file: &Path, room: u64, lines: &mut Vec<(&str, String, &str
         "the catalog's index `{}` has no room for {} of {count} components, which are read anew \
          at each start, such as `{}`\n\
          hint: let these components offer less",
-        file.display(),
+        visible_path(&file),
         left_out.len(),
         left_out.first().copied().unwrap_or_default()
     );

@@ -98,38 +98,14 @@ pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
     )))
 }
 
-/// Checks that a program of the user's is not what another user has put there: where anybody may put
-/// files, it belongs to this user or root.
+/// Checks that a program of the user's is not what another user has put there: neither it nor a link
+/// or folder that leads to it is another user's where anybody may put one.
 ///
 /// # Errors
-/// It is another user's ([`io::ErrorKind::PermissionDenied`]).
+/// One is another user's ([`io::ErrorKind::PermissionDenied`]).
 #[cfg(unix)]
-pub fn check_program(file: &Path, metadata: &std::fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
-
-    const ANYBODY_WRITES: u32 = 0o002;
-    if is_own(metadata.uid()) {
-        return Ok(());
-    }
-    let is_shared = |folder: &Path| {
-        std::fs::metadata(folder).is_ok_and(|folder| folder.mode() & ANYBODY_WRITES != 0)
-    };
-    // Also the folders of a link, where others can put one.
-    let written = std::path::absolute(file)?;
-    let real = file.canonicalize()?;
-    let folders = [&written, &real];
-    let mut folders = folders.iter().flat_map(|file| file.ancestors().skip(1));
-    match folders.find(|folder| is_shared(folder)) {
-        None => Ok(()),
-        Some(folder) => Err(refused(format!(
-            "`{}` is another user's (uid {}), in `{}`, where anybody may put files, and so it is \
-             not run\n\
-             hint: keep the file in a folder of yours",
-            file.display(),
-            metadata.uid(),
-            folder.display()
-        ))),
-    }
+pub fn check_program(file: &Path) -> io::Result<()> {
+    way::check_program(file)
 }
 
 /// On Windows, what is below the user's own folder is theirs alone by default.
@@ -137,7 +113,7 @@ pub fn check_program(file: &Path, metadata: &std::fs::Metadata) -> io::Result<()
 /// # Errors
 /// None there.
 #[cfg(not(unix))]
-pub fn check_program(_: &Path, _: &std::fs::Metadata) -> io::Result<()> {
+pub fn check_program(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

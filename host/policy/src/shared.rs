@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::FsGrant;
+use dormouse_text::visible::visible_path;
 
 /// Granted folder that contains, or is, one of another server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +24,8 @@ impl fmt::Display for SharedFolder {
              granted `{}`: what the one writes there, the other reads\n\
              hint: if that is not meant, change `fs` in `[servers.{inner}.grants]` or in \
              `[servers.{outer}.grants]`",
-            inner_path.display(),
-            outer_path.display(),
+            visible_path(&inner_path),
+            visible_path(&outer_path),
         )
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{FsGrant, FsMode};
+use dormouse_text::visible::visible_path;
 
 /// File that runs for one server and lies in a folder that this or another server may write to:
 /// code that is written there has the rights of the server that it runs for, and declares of itself
@@ -33,8 +34,8 @@ impl fmt::Display for WritableCode {
             "server `{writer}` may write to `{}`, and `{}` of server `{server}` lies in it: {why}\n\
              hint: keep what runs outside of what is granted to be written to, or grant `ro` in \
              `fs` of `[servers.{writer}.grants]`",
-            self.folder.display(),
-            self.file.display(),
+            visible_path(&self.folder),
+            visible_path(&self.file),
         )
     }
 }

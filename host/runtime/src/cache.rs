@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use dormouse_catalog::{open_regular_file, read_regular_file};
 use dormouse_files::replace::{Access, replace};
+use dormouse_text::visible::visible_path;
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -137,7 +138,7 @@ impl Cache {
             Err(error) => {
                 tracing::warn!(
                     "compiled component `{}` cannot be read: {error}",
-                    code.display()
+                    visible_path(&code)
                 );
                 return None;
             }
@@ -150,7 +151,7 @@ impl Cache {
         {
             tracing::warn!(
                 "compiled component `{}` does not verify and is compiled again",
-                code.display()
+                visible_path(&code)
             );
             return None;
         }
@@ -176,7 +177,7 @@ impl Cache {
             }
             Err(error) => tracing::warn!(
                 "compiled components cannot be kept in `{}`: {error}",
-                self.dir.display()
+                visible_path(&self.dir)
             ),
         }
         compiled.load(engine)
@@ -290,7 +291,7 @@ fn read_key(path: &Path) -> io::Result<[u8; 32]> {
                 format!(
                     "the key `{}` is somebody else's, or others can read or write it\n\
                      hint: delete its folder; it is made anew",
-                    path.display()
+                    visible_path(&path)
                 ),
             ));
         }
@@ -355,7 +356,7 @@ fn private_dir(dir: &Path) -> io::Result<()> {
                 format!(
                     "`{}` is another user's, or open to others (mode {:o})\n\
                      hint: `chmod go-rwx '{0}'`, if it is yours",
-                    folder.display(),
+                    visible_path(&folder),
                     mode & 0o7777
                 ),
             ));

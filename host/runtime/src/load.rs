@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_policy::{HostLimits, OwnPlaces};
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::{Export, Instance, contract, signature::same_signature};
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
@@ -342,7 +342,7 @@ fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Re
         Some((name, _)) => {
             let server = &target.server;
             let file = match &target.code {
-                Code::File(file) => file.display().to_string(),
+                Code::File(file) => visible_path(&file),
                 Code::Bridge => "FILE".to_owned(),
             };
             Err(format!(

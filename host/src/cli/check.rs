@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use dormouse_text::visible::visible_path;
 use serde_json::json;
 
 use super::output::GOOD;
@@ -42,7 +43,7 @@ impl Check {
         } else {
             let mut text: String = findings.iter().map(component::told).collect();
             if !bad {
-                let file = self.file.display();
+                let file = visible_path(&self.file);
                 text.push_str(&format!(
                     "{}: {file} is a plugin\n",
                     output::styled(GOOD, "ok")

@@ -22,7 +22,7 @@ pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
 pub(super) fn told_by_path(error: ReadError) -> anyhow::Error {
     match error.problem {
         // The catalog's hint is about paths in configurations.
-        Problem::Missing => anyhow!("`{}`: there is no such file", error.path.display()),
+        Problem::Missing => anyhow!("`{}`: there is no such file", visible_path(&error.path)),
         _ => error.into(),
     }
 }
@@ -37,6 +37,7 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
                 | Problem::Folder
                 | Problem::Special
                 | Problem::Io(_)
+                | Problem::Others(_)
                 | Problem::TooLarge { .. }
                 | Problem::Costly { .. }
                 | Problem::Slow { .. }
@@ -76,7 +77,7 @@ pub(super) fn check_replaceable(target: &Path) -> anyhow::Result<()> {
 
 /// Reads all of a file.
 fn content(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let shown = path.display();
+    let shown = visible_path(&path);
     read_regular_file(path, read::LIMIT)
         .with_context(|| format!("`{shown}` cannot be read"))?
         .with_context(|| format!("`{shown}`: there is no such file"))

@@ -4,7 +4,7 @@ use clap::Args;
 use dormouse_config::review;
 use dormouse_files::paths;
 use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
 use super::consent::consent;
@@ -90,7 +90,7 @@ pub(super) fn shown(grants: &Grants, upstream: Option<&GrantRequest>) -> String 
             FsMode::ReadWrite => "read and write",
         };
         let real = match grant.path.canonicalize() {
-            Ok(real) if real != grant.path => format!(" (which is {})", real.display()),
+            Ok(real) if real != grant.path => format!(" (which is {})", visible_path(&real)),
             _ => String::new(),
         };
         lines.push(format!("{mode} the folder {path}{real}"));
@@ -130,7 +130,7 @@ fn folder(text: &str) -> Result<FsGrant, String> {
     // A shell leaves a `~` that is quoted.
     let path = paths::expand(path, &here)?;
     if !path.is_dir() {
-        return Err(format!("there is no folder `{}`", path.display()));
+        return Err(format!("there is no folder `{}`", visible_path(&path)));
     }
     // What is recorded and shown is what the folder is, and not a way to it that may
     // lead to another one later.

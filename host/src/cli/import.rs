@@ -9,6 +9,7 @@ use dormouse_config::edit::EditLock;
 use dormouse_config::install::backup::Undo;
 use dormouse_config::install::{Action, Decision, ImportRequest, backup};
 use dormouse_config::{Client, Configured, Fingerprint, Scope, install as files};
+use dormouse_text::visible::visible_path;
 
 use super::hosts;
 use super::install::{self, Then};
@@ -171,11 +172,13 @@ impl Import {
                 step.make_under(lock)?;
             }
             match step {
-                Undo::Back(change) => output::say(&format!("{back} {}", change.file.display())),
-                Undo::Remove(file, _) => output::say(&format!("{removed} {}", file.display())),
+                Undo::Back(change) => {
+                    output::say(&format!("{back} {}", visible_path(&change.file)))
+                }
+                Undo::Remove(file, _) => output::say(&format!("{removed} {}", visible_path(&file))),
                 Undo::Nothing => {}
                 Undo::Merge(change) => {
-                    let file = change.file.display();
+                    let file = visible_path(&change.file);
                     output::say(&format!(
                         "{back} what {file} had; what has been written into it since stays"
                     ));
@@ -188,23 +191,23 @@ impl Import {
                          written since, and stays\nhint: what it was is in {}; \
                          `dormouse import --undo --force` puts it back",
                         output::clean(&names.join(", ")),
-                        run.folder().display(),
-                        file = change.file.display(),
+                        visible_path(&run.folder()),
+                        file = visible_path(&change.file),
                     ));
                 }
                 Undo::Needed(file) => {
                     edited.push(file.clone());
                     output::warn(&format!(
                         "`{}` stays: it has servers that are not back in their clients' files",
-                        file.display()
+                        visible_path(&file)
                     ));
                 }
                 Undo::Edited(file) => {
                     edited.push(file.clone());
                     output::warn(&format!(
                         "`{}` has been edited since, and is left as it is\nhint: what it was is in {}; `dormouse import --undo --force` puts it back",
-                        file.display(),
-                        run.folder().display()
+                        visible_path(&file),
+                        visible_path(&run.folder())
                     ));
                 }
             }

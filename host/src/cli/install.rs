@@ -127,7 +127,7 @@ impl Install {
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
         let change = files::install(client, &around, &reach, longest)?;
-        let shown = change.file.display().to_string();
+        let shown = visible_path(&change.file);
         if !change.is_any() {
             output::say(&format!("{client} loads Dormouse already, from {shown}"));
             return Ok(ExitCode::SUCCESS);
@@ -265,7 +265,7 @@ pub(super) fn program(
             .with_context(|| {
                 format!(
                     "`{}` is not UTF-8, which a client's file has to be",
-                    own.display()
+                    visible_path(&own)
                 )
             })?
             .to_owned(),
@@ -275,7 +275,7 @@ pub(super) fn program(
         (true, Some(config)) => vec!["--config".to_owned(), config.to_owned()],
         (true, None) => anyhow::bail!(
             "`{}` is not UTF-8, which a client's file has to be",
-            places.config.display()
+            visible_path(&places.config)
         ),
     };
     Ok(Program {
@@ -375,11 +375,11 @@ pub(super) fn make(
             0 => "nothing has been changed".to_owned(),
             _ => "some files have been changed, and others not\nhint: `dormouse import --undo` puts them back".to_owned(),
         })?;
-        output::say(&format!("changed {}", change.file.display()));
+        output::say(&format!("changed {}", visible_path(&change.file)));
     }
     output::say(&format!(
         "what they were is in {}; `dormouse import --undo` puts it back",
-        kept.display()
+        visible_path(&kept)
     ));
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use dormouse_config::{Filter, ServerConfig};
+use dormouse_text::visible::visible_path;
 use serde_json::json;
 
 use super::cost::Cost;
@@ -74,7 +75,7 @@ impl List {
         if servers.is_empty() && !status.problems.is_empty() {
             output::say(&format!(
                 "no servers are there, and something is wrong in {}: `dormouse doctor` says what",
-                places.config.display()
+                visible_path(&places.config)
             ));
             return Ok(ExitCode::FAILURE);
         }

@@ -8,6 +8,7 @@ use clap::Args;
 use dormouse_catalog::read_regular_file;
 use dormouse_config::units;
 use dormouse_files::replace::{Access, replace};
+use dormouse_text::visible::visible_path;
 use dormouse_wit::{Declaration, Error, Offers, section, source};
 
 use super::{component, output};
@@ -83,12 +84,13 @@ impl Objects {
     /// Adds the content of the files.
     fn declare(&self, declaration: &mut Declaration) -> anyhow::Result<()> {
         for (what, file) in self.files() {
-            let cannot = || format!("`{}` cannot be read", file.display());
+            let cannot = || format!("`{}` cannot be read", visible_path(&file));
             let bytes = read_regular_file(file, MAX_OBJECTS_BYTES).with_context(cannot)?;
-            let bytes = bytes.with_context(|| format!("there is no file `{}`", file.display()))?;
+            let bytes =
+                bytes.with_context(|| format!("there is no file `{}`", visible_path(&file)))?;
             let text = String::from_utf8(bytes).with_context(cannot)?;
             what.declare(&text, self.subscribe, declaration)
-                .map_err(|why| anyhow::anyhow!("`{}`: {why}", file.display()))?;
+                .map_err(|why| anyhow::anyhow!("`{}`: {why}", visible_path(&file)))?;
         }
         Ok(())
     }
@@ -96,7 +98,7 @@ impl Objects {
 
 impl Pack {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let file = self.file.display();
+        let file = visible_path(&self.file);
         let bytes = component::bytes(&self.file)?;
         let packed = if self.strip {
             section::strip(&bytes).map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
@@ -123,11 +125,11 @@ impl Pack {
         // What is made of a file may be used by whoever may use that one.
         let access = Access::Given(self.file.metadata()?.permissions());
         replace(target, &packed, access)
-            .with_context(|| format!("`{}` cannot be written", target.display()))?;
+            .with_context(|| format!("`{}` cannot be written", visible_path(&target)))?;
         let what = if self.strip { "stripped" } else { "packed" };
         output::say(&format!(
             "{what} {}: {}",
-            target.display(),
+            visible_path(&target),
             units::human_size(packed.len() as u64)
         ));
         Ok(ExitCode::SUCCESS)
@@ -146,7 +148,7 @@ fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
     if component::is_bad(&declared.findings) {
         bail!(
             "`{}` has mistakes in it, so nothing is written",
-            wit.display()
+            visible_path(&wit)
         );
     }
     Ok(declared.declaration)

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use clap::builder::styling::Style;
+use dormouse_text::visible::visible_path;
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
@@ -70,11 +71,11 @@ fn text(report: &Report) -> String {
     let mut text = match report.pid {
         None if report.config.exists() => format!(
             "no host is running; configured in {} and your clients' files:\n",
-            report.config.display()
+            visible_path(&report.config)
         ),
         None => format!(
             "no host is running; configured in your clients' files (there is no {}):\n",
-            report.config.display()
+            visible_path(&report.config)
         ),
         Some(pid) => {
             let up = report
@@ -86,7 +87,7 @@ fn text(report: &Report) -> String {
                 report.version,
                 up.unwrap_or_default(),
                 output::counted(report.sessions, "session"),
-                report.config.display(),
+                visible_path(&report.config),
                 output::styled(
                     FAINT,
                     format!(

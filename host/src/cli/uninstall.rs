@@ -10,6 +10,7 @@ use dormouse_config::edit::EditLock;
 use dormouse_config::install::backup;
 use dormouse_config::{Client, file, install as files};
 use dormouse_files::replace;
+use dormouse_text::visible::visible_path;
 
 use super::consent::consent;
 use super::{install, output};
@@ -51,10 +52,11 @@ impl Uninstall {
         for (file, _) in &all.removed {
             let target = std::fs::canonicalize(file).ok();
             let target = target.filter(|_| file.is_symlink());
-            let target = target.map(|target| format!(", which links to {},", target.display()));
+            let target =
+                target.map(|target| format!(", which links to {},", visible_path(&target)));
             output::say(&format!(
                 "{}{} has nothing but Dormouse in it, and is removed",
-                file.display(),
+                visible_path(&file),
                 target.unwrap_or_default()
             ));
         }
@@ -81,7 +83,7 @@ impl Uninstall {
             install::make(places, &command, &all.changes, &EditLock::take()?)?;
         }
         for (path, text) in &all.removed {
-            let shown = path.display();
+            let shown = visible_path(&path);
             let is_unchanged = |path: &Path| Ok(file::read(path)?.as_ref() == Some(text));
             let removed = replace::remove_if(path, is_unchanged)
                 .with_context(|| format!("`{shown}` cannot be removed"))?;

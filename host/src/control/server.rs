@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use dormouse_files::paths;
 use dormouse_jsonrpc::{LineReader, Message};
+use dormouse_text::visible::visible_path;
 use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -130,8 +131,12 @@ impl Socket {
             paths::make_private(folder)?;
             place::bind(&file)
         };
-        let listener = bind()
-            .with_context(|| format!("the control socket `{}` cannot be made", file.display()))?;
+        let listener = bind().with_context(|| {
+            format!(
+                "the control socket `{}` cannot be made",
+                visible_path(&file)
+            )
+        })?;
         Ok(Self {
             listener,
             file: SocketFile(file),

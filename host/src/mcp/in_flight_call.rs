@@ -148,7 +148,7 @@ impl Host {
                     Some(_) => CancellationToken::new(),
                     None => caller.gone.clone(),
                 };
-                let client = match self.session.filter(|_| self.lasting) {
+                let client = match self.session {
                     Some(session) => ClientKey::Session(session),
                     None => ClientKey::Name(caller.client.clone()),
                 };

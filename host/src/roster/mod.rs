@@ -58,6 +58,7 @@ use dormouse_policy::{LogBudget, OwnPlaces};
 use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
 use dormouse_runtime::Runtime;
 use dormouse_text::nearest::nearest;
+use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction, without_blocking};
 use parking_lot::{Mutex, RwLock};
 
@@ -271,7 +272,7 @@ impl Roster {
         if let Err(error) = self.catalog.save() {
             tracing::warn!(
                 "the catalog's index `{}` cannot be written: {error}",
-                self.places.index().display()
+                visible_path(&self.places.index())
             );
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use dormouse_text::visible::visible_path;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use parking_lot::Mutex;
@@ -157,7 +158,10 @@ impl Watched {
         // knowing, so all of them are asked for again.
         for folder in &wanted {
             if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
-                tracing::warn!("changes in `{}` are not noticed: {error}", folder.display());
+                tracing::warn!(
+                    "changes in `{}` are not noticed: {error}",
+                    visible_path(&folder)
+                );
             }
         }
         self.folders = wanted;

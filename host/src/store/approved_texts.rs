@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
 use dormouse_files::replace::{Access, replace};
+use dormouse_text::visible::visible_path;
 use serde_json::value::RawValue;
 
 use super::by_folder::told_without_folder;
@@ -58,7 +59,7 @@ impl Store {
         let old = hashes.len().saturating_sub(MAX_TEXTS);
         hashes.drain(..old);
         let text = serde_json::to_string(&hashes)?;
-        let cannot = || format!("`{}` cannot be written", file.display());
+        let cannot = || format!("`{}` cannot be written", visible_path(&file));
         replace(&file, text.as_bytes(), Access::Private).with_context(cannot)
     }
 

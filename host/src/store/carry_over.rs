@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use dormouse_config::Fingerprint;
+use dormouse_text::visible::visible_path;
 
 use super::{Store, write};
 
@@ -37,7 +38,8 @@ impl Store {
             return Ok(false);
         };
         let file = self.file(to);
-        write(&file, &record).with_context(|| format!("`{}` cannot be written", file.display()))?;
+        write(&file, &record)
+            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))?;
         let is_forgotten = self.is_forgotten(from);
         drop(lock);
         if is_forgotten {

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use dormouse_files::paths;
+use dormouse_text::visible::visible_path;
 use serde::Serialize;
 
 /// Who has made a decision.
@@ -85,7 +86,7 @@ impl Decisions {
         written().with_context(|| {
             format!(
                 "the decision cannot be written to `{}`, and so does not count",
-                self.file.display()
+                visible_path(&self.file)
             )
         })
     }

@@ -7,6 +7,7 @@ use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
 use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_text::visible::visible_path;
 use dormouse_upstream::Lost;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ impl Store {
                 replace(&file, &text, Access::Private)
             });
         if let Err(error) = written {
-            tracing::warn!("`{}` cannot be written: {error:#}", file.display());
+            tracing::warn!("`{}` cannot be written: {error:#}", visible_path(&file));
         }
     }
 

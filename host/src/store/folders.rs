@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
 use dormouse_policy::real_path;
+use dormouse_text::visible::visible_path;
 
 /// Real path, without links, of each folder that was ever granted, by the path that its user has
 /// written: if a link is changed later, its new target was not granted.
@@ -35,7 +36,7 @@ impl RecordedFolders {
     /// # Errors
     /// There is a file, and it is none that can be read.
     pub fn known(&self) -> anyhow::Result<RealPaths> {
-        let shown = self.file.display();
+        let shown = visible_path(&self.file);
         let folder = self.file.parent().unwrap_or(Path::new(""));
         if !ownership::counts(&self.file, folder) && self.file.try_exists().unwrap_or(true) {
             anyhow::bail!(
@@ -75,8 +76,8 @@ impl RecordedFolders {
         })
     }
 
-    /// Records the real paths of folders as their user was shown them. What is recorded already
-    /// stays.
+    /// Records the real paths of folders as their user was shown them, replacing earlier ones: whoever
+    /// trusts a project once more need not mean what it had before.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -84,12 +85,7 @@ impl RecordedFolders {
         if real.is_empty() {
             return Ok(());
         }
-        self.edit(|known| {
-            for (path, real) in real {
-                known.entry(path.clone()).or_insert_with(|| real.clone());
-            }
-        })
-        .map(drop)
+        self.record_anew(real)
     }
 
     /// Records the current real paths of folders, replacing earlier ones.
@@ -108,7 +104,7 @@ impl RecordedFolders {
         change(&mut known);
         let text = serde_json::to_string_pretty(&known)?;
         replace(&self.file, text.as_bytes(), Access::Private)
-            .with_context(|| format!("`{}` cannot be written", self.file.display()))?;
+            .with_context(|| format!("`{}` cannot be written", visible_path(&self.file)))?;
         Ok(known)
     }
 }
@@ -143,7 +139,7 @@ mod tests {
         let shown = RealPaths::from([(link.clone(), other.clone()), (one.clone(), other.clone())]);
         recorded.record_shown(&shown).unwrap();
         let known = recorded.known().unwrap();
-        assert_eq!((&known[&link], &known[&one]), (&one, &other));
+        assert_eq!((&known[&link], &known[&one]), (&other, &other));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dormouse_config::Fingerprint;
 use dormouse_files::replace::{Access, replace};
+use dormouse_text::visible::visible_path;
 
 use super::Store;
 
@@ -23,7 +24,7 @@ impl Store {
         let _lock = self.lock_files()?;
         let file = self.mark(of);
         replace(&file, b"", Access::Private)
-            .with_context(|| format!("`{}` cannot be written", file.display()))?;
+            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))?;
         Ok(true)
     }
 
@@ -47,7 +48,7 @@ impl Store {
         if let Err(error) = std::fs::remove_file(&mark)
             && error.kind() != std::io::ErrorKind::NotFound
         {
-            tracing::warn!("`{}` cannot be removed: {error}", mark.display());
+            tracing::warn!("`{}` cannot be removed: {error}", visible_path(&mark));
         }
     }
 

@@ -32,6 +32,7 @@ use dormouse_catalog::{Listing, Stamp, read_regular_file};
 use dormouse_config::{ChangePolicy, Fingerprint};
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
+use dormouse_text::visible::visible_path;
 use dormouse_upstream::Offered;
 use parking_lot::Mutex;
 
@@ -227,7 +228,7 @@ impl Store {
     }
 
     fn read_record(file: &Path) -> anyhow::Result<Option<Record>> {
-        let shown = file.display();
+        let shown = visible_path(&file);
         if !counts(file) {
             return match file.try_exists() {
                 Ok(false) => Ok(None),
@@ -278,15 +279,16 @@ impl Store {
             read_regular_file(&file, MAX_RECORD_BYTES)
                 .map_err(anyhow::Error::from)
                 .and_then(|bytes| replace(&kept, &bytes.unwrap_or_default(), Access::Private))
-                .with_context(|| format!("`{}` cannot be written", kept.display()))?;
+                .with_context(|| format!("`{}` cannot be written", visible_path(&kept)))?;
         }
-        write(&file, &record).with_context(|| format!("`{}` cannot be written", file.display()))?;
+        write(&file, &record)
+            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))?;
         Ok(outcome)
     }
 
     /// Takes the lock that excludes all other processes from changing files of the store.
     fn lock_files(&self) -> anyhow::Result<File> {
-        let shown = self.folder.display();
+        let shown = visible_path(&self.folder);
         // Dormouse's data folder first: nobody else has any business in there.
         let folders = self
             .folder

@@ -8,6 +8,7 @@ use dormouse_catalog::read_regular_file;
 use dormouse_config::TrustedFolders;
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
+use dormouse_text::visible::visible_path;
 
 /// Largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -63,7 +64,7 @@ impl Trust {
         if changed {
             let text = serde_json::to_string_pretty(&folders)?;
             replace(&self.file, text.as_bytes(), Access::Private)
-                .with_context(|| format!("`{}` cannot be written", self.file.display()))?;
+                .with_context(|| format!("`{}` cannot be written", visible_path(&self.file)))?;
         }
         Ok(changed)
     }
@@ -71,7 +72,7 @@ impl Trust {
 
 impl TrustedFolders for Trust {
     fn folders(&self) -> anyhow::Result<Folders> {
-        let shown = self.file.display();
+        let shown = visible_path(&self.file);
         let folder = self.file.parent().unwrap_or(Path::new(""));
         if !ownership::counts(&self.file, folder) {
             return Ok(Folders::new());

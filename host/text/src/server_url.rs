@@ -95,10 +95,15 @@ pub fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
     let masked = masked(written);
     let written = UrlParts::of(&masked);
     // Behind what is shown as a user name stands what is taken for the host.
-    let shows_host = written.user.is_some()
-        || ["http://", "https://"]
-            .iter()
-            .any(|scheme| written.scheme.eq_ignore_ascii_case(scheme));
+    let is_web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| written.scheme.eq_ignore_ascii_case(scheme));
+    // One that begins otherwise has a variable where its host would be looked for.
+    let may_be_one = is_web || masked.starts_with(VARIABLE);
+    let shows_host = is_web || written.user.is_some() || !written.scheme.is_empty();
+    if !may_be_one && masked.contains(VARIABLE) {
+        return Err(WrongUrl::OtherHost);
+    }
     if !shows_host {
         return Ok(());
     }
@@ -175,12 +180,23 @@ fn is_host_of(url: &UrlParts<'_>, written: &UrlParts<'_>) -> bool {
     let (host, written_host) = (host.to_ascii_lowercase(), written_host.to_ascii_lowercase());
     let before = written_host.split(VARIABLE).next().unwrap_or_default();
     let behind = written_host.rsplit(VARIABLE).next().unwrap_or_default();
-    if before.is_empty() && behind.is_empty() {
+    if written_host.chars().all(|c| c == VARIABLE) {
         return true;
     }
+    let mut rest = host.as_str();
+    let has_all_parts = written_host.split(VARIABLE).all(|part| {
+        let found = rest.split_once(part).map(|(_, rest)| rest);
+        rest = found.unwrap_or_default();
+        found.is_some()
+    });
     let has_no_user = url.user.is_none() || written.user.is_some();
     let is_long_enough = host.len() >= before.len() + behind.len();
-    if !has_no_user || !is_long_enough || !host.starts_with(before) || !host.ends_with(behind) {
+    if !has_no_user
+        || !has_all_parts
+        || !is_long_enough
+        || !host.starts_with(before)
+        || !host.ends_with(behind)
+    {
         return false;
     }
     // What looks like a whole name is one: only a port may stand behind it.
@@ -390,6 +406,26 @@ mod tests {
                 "http://example.com.evil.example/mcp",
                 Some("http://example.com%A%/mcp"),
                 Some(OtherHost),
+            ),
+            (
+                "http://evil.example/github.com/mcp",
+                Some("http://${A:-evil.example/}github.com${B:-}/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://evil.example/?://github.com/",
+                Some("${S:-http://evil.example/?}://github.com/"),
+                Some(OtherHost),
+            ),
+            (
+                "http://evil.example/good.example/",
+                Some("http:${V:-//evil.example}/good.example/"),
+                Some(OtherHost),
+            ),
+            (
+                "https://github.com/",
+                Some("${S:-https}://github.com/"),
+                None,
             ),
             (
                 "http://evil.example/.example.com/mcp",

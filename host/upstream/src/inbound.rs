@@ -181,9 +181,10 @@ impl Peer {
         answer.into_iter().next().ok_or_else(none)
     }
 
-    /// Asks a caller's client. A client of the stateless era is asked by the answer to its call and
-    /// need not come back, and nothing tells whether it will: where another call of the same client
-    /// waits, that one is asked as well after a while.
+    /// Asks a caller's client, in the call of its that began last; where that ends first, in another one
+    /// that still waits. A client of the stateless era is asked by the answer to its call and need not
+    /// come back, and nothing tells whether it will: where another call of the same client waits, that
+    /// one is asked as well after a while.
     async fn put_to_callers(
         &self,
         question: &Question,
@@ -192,9 +193,14 @@ impl Peer {
     ) -> Result<Vec<Answer>, AskError> {
         let able = |listener: &dyn Listener| lacked(listener, question).is_none();
         let asking = listener.put(vec![question.clone()]);
-        if about.is_some() || listener.era() != ClientEra::Stateless {
+        if about.is_some() {
             return asking.await;
         }
+        // A client with a session answers, as long as a call of its is there to be asked in.
+        let patience = match listener.era() {
+            ClientEra::Stateless => UNANSWERED,
+            ClientEra::Handshake(_) => Duration::MAX,
+        };
         let mut asking = FuturesUnordered::from_iter([asking]);
         let mut asked = vec![listener];
         loop {
@@ -203,7 +209,7 @@ impl Peer {
                     Some(Err(AskError::Over)) | None => asking.is_empty(),
                     Some(answers) => return answers,
                 },
-                () = tokio::time::sleep(UNANSWERED) => false,
+                () = tokio::time::sleep(patience) => false,
             };
             let latest = self.callers.latest(able).ok();
             let is_asked =

@@ -14,6 +14,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_text::visible::visible_path;
 use parking_lot::Mutex;
 
 /// Time that processes which are asked to end may take to do so.
@@ -134,7 +135,7 @@ impl Reaper {
             Ok(process) => state.process = Some(process),
             Err(error) => tracing::warn!(
                 "`{} reaper` cannot be started: {error}; servers outlive this process if it is killed",
-                program.display()
+                visible_path(&program)
             ),
         }
     }

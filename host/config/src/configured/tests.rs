@@ -997,7 +997,7 @@ fn no_two_entries_of_a_project_bring_back_what_is_switched_off() {
 }
 
 #[test]
-fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
+fn a_projects_entry_for_the_same_server_lifts_nothing() {
     let same = r#"{"mcpServers": {"cc": {"command": "npx", "args": ["cc"]}}}"#;
     let home = tempfile::tempdir().unwrap();
     let files = [
@@ -1031,7 +1031,7 @@ fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
         assert!(!filter.shows("danger"), "{client:?}");
         assert!(filter.shows("read"), "{client:?}");
     }
-    // Codex takes the project's word for what its user has said, for itself alone.
+    // Codex makes one entry of both, in which its user's list stays.
     let codex = "[mcp_servers.x]\ncommand = 'npx'\nargs = ['x']\n";
     let users = format!("{codex}disabled_tools = ['danger']\n");
     let home = tempfile::tempdir().unwrap();
@@ -1043,11 +1043,7 @@ fn a_projects_entry_for_the_same_server_lifts_nothing_for_other_clients() {
     for client in Client::all().map(Some).chain([None]) {
         let bridge = all.servers["x"].bridge().unwrap();
         let filter = bridge.rules.filter(&bridge.filter, client);
-        assert_eq!(
-            filter.shows("danger"),
-            client == Some(Client::Codex),
-            "{client:?}"
-        );
+        assert!(!filter.shows("danger"), "{client:?}");
     }
 }
 

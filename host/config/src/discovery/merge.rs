@@ -1,7 +1,7 @@
 //! Merging all that was found into one server for each name.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use dormouse_launch::Launch;
 
@@ -77,6 +77,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     let alone = Merging {
         fate: alone.collect(),
         found: found.clone(),
+        unusable: unusable(discovery),
     };
     let mut merging = alone.decided();
     let of_users = merging.users();
@@ -163,22 +164,45 @@ fn keep_users_rules(of_user: &[&Found], entries: &[&Found], server: &mut ServerC
     }
 }
 
-/// Keeps what the user has denied or switched off of their own entry, in whose place one of a
-/// project's is taken: a client that reads both as one entry keeps it, too.
-fn keep_denials(of_user: &Found, server: &mut ServerConfig, notes: &mut Vec<String>) {
+/// Keeps what the user has denied or switched off of their own entry, for one of a project's that the
+/// same client has under the same name: a client that reads both as one entry keeps it, too, unless the
+/// project's says that the server is on.
+fn keep_denials(
+    of_user: &Found,
+    says_on: bool,
+    server: &mut ServerConfig,
+    notes: &mut Vec<String>,
+) {
     let origin = &of_user.server.origin;
-    if !of_user.server.enabled && server.enabled {
+    if !of_user.server.enabled && server.enabled && !says_on {
         server.enabled = false;
-        notes.push(format!("{OFF}{origin}, in whose place it stands, is off"));
+        notes.push(format!(
+            "{OFF}your own entry of that name, {origin}, is off"
+        ));
     }
     if let (Some(bridge), Some(of_user)) = (server.bridge_mut(), of_user.server.bridge()) {
         bridge.filter.restrict(&of_user.filter);
     }
 }
 
+/// Returns the user's entries that cannot be used as they are, by their clients and the names that
+/// these have for them: what they deny, nobody finds out.
+fn unusable(discovery: &Discovery) -> HashMap<(Option<Client>, &str), &Origin> {
+    let refused = discovery.refused.iter();
+    let refused = refused.map(|refused| (&refused.origin, &refused.written_name));
+    let skipped = discovery.skipped.iter();
+    let skipped = skipped.map(|skipped| (&skipped.origin, &skipped.written_name));
+    let all = refused.chain(skipped);
+    let of_users = all.filter(|(origin, _)| project_of(&origin.scope).is_none());
+    of_users
+        .map(|(origin, name)| ((origin.client, name.as_str()), origin))
+        .collect()
+}
+
 struct Merging<'d> {
     found: Vec<&'d Found>,
     fate: Vec<MergeDecision>,
+    unusable: HashMap<(Option<Client>, &'d str), &'d Origin>,
 }
 
 impl<'d> Merging<'d> {
@@ -407,7 +431,7 @@ impl<'d> Merging<'d> {
             }
         }
         let mut entries = self.entries_of_taken();
-        let mut replaced = self.users_in_whose_place();
+        let users: HashMap<_, Vec<_>> = self.by_client_and_name();
         let of_users = self.users_of_taken();
         let overridden = self.users_of_projects(&of_users);
         for (index, found) in self.open() {
@@ -438,8 +462,17 @@ impl<'d> Merging<'d> {
                 server.limits.timeout = longest;
             }
             let mut notes = found.notes.clone();
-            for of_user in replaced.remove(&index).unwrap_or_default() {
-                keep_denials(of_user, &mut server, &mut notes);
+            let name = (found.server.origin.client, found.written_name.as_str());
+            let unusable = self.unusable.get(&name).filter(|_| is_of_project(found));
+            if let Some(origin) = unusable.filter(|_| server.enabled) {
+                server.enabled = false;
+                notes.push(format!(
+                    "{OFF}your own entry of that name, {origin}, cannot be used, and may deny it"
+                ));
+            }
+            let same = users.get(&name);
+            for of_user in same.into_iter().flatten().filter(|_| is_of_project(found)) {
+                keep_denials(of_user, found.says_on, &mut server, &mut notes);
             }
             let mut other_names = Vec::new();
             for entry in &entries {
@@ -466,24 +499,15 @@ impl<'d> Merging<'d> {
         merged
     }
 
-    /// Returns the user's entries in whose place those of a project's are taken, by these, because one
-    /// client reads both under one name.
-    fn users_in_whose_place(&self) -> BTreeMap<usize, Vec<&'d Found>> {
-        let mut replaced: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
-        for (found, fate) in self.found.iter().copied().zip(&self.fate) {
-            let MergeDecision::Lost(by) = fate else {
-                continue;
-            };
-            let is_replaced = self.found.get(*by).is_some_and(|by| {
-                is_of_project(by)
-                    && by.server.origin.client == found.server.origin.client
-                    && by.written_name == found.written_name
-            });
-            if is_replaced && !is_of_project(found) {
-                replaced.entry(*by).or_default().push(found);
-            }
+    /// Returns the user's entries, whatever has become of them, by their clients and the names that
+    /// these have for them.
+    fn by_client_and_name(&self) -> HashMap<(Option<Client>, &'d str), Vec<&'d Found>> {
+        let mut users: HashMap<_, Vec<_>> = HashMap::new();
+        for found in self.found.iter().filter(|found| !is_of_project(found)) {
+            let name = (found.server.origin.client, found.written_name.as_str());
+            users.entry(name).or_default().push(*found);
         }
-        replaced
+        users
     }
 
     /// Whether an entry of a project's is a part of what its user has elsewhere, or switched off: the

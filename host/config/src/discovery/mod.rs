@@ -126,6 +126,8 @@ pub struct Found {
     pub filled_from: Option<PathBuf>,
     /// Place of the server that its own client takes instead, if it does.
     pub shadowed_by: Option<Origin>,
+    /// Whether the entry says that the server is on, and does not leave that out.
+    pub says_on: bool,
     /// Keys of its client's settings that deny tools by rules which only the client hears.
     pub unheard: Option<String>,
 }

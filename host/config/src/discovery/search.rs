@@ -18,7 +18,6 @@ use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
 use super::places::{Place, Syntax};
-use super::settle::OFF;
 use super::unread::{UnreadRules, has_rules};
 use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::problem::quoted;
@@ -52,8 +51,6 @@ pub(super) struct Search<'a> {
     pub(super) found: Vec<Found>,
     /// Places in `found` of the last server of each written name.
     last_found: HashMap<String, usize>,
-    /// Names that a file of the user's switches off before any file has a server of that name.
-    off_ahead: HashMap<String, Origin>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) counted: Vec<CountedServer>,
     /// Written names of the servers in `counted`.
@@ -79,7 +76,6 @@ impl<'a> Search<'a> {
             sources: Vec::new(),
             found: Vec::new(),
             last_found: HashMap::new(),
-            off_ahead: HashMap::new(),
             skipped: Vec::new(),
             counted: Vec::new(),
             counted_names: HashSet::new(),
@@ -340,6 +336,7 @@ impl<'a> Search<'a> {
             shown: None,
             users_texts: BTreeMap::new(),
         };
+        let says_on = draft.enabled == Some(true);
         let expansion = formats::dialect(self.client).expansion;
         let built = build(
             server.name,
@@ -398,6 +395,7 @@ impl<'a> Search<'a> {
                     written_name: server.name.to_owned(),
                     notes: filler.notes,
                     shadowed_by: None,
+                    says_on,
                     unheard: None,
                 });
             }
@@ -454,31 +452,27 @@ impl<'a> Search<'a> {
             );
             let hint = "no file that is read before this one has such a server";
             reader.problem(server.at, message, Some(hint));
-            if enabled == Some(false) && project_of(&origin.scope).is_none() {
-                self.off_ahead.insert(server.name.to_owned(), origin);
-            }
             return;
         };
+        let says_on = enabled == Some(true);
         let enabled = enabled.unwrap_or(found.server.enabled);
         let is_of_this_file = found.server.origin.file == origin.file;
         if is_of_this_file && found.server.origin.scope == origin.scope {
             // However often a file names it, there is one of it.
             found.server.origin = origin;
             found.server.enabled = enabled;
+            found.says_on |= says_on;
             return;
         }
         let mut found = found.clone();
         found.server.origin = origin;
         found.server.enabled = enabled;
+        found.says_on = says_on;
         self.add(found);
     }
 
-    fn add(&mut self, mut found: Found) {
+    fn add(&mut self, found: Found) {
         let name = found.written_name.clone();
-        if let Some(origin) = self.off_ahead.get(&name) {
-            found.server.enabled = false;
-            found.notes.push(format!("{OFF}{origin} switches it off"));
-        }
         self.last_found.insert(name, self.found.len());
         self.found.push(found);
     }

@@ -40,11 +40,12 @@ impl UnreadRules {
     }
 }
 
-/// Whether a client has rules for its servers in the files that these are written in.
+/// Whether a client has rules for its servers in the files that these are written in. An entry, which
+/// denies its own tools, stands in none of those that only the user has.
 pub(super) fn has_rules(client: Client) -> bool {
-    matches!(
+    !matches!(
         client,
-        Client::Amp | Client::ClaudeCode | Client::Gemini | Client::OpenCode
+        Client::ClaudeDesktop | Client::Windsurf | Client::Goose
     )
 }
 

@@ -176,7 +176,7 @@ fn what_another_user_has_put_where_anybody_may_is_not_run() {
     }
     symlink(own.join("a.wasm"), shared.join("link.wasm")).unwrap();
     std::fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
-    let is_run = |file: &Path| check_program(file, &std::fs::metadata(file).unwrap()).is_ok();
+    let is_run = |file: &Path| check_program(file).is_ok();
     let files = [
         shared.join("a.wasm"),
         shared.join("link.wasm"),
@@ -186,7 +186,18 @@ fn what_another_user_has_put_where_anybody_may_is_not_run() {
     for file in [&files[0], &files[2]] {
         chown(file, Some(OTHER), None).unwrap();
     }
-    // Somebody whom the user trusts may have written what is in a folder of theirs.
+    // Somebody whom the user trusts may have written what is in a folder of theirs, and the user's own
+    // link leads there.
     let run: Vec<_> = files.iter().map(|file| is_run(file)).collect();
-    assert_eq!(run, [false, false, true]);
+    assert_eq!(run, [false, true, true]);
+    // A link of another user's leads wherever they want.
+    lchown(&files[1], Some(OTHER), None).unwrap();
+    assert!(!is_run(&files[1]));
+    // Also where it is on the way of a link of the user's.
+    symlink(&own, shared.join("team")).unwrap();
+    symlink(shared.join("team"), all.path().join("plugins")).unwrap();
+    let passed = all.path().join("plugins/a.wasm");
+    assert!(is_run(&passed));
+    lchown(shared.join("team"), Some(OTHER), None).unwrap();
+    assert!(!is_run(&passed));
 }

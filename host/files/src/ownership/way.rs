@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{check_owner, private_group, refused};
+use super::{check_owner, is_own, private_group, refused};
 use crate::attributes;
 
 /// Most links on the way, as systems have it.
 const MAX_LINKS: usize = 40;
 
 const STICKY: u32 = 0o1000;
+
+const ANYBODY_WRITES: u32 = 0o002;
 
 /// Name that is to be followed next.
 struct Step {
@@ -104,6 +106,62 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Checks each folder and each link on the way to a program as [`super::check_program`] does.
+///
+/// # Errors
+/// One is another user's, in or below a folder in which anybody may put one
+/// ([`io::ErrorKind::PermissionDenied`]).
+pub(super) fn check_program(program: &Path) -> io::Result<()> {
+    let absolute = std::path::absolute(program)?;
+    let named = |path: &Path| -> Vec<OsString> {
+        let names = path.components().rev();
+        names.map(|name| name.as_os_str().to_owned()).collect()
+    };
+    // The next one is the last.
+    let mut steps = named(&absolute);
+    let mut way: Vec<(PathBuf, bool)> = Vec::new();
+    let mut links = 0;
+    while let Some(name) = steps.pop() {
+        match name.to_str() {
+            Some("/") => way.clear(),
+            Some("..") => {
+                way.truncate(way.len().saturating_sub(1).max(1));
+                continue;
+            }
+            Some(".") => continue,
+            _ => {}
+        }
+        let path = match way.last() {
+            Some((above, _)) => above.join(&name),
+            None => PathBuf::from(&name),
+        };
+        let metadata = std::fs::symlink_metadata(&path)?;
+        let shared = way.iter().find(|(_, is_shared)| *is_shared);
+        if let Some((shared, _)) = shared.filter(|_| !is_own(metadata.uid())) {
+            return Err(refused(format!(
+                "`{}` is another user's (uid {}), in `{}`, where anybody may put files, and so `{}` is \
+                 not run\n\
+                 hint: keep the file in a folder of yours",
+                path.display(),
+                metadata.uid(),
+                shared.display(),
+                program.display()
+            )));
+        }
+        if metadata.is_symlink() {
+            links += 1;
+            if links > MAX_LINKS {
+                return Ok(());
+            }
+            steps.extend(named(&std::fs::read_link(&path)?));
+            continue;
+        }
+        let is_shared = metadata.is_dir() && metadata.mode() & ANYBODY_WRITES != 0;
+        way.push((path, is_shared));
+    }
+    Ok(())
+}
+
 pub(super) fn is_open_to_others(path: &Path, metadata: &Metadata) -> io::Error {
     refused(format!(
         "`{}` can be written to by others (mode {:o}), and so nothing in it counts\n\
@@ -122,5 +180,5 @@ pub(super) fn is_open(path: &Path, metadata: &Metadata, is_own: bool) -> bool {
             && private_group::is_private(metadata.gid(), metadata.uid())
             && !attributes::has_list(path)
     };
-    mode & 0o002 != 0 || mode & 0o020 != 0 && !is_private_group()
+    mode & ANYBODY_WRITES != 0 || mode & 0o020 != 0 && !is_private_group()
 }

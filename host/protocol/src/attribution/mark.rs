@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use dormouse_text::visible::{is_hidden, visible_line, visible_prose};
-use icu_properties::props::{BidiMirrored, GeneralCategory};
+use icu_properties::props::{BidiClass, BidiMirrored, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
 use super::rendered::{self, has_markup};
@@ -19,9 +19,14 @@ const MAX_CHARACTERS_BESIDE: usize = 4;
 
 /// Characters that look like brackets, or parts of tall ones, which are neither opening nor mirrored
 /// for Unicode.
-const LIKE_BRACKETS: [char; 14] = [
-    '⎡', '⎢', '⎣', '⎤', '⎥', '⎦', '⎴', '⎵', '匚', '匸', '⼕', '⼖', 'ㄷ', 'ᄃ',
+const LIKE_BRACKETS: [char; 19] = [
+    '⎡', '⎢', '⎣', '⎤', '⎥', '⎦', '⎴', '⎵', '匚', '匸', '⼕', '⼖', 'ㄷ', 'ᄃ', 'ﾧ', 'ㄈ', 'ᆮ', '𝄔',
+    'ᑕ',
 ];
+
+/// Most times that a text is read once more after something was replaced in it, before all of its
+/// brackets are.
+const MAX_ROUNDS: usize = 4;
 
 /// Most blank lines that are left between two others.
 const MAX_BLANK_LINES: usize = 2;
@@ -62,11 +67,39 @@ fn closed_up(text: &str) -> Cow<'_, str> {
 /// looks where Markdown and HTML are rendered.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     // Nothing else is shown as a bracket.
-    if !text.contains(|c| c == '&' || is_bracket(c)) {
+    if !text.contains(|c| c == '&' || is_bracket(c) || is_closing(c)) {
         return Cow::Borrowed(text);
     }
+    let mut text = rendered::without_hidden_references(text);
+    for _ in 0..MAX_ROUNDS {
+        match once_unmarked(&text) {
+            Cow::Borrowed(_) => return text,
+            // What stands there now may be a link, and what it hides no longer there.
+            Cow::Owned(unmarked) => text = Cow::Owned(unmarked),
+        }
+    }
+    Cow::Owned(without_any_brackets(&text))
+}
+
+/// Replaces all brackets of a text.
+fn without_any_brackets(text: &str) -> String {
+    let shown = rendered::with_references(text);
+    let shown = shown.filter(|(.., c)| is_bracket(*c) || is_closing(*c));
+    let brackets: Vec<_> = shown.map(|(at, length, _)| (at, length)).collect();
+    replaced(text, &brackets)
+}
+
+/// Replaces the brackets of marks that are found in a text as it is.
+fn once_unmarked(text: &str) -> Cow<'_, str> {
     let written = text.char_indices().map(|(at, c)| (at, c.len_utf8(), c));
-    let as_written = without_brackets(text, written.rev(), MarkRest::default());
+    let as_written = without_brackets(text, written.clone().rev(), MarkRest::default());
+    // In a line from right to left, a mark is the other way round.
+    if matches!(as_written, Cow::Borrowed(_)) && text.contains(is_of_right_to_left) {
+        let turned = without_brackets(text, written, MarkRest::turned());
+        if let Cow::Owned(_) = turned {
+            return turned;
+        }
+    }
     if !has_markup(&as_written) {
         return as_written;
     }
@@ -74,7 +107,10 @@ pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     if rendered::has_tags(&as_written) {
         let shown = rendered::with_references(&as_written).filter(|(.., c)| is_bracket(*c));
         let brackets: Vec<_> = shown.map(|(at, length, _)| (at, length)).collect();
-        return Cow::Owned(replaced(&as_written, &brackets));
+        return match brackets.is_empty() {
+            true => as_written,
+            false => Cow::Owned(replaced(&as_written, &brackets)),
+        };
     }
     let rendered: Vec<_> = rendered::characters(&as_written).collect();
     let rest = match rendered::has_links(&as_written) {
@@ -96,7 +132,7 @@ fn without_brackets(
 ) -> Cow<'_, str> {
     let mut forged = Vec::new();
     for (at, length, c) in characters {
-        if rest.is_of_a_mark() && is_bracket(c) {
+        if rest.is_of_a_mark() && rest.is_bracket(c) {
             forged.push((at, length));
         }
         rest.begin_with(c);
@@ -104,7 +140,7 @@ fn without_brackets(
     if forged.is_empty() {
         return Cow::Borrowed(text);
     }
-    forged.reverse();
+    forged.sort_unstable();
     Cow::Owned(replaced(text, &forged))
 }
 
@@ -132,6 +168,22 @@ fn is_bracket(c: char) -> bool {
         || LIKE_BRACKETS.contains(&c)
 }
 
+/// Whether a character may look like the bracket that a mark ends with.
+fn is_closing(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ']';
+    }
+    CodePointMapData::<GeneralCategory>::new().get(c) == GeneralCategory::ClosePunctuation
+        || CodePointSetData::new::<BidiMirrored>().contains(c)
+        || LIKE_BRACKETS.contains(&c)
+}
+
+/// Whether a character makes its line one from right to left, where it is the first such.
+fn is_of_right_to_left(c: char) -> bool {
+    let class = CodePointMapData::<BidiClass>::new().get(c);
+    matches!(class, BidiClass::RightToLeft | BidiClass::ArabicLetter)
+}
+
 /// What follows in a text, as the rest of a mark, however its letters are written and spaced. Beyond
 /// ASCII there are characters that look like any letter and others that are hardly seen, so that each
 /// may be a letter of the word and a few may stand beside it, as may signs of emphasis and marks of
@@ -145,6 +197,8 @@ struct MarkRest {
     /// Quotes in what follows.
     quotes: usize,
     links: Option<Box<Links>>,
+    /// Whether the text is read from its beginning, for lines that are shown from right to left.
+    is_turned: bool,
 }
 
 /// For each number of letters that stand before: least characters beside the letters with which what
@@ -170,6 +224,8 @@ impl Links {
             (']', Some('(')) => add(beside, &self.behind_round),
             (']', Some('[')) => add(beside, &self.behind_square),
             (')', _) => add(&mut self.behind_round, beside),
+            // An image is shown in place of what describes it.
+            ('!', Some('[')) => add(beside, &self.behind_square),
             _ => {}
         }
         if c == ']' {
@@ -204,6 +260,30 @@ impl MarkRest {
         }
     }
 
+    /// The rest of a text that is read from its beginning.
+    fn turned() -> Self {
+        Self {
+            is_turned: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a character may be the bracket before the rest.
+    fn is_bracket(&self, c: char) -> bool {
+        match self.is_turned {
+            true => is_closing(c),
+            false => is_bracket(c),
+        }
+    }
+
+    /// Returns the letter of the word at a place; none behind its end.
+    fn letter(&self, place: usize) -> Option<&'static u8> {
+        match self.is_turned {
+            true => WORD.get((WORD.len() - 1).checked_sub(place)?),
+            false => WORD.get(place),
+        }
+    }
+
     /// Whether what follows a bracket is a mark's.
     fn is_of_a_mark(&self) -> bool {
         self.beside.first().is_some_and(Option::is_some)
@@ -225,7 +305,7 @@ impl MarkRest {
         let mut next = [None; WORD.len() + 1];
         for (letters, next) in next.iter_mut().enumerate() {
             let behind = |letters: usize| self.beside.get(letters).copied().flatten();
-            let read = match WORD.get(letters) {
+            let read = match self.letter(letters) {
                 None => is_quote(c).then_some(0),
                 Some(letter) if !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter)) => {
                     behind(letters + 1)
@@ -360,6 +440,7 @@ mod tests {
             "ㄷserver `b`]",
             "⎤server `b`⎡",
             "[`````server````` `b`]",
+            "ﾧserver `b`]",
         ] {
             let unmarked = unmarked(text);
             assert!(unmarked.starts_with('('), "{text}: {unmarked}");
@@ -395,10 +476,19 @@ mod tests {
                 "`<!--` \\[server \\`b\\`\\] `-->`",
                 "`<!--` \\(server \\`b\\`\\] `-->`",
             ),
+            ("[![x](y)server `b`]", "(![x](y)server `b`]"),
+            ("[ser![x](y)ver `b`]", "(ser![x](y)ver `b`]"),
+            ("[![x][r]server `b`]", "(![x][r]server `b`]"),
+            ("[[]&#91;server'x')server `b`]", "((](server'x')server `b`]"),
+            ("[׳bank׳ server]", "[׳bank׳ server("),
+            ("&#8238;x &lrm;&#x202e;y", "\\u{202e}x \\u{202e}y"),
             ("[server &#145;b&#146;]", "(server &#145;b&#146;]"),
             ("[server &quotb&quot]", "(server &quotb&quot]"),
-            ("[ser&shyver `b`]", "(ser&shyver `b`]"),
-            ("[&shyserver; &quotb;&quot]", "(&shyserver; &quotb;&quot]"),
+            ("[ser&shyver `b`]", "[ser\\u{ad}ver `b`]"),
+            (
+                "[&shyserver; &quotb;&quot]",
+                "[\\u{ad}server; &quotb;&quot]",
+            ),
             ("[se\\\nrver `b`]", "(se\\\nrver `b`]"),
             ("[server <code>b</code>]", "(server <code>b</code>]"),
             (

@@ -1,7 +1,10 @@
 //! Text as a client that renders Markdown and HTML shows it.
 
+use std::borrow::Cow;
 use std::iter;
 use std::str::CharIndices;
+
+use dormouse_text::visible::visible_prose;
 
 /// Character that stands for one that is not known: it may be a bracket, a letter or a quote.
 const ANY_CHARACTER: char = '「';
@@ -30,6 +33,39 @@ pub(super) fn with_references(text: &str) -> impl Iterator<Item = (usize, usize,
         skip(&mut rest, length);
         Some((at, 1 + length, c))
     })
+}
+
+/// Returns a text in which no reference stands for a character that nobody would see: each is written
+/// as such a character itself would be.
+pub(super) fn without_hidden_references(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut seen = String::new();
+    let mut from = 0;
+    for (at, length, c) in with_references(text) {
+        let written = text.get(at..at + length).unwrap_or_default();
+        if !written.starts_with('&') || length == 1 || !may_be_hidden(c) {
+            continue;
+        }
+        let c = c.to_string();
+        let shown = visible_prose(&c);
+        if shown != c {
+            seen.push_str(text.get(from..at).unwrap_or_default());
+            seen.push_str(&shown);
+            from = at + length;
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    seen.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(seen)
+}
+
+/// Whether a character may be one that nobody sees. White space is seen as what it is.
+fn may_be_hidden(c: char) -> bool {
+    !c.is_ascii_graphic() && !c.is_whitespace()
 }
 
 /// Checks whether a text has tags or comments: what is shown of it then, and in which order, is

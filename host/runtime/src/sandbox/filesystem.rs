@@ -156,8 +156,9 @@ fn too_long(paths: &[&str]) -> Option<ErrorCode> {
         .then_some(ErrorCode::NameTooLong)
 }
 
-/// Makes a link, if its target is beside or below it: with `..` in the target, it would lead out of
-/// the grant once it is moved, for other programs that follow it.
+/// Makes a link, if its target is beside or below it, also where it leads through other links: with
+/// `..` in a target, it would lead out of the grant once it is moved, for other programs that follow
+/// it.
 async fn symlink_at<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     folder: Resource<Descriptor>,
@@ -169,8 +170,59 @@ async fn symlink_at<T: FilesystemState>(
     if !stays_below(&target) {
         return Ok(Err(ErrorCode::NotPermitted));
     }
+    let from = match dir(&mut store, &folder)? {
+        Ok(from) => from,
+        Err(code) => return Ok(Err(code)),
+    };
+    if from.perms.write_not_permitted() {
+        return Ok(Err(ErrorCode::NotPermitted));
+    }
+    let (link, led_to) = (path.clone(), target.clone());
+    let checked = tokio::task::spawn_blocking(move || {
+        let place = Place::open(&from.dir, &link)?;
+        check_way(place.parent, Path::new(&led_to), &mut 0)
+    });
+    if let Err(code) = checked.await? {
+        return Ok(Err(code));
+    }
     let mut filesystem = store.data_mut().filesystem();
     told(filesystem.symlink_at(folder, target, path).await)
+}
+
+/// Most links on the way of a link's target, as systems have it.
+const MAX_LINKS: u32 = 40;
+
+/// Checks that what is on the way of a link's target by now, from the folder of the link on, leads to
+/// nothing but what lies beside or below it.
+///
+/// # Errors
+/// It does not.
+fn check_way(mut folder: File, target: &Path, links: &mut u32) -> Answer<()> {
+    for name in target.components() {
+        let name = name.as_os_str().as_ref();
+        let Ok(found) = stat(&folder, name, FollowSymlinks::No) else {
+            // Nothing is there yet.
+            return Ok(());
+        };
+        if found.file_type().is_symlink() {
+            *links += 1;
+            let through = read_link_contents(&folder, name)?;
+            let is_below = through.to_str().is_some_and(stays_below);
+            if !is_below || *links > MAX_LINKS {
+                return Err(ErrorCode::NotPermitted);
+            }
+            check_way(folder.try_clone()?, &through, links)?;
+        }
+        match open_dir(&folder, name) {
+            Ok(next) => folder = next,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(ErrorCode::NotPermitted);
+            }
+            // It is the last one, or what leads nowhere.
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
 }
 
 /// Renames a file or a folder, or a link that cannot lead out from its new place.
@@ -232,7 +284,10 @@ async fn moved<T: FilesystemState>(
     let done = tokio::task::spawn_blocking(move || {
         let from = Place::open(&folder.dir, &path)?;
         let to = Place::open(&to.dir, &new)?;
-        from.check_movable()?;
+        let is_folder = from.check_movable()?;
+        if to.is_of_folder && !is_folder {
+            return Err(ErrorCode::NotDirectory);
+        }
         change(&from, &to).map_err(ErrorCode::from)
     });
     Ok(done.await?)
@@ -275,9 +330,11 @@ impl Place {
     /// Checks that what is there is no link that would lead elsewhere from another place: no guest
     /// makes such a link, but there may be one.
     ///
+    /// Returns whether it is a folder.
+    ///
     /// # Errors
     /// It is one, or nothing is there.
-    fn check_movable(&self) -> Answer<()> {
+    fn check_movable(&self) -> Answer<bool> {
         let name = Path::new(&self.name);
         let kind = stat(&self.parent, name, FollowSymlinks::No)?.file_type();
         if kind.is_symlink() {
@@ -290,7 +347,7 @@ impl Place {
         }
         match self.is_of_folder && !kind.is_dir() {
             true => Err(ErrorCode::NotDirectory),
-            false => Ok(()),
+            false => Ok(kind.is_dir()),
         }
     }
 }
@@ -540,6 +597,49 @@ mod tests {
         ] {
             assert_eq!(stays_below(target), stays, "{target}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_way_of_a_target_leads_through_no_link_that_leads_out() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::write(root.join("a/file"), "").unwrap();
+        for (target, link) in [
+            ("..", "a/up"),
+            ("/etc", "etc"),
+            ("a", "below"),
+            ("below/up", "chain"),
+            ("loop", "loop"),
+            ("nothing", "dangling"),
+        ] {
+            symlink(target, root.join(link)).unwrap();
+        }
+        for (target, is_fine) in [
+            ("a/file", true),
+            ("a/b/new/x", true),
+            ("new", true),
+            ("below/file", true),
+            ("a/file/x", true),
+            ("dangling/x", true),
+            ("a/up", false),
+            ("a/up/x", false),
+            ("below/up/x", false),
+            ("etc", false),
+            ("etc/passwd", false),
+            ("chain", false),
+            ("chain/x", false),
+        ] {
+            let dir = File::open(root).unwrap();
+            let checked = check_way(dir, Path::new(target), &mut 0);
+            assert_eq!(checked.is_ok(), is_fine, "{target}");
+        }
+        // It ends.
+        let looped = check_way(File::open(root).unwrap(), Path::new("loop/x"), &mut 0);
+        assert_eq!(looped, Err(ErrorCode::NotPermitted));
     }
 
     /// Another call of the guest's may exchange folders between a look at a link and its move.

@@ -8,6 +8,7 @@ use dormouse_catalog::Entry;
 use dormouse_config::edit::{Editor, component_table, upstream_table};
 use dormouse_policy::Grants;
 use dormouse_runtime::{NotOffered, Runtime};
+use dormouse_text::visible::visible_path;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
 
@@ -40,7 +41,7 @@ impl Plugin<'_> {
             let errors: String = errors.iter().map(|error| format!("\n{error}")).collect();
             bail!(
                 "`{}` is no plugin that works, so it is not added{errors}",
-                file.display()
+                visible_path(&file)
             );
         }
         for skipped in &entry.listing.skipped {
@@ -71,7 +72,10 @@ impl Plugin<'_> {
         let table = component_table(&file, (&grants, upstream))?;
         editor.add(name, table, self.replaces)?;
         grants::record(places, &grants)?;
-        output::say(&format!("added `{name}` to {}", places.config.display()));
+        output::say(&format!(
+            "added `{name}` to {}",
+            visible_path(&places.config)
+        ));
         let roster = Roster::open(places.clone())?;
         // What was read of it is not read again by the next host.
         roster.save();
@@ -125,13 +129,13 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
 /// Compiles and links a plugin ahead of its first call, as a check that it can be started. Returns
 /// its imports that end it where they are called.
 fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
-    let _progress = Progress::new(&format!("compiling {}", file.display()));
+    let _progress = Progress::new(&format!("compiling {}", visible_path(&file)));
     let limits = dormouse_config::load(&places.config)?.limits;
     let runtime = Runtime::new(places.cache.clone(), compile_command);
     runtime.set_limits(&limits);
     runtime
         .prepare(file)
-        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", file.display()))
+        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", visible_path(&file)))
 }
 
 /// Returns the configuration that grants a plugin the upstream that it requests.

@@ -9,7 +9,7 @@ use dormouse_config::discovery::itself;
 use dormouse_config::edit::{Editor, launch_table};
 use dormouse_launch::redaction::is_secret_name;
 use dormouse_launch::{Http, Launch, Secret, Stdio, is_header_byte};
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{visible_line, visible_path};
 
 use super::{misuse, warn_of_others};
 use crate::cli::{hosts, output};
@@ -69,7 +69,10 @@ impl Upstream<'_> {
         }
         let editor = Editor::new(&places.config)?;
         editor.add(name, launch_table(&launch), replaces)?;
-        output::say(&format!("added `{name}` to {}", places.config.display()));
+        output::say(&format!(
+            "added `{name}` to {}",
+            visible_path(&places.config)
+        ));
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;
         warn_of_others(&configured, name, places);
@@ -134,7 +137,7 @@ fn absolute(program: String) -> anyhow::Result<String> {
     path.map_err(|path| {
         anyhow::anyhow!(
             "`{}` is not UTF-8, which a configuration file has to be",
-            path.display()
+            visible_path(path.as_ref())
         )
     })
 }
@@ -143,7 +146,7 @@ fn absolute(program: String) -> anyhow::Result<String> {
 fn folder(path: PathBuf) -> anyhow::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     if !path.is_dir() {
-        bail!("there is no folder `{}`", path.display());
+        bail!("there is no folder `{}`", visible_path(&path));
     }
     Ok(path)
 }

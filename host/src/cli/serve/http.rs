@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _};
 use dormouse_config::units;
+use dormouse_text::visible::visible_path;
 use hyper::http::uri::Authority;
 
 use crate::cli::{Cli, output};
@@ -148,7 +149,7 @@ pub(super) fn say_token(token: Option<&Token>) {
         ));
         return;
     };
-    let file = file.display();
+    let file = visible_path(&file);
     if std::io::stderr().is_terminal() {
         let secret = token.expose();
         output::say(&format!(

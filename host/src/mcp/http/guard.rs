@@ -11,6 +11,7 @@ use std::net::IpAddr;
 
 use super::header::only;
 use super::token::Token;
+use dormouse_text::visible::visible_path;
 use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, StatusCode, Uri};
@@ -213,7 +214,7 @@ impl Guard {
         let file = || {
             let is_here = local.to_canonical().is_loopback() && is_asked_of_loopback(uri, headers);
             let file = token.file().filter(|_| is_here)?;
-            Some(file.display().to_string())
+            Some(visible_path(&file))
         };
         let sent = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken(file()))?;
         match sent.and_then(|sent| sent.split_once(' ')) {

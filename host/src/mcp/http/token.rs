@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use dormouse_catalog::open_regular_file;
 use dormouse_files::{ownership, paths};
+use dormouse_text::visible::visible_path;
 use subtle::ConstantTimeEq as _;
 
 /// Name of the file below Dormouse's data folder.
@@ -41,7 +42,7 @@ impl Token {
         }
         let file = data.join(FILE_NAME);
         make(data, &file)
-            .with_context(|| format!("no token can be kept in `{}`", file.display()))?;
+            .with_context(|| format!("no token can be kept in `{}`", visible_path(&file)))?;
         Self::read_own(&file, data)
     }
 
@@ -53,7 +54,7 @@ impl Token {
     pub fn renew(data: &Path) -> anyhow::Result<Self> {
         let file = data.join(FILE_NAME);
         let renewed = write_random(data).and_then(|made| Ok(made.persist(&file)?));
-        renewed.with_context(|| format!("no token can be kept in `{}`", file.display()))?;
+        renewed.with_context(|| format!("no token can be kept in `{}`", visible_path(&file)))?;
         Self::read_own(&file, data)
     }
 
@@ -74,7 +75,7 @@ impl Token {
     fn read_own(file: &Path, data: &Path) -> anyhow::Result<Self> {
         let token = Self::read(file)?;
         ownership::check(file, data)
-            .with_context(|| format!("the token file `{}` cannot be used", file.display()))?;
+            .with_context(|| format!("the token file `{}` cannot be used", visible_path(&file)))?;
         Ok(token)
     }
 
@@ -84,7 +85,7 @@ impl Token {
     /// The file cannot be read, is not its user's alone, could have been put there by others, or
     /// holds what cannot be sent in a header.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
-        let shown = file.display();
+        let shown = visible_path(&file);
         let text = read_private(file)
             .and_then(|text| {
                 // Whoever can put a link there chooses which file of the user's is read.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dormouse_launch::Wrong;
+use dormouse_text::visible::visible_path;
 
 /// Reason for which there is no login, for the user who wants it. Never says a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,7 +11,7 @@ pub enum Failure {
     /// The file with the login is out of reach.
     #[error(
         "the login in `{}` cannot be {what}: {why}\nhint: see to the file's permissions; if it is damaged, remove it and log in again",
-        file.display()
+        visible_path(&file)
     )]
     Store {
         /// The file.

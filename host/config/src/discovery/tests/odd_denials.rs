@@ -467,28 +467,49 @@ fn an_entry_of_a_projects_keeps_what_the_user_denies() {
         "home/.config/opencode/opencode.json",
         "project/opencode.json",
     ];
+    const SAME: &str = "[mcp_servers.srv]\ncommand = 'x'\n";
+    const SAYS_ON: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = true\n";
+    const ODD: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = 'false'\n";
+    const WRONG: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = false\nenv = 5\n";
+    const ALONE: &str = "[mcp_servers.srv]\ndisabled_tools = ['write']\n";
+    const TORN: &str = "[mcp_servers.srv]\ncommand = 'x'\ndisabled_tools = ['write'\n";
     for (client, files, of_user, of_project, expected) in [
         (Client::Codex, codex, ON, ON, "read write"),
         (Client::Codex, codex, OFF, ON, ""),
         (Client::Codex, codex, LESS, ON, "read"),
+        (Client::Codex, codex, OFF, SAME, ""),
+        (Client::Codex, codex, OFF, SAYS_ON, "read write"),
+        (Client::Codex, codex, LESS, SAME, "read"),
+        (Client::Codex, codex, ODD, ON, ""),
+        (Client::Codex, codex, WRONG, ON, ""),
+        (Client::Codex, codex, ALONE, ON, ""),
+        (Client::Codex, codex, TORN, ON, ""),
         (Client::OpenCode, opencode, OPENCODE_OFF, OPENCODE, ""),
         (Client::OpenCode, opencode, "{}", OPENCODE, "read write"),
     ] {
         let home = Home::empty();
         home.write(files[0], of_user);
         home.write(files[1], of_project);
-        let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+        // What another client of the user's has of the user's server changes nothing.
+        if of_project == ON {
+            home.write(
+                "home/.claude.json",
+                r#"{"mcpServers": {"q": {"command": "x"}}}"#,
+            );
+        }
+        let clients = [Client::ClaudeCode, client];
+        let discovery = discover_all(&home.around(), &clients, &Inputs::new());
         let merged = merge(&discovery, &|_| true);
-        let server = &merged.servers["srv"].server;
+        let mut servers = merged.servers.values().map(|choice| &choice.server);
+        let is_of_project = |scope: &Scope| matches!(scope, Scope::Project(_));
+        let server = servers
+            .find(|server| is_of_project(&server.origin.scope))
+            .unwrap();
         let filter = &server.bridge().unwrap().filter;
         let tools = ["read", "write"].into_iter();
         let shown: Vec<_> = tools
             .filter(|tool| server.enabled && filter.shows(tool))
             .collect();
         assert_eq!(shown.join(" "), expected, "{client} {of_user}");
-        // Who does not trust the project has what they have without it.
-        let own = merge(&discovery, &|origin| origin.scope == Scope::User);
-        let own = own.servers.get("srv").map(|own| own.server.enabled);
-        assert_ne!((of_user, own), (OFF, Some(true)));
     }
 }
