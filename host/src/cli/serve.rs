@@ -89,7 +89,7 @@ async fn serve_stdio(
     max_bodies: usize,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let streams = mcp::stdio::streams();
+    let streams = mcp::streams();
     let (roster, socket) = opened(places, &stop)?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     let ready = CancellationToken::new();

@@ -19,10 +19,12 @@ use tokio_util::sync::CancellationToken;
 use super::call_listener::Ask;
 use super::client;
 use super::client_connection::ClientConnection;
+use super::client_request::ClientRequest;
 use super::compatibility;
 use super::handler::Host;
 use super::in_flight_call::RunningCall;
 use super::level::{self, WantedLogs};
+use super::lifecycle::Terms;
 use super::original::Original;
 use super::peer_connection::PeerConnection;
 
@@ -91,6 +93,23 @@ impl<'a> Caller<'a> {
             connection: Some(Arc::new(connection)),
             aside: Mutex::new(begun),
             ..Self::of_answer(host, asked, capabilities, gone, None)
+        }
+    }
+
+    /// Makes the caller of a request on that connection.
+    pub(super) fn of_request(
+        host: &'a Host,
+        request: &ClientRequest,
+        terms: &Terms,
+        connection: Arc<dyn ClientConnection>,
+    ) -> Self {
+        let version = terms.version.as_ref().map(ProtocolVersion::as_str);
+        let asked = (version, &request.meta, request.original.clone());
+        let capabilities = terms.capabilities.clone();
+        Self {
+            id: Some(request.id.clone()),
+            connection: Some(connection),
+            ..Self::of_answer(host, asked, capabilities, request.cancel.clone(), None)
         }
     }
 

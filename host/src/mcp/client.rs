@@ -33,15 +33,12 @@ impl Client {
     /// The one that has said that in its handshake.
     pub(super) fn new(
         connection: Arc<dyn ClientConnection>,
-        said: Option<&InitializeRequestParams>,
+        said: &InitializeRequestParams,
         level: Arc<Level>,
         key: ClientKey,
     ) -> Arc<Self> {
-        let (mut capabilities, mut era) = (ClientCapabilities::default(), ClientEra::default());
-        if let Some(said) = said {
-            capabilities = able(said.capabilities.clone(), &said.protocol_version);
-            era = ClientEra::Handshake(said.protocol_version.as_str().to_owned());
-        }
+        let capabilities = able(said.capabilities.clone(), &said.protocol_version);
+        let era = ClientEra::Handshake(said.protocol_version.as_str().to_owned());
         Arc::new(Self {
             connection,
             declared: declared(&capabilities, &era),

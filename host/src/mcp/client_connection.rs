@@ -79,6 +79,13 @@ impl Notification {
             .with("data", data)
     }
 
+    /// That the answer to a question is not wanted any more.
+    pub(super) fn cancelled(question: &RequestId, reason: &str) -> Self {
+        Self::new("notifications/cancelled")
+            .with("requestId", json!(question))
+            .with("reason", reason)
+    }
+
     pub(super) fn tools_changed() -> Self {
         Self::new("notifications/tools/list_changed")
     }

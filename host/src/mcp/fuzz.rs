@@ -1,20 +1,23 @@
 //! Fuzz target of what agents send over stdio.
 
 use dormouse_jsonrpc::{Envelope, Line, MessageLimits};
-use rmcp::model::{JsonRpcMessage, RequestId};
+use rmcp::model::RequestId;
 
-use super::incoming::{Incoming, text};
+use super::message_room::TakenRoom;
+use super::stdio::incoming::{Incoming, text};
 
 /// Lines of agents: each request is answered under its own id, and no notification is.
 pub fn incoming(data: &[u8]) {
     let Some(Ok(line)) = text(Line::Whole(data.to_vec())) else {
         return;
     };
-    let read = Incoming::read(line.clone());
+    let read = Incoming::read(&line, &TakenRoom::default());
     let line = line.trim_start_matches('\u{feff}');
     let Ok(envelope) = Envelope::read(line, &MessageLimits::default()) else {
-        let is_kept = matches!(&read, Incoming::Message(message)
-            if !matches!(**message, JsonRpcMessage::Error(_)));
+        let is_kept = !matches!(
+            &read,
+            Incoming::Refused(..) | Incoming::Response(_, Err(_)) | Incoming::Nothing
+        );
         assert!(!is_kept, "what is no message was taken for one");
         return;
     };
@@ -31,11 +34,8 @@ pub fn incoming(data: &[u8]) {
                 "it is answered under another id"
             );
         }
-        Incoming::Message(message) => match *message {
-            JsonRpcMessage::Request(request) => assert_eq!(Some(request.id), id),
-            JsonRpcMessage::Response(response) => assert_eq!(Some(response.id), id),
-            JsonRpcMessage::Error(error) => assert_eq!(error.id, id),
-            JsonRpcMessage::Notification(_) => assert!(!is_request),
-        },
+        Incoming::Request(request) => assert_eq!(Some(request.id), id),
+        Incoming::Response(under, _) => assert_eq!(Some(under), id),
+        Incoming::Notification(_) => assert!(!is_request),
     }
 }

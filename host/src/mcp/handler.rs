@@ -4,32 +4,34 @@
     reason = "MCP's logging is deprecated since 2026-07-28, not gone"
 )]
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use dormouse_protocol::{Answer, ClientKey, SessionId};
+use futures::FutureExt as _;
 use rmcp::model::{
-    CancelledNotificationParam, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData,
-    Implementation, InitializeRequestParams, InitializeResult, RequestMetaObject,
+    DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
+    InitializeResult, LoggingLevel, ProtocolVersion, RequestId, RequestMetaObject,
     ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
     UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext};
-use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 use super::announce::{self, ChangeFeed, announce};
-use super::caller::{Caller, is_stateless};
+use super::caller::Caller;
 use super::client::Client;
+use super::client_connection::ClientConnection;
+use super::client_request::ClientRequest;
 use super::commands;
 use super::common::Common;
-use super::in_flight_call::RunningCall;
 use super::instructions;
 use super::level::{self, Level, WantedLogs};
+use super::lifecycle::{DISCOVER, negotiated};
 use super::listen;
 use super::pages::ReadPages;
-use super::peer_connection::PeerConnection;
 use super::resources::{Subscriptions, with_uri};
 use super::tools::ListedTools;
 use super::verbatim;
@@ -113,7 +115,7 @@ pub(super) fn ourselves() -> Implementation {
     Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse")
 }
 
-/// Returns the error of a request that rmcp does not understand: its parameters, if the era has
+/// Returns the error of a request that is not understood: its parameters, if the era has
 /// that method, or else its method.
 pub(super) fn misunderstood(method: &str, stateless: bool) -> ErrorData {
     let known: &[&str] = if stateless {
@@ -177,24 +179,6 @@ impl Host {
         }
     }
 
-    /// Answers a request that bypasses rmcp's types, or goes on with the call that was begun for
-    /// it.
-    pub(super) async fn answer_custom(
-        &self,
-        CustomRequest { method, params, .. }: CustomRequest,
-        context: &RequestContext<RoleServer>,
-        begun: Option<RunningCall>,
-    ) -> Result<CustomResult, ErrorData> {
-        let caller = Caller::of(self, context, begun);
-        let answered = if method == listen::METHOD && caller.stateless {
-            caller.check()?;
-            Box::pin(self.listen(params, &context.id, &caller)).await
-        } else {
-            self.answer(&method, params, &caller).await
-        };
-        answered.map(verbatim::folded)
-    }
-
     /// Returns the capabilities that some server has.
     fn capabilities(&self) -> ServerCapabilities {
         let snapshot = self.common.roster.snapshot();
@@ -221,102 +205,131 @@ impl Host {
     }
 }
 
-impl ServerHandler for Host {
-    fn get_info(&self) -> ServerConfig {
+impl Host {
+    /// Answers a request other than `initialize`.
+    pub(super) async fn dispatch(
+        &self,
+        request: ClientRequest,
+        caller: &Caller<'_>,
+    ) -> Result<Answer, ErrorData> {
+        let stateless = caller.stateless;
+        let done = || Answer::Made(json!({}));
+        let answered = match request.method.as_str() {
+            DISCOVER => self
+                .discover(&request.meta)
+                .map(|found| json!(found).into()),
+            "ping" if !stateless => Ok(done()),
+            "logging/setLevel" if !stateless => {
+                let asked: SetLevelRequestParams = with_params(&request)?;
+                self.set_level(asked.level).await;
+                Ok(done())
+            }
+            "resources/subscribe" if !stateless => {
+                let asked: SubscribeRequestParams = with_params(&request)?;
+                self.subscribe(asked.uri).await.map(|()| done())
+            }
+            "resources/unsubscribe" if !stateless => {
+                let asked: UnsubscribeRequestParams = with_params(&request)?;
+                self.unsubscribe(&asked.uri);
+                Ok(done())
+            }
+            listen::METHOD if stateless => {
+                caller.check()?;
+                let params = Some(request.params.into());
+                Box::pin(self.listen(params, &request.id, caller)).await
+            }
+            method => {
+                let params = Some(request.params.into());
+                self.answer(method, params, caller).await
+            }
+        };
+        answered.map_err(|mut error| {
+            // The newer era has no code of its own for that.
+            if stateless && error.code == ErrorCode::RESOURCE_NOT_FOUND {
+                error.code = ErrorCode::INVALID_PARAMS;
+            }
+            error
+        })
+    }
+
+    /// Whether the answer to a method is made of what servers have.
+    pub(super) fn is_of_servers(method: &str) -> bool {
+        matches!(
+            method,
+            "tools/list"
+                | "tools/call"
+                | "prompts/list"
+                | "prompts/get"
+                | "resources/list"
+                | "resources/templates/list"
+                | "resources/read"
+                | "completion/complete"
+        )
+    }
+
+    /// Returns the description of this server: its capabilities and instructions.
+    pub(super) fn info(&self) -> ServerConfig {
         ServerConfig::new(self.capabilities())
             .with_server_info(ourselves())
             .with_instructions(instructions::OWN)
     }
 
-    /// Answers a handshake. rmcp's own would keep the requested version, which matters for a second
-    /// handshake on the same connection.
-    async fn initialize(
-        &self,
-        mut request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        let mut result = self.negotiate_initialize(&request)?;
+    /// Answers a handshake.
+    pub(super) fn initialize(&self, asked: &InitializeRequestParams) -> InitializeResult {
+        let mut result = self.info();
+        result.protocol_version = negotiated(&asked.protocol_version);
         let snapshot = self.common.roster.snapshot();
-        let said = instructions::for_client(&snapshot, &request.client_info.name);
+        let said = instructions::for_client(&snapshot, &asked.client_info.name);
         result.instructions = Some(said);
-        request.protocol_version = result.protocol_version.clone();
-        context.peer.set_peer_info(request);
-        Ok(result)
+        result
     }
 
-    async fn discover(
-        &self,
-        context: RequestContext<RoleServer>,
-    ) -> Result<DiscoverResult, ErrorData> {
-        level::wanted(&context.meta)?;
-        let versions = self.supported_protocol_versions().into_owned();
-        let client = context.meta.get("io.modelcontextprotocol/clientInfo");
+    /// Tells a client without a handshake what this server is.
+    pub(super) fn discover(&self, meta: &RequestMetaObject) -> Result<DiscoverResult, ErrorData> {
+        level::wanted(meta)?;
+        let versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+        let client = meta.get("io.modelcontextprotocol/clientInfo");
         let client = client.and_then(|client| client.get("name")?.as_str());
         let snapshot = self.common.roster.snapshot();
         let said = instructions::for_client(&snapshot, client.unwrap_or_default());
-        let info = self.get_info().with_instructions(said);
+        let info = self.info().with_instructions(said);
         Ok(DiscoverResult::from_server_info(versions, info))
     }
 
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        self.answer_custom(request, &context, None).await
-    }
-
-    async fn set_level(
-        &self,
-        request: SetLevelRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let version = context.protocol_version();
-        if version.is_some_and(|version| is_stateless(version.as_str())) {
-            return Err(ErrorData::method_not_found::<
-                rmcp::model::SetLevelRequestMethod,
-            >());
-        }
-        self.level.set(level::of(request.level));
+    pub(super) async fn set_level(&self, level: LoggingLevel) {
+        self.level.set(level::of(level));
         // Before the answer: what comes next is logged at that level.
         if let Some(session) = self.session {
             self.common.roster.level_changed(session).await;
         }
-        Ok(())
     }
 
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    pub(super) async fn subscribe(&self, uri: String) -> Result<(), ErrorData> {
         let roster = &self.common.roster;
-        if commands::is_status(&request.uri) || instructions::is_one(&request.uri) {
+        if commands::is_status(&uri) || instructions::is_one(&uri) {
             let why = format!(
-                "of changes of `{}` nobody is told\nhint: read it again to see how it is",
-                request.uri
+                "of changes of `{uri}` nobody is told\nhint: read it again to see how it is"
             );
             return Err(ErrorData::invalid_params(why, None));
         }
-        if let Err(unresolved) = roster.resource(&request.uri) {
-            return Err(with_uri(unresolved.refusal(&request.uri), &request.uri));
+        if let Err(unresolved) = roster.resource(&uri) {
+            return Err(with_uri(unresolved.refusal(&uri), &uri));
         }
-        self.subscriptions.add(request.uri, roster)?.await;
+        self.subscriptions.add(uri, roster)?.await;
         Ok(())
     }
 
-    async fn unsubscribe(
+    pub(super) fn unsubscribe(&self, uri: &str) {
+        self.subscriptions.remove(uri);
+    }
+
+    /// Sends a client that has shaken hands every change of a list, unasked, and other notifications
+    /// that belong to none of its requests.
+    pub(super) fn initialized(
         &self,
-        request: UnsubscribeRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.subscriptions.remove(&request.uri);
-        Ok(())
-    }
-
-    /// Sends a legacy client every change of a list, unasked, and other notifications that belong
-    /// to none of its requests.
-    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        connection: Arc<dyn ClientConnection>,
+        said: &InitializeRequestParams,
+    ) {
         if self.ready.set(()).is_err() {
             return;
         }
@@ -326,9 +339,7 @@ impl ServerHandler for Host {
             Some(session) => ClientKey::Session(session),
             None => ClientKey::Name(String::new()),
         };
-        let connection = Arc::new(PeerConnection::new(&context.peer, None));
-        let said = context.peer.peer_info();
-        let client = Client::new(connection.clone(), said.as_deref(), self.level.clone(), key);
+        let client = Client::new(connection.clone(), said, self.level.clone(), key);
         if let Some(session) = self.session {
             roster.attend(session, client.clone());
         }
@@ -343,21 +354,55 @@ impl ServerHandler for Host {
         tokio::spawn(announce(news, audience, closed));
     }
 
-    /// Cancels a call that waits. rmcp cancels a running request itself; a request of the stateless
-    /// era that was answered with a question has ended for rmcp, but its call has not.
-    async fn on_cancelled(
-        &self,
-        cancelled: CancelledNotificationParam,
-        _context: NotificationContext<RoleServer>,
-    ) {
-        if let (Some(session), Some(id)) = (self.session, &cancelled.request_id) {
-            self.common.suspended_calls.cancel(session, id);
+    /// Cancels a call that waits: a request of the stateless era that was answered with a question has
+    /// ended, but its call has not.
+    pub(super) fn cancelled(&self, request: &RequestId) {
+        if let Some(session) = self.session {
+            self.common.suspended_calls.cancel(session, request);
         }
     }
 
-    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+    pub(super) fn roots_changed(&self) {
         if let Some(session) = self.session {
             self.common.roster.roots_changed(session);
         }
+    }
+}
+
+/// Returns the parameters of a request.
+///
+/// # Errors
+/// They are not those of its method.
+pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorData> {
+    let params = serde_json::from_value(request.params.clone().into());
+    params.map_err(|_| misunderstood(&request.method, false))
+}
+
+/// Returns the outcome of a request, also where it has panicked: it would never be answered.
+pub(super) async fn caught<T>(
+    id: &RequestId,
+    handled: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    AssertUnwindSafe(handled)
+        .catch_unwind()
+        .await
+        .unwrap_or_else(|_| {
+            tracing::error!(%id, "a request ended in a panic");
+            Err(ErrorData::internal_error(
+                "this request met a bug in dormouse; its log says more",
+                None,
+            ))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered() {
+        let answered = caught(&RequestId::Number(1), async { panic!("a bug") });
+        let error: Result<(), ErrorData> = answered.await;
+        assert_eq!(error.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
     }
 }

@@ -6,7 +6,6 @@
 
 use dormouse_protocol::Answer;
 use futures::future::join_all;
-use rmcp::ServerHandler as _;
 use rmcp::model::{
     ErrorData, RequestId, SubscriptionFilter, SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
@@ -42,7 +41,7 @@ impl Host {
         let params = serde_json::from_value(params.unwrap_or_default());
         let params: SubscriptionsListenRequestParams =
             params.map_err(|_| misunderstood(METHOD, true))?;
-        let info = self.get_info();
+        let info = self.info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| !commands::is_status(uri));

@@ -2,28 +2,21 @@
 
 use bytes::Bytes;
 use dormouse_jsonrpc::member;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Text of a request's message. rmcp hands on values, which cannot hold all that JSON can say; the
-/// parts that go to an upstream are taken from here.
+/// Text of a request's message. Values cannot hold all that JSON can say; the parts that go to an
+/// upstream are taken from here.
 #[derive(Clone, Default)]
 pub(super) struct Original(Bytes);
 
 impl Original {
-    /// Checks whether a request's text is kept: parts of it may go to an upstream, or be dropped by
-    /// rmcp as invalid.
+    /// Checks whether a request's text is kept: parts of it may go to an upstream.
     pub(super) fn is_kept_of(method: &str) -> bool {
-        matches!(method, "tools/call" | "prompts/get" | "resources/read") || is_list(method)
+        matches!(method, "tools/call" | "prompts/get" | "resources/read")
     }
 
     pub(super) fn new(message: impl Into<Bytes>) -> Self {
         Self(message.into())
-    }
-
-    /// Returns the parameters, if there are any.
-    pub(super) fn params(&self) -> Option<Value> {
-        serde_json::from_str(member(self.text()?, "params")?).ok()
     }
 
     /// Returns the text of a parameter that is an object.
@@ -38,11 +31,4 @@ impl Original {
         // Some clients put a byte order mark before it.
         Some(text.trim_start_matches('\u{feff}'))
     }
-}
-
-fn is_list(method: &str) -> bool {
-    matches!(
-        method,
-        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list"
-    )
 }

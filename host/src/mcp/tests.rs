@@ -2,7 +2,6 @@
 
 mod batch;
 mod eras;
-mod open_requests;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

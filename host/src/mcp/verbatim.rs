@@ -3,8 +3,7 @@
 //! A value cannot hold `1.10`, nor a number of thirty digits. So between the handler and the wire a
 //! text is *folded*: into a JSON string in place of a result (no result of MCP is a string), or
 //! into a member with a name of our own in place of the parameters of a question or the data of an
-//! error. Over stdio the messages are written and read here (see `wire`); over HTTP rmcp's output
-//! is unfolded on its way out, and its input is folded on its way in.
+//! error. rmcp's output is unfolded on its way out, and its input is folded on its way in.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,10 +11,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use dormouse_jsonrpc::{member, on_one_line};
 use dormouse_protocol::{Answer, Question};
-use rmcp::model::{
-    ClientResult, CustomRequest, CustomResult, JsonRpcMessage, JsonRpcResponse,
-    ServerJsonRpcMessage, ServerRequest, ServerResult,
-};
+use rmcp::model::{ClientResult, CustomRequest, CustomResult};
 use serde_json::{Value, json};
 
 /// Member that the parameters of a question and the data of an error are folded into.
@@ -45,13 +41,6 @@ pub(super) fn question(question: &Question) -> CustomRequest {
     CustomRequest::new(question.method(), Some(params))
 }
 
-/// Folds the result of a client's response. `text` is the whole message.
-pub(super) fn response(response: &mut JsonRpcResponse<ClientResult>, text: &str) {
-    if let Some(result) = member(text, "result") {
-        response.result = ClientResult::CustomResult(CustomResult(result.into()));
-    }
-}
-
 /// Folds the result of a client's response before rmcp has read it.
 pub(super) fn response_body(body: &Bytes) -> Bytes {
     let folded = || {
@@ -73,33 +62,6 @@ pub(super) fn answer(result: ClientResult) -> Result<Answer, String> {
         result => serde_json::to_value(result)
             .map(Answer::Made)
             .map_err(|error| error.to_string()),
-    }
-}
-
-/// Part of an outgoing message that is written as the text that it is.
-pub(super) enum Text<'a> {
-    Result(&'a str),
-    /// The parameters of a request of that method.
-    Params(&'a str, &'a str),
-}
-
-/// Returns the text that is folded into a message.
-pub(super) fn text(message: &ServerJsonRpcMessage) -> Option<Text<'_>> {
-    match message {
-        JsonRpcMessage::Response(response) => match &response.result {
-            ServerResult::CustomResult(CustomResult(Value::String(text))) => {
-                Some(Text::Result(text))
-            }
-            _ => None,
-        },
-        JsonRpcMessage::Request(request) => match &request.request {
-            ServerRequest::CustomRequest(asked) => {
-                let params = asked.params.as_ref()?.get(MEMBER)?;
-                Some(Text::Params(&asked.method, params.as_str()?))
-            }
-            _ => None,
-        },
-        _ => None,
     }
 }
 
@@ -152,7 +114,10 @@ fn value<'a>(object: &'a str, name: &str) -> Option<(Range<usize>, &'a str)> {
 #[cfg(test)]
 mod tests {
     use dormouse_protocol::Capability;
-    use rmcp::model::{GetMeta as _, NumberOrString, ProgressToken, RequestId};
+    use rmcp::model::{
+        GetMeta as _, JsonRpcResponse, NumberOrString, ProgressToken, RequestId,
+        ServerJsonRpcMessage, ServerRequest, ServerResult,
+    };
     use serde_json::value::RawValue;
 
     use super::*;
@@ -197,7 +162,6 @@ mod tests {
         let token = ProgressToken(NumberOrString::Number(1));
         asked.get_meta_mut().set_progress_token(token);
         let message = ServerJsonRpcMessage::request(asked, RequestId::Number(7));
-        assert!(matches!(text(&message), Some(Text::Params(_, ODD))));
         let folded = serde_json::to_string(&message).unwrap();
         let whole = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{}}}",
@@ -225,9 +189,6 @@ mod tests {
         let message = format!("{{\"jsonrpc\": \"2.0\", \"result\":{ODD} ,\"id\":7}}");
         let folded = response_body(&message.clone().into());
         let read: JsonRpcResponse<ClientResult> = serde_json::from_slice(&folded).unwrap();
-        assert_eq!(answer(read.result), Answer::read(ODD.to_owned()));
-        let mut read: JsonRpcResponse<ClientResult> = serde_json::from_str(&message).unwrap();
-        response(&mut read, &message);
         assert_eq!(answer(read.result), Answer::read(ODD.to_owned()));
         let error = Bytes::from("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{}}");
         assert_eq!(response_body(&error), error);

@@ -4,13 +4,12 @@
     reason = "what is deprecated since 2026-07-28 is there for legacy clients"
 )]
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyper::http::request::Parts;
 use rmcp::model::{
     CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
-    InitializeResult, JsonObject, ProtocolVersion, ServerConfig, SetLevelRequestParams,
+    InitializeResult, JsonObject, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
     SubscribeRequestParams, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
@@ -23,11 +22,16 @@ use super::bypass::MARK;
 use super::endpoint::SESSION;
 use super::fast_path::HandedOverCall;
 use super::sessions::{SessionInfo, Sessions, size};
+use crate::mcp::caller::{Caller, is_stateless};
 use crate::mcp::client::able;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
-use crate::mcp::service::caught;
+use crate::mcp::handler::caught;
+use crate::mcp::in_flight_call::RunningCall;
+use crate::mcp::listen;
+use crate::mcp::peer_connection::PeerConnection;
 use crate::mcp::session::Session;
+use crate::mcp::verbatim;
 use crate::roster::Roster;
 
 /// A legacy session, or a single request that rmcp answers. Everything that was kept for it is
@@ -82,6 +86,26 @@ impl Shared {
     }
 }
 
+impl Agent {
+    /// Answers a request that bypasses rmcp's types, or goes on with the call that was begun for
+    /// it.
+    async fn answer(
+        &self,
+        CustomRequest { method, params, .. }: CustomRequest,
+        context: &RequestContext<RoleServer>,
+        begun: Option<RunningCall>,
+    ) -> Result<CustomResult, ErrorData> {
+        let caller = Caller::of(&self.host, context, begun);
+        let answered = if method == listen::METHOD && caller.stateless {
+            caller.check()?;
+            Box::pin(self.host.listen(params, &context.id, &caller)).await
+        } else {
+            self.host.answer(&method, params, &caller).await
+        };
+        answered.map(verbatim::folded)
+    }
+}
+
 impl Drop for Agent {
     fn drop(&mut self) {
         self.host.closed.cancel();
@@ -108,11 +132,7 @@ fn schema(roster: &Roster, name: &str) -> Option<Arc<JsonObject>> {
 /// names, and the rest as rmcp understands it.
 impl ServerHandler for Agent {
     fn get_info(&self) -> ServerConfig {
-        self.host.get_info()
-    }
-
-    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        self.host.supported_protocol_versions()
+        self.host.info()
     }
 
     /// Gives rmcp a tool, so that it can check the headers of a call.
@@ -133,7 +153,7 @@ impl ServerHandler for Agent {
         let extensions = parts.map(|parts| &parts.extensions);
         let begun = extensions.and_then(|given| given.get::<HandedOverCall>()?.take());
         let place = extensions.and_then(|given| given.get::<Arc<AnswerPlace>>().cloned());
-        let answer = self.host.answer_custom(request, &context, begun);
+        let answer = self.answer(request, &context, begun);
         let answer = caught(&context.id, answer).await?;
         if let Some(place) = place {
             place.take(size(&answer.0)).map_err(NoAnswerRoom::error)?;
@@ -143,17 +163,20 @@ impl ServerHandler for Agent {
 
     async fn initialize(
         &self,
-        request: InitializeRequestParams,
+        mut request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.host.initialize(request, context).await
+        let result = self.host.initialize(&request);
+        request.protocol_version = result.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(result)
     }
 
     async fn discover(
         &self,
         context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        self.host.discover(context).await
+        self.host.discover(&context.meta)
     }
 
     async fn set_level(
@@ -161,7 +184,12 @@ impl ServerHandler for Agent {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.host.set_level(request, context).await
+        let version = context.protocol_version();
+        if version.is_some_and(|version| is_stateless(version.as_str())) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.host.set_level(request.level).await;
+        Ok(())
     }
 
     async fn subscribe(
@@ -169,23 +197,25 @@ impl ServerHandler for Agent {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let id = context.id.clone();
-        caught(&id, self.host.subscribe(request, context)).await
+        caught(&context.id, self.host.subscribe(request.uri)).await
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        context: RequestContext<RoleServer>,
+        _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let id = context.id.clone();
-        caught(&id, self.host.unsubscribe(request, context)).await
+        self.host.unsubscribe(&request.uri);
+        Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let parts = context.extensions.get::<Parts>();
         let session = parts.and_then(|parts| parts.headers.get(SESSION)?.to_str().ok());
-        if let Some((session, client)) = session.zip(context.peer.peer_info()) {
+        let Some(client) = context.peer.peer_info() else {
+            return;
+        };
+        if let Some(session) = session {
             let known = SessionInfo {
                 host: self.host.clone(),
                 version: client.protocol_version.clone(),
@@ -193,10 +223,11 @@ impl ServerHandler for Agent {
             };
             self.sessions.know(session, known);
         }
-        self.host.on_initialized(context).await;
+        let connection = Arc::new(PeerConnection::new(&context.peer, None));
+        self.host.initialized(connection, &client);
     }
 
-    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        self.host.on_roots_list_changed(context).await;
+    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+        self.host.roots_changed();
     }
 }

@@ -17,7 +17,7 @@ use super::answer::{self, Body, Response};
 use super::connections::Connection;
 use super::endpoint::{Endpoint, session};
 use super::message::{self, Kind};
-use crate::mcp::batch::MAX_MESSAGES;
+use crate::mcp::stdio::MAX_BATCH_MESSAGES;
 
 /// Most messages of a batch that are begun at once.
 const AT_ONCE: usize = 16;
@@ -45,10 +45,10 @@ impl Endpoint {
         if version != Some(ProtocolVersion::V_2025_03_26) {
             return None;
         }
-        let found = items(text, MAX_MESSAGES).ok()?;
+        let found = items(text, MAX_BATCH_MESSAGES).ok()?;
         if found.items.is_empty() || found.left_out > 0 {
             let why = format!(
-                "a batch has at least one message, and at most {MAX_MESSAGES}, not {}",
+                "a batch has at least one message, and at most {MAX_BATCH_MESSAGES}, not {}",
                 found.items.len() + found.left_out
             );
             let refused = refused(None, ErrorData::invalid_request(why, None));

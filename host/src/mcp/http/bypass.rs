@@ -64,6 +64,7 @@ mod tests {
     use super::super::message;
     use super::super::repeated::{NAME, VERSION};
     use super::*;
+    use crate::mcp::request_params;
 
     type Lines<'a> = &'a [(&'static str, &'a str)];
 
@@ -81,7 +82,7 @@ mod tests {
             }});
             (name == "annotated").then(|| Arc::new(schema.as_object().unwrap().clone()))
         };
-        let params = message::params(body.get(message.params.clone()).unwrap()).unwrap();
+        let params = request_params::read(body.get(message.params.clone()).unwrap()).unwrap();
         let ordered = |method| repeated::are_in_order(method, &params, &headers, schema);
         let body = match &message.kind {
             Kind::Request { method, .. } if is_concerned(method, &headers) && ordered(method) => {

@@ -38,6 +38,7 @@ use crate::mcp::client_log;
 use crate::mcp::listen;
 use crate::mcp::message_room::NoRoom;
 use crate::mcp::original::Original;
+use crate::mcp::request_params;
 use crate::mcp::verbatim;
 
 /// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
@@ -187,8 +188,8 @@ impl Endpoint {
                 held._running = Some(tracker.token());
                 let schema = |name: &str| self.shared.schema(name);
                 let concerned = bypass::is_concerned(method, &parts.headers);
-                let params =
-                    concerned.then(|| without_blocking(params.len(), || message::params(params)));
+                let params = concerned
+                    .then(|| without_blocking(params.len(), || request_params::read(params)));
                 let params = params.transpose();
                 let params = params.map_err(|error| refused_request(id, error))?;
                 if let Some(params) = params

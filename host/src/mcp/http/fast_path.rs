@@ -31,10 +31,10 @@ use super::header::only;
 use super::repeated::VERSION;
 use super::sessions::{ClaimedRequestId, SessionInfo};
 use crate::mcp::caller::Caller;
+use crate::mcp::handler::caught;
 use crate::mcp::in_flight_call::RunningCall;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
-use crate::mcp::service::caught;
 
 /// Time that a client of the era with sessions waits for a stream of events, where there is no
 /// notification and no question before the answer. Until then it cannot come back for an answer

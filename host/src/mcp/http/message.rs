@@ -1,14 +1,10 @@
 //! Reading of a message's outer members, and of as few inner ones as possible.
 
-use std::fmt;
 use std::ops::Range;
 
 use dormouse_jsonrpc::{self as jsonrpc, Envelope, MessageError, MessageLimits, Unreadable};
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::map::Entry;
-use serde_json::{Map, Value};
+use serde::Deserialize;
 
 /// Parts of a message that have to be known to pass it on.
 #[derive(Debug)]
@@ -30,38 +26,6 @@ pub(super) enum Kind {
     Cancelled(RequestId),
     Notification,
     Response,
-}
-
-/// Parameters, each of which is there once: with two of one name it would be open which one the
-/// headers repeat.
-struct Params(Map<String, Value>);
-
-impl<'de> Deserialize<'de> for Params {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Params;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Params, A::Error> {
-                let mut params = Map::new();
-                while let Some((name, value)) = all.next_entry::<String, Value>()? {
-                    match params.entry(name) {
-                        Entry::Vacant(place) => place.insert(value),
-                        Entry::Occupied(there) => {
-                            let twice = format!("`{}` is there twice", there.key());
-                            return Err(serde::de::Error::custom(twice));
-                        }
-                    };
-                }
-                Ok(Params(params))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
 }
 
 /// Reads a message.
@@ -147,25 +111,6 @@ fn cancelled(params: Option<&str>) -> Kind {
 fn place(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + part.len()
-}
-
-/// The parameters of a request.
-///
-/// # Errors
-/// The parameters are invalid.
-pub(super) fn params(text: &[u8]) -> Result<Map<String, Value>, ErrorData> {
-    let refuse = |why: String| Err(ErrorData::invalid_params(why, None));
-    let params = match text {
-        b"" | b"null" => Map::new(),
-        text => match serde_json::from_slice(text) {
-            Ok(Params(params)) => params,
-            Err(error) => return refuse(format!("`params` cannot be read: {error}")),
-        },
-    };
-    match params.get("_meta") {
-        None | Some(Value::Object(_)) => Ok(params),
-        Some(meta) => refuse(format!("`_meta` has to be an object, and is `{meta}`")),
-    }
 }
 
 #[cfg(test)]

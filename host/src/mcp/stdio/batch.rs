@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dormouse_jsonrpc::{INVALID_REQUEST, items};
 use parking_lot::Mutex;
 use rmcp::ErrorData;
-use rmcp::model::{JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{ProtocolVersion, RequestId};
 
-use super::client_log;
+use crate::mcp::client_log;
 
 /// Most messages of a batch.
-pub(super) const MAX_MESSAGES: usize = 1000;
+pub(in crate::mcp) const MAX_BATCH_MESSAGES: usize = 1000;
 
 /// Most bytes of the answers to one batch. Behind as many, the others are errors that say so.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
@@ -92,14 +92,10 @@ impl Batch {
 }
 
 impl Batches {
-    /// Notes the version in a message on its way out.
-    pub(super) fn agreed(&self, message: &ServerJsonRpcMessage) {
-        if let JsonRpcMessage::Response(response) = message
-            && let ServerResult::InitializeResult(result) = &response.result
-        {
-            let taken = result.protocol_version == ProtocolVersion::V_2025_03_26;
-            self.taken.store(taken, Ordering::Relaxed);
-        }
+    /// Notes the version that was agreed on.
+    pub(super) fn agreed(&self, version: &ProtocolVersion) {
+        let taken = *version == ProtocolVersion::V_2025_03_26;
+        self.taken.store(taken, Ordering::Relaxed);
     }
 
     /// Returns the messages of a batch, if a line is one.
@@ -108,14 +104,14 @@ impl Batches {
     /// There are too many of them.
     pub(super) fn messages(&self, line: &str) -> Option<Result<Vec<String>, ErrorData>> {
         let may_be = self.taken.load(Ordering::Relaxed) && line.trim_start().starts_with('[');
-        let found = may_be.then(|| items(line, MAX_MESSAGES).ok())??;
+        let found = may_be.then(|| items(line, MAX_BATCH_MESSAGES).ok())??;
         // JSON-RPC has none without messages.
         if found.items.is_empty() {
             return None;
         }
         if found.left_out > 0 {
             let messages = found.items.len() + found.left_out;
-            let why = format!("a batch has at most {MAX_MESSAGES} messages, not {messages}");
+            let why = format!("a batch has at most {MAX_BATCH_MESSAGES} messages, not {messages}");
             return Some(Err(ErrorData::invalid_request(why, None)));
         }
         Some(Ok(found.items.into_iter().map(str::to_owned).collect()))
@@ -137,15 +133,9 @@ impl Batches {
         line
     }
 
-    /// The request of a batch that a message answers.
-    pub(super) fn request(&self, message: &ServerJsonRpcMessage) -> Option<RequestId> {
-        let id = match message {
-            JsonRpcMessage::Response(response) => &response.id,
-            JsonRpcMessage::Error(error) => error.id.as_ref()?,
-            _ => return None,
-        };
-        let is_asked = self.waiting.lock().requests.contains_key(id);
-        is_asked.then(|| id.clone())
+    /// Whether a request came in a batch whose answers are not all there yet.
+    pub(super) fn has(&self, request: &RequestId) -> bool {
+        self.waiting.lock().requests.contains_key(request)
     }
 
     /// Keeps the answer to a request, or notes that there will be none. Returns the line of all

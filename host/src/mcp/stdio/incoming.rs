@@ -1,31 +1,57 @@
 //! Messages in an agent's lines.
 
-use dormouse_jsonrpc::{Envelope, Line, MessageError, MessageLimits, Unreadable};
+use dormouse_jsonrpc::{
+    self as jsonrpc, Envelope, Line, Message, MessageError, MessageLimits, Unreadable,
+};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, JsonRpcMessage, RequestId};
-use serde_json::Value;
+use rmcp::model::RequestId;
 
-use super::client_log;
-use super::message_room::{NoRoom, TakenRoom};
-use super::original::Original;
-use super::verbatim;
+use crate::mcp::client_log;
+use crate::mcp::client_request::ClientRequest;
+use crate::mcp::message_room::{NoRoom, TakenRoom};
 
-/// Longest line that is read, in bytes, as in rmcp's own transports.
-pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
+/// Longest line that is read, in bytes.
+pub(in crate::mcp) const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Message in a line.
-pub(super) enum Incoming {
-    Message(Box<ClientJsonRpcMessage>),
+pub(in crate::mcp) enum Incoming {
+    Request(Box<ClientRequest>),
+    Notification(IncomingNotification),
+    /// The answer to a question; with the text of its result, or the error.
+    Response(RequestId, Result<String, ErrorData>),
     /// The line has no usable message; with the id of the answer, and the error in it.
     Refused(Option<RequestId>, ErrorData),
     Nothing,
+}
+
+/// Notifications of clients that have an effect.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::mcp) enum IncomingNotification {
+    Initialized,
+    /// A request is cancelled.
+    Cancelled(RequestId),
+    RootsChanged,
+}
+
+impl IncomingNotification {
+    fn read(method: &str, params: Option<&str>) -> Option<Self> {
+        match method {
+            "notifications/initialized" => Some(Self::Initialized),
+            "notifications/cancelled" => {
+                let id = jsonrpc::member(params?, "requestId")?;
+                serde_json::from_str(id).ok().map(Self::Cancelled)
+            }
+            "notifications/roots/list_changed" => Some(Self::RootsChanged),
+            _ => None,
+        }
+    }
 }
 
 /// Returns the text of a line; none at the end of the input.
 ///
 /// # Errors
 /// The line is too long or not UTF-8; with the error to answer.
-pub(super) fn text(line: Line) -> Option<Result<String, ErrorData>> {
+pub(in crate::mcp) fn text(line: Line) -> Option<Result<String, ErrorData>> {
     let line = match line {
         Line::Whole(line) | Line::Unfinished(line) => line,
         Line::TooLong(_) => {
@@ -44,23 +70,48 @@ pub(super) fn text(line: Line) -> Option<Result<String, ErrorData>> {
 }
 
 impl Incoming {
-    pub(super) fn read(line: String) -> Self {
-        let (text, envelope) = match Self::envelope(&line) {
+    /// Reads a line whose message has that room.
+    pub(in crate::mcp) fn read(line: &str, room: &TakenRoom) -> Self {
+        let (text, envelope) = match Self::envelope(line) {
             Ok(read) => read,
             Err(done) => return *done,
         };
-        let Ok(mut message) = serde_json::from_str::<ClientJsonRpcMessage>(text) else {
-            return refuse(&envelope, text);
-        };
-        match &mut message {
-            JsonRpcMessage::Request(request) if Original::is_kept_of(request.request.method()) => {
-                let original = Original::new(line);
-                request.request.extensions_mut().insert(original);
+        match envelope.message() {
+            Ok(Message::Request { id, method, params }) => {
+                let Some(id) = id_of(&id) else {
+                    let why = MessageError::BadId.to_string();
+                    return Self::Refused(None, ErrorData::invalid_request(why, None));
+                };
+                let read = ClientRequest::read((id.clone(), &method), params, text, room);
+                match read {
+                    Ok(request) => Self::Request(Box::new(request)),
+                    // What no value can hold is no message.
+                    Err(error) => {
+                        let why = error.message;
+                        Self::Refused(Some(id), ErrorData::invalid_request(why, None))
+                    }
+                }
             }
-            JsonRpcMessage::Response(response) => verbatim::response(response, text),
-            _ => {}
+            Ok(Message::Notification { method, params }) => {
+                match IncomingNotification::read(&method, params) {
+                    Some(notification) => Self::Notification(notification),
+                    None => Self::Nothing,
+                }
+            }
+            Ok(Message::Response { id, outcome }) => {
+                let Some(id) = id.as_ref().and_then(id_of) else {
+                    tracing::debug!("an answer that belongs to no question was dropped");
+                    return Self::Nothing;
+                };
+                let outcome = outcome.map(str::to_owned).map_err(|error| {
+                    serde_json::from_str(error).unwrap_or_else(|_| {
+                        ErrorData::internal_error("its error is not one of JSON-RPC", None)
+                    })
+                });
+                Self::Response(id, outcome)
+            }
+            Err(unreadable) => Self::unreadable(*unreadable),
         }
-        Self::Message(Box::new(message))
     }
 
     /// Returns the text of a line and the members that every message has, or else the treatment of
@@ -76,36 +127,15 @@ impl Incoming {
     }
 
     /// Returns the treatment of a message for which there is no room. Its values are not built.
-    pub(super) fn refused(line: &str, no_room: NoRoom) -> Self {
+    pub(in crate::mcp) fn refused(line: &str, no_room: NoRoom) -> Self {
         let envelope = match Self::envelope(line) {
             Ok((_, envelope)) => envelope,
             Err(done) => return *done,
         };
         let has_method = envelope.method.is_some();
-        let id = envelope.id.as_ref();
-        let is_notification = has_method && id.is_none();
-        let id = id.and_then(|id| serde_json::from_str(id.as_str()).ok());
+        let is_notification = has_method && envelope.id.is_none();
+        let id = envelope.id.as_ref().and_then(id_of);
         answered(id, is_notification, has_method, no_room.error())
-    }
-
-    /// Makes a message keep its room until it was dealt with.
-    pub(super) fn keep(&mut self, room: &TakenRoom) {
-        let Self::Message(message) = self else {
-            return;
-        };
-        match &mut **message {
-            JsonRpcMessage::Request(request) => {
-                request.request.extensions_mut().insert(room.clone());
-            }
-            JsonRpcMessage::Notification(notification) => {
-                notification
-                    .notification
-                    .extensions_mut()
-                    .insert(room.clone());
-            }
-            // Kept by whoever has asked alone, and only so many have.
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
-        }
     }
 
     /// Answers a text that is no message, or beyond a limit: the client that waits for an answer is
@@ -123,16 +153,14 @@ impl Incoming {
             MessageError::NotJson(_) => ErrorData::parse_error(why, None),
             _ => ErrorData::invalid_request(why, None),
         };
-        let id = message
-            .id
-            .and_then(|id| serde_json::from_str(id.as_str()).ok());
-        answered(
-            id,
-            message.has_method && !message.has_id,
-            message.has_method,
-            error,
-        )
+        let id = message.id.as_ref().and_then(id_of);
+        let is_notification = message.has_method && !message.has_id;
+        answered(id, is_notification, message.has_method, error)
     }
+}
+
+fn id_of(id: &jsonrpc::RequestId<'_>) -> Option<RequestId> {
+    serde_json::from_str(id.as_str()).ok()
 }
 
 /// Returns the treatment of a refused message.
@@ -146,35 +174,8 @@ fn answered(
         // Nobody waits for an answer to one.
         _ if is_notification => Incoming::Nothing,
         // An answer: whoever has asked is told that there is none.
-        Some(id) if !has_method => {
-            Incoming::Message(Box::new(ClientJsonRpcMessage::error(error, Some(id))))
-        }
+        Some(id) if !has_method => Incoming::Response(id, Err(error)),
         id => Incoming::Refused(id, error),
-    }
-}
-
-/// Returns the treatment of JSON that rmcp cannot read.
-fn refuse(envelope: &Envelope<'_>, text: &str) -> Incoming {
-    let has_method = envelope.method.is_some();
-    let id = envelope.id.as_ref();
-    let is_notification = has_method && id.is_none();
-    let id = id.and_then(|id| serde_json::from_str(id.as_str()).ok());
-    match serde_json::from_str::<Value>(text) {
-        Ok(_) if is_notification => {
-            tracing::debug!("a notification that makes no sense was dropped");
-            Incoming::Nothing
-        }
-        Ok(_) => {
-            let message = "this is not a JSON-RPC 2.0 message of MCP";
-            Incoming::Refused(id, ErrorData::invalid_request(message, None))
-        }
-        // No value can hold it, because it has a number that is too large.
-        Err(error) => {
-            client_log::warn(&format!("a message cannot be read: {error}"));
-            let why = format!("this message cannot be read: {error}");
-            let error = ErrorData::invalid_request(why, None);
-            answered(id, is_notification, has_method, error)
-        }
     }
 }
 
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Incoming {
-        Incoming::read(text.to_owned())
+        Incoming::read(text, &TakenRoom::default())
     }
 
     fn nested(depth: usize) -> String {
@@ -195,8 +196,7 @@ mod tests {
     fn refused(text: &str) -> (Option<RequestId>, i32) {
         match read(text) {
             Incoming::Refused(id, error) => (id, error.code.0),
-            Incoming::Message(message) => panic!("{message:?}"),
-            Incoming::Nothing => panic!("nothing"),
+            _ => panic!("{text} is not refused"),
         }
     }
 
@@ -221,13 +221,10 @@ mod tests {
             "{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}}",
             nested(200)
         );
-        let Incoming::Message(message) = read(&answer) else {
-            panic!("no message");
+        let Incoming::Response(id, Err(_)) = read(&answer) else {
+            panic!("no error");
         };
-        assert!(
-            matches!(&*message, JsonRpcMessage::Error(error) if error.id == seven),
-            "{message:?}"
-        );
+        assert_eq!(Some(id), seven);
         assert_eq!(refused(&nested(200)[1..]), (None, -32700));
     }
 
@@ -260,7 +257,7 @@ mod tests {
             )
         };
         dormouse_tests::growth::is_linear("`_meta` of a request", 5_000, meta, |text| {
-            assert!(matches!(read(text), Incoming::Message(_)));
+            assert!(matches!(read(text), Incoming::Request(_)));
         });
     }
 }

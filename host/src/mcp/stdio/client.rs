@@ -1,0 +1,234 @@
+//! Client at the other end of stdio: what is sent to it, and what it has been asked.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+
+use dormouse_protocol::{Answer, AskError, Question};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use rmcp::model::{ErrorData, RequestId};
+use tokio::io::AsyncWrite;
+use tokio::sync::{Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::backlog::{Backlog, Counted};
+use super::batch::Batches;
+use super::in_flight::InFlightRequests;
+use super::output::{OutgoingLine, Output};
+use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
+use crate::mcp::client_log;
+
+/// Most answers to texts that are no messages that may wait to be written.
+const REFUSALS: usize = 64;
+
+/// Outcome of a question: the text of its result, or the client's error.
+type Outcome = Result<String, ErrorData>;
+
+/// Client at the other end of stdio.
+pub(super) struct StdioClient<W> {
+    me: Weak<Self>,
+    output: Output<Counted<W>>,
+    /// Messages that were sent and are not written yet.
+    pub(super) backlog: Arc<Backlog>,
+    /// Requests that have no answer yet.
+    pub(super) in_flight: InFlightRequests,
+    /// Requests that came together in batches.
+    pub(super) batches: Batches,
+    /// Questions that the client has not answered yet.
+    questions: Mutex<HashMap<RequestId, oneshot::Sender<Outcome>>>,
+    /// Id of the next question.
+    next: AtomicI64,
+    /// Lines that are on their way out.
+    writing: TaskTracker,
+    /// Places for answers to invalid texts that wait to be written.
+    refusals: Arc<Semaphore>,
+    /// Cancelled when the first answer about tools has gone out.
+    ready: CancellationToken,
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
+    pub(super) fn new(output: W, ready: CancellationToken) -> Arc<Self> {
+        let backlog = Arc::<Backlog>::default();
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            output: Output::new(Counted::new(output, Arc::clone(&backlog))),
+            backlog,
+            in_flight: InFlightRequests::default(),
+            batches: Batches::default(),
+            questions: Mutex::default(),
+            next: AtomicI64::new(0),
+            writing: TaskTracker::new(),
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
+            ready,
+        })
+    }
+
+    /// Sends the answer to a request, unless the client has cancelled that.
+    pub(super) async fn answer(&self, id: &RequestId, answered: Result<Answer, ErrorData>) {
+        let _writing = self.writing.token();
+        if !self.in_flight.end(id) {
+            return;
+        }
+        let in_batch = self.batches.has(id);
+        let mut line = match answered {
+            Ok(answer) => OutgoingLine::result(id, answer.into_text()),
+            Err(error) => OutgoingLine::error(Some(id), error),
+        };
+        if self.backlog.has_no_room_for(line.len()) {
+            line = OutgoingLine::error(Some(id), unread());
+            client_log::warn(
+                "long results are not sent, because the client does not read those that are there",
+            );
+        }
+        match in_batch {
+            false => self.write(line).await,
+            true => {
+                if let Some(line) = self.batches.ended(id, Some(line.json())) {
+                    self.write(line.into()).await;
+                }
+            }
+        }
+    }
+
+    /// Notes that the client has got the first answer about what servers have.
+    pub(super) fn is_ready(&self) {
+        self.ready.cancel();
+    }
+
+    async fn write(&self, line: OutgoingLine) {
+        let _waiting = self.backlog.add(line.len());
+        if let Err(error) = self.output.write(line).await {
+            tracing::debug!("an answer could not be sent: {error}");
+        }
+    }
+
+    /// Sends a line, all of it also where nobody waits for that any more: half a line would be taken
+    /// for the beginning of the next.
+    async fn send(&self, line: OutgoingLine) -> Result<(), Disconnected> {
+        let me = self.me.upgrade().ok_or(Disconnected)?;
+        let waiting = self.backlog.add(line.len());
+        let sent = tokio::spawn(async move {
+            let _held = (me.writing.token(), waiting);
+            me.output.write(line).await
+        });
+        match sent.await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Disconnected),
+        }
+    }
+
+    /// Answers an invalid text.
+    pub(super) fn refuse(&self, id: Option<&RequestId>, error: ErrorData) {
+        self.say(OutgoingLine::error(id, error).text());
+    }
+
+    /// Writes a line that answers no request.
+    pub(super) fn say(&self, line: Vec<u8>) {
+        // Whoever sends nonsense and does not read is told of some of it.
+        let Ok(place) = self.refusals.clone().try_acquire_owned() else {
+            return;
+        };
+        let Some(me) = self.me.upgrade() else {
+            return;
+        };
+        let waiting = self.backlog.add(line.len());
+        tokio::spawn(async move {
+            let _held = (place, waiting, me.writing.token());
+            if let Err(error) = me.output.write(line.into()).await {
+                tracing::debug!("an answer could not be sent: {error}");
+            }
+        });
+    }
+
+    /// Cancels a request of the client's, which gets no answer.
+    pub(super) fn cancel(&self, id: &RequestId) {
+        self.in_flight.cancel(id);
+        if let Some(line) = self.batches.ended(id, None) {
+            self.say(line);
+        }
+    }
+
+    /// Passes on the client's answer to a question.
+    pub(super) fn answered(&self, id: &RequestId, outcome: Outcome) {
+        let waiting = self.questions.lock().remove(id);
+        // Nobody may wait for it any more.
+        let _ = waiting.map(|waiting| waiting.send(outcome));
+    }
+
+    /// Waits until all requests are answered, and all that was sent is written.
+    pub(super) async fn settled(&self) {
+        self.in_flight.all_ended().await;
+        self.writing.close();
+        self.writing.wait().await;
+    }
+
+    /// Ends the output, and all questions.
+    pub(super) async fn close(&self) {
+        self.questions.lock().clear();
+        if let Err(error) = self.output.close().await {
+            tracing::debug!("the output could not be closed: {error}");
+        }
+    }
+}
+
+/// Returns the error that replaces a long result while too many wait to be read.
+fn unread() -> ErrorData {
+    let why = "too many long results wait to be read by this client\n\
+               hint: read those that are there, and ask again";
+    ErrorData::internal_error(why, None)
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> ClientConnection for StdioClient<W> {
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
+        let sent = self.send(OutgoingLine::notification(notification));
+        sent.boxed()
+    }
+
+    fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
+        async move {
+            let id = RequestId::Number(self.next.fetch_add(1, Ordering::Relaxed));
+            let line = OutgoingLine::request(&id, question.method(), question.to_text());
+            let (waiting, outcome) = oneshot::channel();
+            self.questions.lock().insert(id.clone(), waiting);
+            let mut unanswered = UnansweredQuestion {
+                client: self.me.clone(),
+                id: Some(id),
+            };
+            let gone = |error: Disconnected| AskError::Failed(error.to_string());
+            self.send(line).await.map_err(gone)?;
+            let outcome = outcome.await;
+            unanswered.id = None;
+            let text = outcome.map_err(|_| gone(Disconnected))?.map_err(|error| {
+                AskError::Failed(format!(
+                    "the client refuses `{}`: {}",
+                    question.method(),
+                    error.message
+                ))
+            })?;
+            Answer::read(text).map_err(AskError::Failed)
+        }
+        .boxed()
+    }
+}
+
+/// Tells a client that its answer is not wanted any more, when dropped too early.
+struct UnansweredQuestion<W: AsyncWrite + Send + Unpin + 'static> {
+    client: Weak<StdioClient<W>>,
+    id: Option<RequestId>,
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Drop for UnansweredQuestion<W> {
+    fn drop(&mut self) {
+        if let (Some(client), Some(id)) = (self.client.upgrade(), self.id.take()) {
+            client.questions.lock().remove(&id);
+            let reason = "nobody waits for the answer any more";
+            tokio::spawn(async move {
+                // A client that has gone needs no telling.
+                let _ = client.notify(Notification::cancelled(&id, reason)).await;
+            });
+        }
+    }
+}
