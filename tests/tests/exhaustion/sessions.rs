@@ -1,6 +1,6 @@
 //! One client that opens sessions, or leaves questions open, without end.
 
-use dormouse_tests::http::{Request, Session};
+use dormouse_tests::http::{Answer, Request, Session};
 use dormouse_tests::wire;
 use serde_json::Value;
 
@@ -140,6 +140,35 @@ fn questions_to_one_client_keep_no_other_from_being_asked() {
     assert_eq!(asked("other")["resultType"], "input_required");
     // Those that wait keep their instances.
     processes::gives_back(server.pid(), before + QUESTIONS_KIB).unwrap();
+}
+
+/// Each session is a client of its own: none of its requests says the client's name.
+#[test]
+fn questions_to_one_session_keep_no_other_from_being_asked() {
+    let home = Home::new().unwrap();
+    let asker = artifacts::guest("asker").unwrap();
+    home.server_with("asker", &asker, "[servers.asker.limits]\nquestions = 2")
+        .unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let able = json!({ "elicitation": { "form": {} } });
+    let [greedy, other] = [(); 2].map(|()| Session::open_able(&server, able.clone()).unwrap());
+    let greet = |session: &Session, id| {
+        let call = json!({ "name": "asker__greet", "arguments": {} });
+        let call = session.request(id, "tools/call", call);
+        server.ask(&call).unwrap()
+    };
+    let is_asked = |answer: &mut Answer| {
+        let first = std::iter::from_fn(|| answer.event().unwrap());
+        let mut messages = first.map(|(_, message)| message);
+        messages.any(|message| message["method"] == "elicitation/create")
+    };
+    let mut waiting: Vec<_> = (1..=2).map(|id| greet(&greedy, id)).collect();
+    assert!(waiting.iter_mut().all(is_asked));
+    let refused = greet(&greedy, 3).result().unwrap();
+    let why = refused["content"][0]["text"].as_str().unwrap();
+    assert!(why.contains("`questions` in `[servers.asker.limits]`"), "{refused}");
+    let mut asked = greet(&other, 1);
+    assert!(is_asked(&mut asked));
 }
 
 #[test]
