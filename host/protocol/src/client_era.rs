@@ -14,6 +14,26 @@ pub enum ClientEra {
     Stateless,
 }
 
+/// The two ways in which MCP is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// Up to 2025-11-25: a connection begins with `initialize`.
+    Handshake,
+    /// Since 2026-07-28: each request stands for itself.
+    Stateless,
+}
+
+impl ClientEra {
+    /// Returns the era, without its revision.
+    #[must_use]
+    pub fn era(&self) -> Era {
+        match self {
+            Self::Handshake(_) => Era::Handshake,
+            Self::Stateless => Era::Stateless,
+        }
+    }
+}
+
 impl Default for ClientEra {
     /// Returns the era of callers that are no clients of MCP: every server that has users knows it.
     fn default() -> Self {

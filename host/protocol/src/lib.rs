@@ -23,7 +23,7 @@ mod session_id;
 pub use answer::{Answer, Edit};
 pub use awaited::Awaited;
 pub use capability::Capability;
-pub use client_era::{ClientEra, NEWEST_HANDSHAKE};
+pub use client_era::{ClientEra, Era, NEWEST_HANDSHAKE};
 pub use client_key::ClientKey;
 pub use declared_capabilities::{DeclaredCapabilities, passed_extensions};
 pub use form::{Choice, Field, Form, Kind};

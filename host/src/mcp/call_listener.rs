@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::caller::Caller;
 use super::client::{self, can};
 use super::relay::Relay;
+use super::request_context::RequestContext;
 use crate::roster::Roster;
 
 /// Route of the notifications and questions of a call to the request that it belongs to at that
@@ -89,16 +89,16 @@ impl CallListener {
 
     /// Connects the call to another request, which is first sent the notifications since the last
     /// request was answered.
-    pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {
+    pub(super) fn attach(&self, relay: &Arc<Relay>, context: &RequestContext<'_>) {
         let mut state = self.state.lock();
         if let Some(earlier) = state.relay.replace(Arc::clone(relay)) {
             relay.follow(&earlier);
         }
-        state.capabilities = caller.capabilities.clone();
-        state.may_decide = caller.may_decide;
-        state.declared = client::declared(&caller.capabilities, &caller.era);
-        state.era = caller.era.clone();
-        state.meta = caller.meta.clone();
+        state.capabilities = context.capabilities.clone();
+        state.may_decide = context.may_decide;
+        state.declared = client::declared(&context.capabilities, &context.client_era);
+        state.era = context.client_era.clone();
+        state.meta = context.meta.clone();
     }
 
     /// Keeps the notifications of the call until another request goes on with it.

@@ -211,7 +211,7 @@ pub(super) fn approved(server: &str, outcome: &ApprovalOutcome) -> Value {
 }
 
 /// Carries a command out, and returns an MCP `GetPromptResult`. None where there is no such
-/// command. Over HTTP, where the caller may be somebody else than the user, no server is switched
+/// command. Over HTTP, where the context may be somebody else than the user, no server is switched
 /// on or off, and nothing is approved.
 pub(super) fn run(
     roster: &Roster,

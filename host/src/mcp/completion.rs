@@ -5,10 +5,10 @@ use dormouse_runtime::{Arguments, Completion, Reference, completion};
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
-use super::caller::Caller;
 use super::commands;
 use super::handler::{Host, refusal};
 use super::plugin_request::{Continuation, PluginRequest};
+use super::request_context::RequestContext;
 use super::result::complete;
 use crate::roster::{Kind, Offer};
 
@@ -25,7 +25,7 @@ impl Host {
     pub(super) async fn complete_argument(
         &self,
         params: Option<Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
@@ -36,7 +36,7 @@ impl Host {
         if let Some(servers) = of_command {
             return Ok(complete(
                 fitting(servers, &request.value).into(),
-                caller.stateless,
+                context.era(),
             ));
         }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
@@ -59,17 +59,17 @@ impl Host {
         }
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
-            return self.ask_to_complete(offer, request, caller).await;
+            return self.ask_to_complete(offer, request, context).await;
         }
         let result = fitting(cases.unwrap_or_default(), &request.value);
-        Ok(complete(result.into(), caller.stateless))
+        Ok(complete(result.into(), context.era()))
     }
 
     async fn ask_to_complete(
         &self,
         offer: &Offer,
         request: Request,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let own = offer.declared().map(|declared| declared.key.clone());
         let own = own.unwrap_or_default();
@@ -92,14 +92,14 @@ impl Host {
             .carry_out(
                 order,
                 Continuation::default(),
-                caller,
+                context,
                 |roster, order, call| async move {
                     let completed = roster.complete(&order.server, completion, call).await;
                     completed.map_err(refusal)
                 },
             )
             .await?;
-        Ok(complete(result, caller.stateless))
+        Ok(complete(result, context.era()))
     }
 }
 

@@ -7,7 +7,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use dormouse_protocol::{Answer, ClientKey, SessionId};
+use dormouse_protocol::{Answer, ClientKey, Era, SessionId};
 use futures::FutureExt as _;
 use rmcp::model::{
     DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
@@ -21,7 +21,6 @@ use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 use super::announce::{self, ChangeFeed, announce};
-use super::caller::Caller;
 use super::client::Client;
 use super::client_connection::ClientConnection;
 use super::client_request::ClientRequest;
@@ -32,6 +31,7 @@ use super::level::{self, Level, WantedLogs};
 use super::lifecycle::{DISCOVER, negotiated};
 use super::listen;
 use super::pages::ReadPages;
+use super::request_context::RequestContext;
 use super::resources::{Subscriptions, with_uri};
 use super::tools::ListedTools;
 use super::verbatim;
@@ -100,12 +100,12 @@ impl Host {
     /// MCP has no such level.
     pub(super) fn wanted_logs(
         &self,
-        stateless: bool,
+        era: Era,
         meta: &RequestMetaObject,
     ) -> Result<WantedLogs, ErrorData> {
-        match stateless {
-            true => level::wanted(meta),
-            false => Ok(self.level.wanted()),
+        match era {
+            Era::Stateless => level::wanted(meta),
+            Era::Handshake => Ok(self.level.wanted()),
         }
     }
 }
@@ -117,8 +117,8 @@ pub(super) fn ourselves() -> Implementation {
 
 /// Returns the error of a request that is not understood: its parameters, if the era has
 /// that method, or else its method.
-pub(super) fn misunderstood(method: &str, stateless: bool) -> ErrorData {
-    let known: &[&str] = if stateless {
+pub(super) fn misunderstood(method: &str, era: Era) -> ErrorData {
+    let known: &[&str] = if era == Era::Stateless {
         &["server/discover", listen::METHOD]
     } else {
         &[
@@ -158,24 +158,24 @@ impl Host {
         &self,
         method: &str,
         params: Option<Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
-        caller.check()?;
+        context.check()?;
         if method.ends_with("/list") {
             self.common.roster.lists_settled().await;
         }
         // What waits for a plugin is large, and is moved about by those who wait for
         // it: a box is moved in no time.
         match method {
-            "tools/list" => self.list_tools(params.as_ref(), caller),
-            "tools/call" => Box::pin(self.call_tool(params, caller)).await,
-            "prompts/list" => self.list_prompts(params.as_ref(), caller),
-            "prompts/get" => Box::pin(self.get_prompt(params, caller)).await,
-            "resources/list" => self.list_resources(params.as_ref(), caller),
-            "resources/templates/list" => self.list_templates(params.as_ref(), caller),
-            "resources/read" => Box::pin(self.read_resource(params, caller)).await,
-            "completion/complete" => Box::pin(self.complete_argument(params, caller)).await,
-            method => Err(misunderstood(method, caller.stateless)),
+            "tools/list" => self.list_tools(params.as_ref(), context),
+            "tools/call" => Box::pin(self.call_tool(params, context)).await,
+            "prompts/list" => self.list_prompts(params.as_ref(), context),
+            "prompts/get" => Box::pin(self.get_prompt(params, context)).await,
+            "resources/list" => self.list_resources(params.as_ref(), context),
+            "resources/templates/list" => self.list_templates(params.as_ref(), context),
+            "resources/read" => Box::pin(self.read_resource(params, context)).await,
+            "completion/complete" => Box::pin(self.complete_argument(params, context)).await,
+            method => Err(misunderstood(method, context.era())),
         }
     }
 
@@ -210,42 +210,42 @@ impl Host {
     pub(super) async fn dispatch(
         &self,
         request: ClientRequest,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
-        let stateless = caller.stateless;
+        let era = context.era();
         let done = || Answer::Made(json!({}));
         let answered = match request.method.as_str() {
             DISCOVER => self
                 .discover(&request.meta)
                 .map(|found| json!(found).into()),
-            "ping" if !stateless => Ok(done()),
-            "logging/setLevel" if !stateless => {
+            "ping" if era == Era::Handshake => Ok(done()),
+            "logging/setLevel" if era == Era::Handshake => {
                 let asked: SetLevelRequestParams = with_params(&request)?;
                 self.set_level(asked.level).await;
                 Ok(done())
             }
-            "resources/subscribe" if !stateless => {
+            "resources/subscribe" if era == Era::Handshake => {
                 let asked: SubscribeRequestParams = with_params(&request)?;
                 self.subscribe(asked.uri).await.map(|()| done())
             }
-            "resources/unsubscribe" if !stateless => {
+            "resources/unsubscribe" if era == Era::Handshake => {
                 let asked: UnsubscribeRequestParams = with_params(&request)?;
                 self.unsubscribe(&asked.uri);
                 Ok(done())
             }
-            listen::METHOD if stateless => {
-                caller.check()?;
+            listen::METHOD if era == Era::Stateless => {
+                context.check()?;
                 let params = Some(request.params.into());
-                Box::pin(self.listen(params, &request.id, caller)).await
+                Box::pin(self.listen(params, &request.id, context)).await
             }
             method => {
                 let params = Some(request.params.into());
-                self.answer(method, params, caller).await
+                self.answer(method, params, context).await
             }
         };
         answered.map_err(|mut error| {
             // The newer era has no code of its own for that.
-            if stateless && error.code == ErrorCode::RESOURCE_NOT_FOUND {
+            if era == Era::Stateless && error.code == ErrorCode::RESOURCE_NOT_FOUND {
                 error.code = ErrorCode::INVALID_PARAMS;
             }
             error
@@ -375,7 +375,7 @@ impl Host {
 /// They are not those of its method.
 pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorData> {
     let params = serde_json::from_value(request.params.clone().into());
-    params.map_err(|_| misunderstood(&request.method, false))
+    params.map_err(|_| misunderstood(&request.method, Era::Handshake))
 }
 
 /// Returns the outcome of a request, also where it has panicked: it would never be answered.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dormouse_protocol::{Answer, Awaited, ClientKey, Listener as _, SessionId};
+use dormouse_protocol::{Answer, Awaited, ClientKey, Era, Listener as _, SessionId};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
@@ -20,13 +20,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::call_listener::{Ask, CallListener};
-use super::caller::Caller;
 use super::handler::Host;
 use super::leased_sessions::LeasedSession;
 use super::original::Original;
 use super::pending_questions::Round;
 use super::plugin_request::{Continuation, PluginRequest};
 use super::relay::Relay;
+use super::request_context::RequestContext;
 use crate::roster::Context;
 
 /// Time that the last notifications of a cancelled call may take to go out.
@@ -110,14 +110,14 @@ impl Host {
         &self,
         order: PluginRequest,
         mut continued: Continuation,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
         work: impl FnOnce(Arc<crate::roster::Roster>, PluginRequest, Context) -> F,
     ) -> CallOutcome
     where
         F: Future<Output = CallOutcome> + Send + 'static,
     {
-        if let Some(begun) = caller.take() {
-            return self.run(begun, caller).await;
+        if let Some(begun) = context.take() {
+            return self.run(begun, context).await;
         }
         let Ok(place) = self.common.in_flight.clone().try_acquire_owned() else {
             return Err(ErrorData::internal_error(
@@ -135,7 +135,7 @@ impl Host {
                     mut exchange,
                     asked,
                 } = self.common.suspended_calls.take(state, &order.binding())?;
-                exchange.requests.extend(caller.id.clone());
+                exchange.requests.extend(context.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
                     return Ok(self.input_required(Suspended { exchange, asked }));
                 }
@@ -144,17 +144,17 @@ impl Host {
             None => {
                 let roster = self.common.roster.clone();
                 // What is known to rmcp ends with its request, which a call may outlive.
-                let cancel = match caller.connection {
+                let cancel = match context.connection {
                     Some(_) => CancellationToken::new(),
-                    None => caller.gone.clone(),
+                    None => context.gone.clone(),
                 };
                 let client = match self.session {
                     Some(session) => ClientKey::Session(session),
-                    None => ClientKey::Name(caller.client.clone()),
+                    None => ClientKey::Name(context.client.clone()),
                 };
                 let to = (order.server.as_str(), order.may_ask());
                 let (line, asks) = CallListener::new(roster.clone(), (client, to), cancel.clone());
-                let (session, own) = self.session_of(&order, caller);
+                let (session, own) = self.session_of(&order, context);
                 let is_of_tool = order.method == "tools/call";
                 let untold = is_of_tool.then(|| (session, order.server.clone()));
                 let call = Context {
@@ -167,22 +167,22 @@ impl Host {
                     asks,
                     cancel,
                     // Nothing is put aside for who cannot be asked.
-                    binding: if caller.may_be_asked() {
+                    binding: if context.may_be_asked() {
                         order.binding()
                     } else {
                         <[u8; 32]>::default()
                     },
                     session: self.session.filter(|_| self.lasting),
                     untold,
-                    requests: caller.id.clone().into_iter().collect(),
+                    requests: context.id.clone().into_iter().collect(),
                     _own: own,
-                    _message: caller.original.clone(),
+                    _message: context.original.clone(),
                     work: work(roster, order, call).boxed(),
                 }
             }
         };
-        let relay = Arc::new(Relay::new(caller.token.clone(), caller.logs));
-        exchange.line.attach(&relay, caller);
+        let relay = Arc::new(Relay::new(context.token.clone(), context.logs));
+        exchange.line.attach(&relay, context);
         let begun = RunningCall {
             exchange,
             relay,
@@ -191,7 +191,7 @@ impl Host {
             ended: None,
             _place: place,
         };
-        self.run(begun, caller).await
+        self.run(begun, context).await
     }
 
     /// Returns the session of a call, with its lease where the call has it alone.
@@ -202,27 +202,27 @@ impl Host {
     fn session_of(
         &self,
         order: &PluginRequest,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> (Option<SessionId>, Option<LeasedSession>) {
-        if self.lasting || !caller.stateless {
+        if self.lasting || context.era() == Era::Handshake {
             return (self.session, None);
         }
-        let asks = caller.may_be_asked() && self.common.roster.asks_unattributed(&order.server);
-        let own = asks.then(|| LeasedSession::of(&self.common, &order.server, &caller.client));
+        let asks = context.may_be_asked() && self.common.roster.asks_unattributed(&order.server);
+        let own = asks.then(|| LeasedSession::of(&self.common, &order.server, &context.client));
         (own.as_ref().map(LeasedSession::id), own)
     }
 
-    async fn run(&self, mut begun: RunningCall, caller: &Caller<'_>) -> CallOutcome {
+    async fn run(&self, mut begun: RunningCall, context: &RequestContext<'_>) -> CallOutcome {
         let relay = begun.relay.clone();
         let exchange = &mut begun.exchange;
         let mut relaying = std::pin::pin!(async {
-            match &caller.connection {
+            match &context.connection {
                 Some(connection) => relay.run(&**connection).await,
                 None => relay.waiting().await,
             }
         });
         let mut impatient = std::pin::pin!(async {
-            match caller.patience {
+            match context.patience {
                 Some(patience) => tokio::time::sleep(patience).await,
                 None => std::future::pending().await,
             }
@@ -232,10 +232,10 @@ impl Host {
         let mut ends = false;
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
-        if let Some(connection) = &caller.connection
+        if let Some(connection) = &context.connection
             && let Some(ask) = begun.asked.take()
         {
-            asking.push(caller.ask(&**connection, ask));
+            asking.push(context.ask(&**connection, ask));
         }
         let (mut round, mut gathered) = (Round::default(), Instant::now());
         let end = loop {
@@ -247,41 +247,41 @@ impl Host {
                 biased;
                 outcome = &mut exchange.work => break Ok(outcome),
                 Some(ask) = exchange.asks.recv() => {
-                    match &caller.connection {
+                    match &context.connection {
                         // What is asked may have come along with the request.
-                        _ if caller.stateless => {
+                        _ if context.era() == Era::Stateless => {
                             if round.is_empty() {
                                 gathered = Instant::now() + GATHERING;
                             }
                             round.add(ask, &mut begun.given);
                         }
-                        Some(connection) => asking.push(caller.ask(&**connection, ask)),
+                        Some(connection) => asking.push(context.ask(&**connection, ask)),
                         None => {
                             begun.asked = Some(ask);
-                            return put_aside(begun, caller);
+                            return put_aside(begun, context);
                         }
                     }
                 }
                 Some(()) = asking.next() => {}
                 () = tokio::time::sleep_until(gathered), if !round.is_empty() => break Err(round),
                 () = &mut relaying, if listening && round.is_empty() => {
-                    if caller.connection.is_none() {
-                        return put_aside(begun, caller);
+                    if context.connection.is_none() {
+                        return put_aside(begun, context);
                     }
                     listening = false;
                 }
-                () = caller.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
+                () = context.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
                 // Nobody can be told anything any more, and the guest ends without this.
-                () = caller.gone.cancelled(), if caller.connection.is_none() && !ends => {
+                () = context.gone.cancelled(), if context.connection.is_none() && !ends => {
                     return Err(cancelled());
                 }
                 () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
                     ends = true;
                     exchange.cancel.cancel();
                 }
-                () = &mut impatient, if round.is_empty() => return put_aside(begun, caller),
+                () = &mut impatient, if round.is_empty() => return put_aside(begun, context),
             }
         };
         if end.is_err() {
@@ -289,14 +289,14 @@ impl Host {
         }
         // What the plugin has said goes out before its answer, nothing after it.
         relay.close();
-        if caller.connection.is_none() && !relay.is_empty() {
+        if context.connection.is_none() && !relay.is_empty() {
             begun.ended = Some(end);
-            return put_aside(begun, caller);
+            return put_aside(begun, context);
         }
-        if listening && caller.connection.is_some() {
+        if listening && context.connection.is_some() {
             // Who has cancelled the call may still listen, or may not.
             let gone = async {
-                caller.gone.cancelled().await;
+                context.gone.cancelled().await;
                 tokio::time::sleep(CANCELLED_FLUSH_TIMEOUT).await;
             };
             tokio::select! {
@@ -314,12 +314,12 @@ impl Host {
                     Err(_) => true,
                 };
                 match begun.exchange.line.missing_capability() {
-                    Some(missing) if caller.stateless && failed() => Err(missing),
+                    Some(missing) if context.era() == Era::Stateless && failed() => Err(missing),
                     _ => outcome.map(|result| self.with_untold(result, &begun.exchange)),
                 }
             }
             // Nobody would come back for it.
-            Err(_) if caller.gone.is_cancelled() => Err(cancelled()),
+            Err(_) if context.gone.is_cancelled() => Err(cancelled()),
             Err(asked) => {
                 let exchange = begun.exchange;
                 Ok(self.input_required(Suspended { exchange, asked }))
@@ -355,8 +355,8 @@ fn cancelled() -> ErrorData {
 }
 
 /// Leaves a call to a request that can send its client notifications and questions.
-fn put_aside(begun: RunningCall, caller: &Caller<'_>) -> CallOutcome {
-    caller.put_aside(begun);
+fn put_aside(begun: RunningCall, context: &RequestContext<'_>) -> CallOutcome {
+    context.put_aside(begun);
     Err(ErrorData::internal_error(
         "this call goes on elsewhere",
         None,

@@ -6,8 +6,8 @@ use rmcp::model::{
     ClientCapabilities, ErrorData, InitializeRequestParams, ProtocolVersion, RequestMetaObject,
 };
 
-use super::caller::is_stateless;
 use super::client::able;
+use super::request_context::is_stateless;
 
 /// Method that tells what a server is, before anything is agreed on.
 pub(super) const DISCOVER: &str = "server/discover";

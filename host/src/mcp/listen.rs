@@ -4,7 +4,7 @@
 //! in between would be lost, though the client counts on them from the acknowledgement on. So the
 //! request comes here around rmcp's types, and changes are recorded before it is acknowledged.
 
-use dormouse_protocol::Answer;
+use dormouse_protocol::{Answer, Era};
 use futures::future::join_all;
 use rmcp::model::{
     ErrorData, RequestId, SubscriptionFilter, SubscriptionsListenRequestParams,
@@ -13,10 +13,10 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::announce::{ChangeFeed, ChangeSink, Changed, announce};
-use super::caller::Caller;
 use super::client_connection::{ClientConnection, Notification};
 use super::commands;
 use super::handler::{Host, misunderstood};
+use super::request_context::RequestContext;
 use super::resources::leave_allowed;
 use crate::roster::FollowedResource;
 
@@ -32,15 +32,15 @@ impl Host {
         &self,
         params: Option<Value>,
         id: &RequestId,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
-        let Some(connection) = caller.connection.as_deref() else {
+        let Some(connection) = context.connection.as_deref() else {
             let why = format!("`{METHOD}` needs a connection that notifications can be sent on");
             return Err(ErrorData::internal_error(why, None));
         };
         let params = serde_json::from_value(params.unwrap_or_default());
         let params: SubscriptionsListenRequestParams =
-            params.map_err(|_| misunderstood(METHOD, true))?;
+            params.map_err(|_| misunderstood(METHOD, Era::Stateless))?;
         let info = self.info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
@@ -66,7 +66,7 @@ impl Host {
         };
         if stream.acknowledge().await {
             tokio::select! {
-                () = caller.gone.cancelled() => {}
+                () = context.gone.cancelled() => {}
                 () = announce(news, stream, self.closed.clone()) => {}
             }
         }

@@ -7,7 +7,6 @@
 
 mod announce;
 mod call_listener;
-mod caller;
 mod client;
 mod client_connection;
 mod client_log;
@@ -34,6 +33,7 @@ mod pending_questions;
 mod plugin_request;
 mod prompts;
 mod relay;
+mod request_context;
 mod request_params;
 mod resources;
 mod result;

@@ -5,11 +5,11 @@ use dormouse_protocol::Answer;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
-use super::caller::Caller;
 use super::commands;
 use super::compatibility;
 use super::handler::{Host, refusal};
 use super::plugin_request::{NamedParams, PluginRequest};
+use super::request_context::RequestContext;
 use super::result::{complete, list};
 use crate::roster::names;
 
@@ -17,10 +17,10 @@ impl Host {
     pub(super) fn list_prompts(
         &self,
         params: Option<&Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("prompts", params, caller, |text| {
+        list("prompts", params, context, |text| {
             snapshot.prompts().write_list(text);
             commands::append(text);
         })
@@ -29,18 +29,18 @@ impl Host {
     pub(super) async fn get_prompt(
         &self,
         params: Option<Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let NamedParams {
             name,
             mut arguments,
             continued,
-        } = NamedParams::take(params, &caller.original, ("prompts/get", "prompt"))?;
+        } = NamedParams::take(params, &context.original, ("prompts/get", "prompt"))?;
         let approves = commands::approves(
             &self.common.roster,
             &name,
             &arguments.values,
-            caller.may_decide,
+            context.may_decide,
         );
         if let Some(server) = approves {
             let order = PluginRequest {
@@ -49,22 +49,26 @@ impl Host {
                 server: server?,
                 arguments,
             };
-            let asked =
-                self.carry_out(order, continued, caller, |roster, order, call| async move {
+            let asked = self.carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
                     let outcome = roster.ask_to_approve(&order.server, &call).await;
                     let outcome = outcome
                         .map_err(|error| ErrorData::internal_error(format!("{error:#}"), None))?;
                     Ok(commands::approved(&order.server, &outcome).into())
-                });
-            return Ok(complete(asked.await?, caller.stateless));
+                },
+            );
+            return Ok(complete(asked.await?, context.era()));
         }
         if let Some(said) = commands::run(
             &self.common.roster,
             &name,
             &arguments.values,
-            caller.may_decide,
+            context.may_decide,
         ) {
-            return Ok(complete(said?.into(), caller.stateless));
+            return Ok(complete(said?.into(), context.era()));
         }
         let snapshot = self.common.roster.snapshot();
         let Some(offer) = snapshot.prompts().find(&name) else {
@@ -77,7 +81,7 @@ impl Host {
         };
         let offer = offer.clone();
         if !offer.declared().is_some_and(ListedItem::is_typed) {
-            arguments.text = caller.original.object("arguments");
+            arguments.text = context.original.object("arguments");
         }
         let order = PluginRequest {
             method: "prompts/get",
@@ -86,12 +90,17 @@ impl Host {
             arguments,
         };
         let result = self
-            .carry_out(order, continued, caller, |roster, order, call| async move {
-                let got = roster.prompt(&offer, order.arguments, call).await;
-                got.map_err(refusal)
-            })
+            .carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
+                    let got = roster.prompt(&offer, order.arguments, call).await;
+                    got.map_err(refusal)
+                },
+            )
             .await?;
-        let result = compatibility::result(result, caller.unknown_content);
-        Ok(complete(result, caller.stateless))
+        let result = compatibility::result(result, context.unknown_content);
+        Ok(complete(result, context.era()))
     }
 }

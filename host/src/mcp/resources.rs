@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
-use super::caller::Caller;
 use super::commands;
 use super::handler::{Host, refusal};
 use super::instructions;
 use super::plugin_request::{Continuation, PluginRequest};
+use super::request_context::RequestContext;
 use super::result::{list, read};
 use crate::roster::{FollowedResource, MAX_FOLLOWED_URI_BYTES, Refusal, Roster};
 
@@ -110,10 +110,10 @@ impl Host {
     pub(super) fn list_resources(
         &self,
         params: Option<&Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("resources", params, caller, |text| {
+        list("resources", params, context, |text| {
             snapshot.resources().write_list(text);
             commands::append_status(text);
             instructions::append(&snapshot, text);
@@ -123,10 +123,10 @@ impl Host {
     pub(super) fn list_templates(
         &self,
         params: Option<&Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("resourceTemplates", params, caller, |text| {
+        list("resourceTemplates", params, context, |text| {
             snapshot.templates().write_list(text);
         })
     }
@@ -134,7 +134,7 @@ impl Host {
     pub(super) async fn read_resource(
         &self,
         params: Option<Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let refuse = |why: &str| Err(ErrorData::invalid_params(why.to_owned(), None));
         let Some(Value::Object(mut params)) = params else {
@@ -143,12 +143,12 @@ impl Host {
         let Some(Value::String(uri)) = params.remove("uri") else {
             return refuse("`resources/read` needs the `uri` of a resource");
         };
-        let continued = Continuation::take(&mut params, &caller.original)?;
+        let continued = Continuation::take(&mut params, &context.original)?;
         if let Some(status) = commands::read_status(&self.common.roster, &uri) {
-            return Ok(read(status.into(), caller.stateless));
+            return Ok(read(status.into(), context.era()));
         }
         if let Some(said) = instructions::read(&self.common.roster.snapshot(), &uri) {
-            return Ok(read(said.into(), caller.stateless));
+            return Ok(read(said.into(), context.era()));
         }
         let source = self.common.roster.resource(&uri);
         let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
@@ -160,13 +160,18 @@ impl Host {
             arguments: Arguments::default(),
         };
         let result = self
-            .carry_out(order, continued, caller, |roster, order, call| async move {
-                let uri = &order.key;
-                let read = roster.read(uri, &source, call).await;
-                read.map_err(|refused| with_uri(refused, uri))
-            })
+            .carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
+                    let uri = &order.key;
+                    let read = roster.read(uri, &source, call).await;
+                    read.map_err(|refused| with_uri(refused, uri))
+                },
+            )
             .await?;
         self.pages.note(&of_server, &own_uri);
-        Ok(read(result, caller.stateless))
+        Ok(read(result, context.era()))
     }
 }

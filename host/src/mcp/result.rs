@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use dormouse_protocol::{Answer, Edit};
+use dormouse_protocol::{Answer, Edit, Era};
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
-use super::caller::Caller;
 use super::handler::ourselves;
+use super::request_context::RequestContext;
 
 /// Member of `_meta` with the server that has answered.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -34,7 +34,7 @@ static STATELESS: LazyLock<String> = LazyLock::new(|| {
 pub(super) fn list(
     what: &str,
     params: Option<&Value>,
-    caller: &Caller<'_>,
+    context: &RequestContext<'_>,
     write: impl FnOnce(&mut String),
 ) -> Result<Answer, ErrorData> {
     match params.and_then(|params| params.get("cursor")) {
@@ -46,7 +46,10 @@ pub(super) fn list(
             ));
         }
     }
-    let mut text = String::from(if caller.stateless { &**STATELESS } else { "{" });
+    let mut text = String::from(match context.era() {
+        Era::Stateless => &**STATELESS,
+        Era::Handshake => "{",
+    });
     text.push('"');
     text.push_str(what);
     text.push_str("\":");
@@ -56,16 +59,16 @@ pub(super) fn list(
 }
 
 /// Returns a result in the form of its era.
-pub(super) fn complete(result: Answer, stateless: bool) -> Answer {
-    written(result, stateless, Vec::new)
+pub(super) fn complete(result: Answer, era: Era) -> Answer {
+    written(result, era, Vec::new)
 }
 
 /// Returns the result of a tool's call. Before the stateless era structured content is an object,
 /// and clients that check a result against that would reject all of it.
-pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
+pub(super) fn called(mut result: Answer, era: Era) -> Answer {
     const NAME: &str = "structuredContent";
     let odd = match &result {
-        _ if stateless => None,
+        _ if era == Era::Stateless => None,
         Answer::Made(value) => {
             let content = value.get(NAME).filter(|content| !content.is_object());
             content.map(Value::to_string)
@@ -90,13 +93,13 @@ pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
             });
         }
     }
-    complete(result, stateless)
+    complete(result, era)
 }
 
 /// Returns the result of reading something, which in the stateless era has the time for which it
 /// may be cached.
-pub(super) fn read(result: Answer, stateless: bool) -> Answer {
-    written(result, stateless, || {
+pub(super) fn read(result: Answer, era: Era) -> Answer {
+    written(result, era, || {
         vec![("ttlMs", 0.into()), ("cacheScope", "private".into())]
     })
 }
@@ -113,23 +116,23 @@ const STATELESS_MEMBERS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 /// Returns a result in the form of its era, with the given members in the stateless one.
 fn written(
     mut result: Answer,
-    stateless: bool,
+    era: Era,
     defaults: impl FnOnce() -> Vec<(&'static str, Value)>,
 ) -> Answer {
     let kind = result.get("resultType").map(Cow::into_owned);
     let is_complete = kind.as_ref().is_none_or(|kind| kind == "complete");
-    if stateless && is_complete && kind.is_some() {
+    if era == Era::Stateless && is_complete && kind.is_some() {
         result.remove("resultType");
     }
     // An adapter passes on what its upstream says in another era. A result that says nothing of
     // that era has members of these names for reasons of its own.
-    if !stateless && (says_server(&result) || kind.is_some() && is_complete) {
+    if era == Era::Handshake && (says_server(&result) || kind.is_some() && is_complete) {
         for name in STATELESS_MEMBERS {
             result.remove(name);
         }
         result.remove_within("_meta", SERVER_INFO);
     }
-    if stateless {
+    if era == Era::Stateless {
         result.edit(&Edit {
             // First, so that a reader of the stream knows what it reads.
             first: is_complete.then(|| ("resultType", "complete".into())),
@@ -165,27 +168,30 @@ mod tests {
         let server = server();
         for result in both(&json!({"content": [], "x-odd": 1})) {
             assert_eq!(
-                text(complete(result.clone(), true)),
+                text(complete(result.clone(), Era::Stateless)),
                 format!(r#"{{"resultType":"complete","content":[],"x-odd":1,{server}}}"#)
             );
-            assert_eq!(complete(result.clone(), false), result);
+            assert_eq!(complete(result.clone(), Era::Handshake), result);
             assert_eq!(
-                text(read(result.clone(), true)),
+                text(read(result.clone(), Era::Stateless)),
                 format!(
                     r#"{{"resultType":"complete","content":[],"x-odd":1,"ttlMs":0,"cacheScope":"private",{server}}}"#
                 )
             );
-            assert_eq!(read(result.clone(), false), result);
+            assert_eq!(read(result.clone(), Era::Handshake), result);
         }
         // An adapter may pass on what its upstream says of another era.
         for modern in both(&json!({"content": [], "resultType": "complete", "ttlMs": 7})) {
             assert_eq!(
-                text(complete(modern.clone(), true)),
+                text(complete(modern.clone(), Era::Stateless)),
                 format!(r#"{{"resultType":"complete","content":[],"ttlMs":7,{server}}}"#)
             );
-            assert_eq!(text(complete(modern.clone(), false)), r#"{"content":[]}"#);
             assert_eq!(
-                text(read(modern, true)),
+                text(complete(modern.clone(), Era::Handshake)),
+                r#"{"content":[]}"#
+            );
+            assert_eq!(
+                text(read(modern, Era::Stateless)),
                 format!(
                     r#"{{"resultType":"complete","content":[],"ttlMs":7,"cacheScope":"private",{server}}}"#
                 )
@@ -212,7 +218,7 @@ mod tests {
             ),
         ] {
             for result in both(&result) {
-                assert_eq!(text(read(result, false)), expected.to_string());
+                assert_eq!(text(read(result, Era::Handshake)), expected.to_string());
             }
         }
     }
@@ -221,25 +227,25 @@ mod tests {
     fn whoever_has_answered_says_so_once() {
         let own = json!({"content": [], "_meta": {SERVER_INFO: {"name": "a", "version": "1"}}});
         for result in both(&own) {
-            let stateless = complete(result.clone(), true);
+            let stateless = complete(result.clone(), Era::Stateless);
             assert_eq!(stateless.get("_meta"), result.get("_meta"));
-            assert_eq!(complete(result, false).get("_meta"), None);
+            assert_eq!(complete(result, Era::Handshake).get("_meta"), None);
         }
         for result in both(&json!({"_meta": {"x": 1.5}, "content": []})) {
             assert_eq!(
-                text(complete(result.clone(), true)),
+                text(complete(result.clone(), Era::Stateless)),
                 format!(
                     r#"{{"resultType":"complete","_meta":{{"x":1.5,"{SERVER_INFO}":{}}},"content":[]}}"#,
                     *SERVER
                 )
             );
-            assert_eq!(complete(result.clone(), false), result);
+            assert_eq!(complete(result.clone(), Era::Handshake), result);
         }
         // A question has been asked by this server, too, and keeps its own type.
         let asked = json!({"resultType": "input_required", "requestState": "x"});
         for asked in both(&asked) {
             assert_eq!(
-                text(read(asked, true)),
+                text(read(asked, Era::Stateless)),
                 format!(
                     r#"{{"resultType":"input_required","requestState":"x",{}}}"#,
                     server()
@@ -266,19 +272,19 @@ mod tests {
             ),
         ] {
             let verbatim = || Answer::Verbatim(result.to_owned());
-            assert_eq!(called(verbatim(), false).into_text(), legacy);
-            let modern = called(verbatim(), true);
+            assert_eq!(called(verbatim(), Era::Handshake).into_text(), legacy);
+            let modern = called(verbatim(), Era::Stateless);
             assert_eq!(
                 modern.get("structuredContent"),
                 verbatim().get("structuredContent")
             );
             let made = Answer::Made(verbatim().into_value().unwrap());
-            let made = called(made, false).into_value().unwrap();
+            let made = called(made, Era::Handshake).into_value().unwrap();
             assert!(made.get("structuredContent").is_none(), "{made}");
             assert_ne!(made["content"], json!([]));
         }
         for fine in both(&json!({"content": [], "structuredContent": {"a": [1]}})) {
-            assert_eq!(called(fine.clone(), false), fine);
+            assert_eq!(called(fine.clone(), Era::Handshake), fine);
         }
     }
 }

@@ -5,15 +5,15 @@ mod listed;
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, What};
-use dormouse_protocol::Answer;
+use dormouse_protocol::{Answer, Era};
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
-use super::caller::Caller;
 use super::compatibility;
 use super::handler::{Host, refusal};
 use super::pages;
 use super::plugin_request::{NamedParams, PluginRequest};
+use super::request_context::RequestContext;
 use super::result::{called, list};
 use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
@@ -25,14 +25,14 @@ impl Host {
     pub(super) fn list_tools(
         &self,
         params: Option<&Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        let (listed, client) = self.listed_by(caller);
+        let (listed, client) = self.listed_by(context);
         listed.note(client, &snapshot);
-        list("tools", params, caller, |text| {
-            snapshot.write_list(caller.stateless, text);
-            if trust::is_offered(caller, &snapshot) {
+        list("tools", params, context, |text| {
+            snapshot.write_list(context.era(), text);
+            if trust::is_offered(context, &snapshot) {
                 trust::append(text);
             }
         })
@@ -41,28 +41,28 @@ impl Host {
     pub(super) async fn call_tool(
         &self,
         params: Option<Value>,
-        caller: &Caller<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorData> {
         let NamedParams {
             name,
             mut arguments,
             continued,
-        } = NamedParams::take(params, &caller.original, ("tools/call", "tool"))?;
+        } = NamedParams::take(params, &context.original, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
-        if name == trust::NAME && trust::is_offered(caller, &snapshot) {
+        if name == trust::NAME && trust::is_offered(context, &snapshot) {
             let order = PluginRequest {
                 method: "tools/call",
                 key: name,
                 server: String::new(),
                 arguments,
             };
-            let asked = self.carry_out(order, continued, caller, |roster, _, call| async move {
+            let asked = self.carry_out(order, continued, context, |roster, _, call| async move {
                 Ok(roster.ask_to_trust(call).await.into())
             });
-            return Ok(called(asked.await?, caller.stateless));
+            return Ok(called(asked.await?, context.era()));
         }
         let read = self.session.is_some().then_some(&self.pages);
-        let (listed, client) = self.listed_by(caller);
+        let (listed, client) = self.listed_by(context);
         let places = (&*self.common.roster, &*snapshot, listed);
         let shown = pages::meant_tool(&name, read, places);
         // A call can outlive the listing of its tool: while its user is asked whether
@@ -78,7 +78,7 @@ impl Host {
             .and_then(Shown::declared)
             .is_some_and(ListedTool::is_typed);
         if !typed {
-            arguments.text = caller.original.object("arguments");
+            arguments.text = context.original.object("arguments");
         }
         let order = PluginRequest {
             method: "tools/call",
@@ -88,23 +88,28 @@ impl Host {
         };
         let (of_server, of_tool) = (order.server.clone(), tool.clone());
         let result = self
-            .carry_out(order, continued, caller, |roster, order, call| async move {
-                roster
-                    .call(&order.server, &tool, order.arguments, call)
-                    .await
-                    .map_err(|refused| match refused {
-                        // It has gone since it was found.
-                        Refusal::NotFound(why) => ErrorData::invalid_params(why, None),
-                        refused => refusal(refused),
-                    })
-            })
+            .carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
+                    roster
+                        .call(&order.server, &tool, order.arguments, call)
+                        .await
+                        .map_err(|refused| match refused {
+                            // It has gone since it was found.
+                            Refusal::NotFound(why) => ErrorData::invalid_params(why, None),
+                            refused => refusal(refused),
+                        })
+                },
+            )
             .await?;
-        let result = compatibility::result(result, caller.unknown_content);
-        let result = called(result, caller.stateless);
+        let result = compatibility::result(result, context.unknown_content);
+        let result = called(result, context.era());
         let tool = CalledTool {
             server: &of_server,
             name: &of_tool,
-            stateless: caller.stateless,
+            era: context.era(),
             client,
         };
         let snapshot = self.common.roster.snapshot();
@@ -112,11 +117,11 @@ impl Host {
     }
 
     /// Returns the record of the listed tools for the agent of a request, and its name there.
-    fn listed_by<'a>(&'a self, caller: &'a Caller<'_>) -> (&'a ListedTools, &'a str) {
-        match self.lasting || !caller.stateless {
+    fn listed_by<'a>(&'a self, context: &'a RequestContext<'_>) -> (&'a ListedTools, &'a str) {
+        match self.lasting || context.era() == Era::Handshake {
             true => (&self.listed, ""),
             // It belongs to no session, whoever answers it.
-            false => (&self.common.listed_without_session, &caller.client),
+            false => (&self.common.listed_without_session, &context.client),
         }
     }
 }

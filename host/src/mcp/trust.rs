@@ -4,9 +4,9 @@
 use dormouse_protocol::Capability;
 use serde_json::json;
 
-use super::caller::Caller;
 use super::client::can;
 use super::commands::push;
+use super::request_context::RequestContext;
 use crate::roster::Snapshot;
 
 /// Name of the tool.
@@ -14,10 +14,10 @@ pub(super) const NAME: &str = "dormouse__trust_project";
 
 /// Checks whether a client is shown the tool: there is something to trust, and its user can be
 /// asked and may decide it.
-pub(super) fn is_offered(caller: &Caller<'_>, snapshot: &Snapshot) -> bool {
+pub(super) fn is_offered(context: &RequestContext<'_>, snapshot: &Snapshot) -> bool {
     snapshot.untrusted().is_some()
-        && caller.may_decide
-        && can(&caller.capabilities, Capability::ElicitationForm)
+        && context.may_decide
+        && can(&context.capabilities, Capability::ElicitationForm)
 }
 
 /// Appends the MCP `Tool` object to the text of a list.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedTool, Listing};
 use dormouse_config::{ReservedNames, UntrustedProject, name};
-use dormouse_protocol::Catalog;
+use dormouse_protocol::{Catalog, Era};
 use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
@@ -256,7 +256,7 @@ impl Snapshot {
     /// Appends the JSON array of MCP `Tool` objects, for clients of the stateless era or of the
     /// versions before: each as it was declared, but for its name. The array is made anew for each
     /// request, which takes less than sending it; an agent asks once.
-    pub fn write_list(&self, stateless: bool, text: &mut String) {
+    pub fn write_list(&self, era: Era, text: &mut String) {
         let declared = self.declared();
         let length: usize = declared.map(|(_, d)| d.tool.get().len() + 48).sum();
         text.reserve(length + 2);
@@ -267,7 +267,7 @@ impl Snapshot {
             if i > 0 {
                 text.push(',');
             }
-            let object = declared.object(stateless).get();
+            let object = declared.object(era == Era::Stateless).get();
             let object = with_shown_pages(tool.server(), object);
             renamed(&object, "name", &declared.name, &tool.name, text);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dormouse_config::FilledInFiles;
 use dormouse_config::discovery::Surroundings;
-use dormouse_protocol::{Listener, SessionId};
+use dormouse_protocol::{Era, Listener, SessionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -151,7 +151,7 @@ async fn listing_makes_no_engine_and_calling_makes_one() {
         ["one__add", "one__trap", "two__add", "two__trap"]
     );
     let mut list = String::new();
-    roster.snapshot().write_list(true, &mut list);
+    roster.snapshot().write_list(Era::Stateless, &mut list);
     let list: Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list[2]["name"], "two__add");
     assert_eq!(roster.status().engines, 0);

@@ -166,7 +166,10 @@ fn questions_to_one_session_keep_no_other_from_being_asked() {
     assert!(waiting.iter_mut().all(is_asked));
     let refused = greet(&greedy, 3).result().unwrap();
     let why = refused["content"][0]["text"].as_str().unwrap();
-    assert!(why.contains("`questions` in `[servers.asker.limits]`"), "{refused}");
+    assert!(
+        why.contains("`questions` in `[servers.asker.limits]`"),
+        "{refused}"
+    );
     let mut asked = greet(&other, 1);
     assert!(is_asked(&mut asked));
 }

@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::Era;
 use hyper::http::request::Parts;
 use rmcp::model::{
     CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
     InitializeResult, JsonObject, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
     SubscribeRequestParams, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext as RmcpContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,6 @@ use super::bypass::MARK;
 use super::endpoint::SESSION;
 use super::fast_path::HandedOverCall;
 use super::sessions::{SessionInfo, Sessions, size};
-use crate::mcp::caller::{Caller, is_stateless};
 use crate::mcp::client::able;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
@@ -30,6 +30,7 @@ use crate::mcp::handler::caught;
 use crate::mcp::in_flight_call::RunningCall;
 use crate::mcp::listen;
 use crate::mcp::peer_connection::PeerConnection;
+use crate::mcp::request_context::{RequestContext, is_stateless};
 use crate::mcp::session::Session;
 use crate::mcp::verbatim;
 use crate::roster::Roster;
@@ -92,15 +93,15 @@ impl Agent {
     async fn answer(
         &self,
         CustomRequest { method, params, .. }: CustomRequest,
-        context: &RequestContext<RoleServer>,
+        context: &RmcpContext<RoleServer>,
         begun: Option<RunningCall>,
     ) -> Result<CustomResult, ErrorData> {
-        let caller = Caller::of(&self.host, context, begun);
-        let answered = if method == listen::METHOD && caller.stateless {
-            caller.check()?;
-            Box::pin(self.host.listen(params, &context.id, &caller)).await
+        let request = RequestContext::of(&self.host, context, begun);
+        let answered = if method == listen::METHOD && request.era() == Era::Stateless {
+            request.check()?;
+            Box::pin(self.host.listen(params, &context.id, &request)).await
         } else {
-            self.host.answer(&method, params, &caller).await
+            self.host.answer(&method, params, &request).await
         };
         answered.map(verbatim::folded)
     }
@@ -144,7 +145,7 @@ impl ServerHandler for Agent {
     async fn on_custom_request(
         &self,
         mut request: CustomRequest,
-        context: RequestContext<RoleServer>,
+        context: RmcpContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if let Some(method) = request.method.strip_prefix(MARK) {
             request.method = method.to_owned();
@@ -164,7 +165,7 @@ impl ServerHandler for Agent {
     async fn initialize(
         &self,
         mut request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
+        context: RmcpContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let result = self.host.initialize(&request);
         request.protocol_version = result.protocol_version.clone();
@@ -174,7 +175,7 @@ impl ServerHandler for Agent {
 
     async fn discover(
         &self,
-        context: RequestContext<RoleServer>,
+        context: RmcpContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
         self.host.discover(&context.meta)
     }
@@ -182,7 +183,7 @@ impl ServerHandler for Agent {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        context: RequestContext<RoleServer>,
+        context: RmcpContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let version = context.protocol_version();
         if version.is_some_and(|version| is_stateless(version.as_str())) {
@@ -195,7 +196,7 @@ impl ServerHandler for Agent {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
+        context: RmcpContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         caught(&context.id, self.host.subscribe(request.uri)).await
     }
@@ -203,7 +204,7 @@ impl ServerHandler for Agent {
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _context: RequestContext<RoleServer>,
+        _context: RmcpContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.host.unsubscribe(&request.uri);
         Ok(())

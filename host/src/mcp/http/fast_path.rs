@@ -30,11 +30,11 @@ use super::endpoint::{Endpoint, SESSION};
 use super::header::only;
 use super::repeated::VERSION;
 use super::sessions::{ClaimedRequestId, SessionInfo};
-use crate::mcp::caller::Caller;
 use crate::mcp::handler::caught;
 use crate::mcp::in_flight_call::RunningCall;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
+use crate::mcp::request_context::RequestContext;
 
 /// Time that a client of the era with sessions waits for a stream of events, where there is no
 /// notification and no question before the answer. Until then it cannot come back for an answer
@@ -138,12 +138,12 @@ impl Endpoint {
         let gone = CancellationToken::new();
         let version = ProtocolVersion::V_2026_07_28;
         let asked = (Some(version.as_str()), meta, original);
-        let caller = Caller::of_answer(host, asked, capabilities, gone, None);
-        let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
-        match caller.take() {
-            Some(begun) => FastPathOutcome::Begun(HandedOverCall::new(begun), caller.client),
+        let context = RequestContext::of_answer(host, asked, capabilities, gone, None);
+        let result = caught(id, host.answer(method, Some(params.into()), &context)).await;
+        match context.take() {
+            Some(begun) => FastPathOutcome::Begun(HandedOverCall::new(begun), context.client),
             None => {
-                let to = (&self.answers, caller.client.as_str());
+                let to = (&self.answers, context.client.as_str());
                 FastPathOutcome::Answered(stateless_answer(id, result, to))
             }
         }
@@ -161,9 +161,9 @@ async fn in_session(
     let host = &known.host;
     let gone = cancel.clone();
     let asked = (Some(known.version.as_str()), meta, original);
-    let caller = Caller::of_answer(host, asked, capabilities, gone, Some(stream_after));
-    let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
-    let begun = caller.take();
+    let context = RequestContext::of_answer(host, asked, capabilities, gone, Some(stream_after));
+    let result = caught(id, host.answer(method, Some(params.into()), &context)).await;
+    let begun = context.take();
     match begun {
         Some(begun) => FastPathOutcome::Begun(HandedOverCall::new(begun), to.1),
         // Who has cancelled a request wants no answer.

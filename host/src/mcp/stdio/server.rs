@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 use super::client::StdioClient;
 use super::incoming::{Incoming, IncomingNotification, MAX_LINE_BYTES};
 use super::input::Input;
-use crate::mcp::caller::Caller;
 use crate::mcp::client_connection::ClientConnection;
 use crate::mcp::client_request::ClientRequest;
 use crate::mcp::common::{self, Common};
 use crate::mcp::handler::{Host, caught, with_params};
 use crate::mcp::lifecycle::{Agreed, DISCOVER};
 use crate::mcp::message_room::MessageRoom;
+use crate::mcp::request_context::RequestContext;
 use crate::mcp::session::Session;
 use crate::roster::Roster;
 
@@ -238,6 +238,6 @@ async fn answered<W: AsyncWrite + Send + Unpin + 'static>(
     }
     let terms = agreed.terms(&request.method, &request.meta)?;
     let connection: Arc<dyn ClientConnection> = client.clone();
-    let caller = Caller::of_request(host, &request, &terms, connection);
-    host.dispatch(request, &caller).await
+    let context = RequestContext::of_request(host, &request, &terms, connection);
+    host.dispatch(request, &context).await
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dormouse_catalog::{Listing, validator};
 use dormouse_config::name::SEPARATOR;
 use dormouse_jsonrpc::member;
-use dormouse_protocol::{Answer, Edit};
+use dormouse_protocol::{Answer, Edit, Era};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -43,8 +43,8 @@ const MAX_NAMES: usize = 1 << 16;
 pub(super) struct CalledTool<'a> {
     pub(super) server: &'a str,
     pub(super) name: &'a str,
-    /// Whether its client is of the stateless era.
-    pub(super) stateless: bool,
+    /// The era of its client.
+    pub(super) era: Era,
     /// Name under which its client has listed.
     pub(super) client: &'a str,
 }
@@ -54,7 +54,10 @@ impl CalledTool<'_> {
     fn output_schema<'l>(&self, listing: &'l Listing) -> Option<&'l str> {
         let mut tools = listing.tools.iter();
         let tool = tools.find(|tool| tool.name == self.name)?;
-        member(tool.object(self.stateless).get(), "outputSchema")
+        member(
+            tool.object(self.era == Era::Stateless).get(),
+            "outputSchema",
+        )
     }
 }
 

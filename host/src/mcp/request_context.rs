@@ -1,9 +1,9 @@
-//! Clients that wait for the answer to a request.
+//! What is known of a request and of its client.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use dormouse_protocol::ClientEra;
+use dormouse_protocol::{ClientEra, Era};
 use hyper::http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::RoleServer;
@@ -11,7 +11,7 @@ use rmcp::model::{
     ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestId,
     RequestMetaObject,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::RequestContext as RmcpContext;
 use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
@@ -32,14 +32,12 @@ use super::peer_connection::PeerConnection;
 /// ready. Some never say so.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// The client of a request, as far as the host has to know it to answer.
-pub(super) struct Caller<'a> {
+/// What the host has to know of a request, and of its client, to answer.
+pub(super) struct RequestContext<'a> {
     /// The request's id, where its client could cancel it by that.
     pub(super) id: Option<RequestId>,
-    /// Whether the request is of the era without a handshake.
-    pub(super) stateless: bool,
-    /// The era of the request.
-    pub(super) era: ClientEra,
+    /// The era of the request, with its revision.
+    pub(super) client_era: ClientEra,
     /// The kinds of content that its version of MCP does not have.
     pub(super) unknown_content: &'static [&'static str],
     pub(super) capabilities: ClientCapabilities,
@@ -70,12 +68,12 @@ pub(super) struct Caller<'a> {
     aside: Mutex<Option<RunningCall>>,
 }
 
-impl<'a> Caller<'a> {
-    /// Makes the caller of a request that rmcp has read; it goes on with the call that was begun
+impl<'a> RequestContext<'a> {
+    /// Makes the context of a request that rmcp has read; it goes on with the call that was begun
     /// for the request, if there is one.
     pub(super) fn of(
         host: &'a Host,
-        context: &'a RequestContext<RoleServer>,
+        context: &'a RmcpContext<RoleServer>,
         begun: Option<RunningCall>,
     ) -> Self {
         let version = context.protocol_version();
@@ -96,7 +94,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Makes the caller of a request on that connection.
+    /// Makes the context of a request on that connection.
     pub(super) fn of_request(
         host: &'a Host,
         request: &ClientRequest,
@@ -113,7 +111,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Makes a caller that gets only the answer.
+    /// Makes the context of a request whose client gets only the answer.
     pub(super) fn of_answer(
         host: &'a Host,
         (version, meta, original): (Option<&str>, &RequestMetaObject, Original),
@@ -121,16 +119,15 @@ impl<'a> Caller<'a> {
         gone: CancellationToken,
         patience: Option<Duration>,
     ) -> Self {
-        let stateless = version.is_some_and(is_stateless);
-        let logs = host.wanted_logs(stateless, meta);
+        let client_era = match version {
+            Some(version) if is_stateless(version) => ClientEra::Stateless,
+            Some(version) => ClientEra::Handshake(version.to_owned()),
+            None => ClientEra::default(),
+        };
+        let logs = host.wanted_logs(client_era.era(), meta);
         Self {
             id: None,
-            stateless,
-            era: match version {
-                Some(_) if stateless => ClientEra::Stateless,
-                Some(version) => ClientEra::Handshake(version.to_owned()),
-                None => ClientEra::default(),
-            },
+            client_era,
             unknown_content: version.map_or(&[], compatibility::unknown_content),
             capabilities,
             may_decide: host.lasting,
@@ -148,6 +145,11 @@ impl<'a> Caller<'a> {
         }
     }
 
+    /// Returns the era of the request.
+    pub(super) fn era(&self) -> Era {
+        self.client_era.era()
+    }
+
     /// # Errors
     /// The metadata of the request is invalid.
     pub(super) fn check(&self) -> Result<(), ErrorData> {
@@ -157,7 +159,7 @@ impl<'a> Caller<'a> {
     /// Asks the client something by a request, as soon as it may be sent one.
     pub(super) async fn ask(&self, connection: &dyn ClientConnection, ask: Ask) {
         let _ = tokio::time::timeout(HANDSHAKE, self.ready.wait()).await;
-        client::ask(connection, &self.era, ask).await;
+        client::ask(connection, &self.client_era, ask).await;
     }
 
     /// Checks whether the client can be asked anything.
