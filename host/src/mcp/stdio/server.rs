@@ -86,7 +86,8 @@ where
         over.cancel();
         ending.cancel();
         if next.is_none() {
-            client.close().await;
+            // A client that reads nothing would be waited for.
+            let _ = tokio::time::timeout(FLUSH_TIMEOUT, client.close()).await;
             return Ok(());
         }
         first = next;
