@@ -447,6 +447,24 @@ async fn the_end_of_the_input_ends_the_host_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_reads_nothing_is_not_waited_for() {
+    let home = home(&[ADD]);
+    for closes in [true, false] {
+        let mut agent = Agent::of(&home.open());
+        // More answers than the pipe holds.
+        for _ in 0..400 {
+            agent.begin("tools/list", stateless(json!({}))).await;
+        }
+        match closes {
+            true => agent.input.shutdown().await.unwrap(),
+            false => agent.stop.cancel(),
+        }
+        let ended = tokio::time::timeout(Duration::from_secs(20), agent.host);
+        ended.await.expect("it goes on").unwrap().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_signal_ends_the_host_with_its_calls() {
     let home = home(&[SPIN]);
     let roster = home.open();
