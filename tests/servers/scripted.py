@@ -14,6 +14,8 @@ import time
 
 STARTS, TOOLS = sys.argv[1:3]
 CHILDREN = []
+# Calls that are answered with what is answered to their questions, by the questions' ids.
+ASKED_LATER = {}
 LISTS = {
     "tools/list": "tools",
     "prompts/list": "prompts",
@@ -83,6 +85,19 @@ def call(params):
     return f"{name} {json.dumps(arguments)}"
 
 
+def ask_later(id, arguments):
+    question = f"later-{id}"
+    ASKED_LATER[question] = id
+    asked = {"id": question, **arguments["question"]}
+    threading.Timer(arguments["seconds"], send, (asked,)).start()
+
+
+def wait(id, arguments):
+    result = {"content": [{"type": "text", "text": "waited"}]}
+    waited = threading.Timer(arguments["seconds"], answer, (id,), {"result": result})
+    waited.start()
+
+
 def content(params):
     if params["name"] == "link":
         return {"type": "resource_link", "name": "it", **params["arguments"]}
@@ -95,6 +110,9 @@ with open(STARTS, "a", encoding="utf-8") as file:
 for line in sys.stdin:
     message = json.loads(line)
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
+    if method is None and id in ASKED_LATER:
+        text = {"type": "text", "text": json.dumps(message)}
+        answer(ASKED_LATER.pop(id), result={"content": [text]})
     if id is None or method is None:
         continue
     if method == "initialize":
@@ -120,7 +138,11 @@ for line in sys.stdin:
     elif method == "tools/call" and params["name"] in lists().get("results", {}):
         answer(id, result=lists()["results"][params["name"]])
     elif method == "tools/call" and any(tool["name"] == params["name"] for tool in tools()):
-        if params["name"] != "hang":
+        if params["name"] == "ask-later":
+            ask_later(id, params["arguments"])
+        elif params["name"] == "wait":
+            wait(id, params["arguments"])
+        elif params["name"] != "hang":
             answer(id, result={"content": [content(params)]})
     elif method == "resources/read":
         server = os.path.basename(STARTS).split(".")[0]

@@ -70,6 +70,38 @@ fn a_changed_tool_is_not_allowed_by_whoever_calls_it() {
     assert!(waits.contains("+ Sends all your secrets."), "{waits}");
 }
 
+/// What a server asks is put to the call that began last, which may end before it is answered.
+#[test]
+fn a_question_whose_call_has_ended_is_put_to_one_that_waits() {
+    let all = Scripted::new();
+    all.offers("slow", &[("ask-later", "Asks."), ("wait", "Waits.")]);
+    let server = all.home.serve_http(&[]).unwrap();
+    let session = Session::open_able(&server, asks()).unwrap();
+    let form = json!({ "message": "?", "requestedSchema": { "type": "object", "properties": {} } });
+    let question = json!({ "method": "elicitation/create", "params": form });
+    let called = |id, tool: &str, arguments: Value| {
+        let call = json!({ "name": tool, "arguments": arguments });
+        server
+            .ask(&session.request(id, "tools/call", call))
+            .unwrap()
+    };
+    let later = json!({ "question": question, "seconds": 1.5 });
+    let mut asking = called(1, "slow__ask-later", later);
+    let mut ended = called(2, "slow__wait", json!({ "seconds": 3 }));
+    let messages = ended.messages().unwrap();
+    let is_question = |message: &Value| message["method"] == "elicitation/create";
+    assert!(messages.iter().any(is_question), "{messages:?}");
+    let events = std::iter::from_fn(|| asking.event().unwrap());
+    let mut messages = events.map(|(_, message)| message);
+    let asked = messages.find(is_question).expect("nothing is asked");
+    let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline" } });
+    let taken = server.ask(&session.message(&answer)).unwrap();
+    assert_eq!(taken.status, 202);
+    let result = asking.result().unwrap();
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("decline"), "{text}");
+}
+
 #[test]
 fn a_project_is_not_trusted_by_whoever_calls_its_servers() {
     let all = Scripted::new();
