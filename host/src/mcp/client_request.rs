@@ -44,13 +44,26 @@ impl ClientRequest {
             false => Original::default(),
         };
         Ok(Self {
+            _room: room.clone(),
+            ..Self::of_parts((id, method), params, meta, original)
+        })
+    }
+
+    /// Makes a request of what was read of it elsewhere, where its text keeps its room.
+    pub(super) fn of_parts(
+        (id, method): (RequestId, &str),
+        params: Map<String, Value>,
+        meta: RequestMetaObject,
+        original: Original,
+    ) -> Self {
+        Self {
             id,
             method: method.to_owned(),
             params,
             meta,
             original,
             cancel: CancellationToken::new(),
-            _room: room.clone(),
-        })
+            _room: TakenRoom::default(),
+        }
     }
 }

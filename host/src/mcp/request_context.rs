@@ -190,7 +190,7 @@ fn original(extensions: &Extensions) -> Original {
 
 /// Returns the name of a client in a request, with its version: as much of it as tells clients
 /// apart.
-fn client_name(meta: &RequestMetaObject) -> String {
+pub(super) fn client_name(meta: &RequestMetaObject) -> String {
     const MAX_NAME_BYTES: usize = 128;
     let client = meta.get("io.modelcontextprotocol/clientInfo");
     let part = |key| client?.get(key)?.as_str();

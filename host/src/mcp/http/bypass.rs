@@ -35,7 +35,7 @@ pub(super) const RAW: [&str; 9] = [
 pub(super) fn is_concerned(method: &str, headers: &HeaderMap) -> bool {
     RAW.contains(&method)
         || method.starts_with(MARK)
-        || (repeated::are_wanted(headers) && !matches!(method, "initialize" | "server/discover"))
+        || (repeated::are_wanted(headers) && method != "initialize")
 }
 
 /// Marks a request that is to bypass rmcp's types, in its body and its headers.

@@ -1,8 +1,9 @@
 //! Fast path: requests that are answered by one message, without rmcp.
 //!
 //! For a request over HTTP rmcp has a task, a peer and a stream of events, which most requests
-//! never use: they need only their answer. So requests for plugins are begun here, and answered by
-//! one message of JSON. A call that sends or asks something before that, or takes long in a
+//! never use: they need only their answer. So requests of the era without a handshake are answered by
+//! [`stateless`](super::stateless), and requests of sessions for plugins are begun here, and answered
+//! by one message of JSON. A call that sends or asks something before that, or takes long in a
 //! session, whose client could then lose its connection and come back, is handed to rmcp unchanged
 //! and goes on in its handler. A request that is invalid in any way is rmcp's from the beginning,
 //! which reports the fault.
@@ -10,26 +11,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use dormouse_protocol::Answer;
 use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
 use parking_lot::Mutex;
-use rmcp::model::{
-    ClientCapabilities, ErrorCode, ErrorData, JsonRpcError, ProtocolVersion, RequestId,
-    RequestMetaObject,
-};
+use rmcp::model::{ProtocolVersion, RequestId, RequestMetaObject};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Response};
-use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
+use super::answer_room::AnswerRoom;
 use super::bypass::RAW;
 use super::endpoint::{Endpoint, SESSION};
 use super::header::only;
 use super::repeated::VERSION;
 use super::sessions::{ClaimedRequestId, SessionInfo};
+use super::written::written;
+use crate::mcp::client_request::ClientRequest;
 use crate::mcp::handler::caught;
 use crate::mcp::in_flight_call::RunningCall;
 use crate::mcp::listen;
@@ -88,9 +86,7 @@ impl Endpoint {
         parts: &Parts,
         claimed: Option<&ClaimedRequestId>,
     ) -> Option<FastPathOutcome> {
-        // Whoever listens wants to hear much before the answer.
-        let brief = RAW.contains(&asked.method) && asked.method != listen::METHOD;
-        if !brief || !takes_both(&parts.headers) {
+        if !takes_both(&parts.headers) {
             return None;
         }
         let RequestParts {
@@ -111,10 +107,13 @@ impl Endpoint {
                 return None;
             }
             let capabilities = meta.client_capabilities()?;
-            return Some(
-                self.stateless((id, method, params), (&meta, original, capabilities))
-                    .await,
-            );
+            let request = ClientRequest::of_parts((id.clone(), method), params, meta, original);
+            let answered = self.stateless(request, capabilities).await;
+            return Some(FastPathOutcome::Answered(answered));
+        }
+        // Whoever listens wants to hear much before the answer.
+        if !RAW.contains(&method) || method == listen::METHOD {
+            return None;
         }
         if meta.protocol_version().is_some() {
             return None;
@@ -126,27 +125,6 @@ impl Endpoint {
         let to = (&self.answers, claimed.client());
         let said = (&meta, original);
         Some(in_session(known, (id, method, params), said, (stream_after, to)).await)
-    }
-
-    async fn stateless(
-        &self,
-        (id, method, params): (&RequestId, &str, Map<String, Value>),
-        (meta, original, capabilities): (&RequestMetaObject, Original, ClientCapabilities),
-    ) -> FastPathOutcome {
-        let host = &self.shared.stateless;
-        // Where the client goes, all this is dropped, and the call with it.
-        let gone = CancellationToken::new();
-        let version = ProtocolVersion::V_2026_07_28;
-        let asked = (Some(version.as_str()), meta, original);
-        let context = RequestContext::of_answer(host, asked, capabilities, gone, None);
-        let result = caught(id, host.answer(method, Some(params.into()), &context)).await;
-        match context.take() {
-            Some(begun) => FastPathOutcome::Begun(HandedOverCall::new(begun), context.client),
-            None => {
-                let to = (&self.answers, context.client.as_str());
-                FastPathOutcome::Answered(stateless_answer(id, result, to))
-            }
-        }
     }
 }
 
@@ -193,61 +171,4 @@ fn takes_both(headers: &HeaderMap) -> bool {
             .any(|one| one.trim().eq_ignore_ascii_case(kind))
     };
     takes("application/json") && takes("text/event-stream")
-}
-
-/// An answer as the era without a handshake has it.
-fn stateless_answer(
-    id: &RequestId,
-    mut result: Result<Answer, ErrorData>,
-    to: (&Arc<AnswerRoom>, &str),
-) -> Response {
-    let status = match &mut result {
-        Ok(_) => StatusCode::OK,
-        Err(error) => {
-            if error.code == ErrorCode::RESOURCE_NOT_FOUND {
-                error.code = ErrorCode::INVALID_PARAMS;
-            }
-            match error.code {
-                ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
-                ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
-                _ => StatusCode::OK,
-            }
-        }
-    };
-    written(status, id, result, to)
-}
-
-/// Writes a result as it is, byte for byte where it is text already, if there is room for it.
-fn written(
-    status: StatusCode,
-    id: &RequestId,
-    result: Result<Answer, ErrorData>,
-    (room, client): (&Arc<AnswerRoom>, &str),
-) -> Response {
-    let result = match result {
-        Ok(result) => result,
-        Err(error) => return answer::error(status, JsonRpcError::new(Some(id.clone()), error)),
-    };
-    let text = match result {
-        Answer::Verbatim(text) => text.into_bytes(),
-        // Writing a number, a text or a `Value` into memory cannot fail.
-        Answer::Made(value) => serde_json::to_vec(&value).unwrap_or_default(),
-    };
-    let mut head = Vec::with_capacity(128 + text.len().min(SHORT_BYTES));
-    head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-    let _ = serde_json::to_writer(&mut head, id);
-    head.extend_from_slice(b",\"result\":");
-    // Most are short, and go out in one piece.
-    if text.len() <= SHORT_BYTES {
-        head.extend_from_slice(&text);
-        head.push(b'}');
-        return answer::json(status, head);
-    }
-    match room.hold(client, text) {
-        Ok(text) => answer::json_of(status, [head.into(), text, Bytes::from_static(b"}")]),
-        Err(NoAnswerRoom) => {
-            let error = JsonRpcError::new(Some(id.clone()), NoAnswerRoom.error());
-            answer::error(status, error)
-        }
-    }
 }

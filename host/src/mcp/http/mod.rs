@@ -2,9 +2,9 @@
 //!
 //! From the outside in: the [`connections`], whose number is limited; the [`guard`], which checks
 //! the head of a request; and the [`endpoint`], which reads a [`message`] within bounds. The
-//! endpoint answers requests that need one message only by itself, see [`fast_path`]. All else of
-//! the protocol is left to rmcp: each request of the stateless era on its own, legacy ones in
-//! [`sessions`]. [`bypass`] marks requests that must not pass through rmcp's types, once
+//! endpoint answers requests of the era without a handshake ([`stateless`]), and those of
+//! sessions that need one message only ([`fast_path`]). All else of the protocol is left to rmcp: what
+//! is not in order, and the rest of [`sessions`]. [`bypass`] marks requests that must not pass through rmcp's types, once
 //! [`repeated`] has found their headers to be in order. Behind it is an [`agent`] for each session
 //! or request that rmcp handles, which is the same host as over stdio, and one host for all other
 //! requests of the stateless era.
@@ -26,7 +26,9 @@ mod header;
 mod message;
 mod repeated;
 mod sessions;
+mod stateless;
 pub mod token;
+mod written;
 
 #[cfg(test)]
 mod tests;
