@@ -314,7 +314,7 @@ impl Catalog {
             Err(error) => {
                 tracing::warn!(
                     "`{}` is damaged in the catalog's index and read anew: {error}",
-                    visible_path(&path)
+                    visible_path(path)
                 );
                 self.fetch(path, key.failures, round)
             }

@@ -158,7 +158,7 @@ impl Index {
     }
 
     fn unusable(file: &Path, problem: &Unusable) -> Self {
-        let file = visible_path(&file);
+        let file = visible_path(file);
         match problem {
             Unusable::Version(_) => {
                 tracing::info!("the catalog's index `{file}` is made anew: {problem}");
@@ -326,7 +326,7 @@ fn leave_out_largest(file: &Path, room: u64, lines: &mut Vec<(&str, String, &str
         "the catalog's index `{}` has no room for {} of {count} components, which are read anew \
          at each start, such as `{}`\n\
          hint: let these components offer less",
-        visible_path(&file),
+        visible_path(file),
         left_out.len(),
         left_out.first().copied().unwrap_or_default()
     );

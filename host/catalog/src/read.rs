@@ -79,7 +79,8 @@ pub(crate) fn open(path: &Path) -> Result<File, Problem> {
     // It says best what is wrong with what is no file.
     check(std::fs::metadata(path))?;
     let file = open_regular_file(path)?;
-    ownership::check_program(path).map_err(|error| Problem::Others(error.to_string()))?;
+    ownership::check_program(path, &file.metadata()?)
+        .map_err(|error| Problem::Others(error.to_string()))?;
     Ok(file)
 }
 

@@ -183,6 +183,26 @@ fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
 /// Servers of one kind that may be taken, before those of later kinds.
 type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
+/// Servers of the user's that have lost their names to others.
+struct DisplacedServers {
+    by_launch: BTreeMap<Fingerprint, UsersServer>,
+    /// Names that servers of projects have.
+    of_projects: HashSet<String>,
+}
+
+impl DisplacedServers {
+    /// Returns the displaced server that a server with these launches would bring back under another
+    /// name, on which nothing is said: a project's, or where a project has taken the name, another of
+    /// the user's own.
+    fn renamed(&self, server: &ServerConfig, launches: &[Fingerprint]) -> Option<&UsersServer> {
+        let lost = launches
+            .iter()
+            .filter_map(|launch| self.by_launch.get(launch));
+        let mut renamed = lost.filter(|lost| lost.name != server.name);
+        renamed.find(|lost| server.is_of_project() || self.of_projects.contains(&lost.name))
+    }
+}
+
 impl Configured {
     /// Combines the user's own file with the servers that are found around it.
     #[must_use]
@@ -490,7 +510,13 @@ impl Configured {
             }
         }
         let [of_users, ..] = &kinds;
-        let displaced = self.displaced(of_users);
+        let of_projects = kinds.iter().flatten().map(|(server, _)| server);
+        let of_projects = of_projects.filter(|server| server.is_of_project());
+        let of_projects: HashSet<String> = of_projects.map(|server| server.name.clone()).collect();
+        let displaced = DisplacedServers {
+            by_launch: self.displaced(of_users, &of_projects),
+            of_projects,
+        };
         for (mut server, also) in kinds.into_iter().flatten() {
             let origins = std::iter::once(&server.origin).chain(&also);
             server.from = origins.filter_map(|origin| origin.client).collect();
@@ -570,15 +596,22 @@ impl Configured {
 
     /// Returns the user's servers that have lost their names to others, be these a project's or the
     /// user's own, by the fingerprints of their launches. `taken` are the user's servers that have
-    /// not.
-    fn displaced(&self, taken: &Candidates) -> BTreeMap<Fingerprint, UsersServer> {
+    /// not; `of_projects` are the names that projects' servers have.
+    fn displaced(
+        &self,
+        taken: &Candidates,
+        of_projects: &HashSet<String>,
+    ) -> BTreeMap<Fingerprint, UsersServer> {
         let taken = taken.iter();
         let taken = taken.flat_map(|(server, also)| also.iter().chain([&server.origin]));
         let taken: HashSet<_> = taken.map(|origin| (&origin.file, origin.line)).collect();
         let found = self.found.found.iter().map(|found| &found.server);
         let lost = found.filter(|server| {
             let origin = &server.origin;
-            !server.is_of_project() && !taken.contains(&(&origin.file, origin.line))
+            // Several may be on one line.
+            let is_taken =
+                taken.contains(&(&origin.file, origin.line)) && !of_projects.contains(&server.name);
+            !server.is_of_project() && !is_taken
         });
         let mut displaced = BTreeMap::new();
         for server in lost {
@@ -605,7 +638,7 @@ impl Configured {
         &mut self,
         server: ServerConfig,
         launches: &mut BTreeMap<Fingerprint, String>,
-        displaced: &BTreeMap<Fingerprint, UsersServer>,
+        displaced: &DisplacedServers,
     ) {
         let own = self::launches(&server, self.project_folder());
         let twin = own.iter().find_map(|launch| launches.get(launch));
@@ -631,13 +664,11 @@ impl Configured {
         }
         // What the user says of a server counts by its name: a project that takes the name does not
         // bring the server back under another one, on which nothing is said.
-        let mut lost = own.iter().filter_map(|launch| displaced.get(launch));
-        let renamed = lost.find(|lost| lost.name != server.name);
+        let renamed = displaced.renamed(&server, &own);
         let by = match self.name_of_users(&server) {
             Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
             Some(NameOfUsers::Overridden { .. }) | None => {
                 let same_name = self.servers.get(&server.name);
-                let renamed = renamed.filter(|_| server.is_of_project());
                 let by = same_name.map(|other| &other.origin);
                 by.or(renamed.map(|lost| &lost.origin)).cloned()
             }

@@ -99,13 +99,17 @@ pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
 }
 
 /// Checks that a program of the user's is not what another user has put there: neither it nor a link
-/// or folder that leads to it is another user's where anybody may put one.
+/// or folder that leads to it is another user's where anybody may put one. `opened` is what is known of
+/// the file that was opened at that path, which may have been exchanged meanwhile.
 ///
 /// # Errors
 /// One is another user's ([`io::ErrorKind::PermissionDenied`]).
 #[cfg(unix)]
-pub fn check_program(file: &Path) -> io::Result<()> {
-    way::check_program(file)
+pub fn check_program(file: &Path, opened: &std::fs::Metadata) -> io::Result<()> {
+    match way::check_program(file)? {
+        true => check_owner(file, opened),
+        false => Ok(()),
+    }
 }
 
 /// On Windows, what is below the user's own folder is theirs alone by default.
@@ -113,7 +117,7 @@ pub fn check_program(file: &Path) -> io::Result<()> {
 /// # Errors
 /// None there.
 #[cfg(not(unix))]
-pub fn check_program(_: &Path) -> io::Result<()> {
+pub fn check_program(_: &Path, _: &std::fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 

@@ -24,8 +24,8 @@ impl fmt::Display for SharedFolder {
              granted `{}`: what the one writes there, the other reads\n\
              hint: if that is not meant, change `fs` in `[servers.{inner}.grants]` or in \
              `[servers.{outer}.grants]`",
-            visible_path(&inner_path),
-            visible_path(&outer_path),
+            visible_path(inner_path),
+            visible_path(outer_path),
         )
     }
 }

@@ -291,7 +291,7 @@ fn read_key(path: &Path) -> io::Result<[u8; 32]> {
                 format!(
                     "the key `{}` is somebody else's, or others can read or write it\n\
                      hint: delete its folder; it is made anew",
-                    visible_path(&path)
+                    visible_path(path)
                 ),
             ));
         }
@@ -356,7 +356,7 @@ fn private_dir(dir: &Path) -> io::Result<()> {
                 format!(
                     "`{}` is another user's, or open to others (mode {:o})\n\
                      hint: `chmod go-rwx '{0}'`, if it is yours",
-                    visible_path(&folder),
+                    visible_path(folder),
                     mode & 0o7777
                 ),
             ));

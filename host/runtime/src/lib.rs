@@ -48,7 +48,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
-use dormouse_catalog::{read, read_regular_file};
+use dormouse_catalog::{open_and_read_regular_file, read};
 use dormouse_files::ownership;
 use dormouse_policy::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};
 use dormouse_protocol::{Listener, QuestionLimit, SessionClients, SessionId};
@@ -227,10 +227,10 @@ impl Code {
     pub fn bytes(&self, max_bytes: u64) -> io::Result<Cow<'static, [u8]>> {
         match self {
             Self::File(path) => {
-                let bytes = read_regular_file(path, max_bytes)?;
-                let bytes = bytes.ok_or(io::ErrorKind::NotFound)?;
+                let read = open_and_read_regular_file(path, max_bytes)?;
+                let (file, bytes) = read.ok_or(io::ErrorKind::NotFound)?;
                 // It may have been put there after its declaration was read.
-                ownership::check_program(path)?;
+                ownership::check_program(path, &file.metadata()?)?;
                 Ok(Cow::Owned(bytes))
             }
             Self::Bridge => Ok(Cow::Borrowed(BRIDGE)),
@@ -241,7 +241,7 @@ impl Code {
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "`{}`", visible_path(&path)),
+            Self::File(path) => write!(f, "`{}`", visible_path(path)),
             Self::Bridge => f.write_str("the bridge"),
         }
     }

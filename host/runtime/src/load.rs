@@ -342,7 +342,7 @@ fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Re
         Some((name, _)) => {
             let server = &target.server;
             let file = match &target.code {
-                Code::File(file) => visible_path(&file),
+                Code::File(file) => visible_path(file),
                 Code::Bridge => "FILE".to_owned(),
             };
             Err(format!(

@@ -105,7 +105,7 @@ fn bridge(places: &Places, server: &str) -> anyhow::Result<Bridge> {
             "server `{server}` is a plugin already{}",
             config
                 .component()
-                .map(|file| format!(": `{}`", visible_path(&file)))
+                .map(|file| format!(": `{}`", visible_path(file)))
                 .unwrap_or_default()
         ),
     }

@@ -77,7 +77,7 @@ pub(super) fn check_replaceable(target: &Path) -> anyhow::Result<()> {
 
 /// Reads all of a file.
 fn content(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let shown = visible_path(&path);
+    let shown = visible_path(path);
     read_regular_file(path, read::LIMIT)
         .with_context(|| format!("`{shown}` cannot be read"))?
         .with_context(|| format!("`{shown}`: there is no such file"))

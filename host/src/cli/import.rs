@@ -173,9 +173,9 @@ impl Import {
             }
             match step {
                 Undo::Back(change) => {
-                    output::say(&format!("{back} {}", visible_path(&change.file)))
+                    output::say(&format!("{back} {}", visible_path(&change.file)));
                 }
-                Undo::Remove(file, _) => output::say(&format!("{removed} {}", visible_path(&file))),
+                Undo::Remove(file, _) => output::say(&format!("{removed} {}", visible_path(file))),
                 Undo::Nothing => {}
                 Undo::Merge(change) => {
                     let file = visible_path(&change.file);
@@ -191,7 +191,7 @@ impl Import {
                          written since, and stays\nhint: what it was is in {}; \
                          `dormouse import --undo --force` puts it back",
                         output::clean(&names.join(", ")),
-                        visible_path(&run.folder()),
+                        visible_path(run.folder()),
                         file = visible_path(&change.file),
                     ));
                 }
@@ -199,15 +199,15 @@ impl Import {
                     edited.push(file.clone());
                     output::warn(&format!(
                         "`{}` stays: it has servers that are not back in their clients' files",
-                        visible_path(&file)
+                        visible_path(file)
                     ));
                 }
                 Undo::Edited(file) => {
                     edited.push(file.clone());
                     output::warn(&format!(
                         "`{}` has been edited since, and is left as it is\nhint: what it was is in {}; `dormouse import --undo --force` puts it back",
-                        visible_path(&file),
-                        visible_path(&run.folder())
+                        visible_path(file),
+                        visible_path(run.folder())
                     ));
                 }
             }

@@ -84,13 +84,13 @@ impl Objects {
     /// Adds the content of the files.
     fn declare(&self, declaration: &mut Declaration) -> anyhow::Result<()> {
         for (what, file) in self.files() {
-            let cannot = || format!("`{}` cannot be read", visible_path(&file));
+            let cannot = || format!("`{}` cannot be read", visible_path(file));
             let bytes = read_regular_file(file, MAX_OBJECTS_BYTES).with_context(cannot)?;
             let bytes =
-                bytes.with_context(|| format!("there is no file `{}`", visible_path(&file)))?;
+                bytes.with_context(|| format!("there is no file `{}`", visible_path(file)))?;
             let text = String::from_utf8(bytes).with_context(cannot)?;
             what.declare(&text, self.subscribe, declaration)
-                .map_err(|why| anyhow::anyhow!("`{}`: {why}", visible_path(&file)))?;
+                .map_err(|why| anyhow::anyhow!("`{}`: {why}", visible_path(file)))?;
         }
         Ok(())
     }
@@ -125,11 +125,11 @@ impl Pack {
         // What is made of a file may be used by whoever may use that one.
         let access = Access::Given(self.file.metadata()?.permissions());
         replace(target, &packed, access)
-            .with_context(|| format!("`{}` cannot be written", visible_path(&target)))?;
+            .with_context(|| format!("`{}` cannot be written", visible_path(target)))?;
         let what = if self.strip { "stripped" } else { "packed" };
         output::say(&format!(
             "{what} {}: {}",
-            visible_path(&target),
+            visible_path(target),
             units::human_size(packed.len() as u64)
         ));
         Ok(ExitCode::SUCCESS)
@@ -148,7 +148,7 @@ fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
     if component::is_bad(&declared.findings) {
         bail!(
             "`{}` has mistakes in it, so nothing is written",
-            visible_path(&wit)
+            visible_path(wit)
         );
     }
     Ok(declared.declaration)

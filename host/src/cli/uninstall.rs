@@ -56,7 +56,7 @@ impl Uninstall {
                 target.map(|target| format!(", which links to {},", visible_path(&target)));
             output::say(&format!(
                 "{}{} has nothing but Dormouse in it, and is removed",
-                visible_path(&file),
+                visible_path(file),
                 target.unwrap_or_default()
             ));
         }
@@ -83,7 +83,7 @@ impl Uninstall {
             install::make(places, &command, &all.changes, &EditLock::take()?)?;
         }
         for (path, text) in &all.removed {
-            let shown = visible_path(&path);
+            let shown = visible_path(path);
             let is_unchanged = |path: &Path| Ok(file::read(path)?.as_ref() == Some(text));
             let removed = replace::remove_if(path, is_unchanged)
                 .with_context(|| format!("`{shown}` cannot be removed"))?;

@@ -54,7 +54,7 @@ pub(super) fn read(text: &[u8]) -> Result<Map<String, Value>, ErrorData> {
         },
     };
     match params.get("_meta") {
-        None | Some(Value::Object(_)) => Ok(params),
+        None | Some(Value::Object(_) | Value::Null) => Ok(params),
         Some(meta) => refuse(format!("`_meta` has to be an object, and is `{meta}`")),
     }
 }

@@ -1,10 +1,11 @@
 //! Trust in the project that the host works in. Before it is trusted, the roster has no server of
 //! it that could be listed, called or started.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dormouse_config::ProjectReview;
+use dormouse_config::{ProjectReview, Scope};
 use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
@@ -40,15 +41,22 @@ impl Roster {
     /// It is no longer what was shown, or that cannot be kept.
     pub fn trust(&self, shown: &ProjectReview, by: DecidedBy) -> anyhow::Result<()> {
         shown.check_usable()?;
-        self.configured_for_review(&shown.folder)?.check(shown)?;
+        let configured = self.configured_for_review(&shown.folder)?;
+        configured.check(shown)?;
+        let scope = Scope::Project(shown.folder.clone());
         self.decisions.note(&Decision {
             what: "trust",
             subject: &shown.folder.to_string_lossy(),
             shown: &shown.content,
             by,
         })?;
-        // Folders are where they were shown to be, wherever links lead by now.
-        RecordedFolders::new(&self.places.data).record_shown(&shown.folders)?;
+        // Folders are where they were shown to be, wherever links lead by now. What another server is
+        // granted, too, stays as it was granted to that.
+        let servers = configured.servers.values();
+        let others = servers.filter(|server| server.origin.scope != scope);
+        let others = others.flat_map(|server| &server.grants.fs);
+        let others: BTreeSet<_> = others.map(|grant| grant.path.as_path()).collect();
+        RecordedFolders::new(&self.places.data).record_shown(&shown.folders, &others)?;
         // To the hash of what was shown, whatever the files say by now.
         self.trust.grant(&shown.folder, &shown.content)?;
         self.reload()

@@ -160,7 +160,7 @@ impl Watched {
             if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
                 tracing::warn!(
                     "changes in `{}` are not noticed: {error}",
-                    visible_path(&folder)
+                    visible_path(folder)
                 );
             }
         }

@@ -77,15 +77,24 @@ impl RecordedFolders {
     }
 
     /// Records the real paths of folders as their user was shown them, replacing earlier ones: whoever
-    /// trusts a project once more need not mean what it had before.
+    /// trusts a project once more need not mean what it had before. Those of `others` stay as they are
+    /// recorded.
     ///
     /// # Errors
     /// The record cannot be read or written.
-    pub fn record_shown(&self, real: &RealPaths) -> anyhow::Result<()> {
+    pub fn record_shown(&self, real: &RealPaths, others: &BTreeSet<&Path>) -> anyhow::Result<()> {
         if real.is_empty() {
             return Ok(());
         }
-        self.record_anew(real)
+        self.edit(|known| {
+            for (path, real) in real {
+                let stays = known.contains_key(path) && others.iter().any(|other| other == path);
+                if !stays {
+                    known.insert(path.clone(), real.clone());
+                }
+            }
+        })
+        .map(drop)
     }
 
     /// Records the current real paths of folders, replacing earlier ones.
@@ -137,9 +146,12 @@ mod tests {
         assert_eq!(recorded.known().unwrap()[&link], one);
         assert_eq!(recorded.known().unwrap()[&other], other);
         let shown = RealPaths::from([(link.clone(), other.clone()), (one.clone(), other.clone())]);
-        recorded.record_shown(&shown).unwrap();
+        let others = BTreeSet::from([link.as_path(), one.as_path()]);
+        recorded.record_shown(&shown, &others).unwrap();
         let known = recorded.known().unwrap();
-        assert_eq!((&known[&link], &known[&one]), (&other, &other));
+        assert_eq!((&known[&link], &known[&one]), (&one, &other));
+        recorded.record_shown(&shown, &BTreeSet::new()).unwrap();
+        assert_eq!(recorded.known().unwrap()[&link], other);
     }
 
     #[test]

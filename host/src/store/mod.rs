@@ -228,7 +228,7 @@ impl Store {
     }
 
     fn read_record(file: &Path) -> anyhow::Result<Option<Record>> {
-        let shown = visible_path(&file);
+        let shown = visible_path(file);
         if !counts(file) {
             return match file.try_exists() {
                 Ok(false) => Ok(None),

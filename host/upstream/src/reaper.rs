@@ -135,7 +135,7 @@ impl Reaper {
             Ok(process) => state.process = Some(process),
             Err(error) => tracing::warn!(
                 "`{} reaper` cannot be started: {error}; servers outlive this process if it is killed",
-                visible_path(&program)
+                visible_path(program)
             ),
         }
     }

@@ -196,11 +196,13 @@ fn no_call_gives_a_link_of_whoever_misbehaves() {
 #[test]
 fn nobody_logs_in_at_a_page_of_another_for_whoever_names_it() {
     let elsewhere = "which has its tokens elsewhere";
-    for (realm, moved, unavailable, says) in [
-        ("", "", false, elsewhere),
-        ("/realms/x", "", false, elsewhere),
-        ("/realms/x", "/moved", false, elsewhere),
-        ("", "", true, "it cannot be found out"),
+    let unknown = "it cannot be found out";
+    for (realm, moved, answers, says) in [
+        ("", "", "", elsewhere),
+        ("/realms/x", "", "", elsewhere),
+        ("/realms/x", "/moved", "", elsewhere),
+        ("", "", "unavailable", unknown),
+        ("", "", "odd", unknown),
     ] {
         let at_realm = match realm {
             "" => METADATA.to_owned(),
@@ -209,9 +211,10 @@ fn nobody_logs_in_at_a_page_of_another_for_whoever_names_it() {
         let stranger = Site::serve(move |own, asked| {
             let of_realm = metadata(&format!("{own}{realm}"));
             let is_there = format!("{moved}{at_realm}");
-            let answered = at(asked, &is_there, || match unavailable {
-                true => Answer::text(503, ""),
-                false => Answer::json(&of_realm),
+            let answered = at(asked, &is_there, || match answers {
+                "unavailable" => Answer::text(503, ""),
+                "odd" => Answer::json(&changed(of_realm.clone(), &json!({ "jwks_uri": 5 }))),
+                _ => Answer::json(&of_realm),
             });
             let leads_there = || Answer::redirect(301, &format!("{own}{is_there}"));
             let answered = answered.or_else(|| at(asked, &at_realm, leads_there));

@@ -1047,6 +1047,54 @@ fn a_projects_entry_for_the_same_server_lifts_nothing() {
     }
 }
 
+/// What the user says of a server holds for the second name that they have for it, also where a
+/// project takes the first.
+#[test]
+fn no_second_name_of_the_users_brings_back_what_is_switched_off() {
+    let u = r#"{"command": "u"}"#;
+    let both = format!(r#"{{"mcpServers": {{"a": {u}, "s": {u}}}}}"#);
+    for own in [
+        "[servers.a]\nenabled = false\n",
+        "[servers.a]\nexclude_tools = ['t']\n",
+    ] {
+        for of_project in [
+            r#"{"command": "y"}"#,
+            r#"{"command": "y", "disabled": true}"#,
+            u,
+        ] {
+            let of_project = format!(r#"{{"mcpServers": {{"a": {of_project}}}}}"#);
+            let home = tempfile::tempdir().unwrap();
+            let files = [
+                (".cursor/mcp.json", both.as_str()),
+                ("project/.cursor/mcp.json", &of_project),
+            ];
+            let all = trusted_in_home(home.path(), &files, own);
+            assert!(!all.servers.contains_key("s"), "{own} {of_project}");
+        }
+    }
+}
+
+/// Several clients read one file of a project's, each beside its own of the user's.
+#[test]
+fn what_any_client_denies_of_a_shared_entry_stays_denied() {
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (".claude.json", r#"{"mcpServers": {"s": {"command": "u"}}}"#),
+        (
+            ".copilot/mcp-config.json",
+            r#"{"mcpServers": {"s": {"command": "u", "tools": ["zz"]}}}"#,
+        ),
+        (
+            "project/.mcp.json",
+            r#"{"mcpServers": {"s": {"command": "y"}}}"#,
+        ),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    let bridge = all.servers["s"].bridge().unwrap();
+    let filter = bridge.rules.filter(&bridge.filter, None);
+    assert!(!filter.shows("t") && filter.shows("zz"));
+}
+
 /// A server of the user's that has lost its name to another of theirs has no other name by a
 /// project, on which nothing is said.
 #[test]

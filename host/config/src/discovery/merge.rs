@@ -462,17 +462,18 @@ impl<'d> Merging<'d> {
                 server.limits.timeout = longest;
             }
             let mut notes = found.notes.clone();
-            let name = (found.server.origin.client, found.written_name.as_str());
-            let unusable = self.unusable.get(&name).filter(|_| is_of_project(found));
-            if let Some(origin) = unusable.filter(|_| server.enabled) {
-                server.enabled = false;
-                notes.push(format!(
-                    "{OFF}your own entry of that name, {origin}, cannot be used, and may deny it"
-                ));
-            }
-            let same = users.get(&name);
-            for of_user in same.into_iter().flatten().filter(|_| is_of_project(found)) {
-                keep_denials(of_user, found.says_on, &mut server, &mut notes);
+            // Several clients may read one entry of a project's, each beside one of its user's.
+            for entry in entries.iter().filter(|entry| is_of_project(entry)) {
+                let name = (entry.server.origin.client, entry.written_name.as_str());
+                if let Some(origin) = self.unusable.get(&name).filter(|_| server.enabled) {
+                    server.enabled = false;
+                    notes.push(format!(
+                        "{OFF}your own entry of that name, {origin}, cannot be used, and may deny it"
+                    ));
+                }
+                for of_user in users.get(&name).into_iter().flatten() {
+                    keep_denials(of_user, entry.says_on, &mut server, &mut notes);
+                }
             }
             let mut other_names = Vec::new();
             for entry in &entries {

@@ -176,7 +176,7 @@ fn what_another_user_has_put_where_anybody_may_is_not_run() {
     }
     symlink(own.join("a.wasm"), shared.join("link.wasm")).unwrap();
     std::fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
-    let is_run = |file: &Path| check_program(file).is_ok();
+    let is_run = |file: &Path| check_program(file, &std::fs::metadata(file).unwrap()).is_ok();
     let files = [
         shared.join("a.wasm"),
         shared.join("link.wasm"),
@@ -190,6 +190,10 @@ fn what_another_user_has_put_where_anybody_may_is_not_run() {
     // link leads there.
     let run: Vec<_> = files.iter().map(|file| is_run(file)).collect();
     assert_eq!(run, [false, true, true]);
+    // What was opened is what counts, wherever the path leads by now.
+    std::fs::write(shared.join("b.wasm"), "").unwrap();
+    let opened = std::fs::metadata(&files[0]).unwrap();
+    assert!(check_program(&shared.join("b.wasm"), &opened).is_err());
     // A link of another user's leads wherever they want.
     lchown(&files[1], Some(OTHER), None).unwrap();
     assert!(!is_run(&files[1]));

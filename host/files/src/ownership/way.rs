@@ -106,12 +106,13 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Checks each folder and each link on the way to a program as [`super::check_program`] does.
+/// Checks each folder and each link on the way to a program as [`super::check_program`] does. Returns
+/// whether anybody may put files on that way.
 ///
 /// # Errors
 /// One is another user's, in or below a folder in which anybody may put one
 /// ([`io::ErrorKind::PermissionDenied`]).
-pub(super) fn check_program(program: &Path) -> io::Result<()> {
+pub(super) fn check_program(program: &Path) -> io::Result<bool> {
     let absolute = std::path::absolute(program)?;
     let named = |path: &Path| -> Vec<OsString> {
         let names = path.components().rev();
@@ -121,6 +122,7 @@ pub(super) fn check_program(program: &Path) -> io::Result<()> {
     let mut steps = named(&absolute);
     let mut way: Vec<(PathBuf, bool)> = Vec::new();
     let mut links = 0;
+    let mut passes_shared = false;
     while let Some(name) = steps.pop() {
         match name.to_str() {
             Some("/") => way.clear(),
@@ -151,15 +153,16 @@ pub(super) fn check_program(program: &Path) -> io::Result<()> {
         if metadata.is_symlink() {
             links += 1;
             if links > MAX_LINKS {
-                return Ok(());
+                return Ok(true);
             }
             steps.extend(named(&std::fs::read_link(&path)?));
             continue;
         }
         let is_shared = metadata.is_dir() && metadata.mode() & ANYBODY_WRITES != 0;
+        passes_shared |= is_shared;
         way.push((path, is_shared));
     }
-    Ok(())
+    Ok(passes_shared)
 }
 
 pub(super) fn is_open_to_others(path: &Path, metadata: &Metadata) -> io::Error {

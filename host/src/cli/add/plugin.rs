@@ -129,13 +129,13 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
 /// Compiles and links a plugin ahead of its first call, as a check that it can be started. Returns
 /// its imports that end it where they are called.
 fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
-    let _progress = Progress::new(&format!("compiling {}", visible_path(&file)));
+    let _progress = Progress::new(&format!("compiling {}", visible_path(file)));
     let limits = dormouse_config::load(&places.config)?.limits;
     let runtime = Runtime::new(places.cache.clone(), compile_command);
     runtime.set_limits(&limits);
     runtime
         .prepare(file)
-        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", visible_path(&file)))
+        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", visible_path(file)))
 }
 
 /// Returns the configuration that grants a plugin the upstream that it requests.

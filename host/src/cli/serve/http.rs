@@ -149,7 +149,7 @@ pub(super) fn say_token(token: Option<&Token>) {
         ));
         return;
     };
-    let file = visible_path(&file);
+    let file = visible_path(file);
     if std::io::stderr().is_terminal() {
         let secret = token.expose();
         output::say(&format!(

@@ -214,7 +214,7 @@ impl Guard {
         let file = || {
             let is_here = local.to_canonical().is_loopback() && is_asked_of_loopback(uri, headers);
             let file = token.file().filter(|_| is_here)?;
-            Some(visible_path(&file))
+            Some(visible_path(file))
         };
         let sent = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken(file()))?;
         match sent.and_then(|sent| sent.split_once(' ')) {

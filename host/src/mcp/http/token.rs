@@ -75,7 +75,7 @@ impl Token {
     fn read_own(file: &Path, data: &Path) -> anyhow::Result<Self> {
         let token = Self::read(file)?;
         ownership::check(file, data)
-            .with_context(|| format!("the token file `{}` cannot be used", visible_path(&file)))?;
+            .with_context(|| format!("the token file `{}` cannot be used", visible_path(file)))?;
         Ok(token)
     }
 
@@ -85,7 +85,7 @@ impl Token {
     /// The file cannot be read, is not its user's alone, could have been put there by others, or
     /// holds what cannot be sent in a header.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
-        let shown = visible_path(&file);
+        let shown = visible_path(file);
         let text = read_private(file)
             .and_then(|text| {
                 // Whoever can put a link there chooses which file of the user's is read.

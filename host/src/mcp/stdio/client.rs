@@ -47,6 +47,8 @@ pub(super) struct StdioClient<W> {
     refusals: Arc<Semaphore>,
     /// Cancelled when the first answer about tools has gone out.
     ready: CancellationToken,
+    /// Cancelled when nothing can be sent any more.
+    pub(super) gone: CancellationToken,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
@@ -63,13 +65,19 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
             writing: TaskTracker::new(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             ready,
+            gone: CancellationToken::new(),
         })
     }
 
-    /// Sends the answer to a request, unless the client has cancelled that.
-    pub(super) async fn answer(&self, id: &RequestId, answered: Result<Answer, ErrorData>) {
+    /// Sends the answer to a request, unless the client has cancelled that: another one may have its
+    /// id by now.
+    pub(super) async fn answer(
+        &self,
+        (id, cancel): (&RequestId, &CancellationToken),
+        answered: Result<Answer, ErrorData>,
+    ) {
         let _writing = self.writing.token();
-        if !self.in_flight.end(id) {
+        if cancel.is_cancelled() || !self.in_flight.end(id) {
             return;
         }
         let in_batch = self.batches.has(id);
@@ -102,6 +110,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
         let _waiting = self.backlog.add(line.len());
         if let Err(error) = self.output.write(line).await {
             tracing::debug!("an answer could not be sent: {error}");
+            self.gone.cancel();
         }
     }
 

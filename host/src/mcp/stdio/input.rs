@@ -233,7 +233,9 @@ mod tests {
             assert_eq!(ids.len(), MAX_OPEN_REQUESTS + 1 + answered);
             assert_eq!(said(), 1, "{:?}", logged.lines());
             let id = ids[answered].clone();
-            client.answer(&id, Ok(Answer::Made(json!({})))).await;
+            let cancel = CancellationToken::new();
+            let answers = (&id, &cancel);
+            client.answer(answers, Ok(Answer::Made(json!({})))).await;
         }
     }
 }

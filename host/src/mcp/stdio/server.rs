@@ -82,6 +82,7 @@ where
             // Whoever closed its end and does not read any more gets no more.
             () = end(&over, &ending, &closed) => None,
             () = stop.cancelled() => None,
+            () = client.gone.cancelled() => None,
         };
         over.cancel();
         ending.cancel();
@@ -151,12 +152,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
     }
 
     /// Waits until all other requests are answered, because the client shakes hands after all.
-    async fn left(&self, handshake: Box<ClientRequest>) -> Box<ClientRequest> {
+    async fn left(&self, mut handshake: Box<ClientRequest>) -> Box<ClientRequest> {
         self.over.cancel();
         self.client.in_flight.end(&handshake.id);
         // Whoever has not ended by then never will.
         let _ = tokio::time::timeout(LEAVING, self.client.in_flight.all_ended()).await;
-        self.client.in_flight.begin(&handshake.id);
+        if let Some(cancel) = self.client.in_flight.begin(&handshake.id) {
+            handshake.cancel = cancel;
+        }
         handshake
     }
 
@@ -171,7 +174,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
             self.is_expected();
             Answer::Made(json!(result))
         });
-        self.client.answer(&request.id, answered).await;
+        let answers = (&request.id, &request.cancel);
+        self.client.answer(answers, answered).await;
     }
 
     /// Begins the work that was put off, if the agent does not ask for tools soon.
@@ -195,10 +199,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
         }
         let (host, client) = (self.host.clone(), self.client.clone());
         let answering = async move {
-            let id = request.id.clone();
+            let (id, cancel) = (request.id.clone(), request.cancel.clone());
             let is_of_servers = Host::is_of_servers(&request.method);
             let answered = caught(&id, answered(&host, &client, &agreed, request)).await;
-            client.answer(&id, answered).await;
+            client.answer((&id, &cancel), answered).await;
             if is_of_servers {
                 client.is_ready();
             }

@@ -11,7 +11,7 @@ pub enum Failure {
     /// The file with the login is out of reach.
     #[error(
         "the login in `{}` cannot be {what}: {why}\nhint: see to the file's permissions; if it is damaged, remove it and log in again",
-        visible_path(&file)
+        visible_path(file)
     )]
     Store {
         /// The file.

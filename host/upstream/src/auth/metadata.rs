@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dormouse_launch::Http;
 use futures::future::join_all;
-use reqwest::header::LOCATION;
+use reqwest::header::{CONTENT_ENCODING, LOCATION};
 use reqwest::{Client, Response, StatusCode, Url};
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
@@ -359,10 +359,30 @@ async fn read(mut response: Response) -> Result<AuthorizationMetadata, NoMetadat
         }
         body.extend_from_slice(&part);
     }
-    serde_json::from_slice(&body).map_err(|error| {
+    let is_encoded = response.headers().contains_key(CONTENT_ENCODING);
+    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&body);
+    serde_json::from_slice(body).map_err(|error| {
         let why = format!("this is no metadata of an authorization server: {error}");
-        NoMetadata::None(why)
+        match is_encoded || may_be_metadata(body) {
+            true => NoMetadata::Unknown(why),
+            false => NoMetadata::None(why),
+        }
     })
+}
+
+/// What some put before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a text may be meant as metadata, and cannot be read as such: one member of another form is
+/// enough for that.
+fn may_be_metadata(text: &[u8]) -> bool {
+    let members = ["issuer", "authorization_endpoint", "token_endpoint"];
+    let has = |name: &str| {
+        let name = format!("\"{name}\"");
+        text.windows(name.len())
+            .any(|window| window == name.as_bytes())
+    };
+    members.into_iter().any(has)
 }
 
 /// Returns the host that the code of a login goes to, where its user logs in at another one.
