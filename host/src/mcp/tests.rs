@@ -341,6 +341,32 @@ async fn a_cancelled_call_ends_while_others_go_on() {
     assert_eq!(answer["result"]["structuredContent"]["result"], 8);
 }
 
+/// Some clients use an id again, although MCP does not allow it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_of_a_cancelled_request_is_not_that_of_another() {
+    let home = home(&[ADD, SPIN]);
+    let roster = home.open();
+    let mut agent = Agent::legacy(&roster).await;
+    let running = || roster.status().servers[0].running;
+    for _ in 0..10 {
+        let spin = json!({"name": "math__spin"});
+        let id = agent.begin("tools/call", spin).await;
+        until("it runs", || running() == 1).await;
+        let params = json!({"requestId": id});
+        agent
+            .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+            .await;
+        agent
+            .send(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))
+            .await;
+        let answer = agent.answer(id).await;
+        assert_eq!(answer["result"], json!({}), "{answer}");
+        until("it has ended", || running() == 0).await;
+        // And nothing comes under that id later.
+        agent.ask("ping", json!({})).await;
+    }
+}
+
 /// Says how far it is, logs at level `info`, and says how far it is again.
 const TALK: &str = r#"(component
     (import "dormouse:plugin/call@0.1.0" (instance $call
