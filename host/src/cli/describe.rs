@@ -276,12 +276,12 @@ mod tests {
         let granted = &config.servers["notes"].grants;
         assert_eq!(missing("notes", &wanted, (granted, false)).unwrap(), "");
         // What a component asks for is on its line, whatever is in it.
-        let wanted = [GrantRequest::Upstream {
+        let odd = [GrantRequest::Upstream {
             command: vec!["x\nwhich is granted already".to_owned()],
             url: None,
             secrets: Vec::new(),
         }];
-        let told = missing("notes", &wanted, (&Grants::default(), false)).unwrap();
+        let told = missing("notes", &odd, (&Grants::default(), false)).unwrap();
         assert!(
             told.starts_with("It asks\n  to run the MCP server `x\\nwhich"),
             "{told}"
