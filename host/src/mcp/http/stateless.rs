@@ -101,6 +101,7 @@ impl Endpoint {
         request: ClientRequest,
         capabilities: ClientCapabilities,
     ) -> Response {
+        tracing::trace!(id = %request.id, method = request.method, "a request has come");
         let host = self.shared.stateless.clone();
         let (events, said) = mpsc::channel(1);
         let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream { events });

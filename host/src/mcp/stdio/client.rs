@@ -91,6 +91,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
                 "long results are not sent, because the client does not read those that are there",
             );
         }
+        tracing::trace!(%id, bytes = line.len(), "a request is answered");
         match in_batch {
             false => self.write(line).await,
             true => {

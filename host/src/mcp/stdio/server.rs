@@ -131,6 +131,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
         while let Some(message) = input.next().await {
             match message {
                 Incoming::Request(request) if request.method == "initialize" => {
+                    tracing::trace!(id = %request.id, "the client shakes hands");
                     if matches!(self.agreed, Agreed::Stateless) {
                         return Some(self.left(request).await);
                     }
@@ -189,6 +190,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
 
     /// Begins to answer a request.
     async fn request(&mut self, request: ClientRequest) {
+        tracing::trace!(id = %request.id, method = request.method, "a request has come");
         let agreed = self.agreed.clone();
         if matches!(agreed, Agreed::Nothing)
             && !matches!(request.method.as_str(), "ping" | DISCOVER)
