@@ -154,6 +154,10 @@ async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result
     if page.origin() == issuer_url.origin() || !is_elsewhere(&page) {
         return Ok(());
     }
+    // What is none is refused where it would be opened.
+    if !matches!(page.scheme(), "http" | "https") {
+        return Ok(());
+    }
     // Whoever logs in at that page is known there, and what they are given would go elsewhere.
     let host = page.host_str().unwrap_or_default();
     if is_written_oddly(&page) {
