@@ -75,6 +75,7 @@ fn a_changed_tool_is_not_allowed_by_whoever_calls_it() {
 fn a_question_whose_call_has_ended_is_put_to_one_that_waits() {
     let all = Scripted::new();
     all.offers("slow", &[("ask-later", "Asks."), ("wait", "Waits.")]);
+    all.own("slow", "");
     all.home.synced("slow").unwrap();
     let server = all.home.serve_http(&[]).unwrap();
     let session = Session::open_able(&server, asks()).unwrap();
