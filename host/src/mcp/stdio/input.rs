@@ -111,7 +111,7 @@ where
     }
 
     /// Waits until fewer requests have no answer.
-    async fn room(&self) {
+    async fn room(&mut self) {
         // Nearly all of these are answered in a moment.
         while self.client.in_flight.len() > MAX_OPEN_REQUESTS {
             self.said_open.call_once(|| {

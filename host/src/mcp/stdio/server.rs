@@ -46,6 +46,22 @@ const LEAVING: Duration = Duration::from_millis(1500);
 /// The system gives no random numbers.
 pub async fn serve<R, W>(
     roster: Arc<Roster>,
+    streams: (R, W),
+    max_message_bytes: usize,
+    stop: CancellationToken,
+    ready: CancellationToken,
+) -> anyhow::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    // On a thread of the runtime's, which goes on with a request that was read there: from any other
+    // thread, each would have to wake one.
+    tokio::spawn(served(roster, streams, max_message_bytes, stop, ready)).await?
+}
+
+async fn served<R, W>(
+    roster: Arc<Roster>,
     (input, output): (R, W),
     max_message_bytes: usize,
     stop: CancellationToken,
