@@ -6,6 +6,8 @@
 #[cfg(unix)]
 mod private_group;
 #[cfg(unix)]
+mod walk;
+#[cfg(unix)]
 mod way;
 
 use std::collections::BTreeSet;

@@ -57,7 +57,7 @@ impl Notification {
         }
     }
 
-    /// Progress of the request that has that token.
+    /// Makes one of the progress of the request that has that token.
     pub(super) fn progress(
         token: &ProgressToken,
         progress: f64,
@@ -71,7 +71,7 @@ impl Notification {
             .with_some("message", message)
     }
 
-    /// A log message.
+    /// Makes one of a log message.
     pub(super) fn log(level: &'static str, logger: Option<String>, data: Value) -> Self {
         Self::new("notifications/message")
             .with("level", level)
@@ -79,7 +79,7 @@ impl Notification {
             .with("data", data)
     }
 
-    /// That the answer to a question is not wanted any more.
+    /// Makes one that takes a question back: its answer is not wanted any more.
     pub(super) fn cancelled(question: &RequestId, reason: &str) -> Self {
         Self::new("notifications/cancelled")
             .with("requestId", json!(question))
@@ -102,7 +102,7 @@ impl Notification {
         Self::new("notifications/resources/updated").with("uri", uri)
     }
 
-    /// The acknowledgement of a subscription to notifications.
+    /// Makes the acknowledgement of a subscription to notifications.
     pub(super) fn acknowledged(accepted: &SubscriptionFilter) -> Self {
         Self::new("notifications/subscriptions/acknowledged").with("notifications", json!(accepted))
     }
@@ -111,5 +111,12 @@ impl Notification {
     pub(super) fn of_subscription(self, request: &RequestId) -> Self {
         let meta = json!({ "io.modelcontextprotocol/subscriptionId": request });
         self.with("_meta", meta)
+    }
+
+    /// Returns the message as text on one line.
+    pub(super) fn into_text(self) -> String {
+        let Self { method, params } = self;
+        let params = (!params.is_empty()).then(|| Value::from(params).to_string());
+        dormouse_jsonrpc::notification(method, params.as_deref())
     }
 }

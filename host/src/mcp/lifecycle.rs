@@ -12,7 +12,7 @@ use super::request_context::is_stateless;
 /// Method that tells what a server is, before anything is agreed on.
 pub(super) const DISCOVER: &str = "server/discover";
 
-/// What client and host have agreed on over one connection.
+/// Agreement of client and host over one connection.
 #[derive(Clone, Default)]
 pub(super) enum Agreed {
     /// Nothing yet.

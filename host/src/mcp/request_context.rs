@@ -1,4 +1,4 @@
-//! What is known of a request and of its client.
+//! Context of a request: the facts of it and of its client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ use super::peer_connection::PeerConnection;
 /// ready. Some never say so.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// What the host has to know of a request, and of its client, to answer.
+/// Context of a request: the facts of it, and of its client, that an answer depends on.
 pub(super) struct RequestContext<'a> {
     /// The request's id, where its client could cancel it by that.
     pub(super) id: Option<RequestId>,

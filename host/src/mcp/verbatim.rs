@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-use dormouse_jsonrpc::{member, on_one_line};
+use dormouse_jsonrpc::member;
 use dormouse_protocol::{Answer, Question};
 use rmcp::model::{ClientResult, CustomRequest, CustomResult};
 use serde_json::{Value, json};
@@ -65,6 +65,14 @@ pub(super) fn answer(result: ClientResult) -> Result<Answer, String> {
     }
 }
 
+/// Returns a text of JSON on one line: the text itself where it is on one already.
+pub(super) fn on_one_line(text: String) -> String {
+    match dormouse_jsonrpc::on_one_line(&text) {
+        Cow::Owned(line) => line,
+        Cow::Borrowed(_) => text,
+    }
+}
+
 /// Unfolds a message, or an event of a stream, that rmcp has written.
 pub(super) fn unfolded(written: Bytes) -> Bytes {
     let text = std::str::from_utf8(&written).unwrap_or_default();
@@ -99,7 +107,7 @@ fn mended(message: &str) -> Option<String> {
     let (place, folded) = value(message, "result").or_else(params).or_else(data)?;
     let text: String = serde_json::from_str(folded).ok()?;
     // An event's data is on one line.
-    let text = on_one_line(&text);
+    let text = on_one_line(text);
     Some([&message[..place.start], &text, &message[place.end..]].concat())
 }
 

@@ -70,7 +70,7 @@ fn a_changed_tool_is_not_allowed_by_whoever_calls_it() {
     assert!(waits.contains("+ Sends all your secrets."), "{waits}");
 }
 
-/// What a server asks is put to the call that began last, which may end before it is answered.
+/// Questions of a server are put to the call that began last, which may end before they are answered.
 #[test]
 fn a_question_whose_call_has_ended_is_put_to_one_that_waits() {
     let all = Scripted::new();

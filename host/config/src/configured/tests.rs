@@ -1047,7 +1047,7 @@ fn a_projects_entry_for_the_same_server_lifts_nothing() {
     }
 }
 
-/// What the user says of a server holds for the second name that they have for it, also where a
+/// Statements of the user on a server hold for the second name that they have for it, also where a
 /// project takes the first.
 #[test]
 fn no_second_name_of_the_users_brings_back_what_is_switched_off() {

@@ -1,31 +1,20 @@
 //! The way to a file: all folders and links that lead to it.
 
-use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::walk::Walk;
 use super::{check_owner, is_own, private_group, refused};
 use crate::attributes;
-
-/// Most links on the way, as systems have it.
-const MAX_LINKS: usize = 40;
 
 const STICKY: u32 = 0o1000;
 
 const ANYBODY_WRITES: u32 = 0o002;
 
-/// Name that is to be followed next.
-struct Step {
-    name: OsString,
-    /// Whether what it leads to is Dormouse's own, where nobody else may write.
-    is_own: bool,
-}
-
-/// Folder on the way.
+/// Facts of a folder on the way.
 struct Passed {
-    path: PathBuf,
     /// Whether others get into it.
     is_reachable: bool,
     /// Whether others can make files in it.
@@ -44,50 +33,20 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         Some(within) => std::path::absolute(within)?.components().count(),
         None => usize::MAX,
     };
-    let steps = path
-        .components()
-        .enumerate()
-        .map(|(index, component)| Step {
-            name: component.as_os_str().to_owned(),
-            is_own: index + 1 >= own_from,
-        });
-    // The next one is the last.
-    let mut steps: Vec<Step> = steps.collect();
-    steps.reverse();
-    let mut way: Vec<Passed> = Vec::new();
-    let mut links = 0;
-    while let Some(Step { name, is_own }) = steps.pop() {
-        match name.to_str() {
-            // A link leads there.
-            Some("/") => way.clear(),
-            Some("..") => {
-                way.truncate(way.len().saturating_sub(1).max(1));
-                continue;
-            }
-            Some(".") => continue,
-            _ => {}
-        }
-        let above = way.last();
+    let mut walk: Walk<Passed> = Walk::along(&path, own_from);
+    while let Some((path, is_own)) = walk.next() {
+        let above = walk.passed().last().map(|(_, above)| above);
         let is_reachable = above.is_none_or(|above| above.is_reachable);
         let is_shared = above.is_some_and(|above| above.is_shared);
-        let path = above.map_or_else(|| PathBuf::from(&name), |above| above.path.join(&name));
         // What cannot be looked at cannot be read either.
         let Ok(metadata) = std::fs::symlink_metadata(&path) else {
             return Ok(!is_shared);
         };
         check_owner(&path, &metadata)?;
         if metadata.is_symlink() {
-            links += 1;
-            let target = std::fs::read_link(&path)?;
-            if links > MAX_LINKS {
+            if !walk.follow(&std::fs::read_link(&path)?, is_own) {
                 return Ok(true);
             }
-            // The folders that lead to where it leads are the user's, or the system's.
-            let target = target.components().rev().enumerate();
-            steps.extend(target.map(|(above, component)| Step {
-                name: component.as_os_str().to_owned(),
-                is_own: is_own && above == 0,
-            }));
             continue;
         }
         // Where nobody else gets into a folder of the user's, the modes of what is in it say nothing.
@@ -96,12 +55,12 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         if is_open && !is_shared {
             return Err(is_open_to_others(&path, &metadata));
         }
-        way.push(Passed {
-            path,
+        let facts = Passed {
             // Dormouse makes its own folders private, whatever was done in there before that.
             is_reachable: is_reachable && (is_own || metadata.mode() & 0o011 != 0),
             is_shared: is_open,
-        });
+        };
+        walk.pass(path, facts);
     }
     Ok(true)
 }
@@ -113,32 +72,12 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
 /// One is another user's, in or below a folder in which anybody may put one
 /// ([`io::ErrorKind::PermissionDenied`]).
 pub(super) fn check_program(program: &Path) -> io::Result<bool> {
-    let absolute = std::path::absolute(program)?;
-    let named = |path: &Path| -> Vec<OsString> {
-        let names = path.components().rev();
-        names.map(|name| name.as_os_str().to_owned()).collect()
-    };
-    // The next one is the last.
-    let mut steps = named(&absolute);
-    let mut way: Vec<(PathBuf, bool)> = Vec::new();
-    let mut links = 0;
+    // Of each folder: whether anybody may put files in it.
+    let mut walk: Walk<bool> = Walk::along(&std::path::absolute(program)?, usize::MAX);
     let mut passes_shared = false;
-    while let Some(name) = steps.pop() {
-        match name.to_str() {
-            Some("/") => way.clear(),
-            Some("..") => {
-                way.truncate(way.len().saturating_sub(1).max(1));
-                continue;
-            }
-            Some(".") => continue,
-            _ => {}
-        }
-        let path = match way.last() {
-            Some((above, _)) => above.join(&name),
-            None => PathBuf::from(&name),
-        };
+    while let Some((path, _)) = walk.next() {
         let metadata = std::fs::symlink_metadata(&path)?;
-        let shared = way.iter().find(|(_, is_shared)| *is_shared);
+        let shared = walk.passed().iter().find(|(_, is_shared)| *is_shared);
         if let Some((shared, _)) = shared.filter(|_| !is_own(metadata.uid())) {
             return Err(refused(format!(
                 "`{}` is another user's (uid {}), in `{}`, where anybody may put files, and so `{}` is \
@@ -151,16 +90,14 @@ pub(super) fn check_program(program: &Path) -> io::Result<bool> {
             )));
         }
         if metadata.is_symlink() {
-            links += 1;
-            if links > MAX_LINKS {
+            if !walk.follow(&std::fs::read_link(&path)?, false) {
                 return Ok(true);
             }
-            steps.extend(named(&std::fs::read_link(&path)?));
             continue;
         }
         let is_shared = metadata.is_dir() && metadata.mode() & ANYBODY_WRITES != 0;
         passes_shared |= is_shared;
-        way.push((path, is_shared));
+        walk.pass(path, is_shared);
     }
     Ok(passes_shared)
 }

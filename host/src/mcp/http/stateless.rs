@@ -69,7 +69,6 @@ impl Events {
         while let Ok(event) = self.said.try_recv() {
             self.next.push_back(event);
         }
-        let answered = for_client(answered);
         let message = Message::answer(&self.id, answered, (&self.room, &self.client));
         self.next.extend(message.event());
         self.has_ended = true;
@@ -127,7 +126,6 @@ impl Endpoint {
         tokio::select! {
             biased;
             answered = &mut events.work => {
-                let answered = for_client(answered);
                 let Ok(event) = events.said.try_recv() else {
                     let status = status(&answered);
                     return written(status, &events.id, answered, (&events.room, &events.client));
@@ -143,16 +141,6 @@ impl Endpoint {
         });
         answer::events(select_all([events.boxed()]))
     }
-}
-
-/// Returns an answer as clients of this era have it, who have no code for a resource that is not there.
-fn for_client(answered: Answered) -> Answered {
-    answered.map_err(|mut error| {
-        if error.code == ErrorCode::RESOURCE_NOT_FOUND {
-            error.code = ErrorCode::INVALID_PARAMS;
-        }
-        error
-    })
 }
 
 fn status(answered: &Answered) -> StatusCode {

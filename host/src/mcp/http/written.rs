@@ -6,7 +6,6 @@ use bytes::Bytes;
 use dormouse_protocol::Answer;
 use hyper::StatusCode;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
-use serde_json::Value;
 
 use super::answer::{self, Response};
 use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
@@ -18,10 +17,7 @@ pub(super) struct Message(Vec<Bytes>);
 
 impl Message {
     pub(super) fn notification(notification: Notification) -> Self {
-        let Notification { method, params } = notification;
-        let params = (!params.is_empty()).then(|| Value::from(params).to_string());
-        let message = dormouse_jsonrpc::notification(method, params.as_deref());
-        Self(vec![message.into()])
+        Self(vec![notification.into_text().into()])
     }
 
     /// Makes the answer to a request, if there is room for it.
@@ -31,12 +27,8 @@ impl Message {
         (room, client): (&Arc<AnswerRoom>, &str),
     ) -> Self {
         let text = match answered {
-            Ok(answer) => answer.into_text(),
+            Ok(answer) => verbatim::on_one_line(answer.into_text()),
             Err(error) => return Self::error(id, error),
-        };
-        let text = match dormouse_jsonrpc::on_one_line(&text) {
-            std::borrow::Cow::Owned(line) => line,
-            std::borrow::Cow::Borrowed(_) => text,
         };
         let mut head = Vec::with_capacity(128 + text.len().min(SHORT_BYTES));
         head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");

@@ -1,10 +1,8 @@
 //! Messages as lines.
 
-use std::borrow::Cow;
 use std::io;
 
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
-use serde_json::Value;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 
@@ -90,20 +88,13 @@ impl OutgoingLine {
 
     /// Makes a line of a notification to the client.
     pub(super) fn notification(notification: Notification) -> OutgoingLine {
-        let Notification { method, params } = notification;
-        let params = (!params.is_empty()).then(|| Value::from(params).to_string());
-        let line = dormouse_jsonrpc::notification(method, params.as_deref());
-        with_line_end(line.into_bytes()).into()
+        with_line_end(notification.into_text().into_bytes()).into()
     }
 
     fn around(head: String, text: String) -> Self {
-        let verbatim = match dormouse_jsonrpc::on_one_line(&text) {
-            Cow::Owned(line) => line,
-            Cow::Borrowed(_) => text,
-        };
         Self {
             head: head.into(),
-            verbatim,
+            verbatim: verbatim::on_one_line(text),
             tail: b"}\n".to_vec(),
         }
     }

@@ -46,22 +46,6 @@ const LEAVING: Duration = Duration::from_millis(1500);
 /// The system gives no random numbers.
 pub async fn serve<R, W>(
     roster: Arc<Roster>,
-    streams: (R, W),
-    max_message_bytes: usize,
-    stop: CancellationToken,
-    ready: CancellationToken,
-) -> anyhow::Result<()>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    // On a thread of the runtime's, which goes on with a request that was read there: from any other
-    // thread, each would have to wake one.
-    tokio::spawn(served(roster, streams, max_message_bytes, stop, ready)).await?
-}
-
-async fn served<R, W>(
-    roster: Arc<Roster>,
     (input, output): (R, W),
     max_message_bytes: usize,
     stop: CancellationToken,
@@ -72,10 +56,26 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let common = Common::new(roster, common::IN_FLIGHT)?;
-    let session = Session::begin(common.clone());
     let client = StdioClient::new(output, ready.clone());
     let room = MessageRoom::new(max_message_bytes, MAX_LINE_BYTES);
-    let mut input = Input::new(input, client.clone(), room);
+    let input = Input::new(input, client.clone(), room);
+    // On a thread of the runtime's, which goes on with a request that was read there: from any other
+    // thread, each would have to wake one.
+    tokio::spawn(converse(common, input, client, (stop, ready))).await?;
+    Ok(())
+}
+
+/// Has one conversation with the agent after another, until the last is over.
+async fn converse<R, W>(
+    common: Arc<Common>,
+    mut input: Input<R, W>,
+    client: Arc<StdioClient<W>>,
+    (stop, ready): (CancellationToken, CancellationToken),
+) where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let session = Session::begin(common.clone());
     let mut first = None;
     loop {
         let (over, ending) = (CancellationToken::new(), CancellationToken::new());
@@ -105,7 +105,7 @@ where
         if next.is_none() {
             // A client that reads nothing would be waited for.
             let _ = tokio::time::timeout(FLUSH_TIMEOUT, client.close()).await;
-            return Ok(());
+            return;
         }
         first = next;
     }
@@ -121,7 +121,7 @@ async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &Canc
     tokio::time::sleep(FLUSH_TIMEOUT).await;
 }
 
-/// What is said over a connection in one era. Another one begins with a late handshake.
+/// Conversation over a connection, in one era. Another one begins with a late handshake.
 struct Conversation<W> {
     host: Arc<Host>,
     client: Arc<StdioClient<W>>,

@@ -206,7 +206,7 @@ fn is_written_oddly(page: &Url) -> bool {
     odd.iter().any(|odd| path.contains(odd))
 }
 
-/// What an authorization server says of itself.
+/// Statements of an authorization server on itself.
 #[derive(Default)]
 struct OwnMetadata {
     found: Vec<AuthorizationMetadata>,
@@ -374,7 +374,7 @@ async fn read(mut response: Response) -> Result<AuthorizationMetadata, NoMetadat
     })
 }
 
-/// What some put before a text.
+/// Byte order mark, which some put before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Whether a text may be meant as metadata, and cannot be read as such: one member of another form is

@@ -334,7 +334,7 @@ fn only_administrators_allow_where_they_may_have_said_so() {
     }
 }
 
-/// What the user's own file says of folders is denied nowhere if it cannot be read.
+/// Statements of the user's own file on folders are denied nowhere if it cannot be read.
 #[test]
 fn folders_of_the_user_that_are_no_table_deny_all() {
     for (projects, expected) in [("[]", "git"), ("\"x\"", "git"), ("{}", ""), ("null", "")] {
