@@ -246,10 +246,8 @@ impl Global {
     fn log(&self, is_host: bool) {
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
-            // What a client asks in vain, or leaves without waiting for, is its own
-            // business, and it is told.
-            (false, 0) => "warn,rmcp::service=off",
-            (false, 1) => "dormouse=info,dormouse_catalog=info,warn,rmcp::service=off",
+            (false, 0) => "warn",
+            (false, 1) => "dormouse=info,dormouse_catalog=info,warn",
             (false, 2) => "dormouse=debug,dormouse_catalog=debug,info",
             (false, _) => "trace",
         };

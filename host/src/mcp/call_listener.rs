@@ -8,13 +8,13 @@ use dormouse_protocol::{
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use rmcp::ErrorData;
 use rmcp::model::ClientCapabilities;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::client::{self, can};
+use super::error_object::ErrorObject;
 use super::relay::Relay;
 use super::request_context::RequestContext;
 use crate::roster::Roster;
@@ -112,7 +112,7 @@ impl CallListener {
 
     /// Returns MCP's answer to a call that has failed after it asked for something that its client
     /// lacks (2026-07-28, `MissingRequiredClientCapability`).
-    pub(super) fn missing_capability(&self) -> Option<ErrorData> {
+    pub(super) fn missing_capability(&self) -> Option<ErrorObject> {
         let state = self.state.lock();
         let mut lacked = ClientCapabilities::default();
         for capability in &state.lacked {
@@ -141,7 +141,7 @@ impl CallListener {
                 }
             }
         }
-        (!state.lacked.is_empty()).then(|| ErrorData::missing_required_client_capability(lacked))
+        (!state.lacked.is_empty()).then(|| ErrorObject::missing_required_client_capability(lacked))
     }
 
     /// Returns the watch of the instance that the call uses, where other calls may wait.

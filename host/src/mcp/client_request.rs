@@ -1,9 +1,11 @@
 //! Requests of clients, as they were read.
 
-use rmcp::model::{ErrorData, RequestId, RequestMetaObject};
+use dormouse_jsonrpc as jsonrpc;
+use rmcp::model::{RequestId, RequestMetaObject};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::error_object::ErrorObject;
 use super::message_room::TakenRoom;
 use super::original::Original;
 use super::request_params;
@@ -24,46 +26,34 @@ pub(super) struct ClientRequest {
 }
 
 impl ClientRequest {
-    /// Reads a request from the text of its message and that of its parameters.
+    /// Reads a request, whose message has that text and room, from the text of its parameters.
     ///
     /// # Errors
     /// The parameters cannot be read.
     pub(super) fn read(
         (id, method): (RequestId, &str),
         params: Option<&str>,
-        text: &str,
+        original: Original,
         room: &TakenRoom,
-    ) -> Result<Self, ErrorData> {
+    ) -> Result<Self, ErrorObject> {
         let mut params = request_params::read(params.unwrap_or_default().as_bytes())?;
         let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta.into(),
             _ => RequestMetaObject::default(),
         };
-        let original = match Original::is_kept_of(method) {
-            true => Original::new(text.to_owned()),
-            false => Original::default(),
-        };
         Ok(Self {
-            _room: room.clone(),
-            ..Self::of_parts((id, method), params, meta, original)
-        })
-    }
-
-    /// Makes a request of what was read of it elsewhere, where its text keeps its room.
-    pub(super) fn of_parts(
-        (id, method): (RequestId, &str),
-        params: Map<String, Value>,
-        meta: RequestMetaObject,
-        original: Original,
-    ) -> Self {
-        Self {
             id,
             method: method.to_owned(),
             params,
             meta,
             original,
             cancel: CancellationToken::new(),
-            _room: TakenRoom::default(),
-        }
+            _room: room.clone(),
+        })
     }
+}
+
+/// Returns the id of a request in the form that is compared and written.
+pub(super) fn id_of(id: &jsonrpc::RequestId<'_>) -> Option<RequestId> {
+    serde_json::from_str(id.as_str()).ok()
 }

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
 
+use super::error_object::ErrorObject;
 use crate::roster::{ApprovalOutcome, Roster, Snapshot, Status};
 
 /// Command that clients are offered as a prompt.
@@ -181,7 +181,7 @@ pub(super) fn approves(
     name: &str,
     arguments: &Map<String, Value>,
     may_decide: bool,
-) -> Option<Result<String, ErrorData>> {
+) -> Option<Result<String, ErrorObject>> {
     let command = find(name).filter(|_| name == APPROVE && may_decide)?;
     Some(about(roster, command, arguments))
 }
@@ -218,14 +218,14 @@ pub(super) fn run(
     name: &str,
     arguments: &Map<String, Value>,
     may_decide: bool,
-) -> Option<Result<Value, ErrorData>> {
+) -> Option<Result<Value, ErrorObject>> {
     let command = find(name)?;
     if command.changes && !may_decide {
         let why = format!(
             "`{name}` does nothing over HTTP, where anybody may say it\n\
              hint: `dormouse {name}` does that"
         );
-        return Some(Err(ErrorData::invalid_request(why, None)));
+        return Some(Err(ErrorObject::invalid_request(why)));
     }
     Some(said(roster, command, arguments).map(|text| message(command.description, &text)))
 }
@@ -242,7 +242,7 @@ fn said(
     roster: &Roster,
     command: &Command,
     arguments: &Map<String, Value>,
-) -> Result<String, ErrorData> {
+) -> Result<String, ErrorObject> {
     if !command.about_one {
         return Ok(table(roster));
     }
@@ -259,16 +259,16 @@ fn about(
     roster: &Roster,
     command: &Command,
     arguments: &Map<String, Value>,
-) -> Result<String, ErrorData> {
+) -> Result<String, ErrorObject> {
     let Some(wanted) = arguments.get(SERVER).and_then(Value::as_str) else {
         let why = format!("`{}` needs the argument `{SERVER}`", command.name);
-        return Err(ErrorData::invalid_params(why, None));
+        return Err(ErrorObject::invalid_params(why));
     };
     named(roster, wanted)
 }
 
 /// A server by its name, however its letters are written.
-fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorData> {
+fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorObject> {
     let snapshot = roster.snapshot();
     let mut names = snapshot.servers().keys();
     let wanted = wanted.trim();
@@ -282,12 +282,12 @@ fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorData> {
             wanted,
             snapshot.servers().keys().map(String::as_str),
         );
-        ErrorData::invalid_params(unknown.to_string(), None)
+        ErrorObject::invalid_params(unknown.to_string())
     })
 }
 
-fn switch(roster: &Roster, server: &str, on: bool) -> Result<String, ErrorData> {
-    let failed = |error: anyhow::Error| ErrorData::internal_error(format!("{error:#}"), None);
+fn switch(roster: &Roster, server: &str, on: bool) -> Result<String, ErrorObject> {
+    let failed = |error: anyhow::Error| ErrorObject::internal_error(format!("{error:#}"));
     let changed = roster.set_enabled(server, on).map_err(failed)?;
     let state = if on { "enabled" } else { "disabled" };
     let now = if changed { "now" } else { "already" };
@@ -335,11 +335,11 @@ fn table(roster: &Roster) -> String {
     text
 }
 
-fn status(roster: &Roster, server: &str) -> Result<String, ErrorData> {
+fn status(roster: &Roster, server: &str) -> Result<String, ErrorObject> {
     let status = status_of(roster);
     let found = status.servers.iter().find(|found| found.name == server);
     let text = found.map(serde_json::to_string_pretty).transpose();
-    let text = text.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let text = text.map_err(|error| ErrorObject::internal_error(error.to_string()))?;
     Ok(format!(
         "Tell me in a few lines how the MCP server `{server}` behind Dormouse is, from this:\n\n\
          ```json\n{}\n```",

@@ -10,8 +10,7 @@ use super::suspended_calls::SuspendedCalls;
 use super::tools::ListedTools;
 use crate::roster::Roster;
 
-/// Most calls that may be on their way at once. rmcp starts a task for each request without bound;
-/// the number of *running* calls is each server's own limit, so that many calls of one server never
+/// Most calls that may be on their way at once. Each request has a task of its own; the number of *running* calls is each server's own limit, so that many calls of one server never
 /// keep another's waiting.
 pub(super) const IN_FLIGHT: usize = 4096;
 

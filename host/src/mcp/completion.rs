@@ -2,10 +2,10 @@
 
 use dormouse_protocol::Answer;
 use dormouse_runtime::{Arguments, Completion, Reference, completion};
-use rmcp::model::ErrorData;
 use serde_json::Value;
 
 use super::commands;
+use super::error_object::ErrorObject;
 use super::handler::{Host, refusal};
 use super::plugin_request::{Continuation, PluginRequest};
 use super::request_context::RequestContext;
@@ -26,7 +26,7 @@ impl Host {
         &self,
         params: Option<Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
         let of_command = match request.kind {
@@ -50,12 +50,12 @@ impl Host {
                 Some(collision) => collision.to_string(),
                 None => format!("Unknown {what}: `{}`", request.key),
             };
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorObject::invalid_params(why));
         };
         if !offer.has(&request.argument) {
             let Request { key, argument, .. } = request;
             let why = format!("Unknown argument: `{argument}` is none of `{key}`");
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorObject::invalid_params(why));
         }
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
@@ -70,7 +70,7 @@ impl Host {
         offer: &Offer,
         request: Request,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let own = offer.declared().map(|declared| declared.key.clone());
         let own = own.unwrap_or_default();
         let completion = Completion {
@@ -111,8 +111,8 @@ fn fitting(mut values: Vec<String>, typed: &str) -> Value {
     completion(values, total, false)
 }
 
-fn request(params: Option<Value>) -> Result<Request, ErrorData> {
-    let refuse = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
+fn request(params: Option<Value>) -> Result<Request, ErrorObject> {
+    let refuse = |why: &str| ErrorObject::invalid_params(why.to_owned());
     let params = params.unwrap_or_default();
     let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
     let of = params.get("ref").unwrap_or(&Value::Null);

@@ -10,10 +10,9 @@ use std::sync::Arc;
 use dormouse_protocol::{Answer, ClientKey, Era, SessionId};
 use futures::FutureExt as _;
 use rmcp::model::{
-    DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
-    InitializeResult, LoggingLevel, ProtocolVersion, RequestId, RequestMetaObject,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-    UnsubscribeRequestParams,
+    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
+    LoggingLevel, ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -26,6 +25,7 @@ use super::client_connection::ClientConnection;
 use super::client_request::ClientRequest;
 use super::commands;
 use super::common::Common;
+use super::error_object::ErrorObject;
 use super::instructions;
 use super::level::{self, Level, WantedLogs};
 use super::lifecycle::{DISCOVER, negotiated};
@@ -34,7 +34,6 @@ use super::pages::ReadPages;
 use super::request_context::RequestContext;
 use super::resources::{Subscriptions, with_uri};
 use super::tools::ListedTools;
-use super::verbatim;
 use crate::roster::{Offer, Refusal};
 
 /// View that one agent has of the host.
@@ -102,7 +101,7 @@ impl Host {
         &self,
         era: Era,
         meta: &RequestMetaObject,
-    ) -> Result<WantedLogs, ErrorData> {
+    ) -> Result<WantedLogs, ErrorObject> {
         match era {
             Era::Stateless => level::wanted(meta),
             Era::Handshake => Ok(self.level.wanted()),
@@ -117,7 +116,7 @@ pub(super) fn ourselves() -> Implementation {
 
 /// Returns the error of a request that is not understood: its parameters, if the era has
 /// that method, or else its method.
-pub(super) fn misunderstood(method: &str, era: Era) -> ErrorData {
+pub(super) fn misunderstood(method: &str, era: Era) -> ErrorObject {
     let known: &[&str] = if era == Era::Stateless {
         &["server/discover", listen::METHOD]
     } else {
@@ -131,24 +130,28 @@ pub(super) fn misunderstood(method: &str, era: Era) -> ErrorData {
     };
     if known.contains(&method) {
         let why = format!("the parameters of `{method}` are not those that MCP has there");
-        return ErrorData::invalid_params(why, None);
+        return ErrorObject::invalid_params(why);
     }
     let why = format!("there is no method `{method}`");
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
+    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, why)
 }
 
 /// Returns the MCP error of a refusal. A resource that does not exist has a code of its own in the
-/// era with sessions; rmcp gives it its newer one in the other.
-pub(super) fn refusal(refusal: Refusal) -> ErrorData {
+/// era with sessions, and [`Host::dispatch`] gives it its newer one in the other.
+pub(super) fn refusal(refusal: Refusal) -> ErrorObject {
     let text = refusal.to_string();
     match refusal {
-        Refusal::NotFound(_) => ErrorData::resource_not_found(text, None),
-        Refusal::Invalid(_) => ErrorData::invalid_params(text, None),
+        Refusal::NotFound(_) => ErrorObject::resource_not_found(text),
+        Refusal::Invalid(_) => ErrorObject::invalid_params(text),
         Refusal::Upstream { code, data, .. } => {
             let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-            ErrorData::new(code, text, data.map(verbatim::data))
+            let error = ErrorObject::new(code, text);
+            match data {
+                Some(data) => error.with_data(data),
+                None => error,
+            }
         }
-        Refusal::Failed(_) => ErrorData::internal_error(text, None),
+        Refusal::Failed(_) => ErrorObject::internal_error(text),
     }
 }
 
@@ -159,7 +162,7 @@ impl Host {
         method: &str,
         params: Option<Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         context.check()?;
         if method.ends_with("/list") {
             self.common.roster.lists_settled().await;
@@ -211,7 +214,7 @@ impl Host {
         &self,
         request: ClientRequest,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let era = context.era();
         let done = || Answer::Made(json!({}));
         let answered = match request.method.as_str() {
@@ -236,7 +239,7 @@ impl Host {
             listen::METHOD if era == Era::Stateless => {
                 context.check()?;
                 let params = Some(request.params.into());
-                Box::pin(self.listen(params, &request.id, context)).await
+                Box::pin(self.listen(params, context)).await
             }
             method => {
                 let params = Some(request.params.into());
@@ -285,7 +288,7 @@ impl Host {
     }
 
     /// Tells a client without a handshake what this server is.
-    pub(super) fn discover(&self, meta: &RequestMetaObject) -> Result<DiscoverResult, ErrorData> {
+    pub(super) fn discover(&self, meta: &RequestMetaObject) -> Result<DiscoverResult, ErrorObject> {
         level::wanted(meta)?;
         let versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
         let client = meta.get("io.modelcontextprotocol/clientInfo");
@@ -304,13 +307,13 @@ impl Host {
         }
     }
 
-    pub(super) async fn subscribe(&self, uri: String) -> Result<(), ErrorData> {
+    pub(super) async fn subscribe(&self, uri: String) -> Result<(), ErrorObject> {
         let roster = &self.common.roster;
         if commands::is_status(&uri) || instructions::is_one(&uri) {
             let why = format!(
                 "of changes of `{uri}` nobody is told\nhint: read it again to see how it is"
             );
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorObject::invalid_params(why));
         }
         if let Err(unresolved) = roster.resource(&uri) {
             return Err(with_uri(unresolved.refusal(&uri), &uri));
@@ -373,7 +376,7 @@ impl Host {
 ///
 /// # Errors
 /// They are not those of its method.
-pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorData> {
+pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorObject> {
     let params = serde_json::from_value(request.params.clone().into());
     params.map_err(|_| misunderstood(&request.method, Era::Handshake))
 }
@@ -381,16 +384,15 @@ pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Resul
 /// Returns the outcome of a request, also where it has panicked: it would never be answered.
 pub(super) async fn caught<T>(
     id: &RequestId,
-    handled: impl Future<Output = Result<T, ErrorData>>,
-) -> Result<T, ErrorData> {
+    handled: impl Future<Output = Result<T, ErrorObject>>,
+) -> Result<T, ErrorObject> {
     AssertUnwindSafe(handled)
         .catch_unwind()
         .await
         .unwrap_or_else(|_| {
             tracing::error!(%id, "a request ended in a panic");
-            Err(ErrorData::internal_error(
+            Err(ErrorObject::internal_error(
                 "this request met a bug in dormouse; its log says more",
-                None,
             ))
         })
 }
@@ -402,7 +404,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_answered() {
         let answered = caught(&RequestId::Number(1), async { panic!("a bug") });
-        let error: Result<(), ErrorData> = answered.await;
+        let error: Result<(), ErrorObject> = answered.await;
         assert_eq!(error.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
     }
 }

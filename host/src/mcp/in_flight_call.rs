@@ -13,13 +13,14 @@ use dormouse_protocol::{Answer, Awaited, ClientKey, Era, Listener as _, SessionI
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use rmcp::model::{ErrorData, RequestId};
+use rmcp::model::RequestId;
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::call_listener::{Ask, CallListener};
+use super::error_object::ErrorObject;
 use super::handler::Host;
 use super::leased_sessions::LeasedSession;
 use super::original::Original;
@@ -37,7 +38,7 @@ const CANCELLED_FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 const GATHERING: Duration = Duration::from_millis(5);
 
 /// Outcome of a call.
-pub(super) type CallOutcome = Result<Answer, ErrorData>;
+pub(super) type CallOutcome = Result<Answer, ErrorObject>;
 
 /// A running call.
 pub(super) struct InFlightCall {
@@ -63,20 +64,6 @@ pub(super) struct InFlightCall {
 pub(super) struct Suspended {
     exchange: InFlightCall,
     asked: Round,
-}
-
-/// A call that was begun for a request.
-pub(super) struct RunningCall {
-    exchange: InFlightCall,
-    /// Notifications of the call that were not sent yet.
-    relay: Arc<Relay>,
-    /// Answers that came with the request.
-    given: HashMap<String, Answer>,
-    /// Questions of the call that were not asked yet.
-    asked: Option<Ask>,
-    /// Outcome of the call, or the questions that it waits for now.
-    ended: Option<Result<CallOutcome, Round>>,
-    _place: OwnedSemaphorePermit,
 }
 
 impl Suspended {
@@ -116,18 +103,12 @@ impl Host {
     where
         F: Future<Output = CallOutcome> + Send + 'static,
     {
-        if let Some(begun) = context.take() {
-            return self.run(begun, context).await;
-        }
-        let Ok(place) = self.common.in_flight.clone().try_acquire_owned() else {
-            return Err(ErrorData::internal_error(
-                format!(
-                    "`{}` was not called: too many calls are waiting already\n\
+        let Ok(_place) = self.common.in_flight.clone().try_acquire_owned() else {
+            return Err(ErrorObject::internal_error(format!(
+                "`{}` was not called: too many calls are waiting already\n\
                      hint: wait for some of them, or cancel them",
-                    order.key
-                ),
-                None,
-            ));
+                order.key
+            )));
         };
         let exchange = match &continued.state {
             Some(state) => {
@@ -135,7 +116,7 @@ impl Host {
                     mut exchange,
                     asked,
                 } = self.common.suspended_calls.take(state, &order.binding())?;
-                exchange.requests.extend(context.id.clone());
+                exchange.requests.push(context.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
                     return Ok(self.input_required(Suspended { exchange, asked }));
                 }
@@ -143,11 +124,8 @@ impl Host {
             }
             None => {
                 let roster = self.common.roster.clone();
-                // What is known to rmcp ends with its request, which a call may outlive.
-                let cancel = match context.connection {
-                    Some(_) => CancellationToken::new(),
-                    None => context.gone.clone(),
-                };
+                // Its request's ends with that, which a call may outlive.
+                let cancel = CancellationToken::new();
                 let client = match self.session {
                     Some(session) => ClientKey::Session(session),
                     None => ClientKey::Name(context.client.clone()),
@@ -174,24 +152,14 @@ impl Host {
                     },
                     session: self.session.filter(|_| self.lasting),
                     untold,
-                    requests: context.id.clone().into_iter().collect(),
+                    requests: vec![context.id.clone()],
                     _own: own,
                     _message: context.original.clone(),
                     work: work(roster, order, call).boxed(),
                 }
             }
         };
-        let relay = Arc::new(Relay::new(context.token.clone(), context.logs));
-        exchange.line.attach(&relay, context);
-        let begun = RunningCall {
-            exchange,
-            relay,
-            given: continued.responses,
-            asked: None,
-            ended: None,
-            _place: place,
-        };
-        self.run(begun, context).await
+        self.run(exchange, continued.responses, context).await
     }
 
     /// Returns the session of a call, with its lease where the call has it alone.
@@ -212,88 +180,53 @@ impl Host {
         (own.as_ref().map(LeasedSession::id), own)
     }
 
-    async fn run(&self, mut begun: RunningCall, context: &RequestContext<'_>) -> CallOutcome {
-        let relay = begun.relay.clone();
-        let exchange = &mut begun.exchange;
-        let mut relaying = std::pin::pin!(async {
-            match &context.connection {
-                Some(connection) => relay.run(&**connection).await,
-                None => relay.waiting().await,
-            }
-        });
-        let mut impatient = std::pin::pin!(async {
-            match context.patience {
-                Some(patience) => tokio::time::sleep(patience).await,
-                None => std::future::pending().await,
-            }
-        });
+    /// Runs a call until it ends, or waits for its client. `given` are the answers that came with
+    /// the request.
+    async fn run(
+        &self,
+        mut exchange: InFlightCall,
+        mut given: HashMap<String, Answer>,
+        context: &RequestContext<'_>,
+    ) -> CallOutcome {
+        let relay = Arc::new(Relay::new(context.token.clone(), context.logs));
+        exchange.line.attach(&relay, context);
+        let mut relaying = std::pin::pin!(relay.run(&*context.connection));
         let mut listening = true;
-        // Whether it is the host that has cancelled it: then its client hears so.
-        let mut ends = false;
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
-        if let Some(connection) = &context.connection
-            && let Some(ask) = begun.asked.take()
-        {
-            asking.push(context.ask(&**connection, ask));
-        }
         let (mut round, mut gathered) = (Round::default(), Instant::now());
         let end = loop {
-            if let Some(end) = begun.ended.take() {
-                break end;
-            }
             tokio::select! {
                 // Most calls are done at once, and then nothing else need be looked at.
                 biased;
                 outcome = &mut exchange.work => break Ok(outcome),
-                Some(ask) = exchange.asks.recv() => {
-                    match &context.connection {
-                        // What is asked may have come along with the request.
-                        _ if context.era() == Era::Stateless => {
-                            if round.is_empty() {
-                                gathered = Instant::now() + GATHERING;
-                            }
-                            round.add(ask, &mut begun.given);
+                Some(ask) = exchange.asks.recv() => match context.era() {
+                    // What is asked may have come along with the request.
+                    Era::Stateless => {
+                        if round.is_empty() {
+                            gathered = Instant::now() + GATHERING;
                         }
-                        Some(connection) => asking.push(context.ask(&**connection, ask)),
-                        None => {
-                            begun.asked = Some(ask);
-                            return put_aside(begun, context);
-                        }
+                        round.add(ask, &mut given);
                     }
-                }
+                    Era::Handshake => asking.push(context.ask(ask)),
+                },
                 Some(()) = asking.next() => {}
                 () = tokio::time::sleep_until(gathered), if !round.is_empty() => break Err(round),
-                () = &mut relaying, if listening && round.is_empty() => {
-                    if context.connection.is_none() {
-                        return put_aside(begun, context);
-                    }
-                    listening = false;
-                }
+                () = &mut relaying, if listening && round.is_empty() => listening = false,
                 () = context.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
-                // Nobody can be told anything any more, and the guest ends without this.
-                () = context.gone.cancelled(), if context.connection.is_none() && !ends => {
-                    return Err(cancelled());
-                }
                 () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
-                    ends = true;
                     exchange.cancel.cancel();
                 }
-                () = &mut impatient, if round.is_empty() => return put_aside(begun, context),
             }
         };
         if end.is_err() {
-            begun.exchange.line.suspend();
+            exchange.line.suspend();
         }
         // What the plugin has said goes out before its answer, nothing after it.
         relay.close();
-        if context.connection.is_none() && !relay.is_empty() {
-            begun.ended = Some(end);
-            return put_aside(begun, context);
-        }
-        if listening && context.connection.is_some() {
+        if listening {
             // Who has cancelled the call may still listen, or may not.
             let gone = async {
                 context.gone.cancelled().await;
@@ -307,23 +240,20 @@ impl Host {
         }
         match end {
             Ok(outcome) => {
-                let server = begun.exchange.line.server();
+                let server = exchange.line.server();
                 let outcome = outcome.and_then(|result| of_ours(result, server));
                 let failed = || match &outcome {
                     Ok(result) => result.get("isError").as_deref() == Some(&Value::Bool(true)),
                     Err(_) => true,
                 };
-                match begun.exchange.line.missing_capability() {
+                match exchange.line.missing_capability() {
                     Some(missing) if context.era() == Era::Stateless && failed() => Err(missing),
-                    _ => outcome.map(|result| self.with_untold(result, &begun.exchange)),
+                    _ => outcome.map(|result| self.with_untold(result, &exchange)),
                 }
             }
             // Nobody would come back for it.
             Err(_) if context.gone.is_cancelled() => Err(cancelled()),
-            Err(asked) => {
-                let exchange = begun.exchange;
-                Ok(self.input_required(Suspended { exchange, asked }))
-            }
+            Err(asked) => Ok(self.input_required(Suspended { exchange, asked })),
         }
     }
 
@@ -350,17 +280,8 @@ impl Host {
     }
 }
 
-fn cancelled() -> ErrorData {
-    ErrorData::internal_error("the call was cancelled", None)
-}
-
-/// Leaves a call to a request that can send its client notifications and questions.
-fn put_aside(begun: RunningCall, context: &RequestContext<'_>) -> CallOutcome {
-    context.put_aside(begun);
-    Err(ErrorData::internal_error(
-        "this call goes on elsewhere",
-        None,
-    ))
+fn cancelled() -> ErrorObject {
+    ErrorObject::internal_error("the call was cancelled")
 }
 
 /// Returns a server's result, if its type is one that servers may give: a server's questions go
@@ -371,13 +292,10 @@ fn of_ours(result: Answer, server: &str) -> CallOutcome {
         None => Ok(result),
         Some(kind) if kind == "complete" => Ok(result),
         // What it is may be anything that the server knows, its secrets among that.
-        Some(_) => Err(ErrorData::internal_error(
-            format!(
-                "the answer of server `{server}` is of a type (`resultType`) that no server may \
+        Some(_) => Err(ErrorObject::internal_error(format!(
+            "the answer of server `{server}` is of a type (`resultType`) that no server may \
                  give\nhint: whoever wrote the server has to mend it: what has ended is `complete`"
-            ),
-            None,
-        )),
+        ))),
     }
 }
 

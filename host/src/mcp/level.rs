@@ -7,8 +7,10 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use dormouse_protocol::{LEVELS, severity};
-use rmcp::model::{ErrorData, LoggingLevel, RequestMetaObject};
+use rmcp::model::{LoggingLevel, RequestMetaObject};
 use serde_json::Value;
+
+use super::error_object::ErrorObject;
 
 /// Placeholder of a client that has not set a level: far above the highest level.
 const UNSAID: u8 = u8::MAX;
@@ -24,7 +26,7 @@ pub(super) fn name(severity: u8) -> Option<&'static str> {
     LEVELS.get(usize::from(severity)).copied()
 }
 
-/// Returns the severity of rmcp's level.
+/// Returns the severity of a level.
 pub(super) fn of(level: LoggingLevel) -> u8 {
     severity(match level {
         LoggingLevel::Debug => "debug",
@@ -75,7 +77,7 @@ impl WantedLogs {
 ///
 /// # Errors
 /// MCP has no such level.
-pub(super) fn wanted(meta: &RequestMetaObject) -> Result<WantedLogs, ErrorData> {
+pub(super) fn wanted(meta: &RequestMetaObject) -> Result<WantedLogs, ErrorObject> {
     match meta.get(META) {
         None | Some(Value::Null) => Ok(WantedLogs::Nothing),
         Some(said) => match meta.log_level() {
@@ -83,7 +85,7 @@ pub(super) fn wanted(meta: &RequestMetaObject) -> Result<WantedLogs, ErrorData> 
             None => {
                 let levels = LEVELS.join("`, `");
                 let why = format!("there is no log level `{said}`\nhint: there are `{levels}`");
-                Err(ErrorData::invalid_params(why, None))
+                Err(ErrorObject::invalid_params(why))
             }
         },
     }

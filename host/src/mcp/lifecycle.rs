@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientCapabilities, ErrorData, InitializeRequestParams, ProtocolVersion, RequestMetaObject,
+    ClientCapabilities, InitializeRequestParams, ProtocolVersion, RequestMetaObject,
 };
 
 use super::client::able;
+use super::error_object::ErrorObject;
 use super::request_context::is_stateless;
 
 /// Method that tells what a server is, before anything is agreed on.
@@ -36,16 +37,16 @@ impl Agreed {
     ///
     /// # Errors
     /// Its metadata name a version that is not known, or lack what they have to have.
-    pub(super) fn terms(&self, method: &str, meta: &RequestMetaObject) -> Result<Terms, ErrorData> {
+    pub(super) fn terms(
+        &self,
+        method: &str,
+        meta: &RequestMetaObject,
+    ) -> Result<Terms, ErrorObject> {
         let own = meta.protocol_version();
         if let Some(version) = &own
             && !ProtocolVersion::KNOWN_VERSIONS.contains(version)
         {
-            let known = ProtocolVersion::KNOWN_VERSIONS;
-            return Err(ErrorData::unsupported_protocol_version(
-                version.clone(),
-                known,
-            ));
+            return Err(ErrorObject::unsupported_protocol_version(version.clone()));
         }
         let is_new = |version: &ProtocolVersion| is_stateless(version.as_str());
         let is_complete = method == DISCOVER
@@ -57,7 +58,7 @@ impl Agreed {
                 let missing = missing.join(", ");
                 let why =
                     format!("request _meta is missing or has malformed required fields: {missing}");
-                return Err(ErrorData::invalid_params(why, None));
+                return Err(ErrorObject::invalid_params(why));
             }
         }
         let said = match self {

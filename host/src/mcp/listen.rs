@@ -1,20 +1,18 @@
 //! `subscriptions/listen`: notifications of changes for clients without a handshake.
 //!
-//! rmcp has a handler for it, which it calls when it has acknowledged the request already. Changes
-//! in between would be lost, though the client counts on them from the acknowledgement on. So the
-//! request comes here around rmcp's types, and changes are recorded before it is acknowledged.
+//! Changes are recorded before the request is acknowledged: the client counts on them from then on.
 
 use dormouse_protocol::{Answer, Era};
 use futures::future::join_all;
 use rmcp::model::{
-    ErrorData, RequestId, SubscriptionFilter, SubscriptionsListenRequestParams,
-    SubscriptionsListenResult,
+    RequestId, SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult,
 };
 use serde_json::Value;
 
 use super::announce::{ChangeFeed, ChangeSink, Changed, announce};
 use super::client_connection::{ClientConnection, Notification};
 use super::commands;
+use super::error_object::ErrorObject;
 use super::handler::{Host, misunderstood};
 use super::request_context::RequestContext;
 use super::resources::leave_allowed;
@@ -31,13 +29,8 @@ impl Host {
     pub(super) async fn listen(
         &self,
         params: Option<Value>,
-        id: &RequestId,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
-        let Some(connection) = context.connection.as_deref() else {
-            let why = format!("`{METHOD}` needs a connection that notifications can be sent on");
-            return Err(ErrorData::internal_error(why, None));
-        };
+    ) -> Result<Answer, ErrorObject> {
         let params = serde_json::from_value(params.unwrap_or_default());
         let params: SubscriptionsListenRequestParams =
             params.map_err(|_| misunderstood(METHOD, Era::Stateless))?;
@@ -60,8 +53,8 @@ impl Host {
         }
         join_all(followed.iter().map(FollowedResource::known)).await;
         let stream = Stream {
-            connection,
-            id,
+            connection: &*context.connection,
+            id: &context.id,
             accepted: &accepted,
         };
         if stream.acknowledge().await {
@@ -70,10 +63,10 @@ impl Host {
                 () = announce(news, stream, self.closed.clone()) => {}
             }
         }
-        let mut result = SubscriptionsListenResult::complete(id.clone());
+        let mut result = SubscriptionsListenResult::complete(context.id.clone());
         result.meta.set_server_info(info.server_info);
         let result = serde_json::to_value(result);
-        let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None));
+        let result = result.map_err(|error| ErrorObject::internal_error(error.to_string()));
         Ok(Answer::Made(result?))
     }
 }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dormouse_jsonrpc::{TextPart, text_parts};
-use rmcp::ErrorData;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
+
+use super::error_object::ErrorObject;
 
 /// Number of times that the bytes of a long message are kept while its call is on its way: as the
 /// text, the arguments, and the message to an upstream.
@@ -56,10 +57,10 @@ pub(super) enum NoRoom {
 
 impl NoRoom {
     /// Returns the error with which a request is answered.
-    pub(super) fn error(self) -> ErrorData {
+    pub(super) fn error(self) -> ErrorObject {
         match self {
-            Self::Now(_) => ErrorData::internal_error(self.to_string(), None),
-            Self::Ever(_) => ErrorData::invalid_request(self.to_string(), None),
+            Self::Now(_) => ErrorObject::internal_error(self.to_string()),
+            Self::Ever(_) => ErrorObject::invalid_request(self.to_string()),
         }
     }
 }

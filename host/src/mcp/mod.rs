@@ -1,20 +1,21 @@
 //! The MCP server that agents see.
 //!
 //! Over [`stdio`] the protocol is Dormouse's own, in its two eras (a handshake up to 2025-11-25, none
-//! from 2026-07-28 on): see [`lifecycle`]. A request goes from there to [`handler`]. Over [`http`] rmcp
-//! handles what the fast path does not; its types drop members that they do not know, so tools and
-//! results go around these, and results that are JSON text already go out unchanged ([`verbatim`]).
+//! from 2026-07-28 on): see [`lifecycle`]. A request goes from there to [`handler`], and one over
+//! [`http`] as well. Results that are JSON text already go out unchanged.
 
 mod announce;
 mod call_listener;
 mod client;
 mod client_connection;
 mod client_log;
+mod client_notification;
 mod client_request;
 mod commands;
 mod common;
 mod compatibility;
 mod completion;
+mod error_object;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod handler;
@@ -28,7 +29,6 @@ mod listen;
 mod message_room;
 mod original;
 mod pages;
-mod peer_connection;
 mod pending_questions;
 mod plugin_request;
 mod prompts;
@@ -42,7 +42,7 @@ mod stdio;
 mod suspended_calls;
 mod tools;
 mod trust;
-mod verbatim;
+mod unanswered_questions;
 
 #[cfg(test)]
 mod tests;

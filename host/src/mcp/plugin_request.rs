@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
-use rmcp::model::ErrorData;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::error_object::ErrorObject;
 use super::original::Original;
 
 /// A request that a plugin has to answer, and the parts by which it is told from others.
@@ -86,8 +86,8 @@ impl NamedParams {
         params: Option<Value>,
         original: &Original,
         (method, what): (&str, &str),
-    ) -> Result<Self, ErrorData> {
-        let refuse = |message: String| Err(ErrorData::invalid_params(message, None));
+    ) -> Result<Self, ErrorObject> {
+        let refuse = |message: String| Err(ErrorObject::invalid_params(message));
         let Some(Value::Object(mut params)) = params else {
             return refuse(format!(
                 "`{method}` needs `params` with the `name` of a {what}"
@@ -130,13 +130,13 @@ impl Continuation {
     pub(super) fn take(
         params: &mut Map<String, Value>,
         original: &Original,
-    ) -> Result<Self, ErrorData> {
+    ) -> Result<Self, ErrorObject> {
         let state = match params.remove("requestState") {
             None | Some(Value::Null) => None,
             Some(Value::String(state)) => Some(state),
             Some(other) => {
                 let why = format!("`requestState` has to be a string, not `{other}`");
-                return Err(ErrorData::invalid_params(why, None));
+                return Err(ErrorObject::invalid_params(why));
             }
         };
         let responses = match params.remove("inputResponses") {
@@ -144,7 +144,7 @@ impl Continuation {
             Some(Value::Object(responses)) => as_written(responses, original),
             Some(other) => {
                 let why = format!("`inputResponses` have to be an object, not `{other}`");
-                return Err(ErrorData::invalid_params(why, None));
+                return Err(ErrorObject::invalid_params(why));
             }
         };
         Ok(Self { state, responses })

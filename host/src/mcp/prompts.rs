@@ -2,11 +2,11 @@
 
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
-use rmcp::model::ErrorData;
 use serde_json::Value;
 
 use super::commands;
 use super::compatibility;
+use super::error_object::ErrorObject;
 use super::handler::{Host, refusal};
 use super::plugin_request::{NamedParams, PluginRequest};
 use super::request_context::RequestContext;
@@ -18,7 +18,7 @@ impl Host {
         &self,
         params: Option<&Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let snapshot = self.common.roster.snapshot();
         list("prompts", params, context, |text| {
             snapshot.prompts().write_list(text);
@@ -30,7 +30,7 @@ impl Host {
         &self,
         params: Option<Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let NamedParams {
             name,
             mut arguments,
@@ -56,7 +56,7 @@ impl Host {
                 |roster, order, call| async move {
                     let outcome = roster.ask_to_approve(&order.server, &call).await;
                     let outcome = outcome
-                        .map_err(|error| ErrorData::internal_error(format!("{error:#}"), None))?;
+                        .map_err(|error| ErrorObject::internal_error(format!("{error:#}")))?;
                     Ok(commands::approved(&order.server, &outcome).into())
                 },
             );
@@ -77,7 +77,7 @@ impl Host {
                 .map(|near| format!("\nhint: did you mean `{near}`?"))
                 .unwrap_or_default();
             let why = format!("Unknown prompt: `{name}`{hint}");
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorObject::invalid_params(why));
         };
         let offer = offer.clone();
         if !offer.declared().is_some_and(ListedItem::is_typed) {

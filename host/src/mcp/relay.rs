@@ -207,18 +207,6 @@ impl Relay {
         }
     }
 
-    /// Checks whether no notification waits to be sent.
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.lock().notes.is_empty()
-    }
-
-    /// Waits until a notification waits to be sent.
-    pub(super) async fn waiting(&self) {
-        while self.is_empty() {
-            self.changed.notified().await;
-        }
-    }
-
     fn next(&self) -> Next {
         let mut queue = self.queue.lock();
         match queue.pop() {

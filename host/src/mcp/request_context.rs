@@ -4,14 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::{ClientEra, Era};
-use hyper::http::request::Parts;
-use parking_lot::Mutex;
-use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestId,
-    RequestMetaObject,
+    ClientCapabilities, ProgressToken, ProtocolVersion, RequestId, RequestMetaObject,
 };
-use rmcp::service::RequestContext as RmcpContext;
 use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
@@ -21,12 +16,11 @@ use super::client;
 use super::client_connection::ClientConnection;
 use super::client_request::ClientRequest;
 use super::compatibility;
+use super::error_object::ErrorObject;
 use super::handler::Host;
-use super::in_flight_call::RunningCall;
 use super::level::{self, WantedLogs};
 use super::lifecycle::Terms;
 use super::original::Original;
-use super::peer_connection::PeerConnection;
 
 /// Time for which a client that has shaken hands is not asked anything unless it says that it is
 /// ready. Some never say so.
@@ -34,8 +28,8 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// Context of a request: the facts of it, and of its client, that an answer depends on.
 pub(super) struct RequestContext<'a> {
-    /// The request's id, where its client could cancel it by that.
-    pub(super) id: Option<RequestId>,
+    /// The request's id, by which its client can cancel it.
+    pub(super) id: RequestId,
     /// The era of the request, with its revision.
     pub(super) client_era: ClientEra,
     /// The kinds of content that its version of MCP does not have.
@@ -54,94 +48,47 @@ pub(super) struct RequestContext<'a> {
     pub(super) logs: WantedLogs,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) gone: CancellationToken,
-    /// Connection on which notifications and questions can be sent before the answer. Without one
-    /// there is only the answer, and a call that needs more is [put aside](Self::put_aside).
-    pub(super) connection: Option<Arc<dyn ClientConnection>>,
-    /// Time after which a call is put aside in any case; none where there is a connection.
-    pub(super) patience: Option<Duration>,
+    /// Connection on which notifications and questions can be sent before the answer.
+    pub(super) connection: Arc<dyn ClientConnection>,
     /// The request as it was written.
     pub(super) original: Original,
     /// Error in the request's `_meta`, if there is one.
-    wrong: Option<ErrorData>,
+    wrong: Option<ErrorObject>,
     /// Set when the client has said that it is ready.
     ready: &'a SetOnce<()>,
-    aside: Mutex<Option<RunningCall>>,
 }
 
 impl<'a> RequestContext<'a> {
-    /// Makes the context of a request that rmcp has read; it goes on with the call that was begun
-    /// for the request, if there is one.
-    pub(super) fn of(
-        host: &'a Host,
-        context: &'a RmcpContext<RoleServer>,
-        begun: Option<RunningCall>,
-    ) -> Self {
-        let version = context.protocol_version();
-        let original = original(&context.extensions);
-        let said = version.as_ref().map(ProtocolVersion::as_str);
-        let asked = (said, &context.meta, original);
-        let capabilities = match (context.client_capabilities(), &version) {
-            (Some(said), Some(version)) => client::able(said, version),
-            (said, _) => said.unwrap_or_default(),
-        };
-        let gone = context.ct.clone();
-        let connection = PeerConnection::new(&context.peer, Some(context.id.clone()));
-        Self {
-            id: Some(context.id.clone()),
-            connection: Some(Arc::new(connection)),
-            aside: Mutex::new(begun),
-            ..Self::of_answer(host, asked, capabilities, gone, None)
-        }
-    }
-
     /// Makes the context of a request on that connection.
-    pub(super) fn of_request(
+    pub(super) fn new(
         host: &'a Host,
         request: &ClientRequest,
         terms: &Terms,
         connection: Arc<dyn ClientConnection>,
     ) -> Self {
         let version = terms.version.as_ref().map(ProtocolVersion::as_str);
-        let asked = (version, &request.meta, request.original.clone());
-        let capabilities = terms.capabilities.clone();
-        Self {
-            id: Some(request.id.clone()),
-            connection: Some(connection),
-            ..Self::of_answer(host, asked, capabilities, request.cancel.clone(), None)
-        }
-    }
-
-    /// Makes the context of a request whose client gets only the answer.
-    pub(super) fn of_answer(
-        host: &'a Host,
-        (version, meta, original): (Option<&str>, &RequestMetaObject, Original),
-        capabilities: ClientCapabilities,
-        gone: CancellationToken,
-        patience: Option<Duration>,
-    ) -> Self {
         let client_era = match version {
             Some(version) if is_stateless(version) => ClientEra::Stateless,
             Some(version) => ClientEra::Handshake(version.to_owned()),
             None => ClientEra::default(),
         };
+        let meta = &request.meta;
         let logs = host.wanted_logs(client_era.era(), meta);
         Self {
-            id: None,
+            id: request.id.clone(),
             client_era,
             unknown_content: version.map_or(&[], compatibility::unknown_content),
-            capabilities,
+            capabilities: terms.capabilities.clone(),
             may_decide: host.lasting,
             client: client_name(meta),
             meta: passed_on(meta),
             token: meta.get_progress_token(),
             logs: logs.as_ref().copied().unwrap_or(WantedLogs::Nothing),
-            gone,
-            connection: None,
-            patience,
-            original,
+            gone: request.cancel.clone(),
+            connection,
+            original: request.original.clone(),
             wrong: logs.err(),
             ready: host.ready(),
-            aside: Mutex::default(),
         }
     }
 
@@ -152,14 +99,14 @@ impl<'a> RequestContext<'a> {
 
     /// # Errors
     /// The metadata of the request is invalid.
-    pub(super) fn check(&self) -> Result<(), ErrorData> {
+    pub(super) fn check(&self) -> Result<(), ErrorObject> {
         self.wrong.clone().map_or(Ok(()), Err)
     }
 
     /// Asks the client something by a request, as soon as it may be sent one.
-    pub(super) async fn ask(&self, connection: &dyn ClientConnection, ask: Ask) {
+    pub(super) async fn ask(&self, ask: Ask) {
         let _ = tokio::time::timeout(HANDSHAKE, self.ready.wait()).await;
-        client::ask(connection, &self.client_era, ask).await;
+        client::ask(&*self.connection, &self.client_era, ask).await;
     }
 
     /// Checks whether the client can be asked anything.
@@ -167,25 +114,6 @@ impl<'a> RequestContext<'a> {
         let able = &self.capabilities;
         able.elicitation.is_some() || able.sampling.is_some() || able.roots.is_some()
     }
-
-    /// Keeps a call that cannot go on without a connection. The answer to the request is ignored then.
-    pub(super) fn put_aside(&self, begun: RunningCall) {
-        *self.aside.lock() = Some(begun);
-    }
-
-    /// Takes the call that was put aside, or begun elsewhere.
-    pub(super) fn take(&self) -> Option<RunningCall> {
-        let mut aside = self.aside.lock();
-        aside.take()
-    }
-}
-
-/// The text of a request that rmcp has read: `wire` has left it there, or over HTTP
-/// whoever has passed the request on.
-fn original(extensions: &Extensions) -> Original {
-    let over_http = || extensions.get::<Parts>()?.extensions.get();
-    let kept = extensions.get::<Original>().or_else(over_http);
-    kept.cloned().unwrap_or_default()
 }
 
 /// Returns the name of a client in a request, with its version: as much of it as tells clients

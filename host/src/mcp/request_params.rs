@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use rmcp::model::ErrorData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
+
+use super::error_object::ErrorObject;
 
 /// Parameters, each of which is there once: with two of one name it would be open which one the
 /// headers repeat.
@@ -44,8 +45,8 @@ impl<'de> Deserialize<'de> for Params {
 ///
 /// # Errors
 /// The parameters are invalid.
-pub(super) fn read(text: &[u8]) -> Result<Map<String, Value>, ErrorData> {
-    let refuse = |why: String| Err(ErrorData::invalid_params(why, None));
+pub(super) fn read(text: &[u8]) -> Result<Map<String, Value>, ErrorObject> {
+    let refuse = |why: String| Err(ErrorObject::invalid_params(why));
     let params = match text {
         b"" | b"null" => Map::new(),
         text => match serde_json::from_slice(text) {

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
 use parking_lot::Mutex;
-use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
 use super::commands;
+use super::error_object::ErrorObject;
 use super::handler::{Host, refusal};
 use super::instructions;
 use super::plugin_request::{Continuation, PluginRequest};
@@ -51,31 +51,27 @@ impl Subscriptions {
         &self,
         uri: String,
         roster: &Roster,
-    ) -> Result<impl Future<Output = ()> + use<>, ErrorData> {
+    ) -> Result<impl Future<Output = ()> + use<>, ErrorObject> {
         if uri.len() > MAX_FOLLOWED_URI_BYTES {
             let why = format!(
                 "a URI of {} bytes cannot be subscribed to: {MAX_FOLLOWED_URI_BYTES} are allowed",
                 uri.len()
             );
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorObject::invalid_params(why));
         }
         let mut all = self.0.lock();
         if all.len() >= MAX_SUBSCRIPTIONS && !all.contains_key(&uri) {
-            return Err(ErrorData::invalid_params(
-                format!("`{uri}` is one subscription more than the {MAX_SUBSCRIPTIONS} allowed"),
-                None,
-            ));
+            return Err(ErrorObject::invalid_params(format!(
+                "`{uri}` is one subscription more than the {MAX_SUBSCRIPTIONS} allowed"
+            )));
         }
         let bytes: usize = all.keys().map(String::len).sum();
         if bytes + uri.len() > MAX_SUBSCRIBED_BYTES && !all.contains_key(&uri) {
-            return Err(ErrorData::invalid_params(
-                format!(
-                    "the URIs that are subscribed to may have {MAX_SUBSCRIBED_BYTES} bytes \
+            return Err(ErrorObject::invalid_params(format!(
+                "the URIs that are subscribed to may have {MAX_SUBSCRIBED_BYTES} bytes \
                      together, and would have {}",
-                    bytes + uri.len()
-                ),
-                None,
-            ));
+                bytes + uri.len()
+            )));
         }
         let followed = roster.follow(&uri);
         if !followed.has_room() {
@@ -83,7 +79,7 @@ impl Subscriptions {
                 "`{uri}` cannot be subscribed to: too many resources of its server are already, by \
                  all clients together"
             );
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorObject::invalid_params(why));
         }
         let known = followed.known();
         all.insert(uri, followed);
@@ -97,13 +93,13 @@ impl Subscriptions {
 
 /// Returns the MCP error of a resource's refusal. MCP wants to be told the URI where there is no
 /// such resource (SEP-2164).
-pub(super) fn with_uri(refused: Refusal, uri: &str) -> ErrorData {
+pub(super) fn with_uri(refused: Refusal, uri: &str) -> ErrorObject {
     let unknown = matches!(refused, Refusal::NotFound(_));
-    let mut error = refusal(refused);
-    if unknown {
-        error.data = Some(json!({ "uri": uri }));
+    let error = refusal(refused);
+    match unknown {
+        true => error.with_value(&json!({ "uri": uri })),
+        false => error,
     }
-    error
 }
 
 impl Host {
@@ -111,7 +107,7 @@ impl Host {
         &self,
         params: Option<&Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let snapshot = self.common.roster.snapshot();
         list("resources", params, context, |text| {
             snapshot.resources().write_list(text);
@@ -124,7 +120,7 @@ impl Host {
         &self,
         params: Option<&Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let snapshot = self.common.roster.snapshot();
         list("resourceTemplates", params, context, |text| {
             snapshot.templates().write_list(text);
@@ -135,8 +131,8 @@ impl Host {
         &self,
         params: Option<Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
-        let refuse = |why: &str| Err(ErrorData::invalid_params(why.to_owned(), None));
+    ) -> Result<Answer, ErrorObject> {
+        let refuse = |why: &str| Err(ErrorObject::invalid_params(why.to_owned()));
         let Some(Value::Object(mut params)) = params else {
             return refuse("`resources/read` needs `params` with the `uri` of a resource");
         };

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use dormouse_protocol::{Answer, Edit, Era};
-use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
+use super::error_object::ErrorObject;
 use super::handler::ourselves;
 use super::request_context::RequestContext;
 
@@ -17,8 +17,7 @@ const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 static SERVER: LazyLock<String> =
     LazyLock::new(|| serde_json::to_string(&ourselves()).unwrap_or_default());
 
-/// Beginning of a list in the stateless era: complete, stale at once, and for this client only,
-/// which is also rmcp's default.
+/// Beginning of a list in the stateless era: complete, stale at once, and for this client only.
 static STATELESS: LazyLock<String> = LazyLock::new(|| {
     let server = &*SERVER;
     format!(
@@ -36,14 +35,13 @@ pub(super) fn list(
     params: Option<&Value>,
     context: &RequestContext<'_>,
     write: impl FnOnce(&mut String),
-) -> Result<Answer, ErrorData> {
+) -> Result<Answer, ErrorObject> {
     match params.and_then(|params| params.get("cursor")) {
         None | Some(Value::Null) => {}
         Some(cursor) => {
-            return Err(ErrorData::invalid_params(
-                format!("unknown cursor `{cursor}`: everything is on the first page"),
-                None,
-            ));
+            return Err(ErrorObject::invalid_params(format!(
+                "unknown cursor `{cursor}`: everything is on the first page"
+            )));
         }
     }
     let mut text = String::from(match context.era() {

@@ -10,11 +10,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use dormouse_protocol::{Awaited, ClientKey, SessionId};
 use parking_lot::Mutex;
-use rmcp::ErrorData;
 use rmcp::model::RequestId;
 use subtle::ConstantTimeEq as _;
 use tokio::task::AbortHandle;
 
+use super::error_object::ErrorObject;
 use super::in_flight_call::Suspended;
 
 /// Time that a call waits for the answer to a question.
@@ -208,12 +208,11 @@ impl SuspendedCalls {
     /// # Errors
     /// The state is not one that this host gave out for this request, or its call
     /// waits no longer.
-    pub(super) fn take(&self, state: &str, binding: &[u8]) -> Result<Suspended, ErrorData> {
+    pub(super) fn take(&self, state: &str, binding: &[u8]) -> Result<Suspended, ErrorObject> {
         let refuse = |why: &str| {
-            ErrorData::invalid_params(
-                format!("`requestState` {why}\nhint: begin again, without it"),
-                None,
-            )
+            ErrorObject::invalid_params(format!(
+                "`requestState` {why}\nhint: begin again, without it"
+            ))
         };
         let number = self.number(state, binding);
         let number = number.ok_or_else(|| refuse("is not one of this request"))?;

@@ -1,5 +1,6 @@
 //! Agents that speak raw lines of JSON to a host with real components.
 
+mod against_rmcp;
 mod batch;
 mod eras;
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, What};
 use dormouse_protocol::{Answer, Era};
-use rmcp::model::ErrorData;
 use serde_json::Value;
 
 use super::compatibility;
+use super::error_object::ErrorObject;
 use super::handler::{Host, refusal};
 use super::pages;
 use super::plugin_request::{NamedParams, PluginRequest};
@@ -26,7 +26,7 @@ impl Host {
         &self,
         params: Option<&Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let snapshot = self.common.roster.snapshot();
         let (listed, client) = self.listed_by(context);
         listed.note(client, &snapshot);
@@ -42,7 +42,7 @@ impl Host {
         &self,
         params: Option<Value>,
         context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorData> {
+    ) -> Result<Answer, ErrorObject> {
         let NamedParams {
             name,
             mut arguments,
@@ -98,7 +98,7 @@ impl Host {
                         .await
                         .map_err(|refused| match refused {
                             // It has gone since it was found.
-                            Refusal::NotFound(why) => ErrorData::invalid_params(why, None),
+                            Refusal::NotFound(why) => ErrorObject::invalid_params(why),
                             refused => refusal(refused),
                         })
                 },
@@ -126,7 +126,7 @@ impl Host {
     }
 }
 
-fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
+fn unknown(name: &str, snapshot: &Snapshot) -> ErrorObject {
     // A name is the agent's to choose, at any length; an answer need not repeat it.
     let mut said: String = name.chars().take(128).collect();
     if said.len() < name.len() {
@@ -140,7 +140,7 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
         .or_else(|| Some(snapshot.untrusted()?.hint()))
         .map(|why| format!("\n{why}"))
         .unwrap_or_default();
-    ErrorData::invalid_params(format!("Unknown tool: `{said}`{why}"), None)
+    ErrorObject::invalid_params(format!("Unknown tool: `{said}`{why}"))
 }
 
 /// Returns the fault of the server whose tool a name would be, if its tools are not listed because

@@ -3,24 +3,22 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures::StreamExt as _;
-use futures::stream::{BoxStream, SelectAll};
+use futures::{StreamExt as _, stream};
 use http_body::Frame;
-use http_body_util::BodyExt as _;
-use http_body_util::combinators::BoxBody;
 use hyper::StatusCode;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
-use rmcp::model::JsonRpcError;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use rmcp::model::RequestId;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::answer_room::AnswerPlace;
 use super::connections::RequestInProgress;
-use crate::mcp::verbatim;
+use super::sse::{EventText, Events};
+use super::written::Message;
+use crate::mcp::error_object::ErrorObject;
 
 /// HTTP response to a request.
 pub(super) type Response = hyper::Response<Body>;
@@ -34,21 +32,13 @@ pub(super) struct Body {
 enum Content {
     /// The parts of a text.
     Whole(VecDeque<Bytes>),
-    /// Body of rmcp: a message, or a stream of events, each in one frame.
-    Rmcp(BoxBody<Bytes, Infallible>),
-    /// Frames of several bodies.
-    Together(Together),
+    Events(Box<EventText>),
 }
-
-/// The frames of several bodies, as they come.
-pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
 
 /// Resources that are held until an answer has gone out, or nobody wants it any more.
 pub(super) struct Held {
     pub(super) busy: RequestInProgress,
     pub(super) _running: Option<TaskTrackerToken>,
-    /// Place of an answer that goes out in a stream.
-    pub(super) _place: Option<Arc<AnswerPlace>>,
 }
 
 impl Body {
@@ -64,28 +54,30 @@ impl Body {
         }
     }
 
-    /// Returns all parts of the body. They keep the room that was taken for it.
-    pub(super) async fn parts(self) -> VecDeque<Bytes> {
+    /// Returns the parts of the text; none of a stream of events. They keep the room that was
+    /// taken for it.
+    pub(super) fn into_parts(self) -> VecDeque<Bytes> {
         match self.content {
             Content::Whole(parts) => parts,
-            content => {
-                let body = Self {
-                    content,
-                    held: self.held,
-                };
-                let Ok(body) = body.collect().await;
-                VecDeque::from([body.to_bytes()])
-            }
+            Content::Events(_) => VecDeque::new(),
         }
     }
-}
 
-impl From<BoxBody<Bytes, Infallible>> for Body {
-    fn from(body: BoxBody<Bytes, Infallible>) -> Self {
-        Self {
-            content: Content::Rmcp(body),
-            held: None,
-        }
+    /// Returns the events of a stream, or the message that is the whole body as one event.
+    pub(super) fn into_events(self) -> Events {
+        let events = stream::unfold(self, |mut body| async {
+            let event = poll_fn(|cx| match &mut body.content {
+                Content::Events(events) => events.poll_event(cx),
+                Content::Whole(parts) if parts.is_empty() => Poll::Ready(None),
+                Content::Whole(parts) => {
+                    let parts = std::mem::take(parts);
+                    Poll::Ready(Some(Message::of_parts(parts.into()).into()))
+                }
+            });
+            let event = event.await?;
+            Some((event, body))
+        });
+        events.boxed()
     }
 }
 
@@ -97,23 +89,17 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.content {
-            Content::Whole(parts) => {
-                Poll::Ready(parts.pop_front().map(|part| Ok(Frame::data(part))))
-            }
-            Content::Rmcp(body) => {
-                let frame = Pin::new(body).poll_frame(cx);
-                frame.map_ok(|frame| frame.map_data(verbatim::unfolded))
-            }
-            Content::Together(frames) => frames.poll_next_unpin(cx),
-        }
+        let part = match &mut self.content {
+            Content::Whole(parts) => parts.pop_front(),
+            Content::Events(events) => std::task::ready!(events.poll(cx)),
+        };
+        Poll::Ready(part.map(|part| Ok(Frame::data(part))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
             Content::Whole(parts) => parts.is_empty(),
-            Content::Rmcp(body) => body.is_end_stream(),
-            Content::Together(frames) => frames.is_empty(),
+            Content::Events(_) => false,
         }
     }
 
@@ -123,8 +109,7 @@ impl http_body::Body for Body {
                 let bytes: usize = parts.iter().map(Bytes::len).sum();
                 http_body::SizeHint::with_exact(bytes as u64)
             }
-            // A result that was folded is shorter when it is not.
-            Content::Rmcp(_) | Content::Together(_) => http_body::SizeHint::default(),
+            Content::Events(_) => http_body::SizeHint::default(),
         }
     }
 }
@@ -154,21 +139,18 @@ pub(super) fn text(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Re
 }
 
 /// An answer that is a message.
-pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response {
-    of(status, "application/json", Body::whole(message))
+pub(super) fn message(status: StatusCode, message: Message) -> Response {
+    parts(status, message.into_parts())
 }
 
-/// The same in parts.
-pub(super) fn json_of(status: StatusCode, parts: impl IntoIterator<Item = Bytes>) -> Response {
+/// An answer of JSON, in parts.
+pub(super) fn parts(status: StatusCode, parts: impl IntoIterator<Item = Bytes>) -> Response {
     of(status, "application/json", Body::of_parts(parts))
 }
 
 /// An answer that is a JSON-RPC error.
-pub(super) fn error(status: StatusCode, error: JsonRpcError) -> Response {
-    // Without an id where it could not be read: MCP has none that is null. Writing an
-    // error into memory cannot fail.
-    let message = serde_json::to_vec(&error).unwrap_or_default();
-    json(status, verbatim::unfolded(message.into()).into())
+pub(super) fn error(status: StatusCode, id: Option<&RequestId>, error: &ErrorObject) -> Response {
+    message(status, Message::error(id, error))
 }
 
 /// An answer that has ended before there was one: an empty stream of events.
@@ -181,9 +163,9 @@ pub(super) fn nothing() -> Response {
 }
 
 /// An answer that is a stream of events, which nobody on the way is to keep.
-pub(super) fn events(frames: Together) -> Response {
+pub(super) fn events(events: Events) -> Response {
     let body = Body {
-        content: Content::Together(frames),
+        content: Content::Events(Box::new(EventText::new(events))),
         held: None,
     };
     let mut response = of(StatusCode::OK, "text/event-stream", body);
@@ -192,6 +174,23 @@ pub(super) fn events(frames: Together) -> Response {
         response.headers_mut().insert(name, value);
     }
     response
+}
+
+/// The answer to a method that there is not, with those that there are.
+pub(super) fn not_allowed(allowed: &'static str, why: &'static str) -> Response {
+    let mut response = text(StatusCode::METHOD_NOT_ALLOWED, why);
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+/// The answer to a request that cannot be begun now, but may be soon.
+pub(super) fn busy(id: &RequestId, why: &str) -> Box<Response> {
+    let error_of = ErrorObject::internal_error(why.to_owned());
+    let mut response = error(StatusCode::SERVICE_UNAVAILABLE, Some(id), &error_of);
+    let soon = HeaderValue::from_static("1");
+    response.headers_mut().insert(RETRY_AFTER, soon);
+    Box::new(response)
 }
 
 /// The answer to a session that is not there.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use rmcp::model::ErrorData;
+
+use crate::mcp::error_object::ErrorObject;
 
 /// Most memory that all answers take together that are being written, in bytes.
 const MAX_BYTES: usize = 256 << 20;
@@ -35,7 +36,7 @@ pub(super) struct TakenAnswerRoom {
 
 /// Error: there is no room for an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::mcp::http) struct NoAnswerRoom;
+pub(super) struct NoAnswerRoom;
 
 /// Text of an answer, with its room.
 struct RoomyText {
@@ -43,20 +44,13 @@ struct RoomyText {
     _room: TakenAnswerRoom,
 }
 
-/// Place for the room of an answer that is made elsewhere, and goes out in a stream.
-pub(super) struct AnswerPlace {
-    room: Arc<AnswerRoom>,
-    client: String,
-    taken: Mutex<Option<TakenAnswerRoom>>,
-}
-
 impl NoAnswerRoom {
     /// Returns the error that a client gets instead of an answer. It is no HTTP status that would
     /// make the client send its call once more, as the call has run.
-    pub(in crate::mcp::http) fn error(self) -> ErrorData {
+    pub(super) fn error(self) -> ErrorObject {
         let why = "too many long answers wait to be read by clients\n\
                    hint: read those that are there, and ask again";
-        ErrorData::internal_error(why, None)
+        ErrorObject::internal_error(why)
     }
 }
 
@@ -107,30 +101,6 @@ impl AnswerRoom {
         }
         let room = self.take(client, text.capacity())?;
         Ok(Bytes::from_owner(RoomyText { text, _room: room }))
-    }
-
-    /// A place for the room of an answer to a client of that name.
-    pub(super) fn place(self: &Arc<Self>, client: String) -> AnswerPlace {
-        AnswerPlace {
-            room: Arc::clone(self),
-            client,
-            taken: Mutex::default(),
-        }
-    }
-}
-
-impl AnswerPlace {
-    /// Takes the room of an answer of that length, as long as this is there.
-    ///
-    /// # Errors
-    /// There is no room for it.
-    pub(super) fn take(&self, bytes: usize) -> Result<(), NoAnswerRoom> {
-        if bytes <= SHORT_BYTES {
-            return Ok(());
-        }
-        let taken = self.room.take(&self.client, bytes)?;
-        *self.taken.lock() = Some(taken);
-        Ok(())
     }
 }
 
@@ -185,10 +155,9 @@ mod tests {
     fn one_answer_may_have_all_of_it_and_none_more() {
         let room = Arc::new(AnswerRoom::new(2 * MIB));
         assert!(room.hold("a", text(3)).is_err());
-        let place = room.place("a".to_owned());
-        assert_eq!(place.take(2 * MIB), Ok(()));
+        let held = room.hold("a", text(2)).unwrap();
         assert_eq!(room.hold("b", text(1)), Err(NoAnswerRoom));
-        drop(place);
+        drop(held);
         assert!(room.hold("b", text(1)).is_ok());
     }
 }

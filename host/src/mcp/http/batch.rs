@@ -1,22 +1,20 @@
 //! Batches over HTTP: messages that come together, in one array, and whose answers go back
 //! together. Only the revision 2025-03-26 has them.
 
-use std::collections::VecDeque;
-
 use bytes::Bytes;
 use dormouse_jsonrpc::items;
 use futures::stream::{self, StreamExt, select_all};
-use http_body::{Body as _, Frame};
-use http_body_util::BodyStream;
+use http_body::Body as _;
 use hyper::header::CONTENT_TYPE;
-use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
-use rmcp::model::{ErrorData, JsonRpcError, ProtocolVersion, RequestId};
+use rmcp::model::{ProtocolVersion, RequestId};
 
 use super::answer::{self, Body, Response};
 use super::connections::Connection;
-use super::endpoint::{Endpoint, session};
-use super::message::{self, Kind};
+use super::endpoint::{Endpoint, session_id};
+use super::message::{self, Message};
+use super::sse::Event;
+use crate::mcp::error_object::ErrorObject;
 use crate::mcp::stdio::MAX_BATCH_MESSAGES;
 
 /// Most messages of a batch that are begun at once.
@@ -38,11 +36,11 @@ impl Endpoint {
     ) -> Option<Result<Vec<Bytes>, Box<Response>>> {
         let text = std::str::from_utf8(body).ok()?;
         let may_be = text.trim_start().starts_with('[');
-        let session = may_be.then(|| session(headers)).flatten()?;
-        let Ok(version) = self.sessions.version(session) else {
+        let session = may_be.then(|| session_id(headers)).flatten()?;
+        let Some(agent) = self.sessions.find(session) else {
             return Some(Err(Box::new(answer::no_session())));
         };
-        if version != Some(ProtocolVersion::V_2025_03_26) {
+        if agent.version() != ProtocolVersion::V_2025_03_26 {
             return None;
         }
         let found = items(text, MAX_BATCH_MESSAGES).ok()?;
@@ -51,7 +49,7 @@ impl Endpoint {
                 "a batch has at least one message, and at most {MAX_BATCH_MESSAGES}, not {}",
                 found.items.len() + found.left_out
             );
-            let refused = refused(None, ErrorData::invalid_request(why, None));
+            let refused = refused(None, ErrorObject::invalid_request(why));
             return Some(Err(Box::new(refused)));
         }
         let messages = found.items.into_iter();
@@ -64,19 +62,16 @@ impl Endpoint {
     pub(super) async fn together(
         &self,
         connection: &Connection,
-        parts: Parts,
+        headers: &HeaderMap,
         messages: Vec<Bytes>,
     ) -> Response {
-        let answers = messages.clone().into_iter().map(|message| {
-            let parts = parts.clone();
-            async move {
-                if is_handshake(&message) {
-                    let why = "`initialize` may not be part of a batch";
-                    return refused(id(&message), ErrorData::invalid_request(why, None));
-                }
-                let answered = self.message(connection, parts, message).await;
-                answered.unwrap_or_else(|refused| *refused)
+        let answers = messages.clone().into_iter().map(|message| async move {
+            if is_handshake(&message) {
+                let why = "`initialize` may not be part of a batch";
+                return refused(id(&message), ErrorObject::invalid_request(why));
             }
+            let answered = self.message(connection, headers, message).await;
+            answered.unwrap_or_else(|refused| *refused)
         });
         let mut answers = stream::iter(answers)
             .buffered(AT_ONCE)
@@ -88,9 +83,7 @@ impl Endpoint {
         {
             done += 1;
             match kind(answer.headers()) {
-                "text/event-stream" => {
-                    streams.push(StreamExt::boxed(BodyStream::new(answer.into_body())));
-                }
+                "text/event-stream" => streams.push(answer.into_body().into_events()),
                 "application/json" => {
                     kept += answer.body().size_hint().lower();
                     wholes.push(answer.into_body());
@@ -101,7 +94,7 @@ impl Endpoint {
                 _ if done == 1 => return answer,
                 _ => {
                     if let Some(id) = id(message) {
-                        wholes.push(in_words(id, answer).await.into_body());
+                        wholes.push(in_words(id, answer).into_body());
                     }
                 }
             }
@@ -111,64 +104,32 @@ impl Endpoint {
         wholes.extend(rest.map(|id| {
             let why = "the answers before this one are too long for one batch\n\
                        hint: send it alone";
-            refused(Some(id), ErrorData::internal_error(why, None)).into_body()
+            refused(Some(id), ErrorObject::internal_error(why)).into_body()
         }));
         if streams.is_empty() {
-            return array(wholes).await;
+            return array(wholes);
         }
         let alone = streams.len() == 1 && wholes.is_empty();
-        let wholes = stream::iter(wholes).then(event_of);
-        let wholes = wholes.map(|event| Ok(Frame::data(event)));
-        streams.push(wholes.boxed());
+        streams.extend(wholes.into_iter().map(Body::into_events));
         let events = select_all(streams);
-        if alone {
-            return answer::events(events);
+        match alone {
+            true => answer::events(events.boxed()),
+            false => {
+                let events = events.filter_map(|event| std::future::ready(without_id(event)));
+                answer::events(events.boxed())
+            }
         }
-        let events = events.map(|frame| frame.map(|frame| frame.map_data(without_ids)));
-        answer::events(select_all([events.boxed()]))
     }
 }
 
-/// Event of an answer, which keeps the room that was taken for that.
-struct RoomyEvent {
-    event: Bytes,
-    _answer: VecDeque<Bytes>,
-}
-
-impl AsRef<[u8]> for RoomyEvent {
-    fn as_ref(&self) -> &[u8] {
-        &self.event
-    }
-}
-
-/// An answer as an event.
-async fn event_of(answer: Body) -> Bytes {
-    let answer = answer.parts().await;
-    let event = event(&joined(&answer));
-    Bytes::from_owner(RoomyEvent {
-        event,
-        _answer: answer,
-    })
-}
-
-/// A message as an event.
-fn event(message: &[u8]) -> Bytes {
-    let message = String::from_utf8_lossy(message);
-    format!("data: {}\n\n", dormouse_jsonrpc::on_one_line(&message)).into()
-}
-
-/// Returns events without their ids: a client has one id to come back with, which is that of one of
-/// the streams. A client without an id begins anew.
-fn without_ids(events: Bytes) -> Bytes {
-    let text = String::from_utf8_lossy(&events);
-    let ours = ["id:", "retry:"];
-    let lines = text.split_inclusive('\n');
-    let lines = lines.filter(|line| !ours.iter().any(|field| line.starts_with(field)));
-    lines.collect::<String>().into()
+/// Returns an event without its id, if there is anything else in it: a client has one id to come back
+/// with, which is that of one of the streams. A client without an id begins anew.
+fn without_id(event: Event) -> Option<Event> {
+    Some(event.message?.into())
 }
 
 /// The answers of a batch in an array; none where nothing is answered.
-async fn array(wholes: Vec<Body>) -> Response {
+fn array(wholes: Vec<Body>) -> Response {
     if wholes.is_empty() {
         return answer::empty(StatusCode::ACCEPTED);
     }
@@ -176,17 +137,10 @@ async fn array(wholes: Vec<Body>) -> Response {
     for body in wholes {
         let separator = if parts.is_empty() { "[" } else { "," };
         parts.push(Bytes::from_static(separator.as_bytes()));
-        parts.extend(body.parts().await);
+        parts.extend(body.into_parts());
     }
     parts.push(Bytes::from_static(b"]"));
-    answer::json_of(StatusCode::OK, parts)
-}
-
-/// The parts of a text together.
-fn joined(parts: &VecDeque<Bytes>) -> Vec<u8> {
-    let mut text = Vec::with_capacity(parts.iter().map(Bytes::len).sum());
-    parts.iter().for_each(|part| text.extend_from_slice(part));
-    text
+    answer::parts(StatusCode::OK, parts)
 }
 
 fn kind(headers: &HeaderMap) -> &str {
@@ -199,39 +153,30 @@ fn kind(headers: &HeaderMap) -> &str {
 
 /// Returns the text of a response, which is for people, as the JSON-RPC error that answers a
 /// request.
-async fn in_words(id: RequestId, answer: Response) -> Response {
-    let words = joined(&answer.into_body().parts().await);
+fn in_words(id: RequestId, answer: Response) -> Response {
+    let words: Vec<u8> = answer
+        .into_body()
+        .into_parts()
+        .into_iter()
+        .flatten()
+        .collect();
     let words = String::from_utf8_lossy(&words).trim_end().to_owned();
-    refused(Some(id), ErrorData::internal_error(words, None))
+    refused(Some(id), ErrorObject::internal_error(words))
 }
 
-fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
-    answer::error(StatusCode::BAD_REQUEST, JsonRpcError::new(id, error))
+fn refused(id: Option<RequestId>, error: ErrorObject) -> Response {
+    answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
 }
 
 /// The id of a message that is a request.
 fn id(message: &[u8]) -> Option<RequestId> {
-    match message::read(message).ok()?.kind {
-        Kind::Request { id, .. } => Some(id),
+    match message::read(message).ok()? {
+        Message::Request { id, .. } => Some(id),
         _ => None,
     }
 }
 
 fn is_handshake(message: &[u8]) -> bool {
     let read = message::read(message);
-    matches!(read, Ok(read) if matches!(&read.kind, Kind::Request { method, .. } if method == "initialize"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_is_one_line_and_has_no_id() {
-        let message = event(b"{\n\"a\":\r\n1}");
-        assert_eq!(message, "data: { \"a\":  1}\n\n");
-        let events = Bytes::from_static(b"id: 0/1\nretry: 500\ndata: {\"id:\":1}\n\n: still\n\n");
-        assert_eq!(without_ids(events), "data: {\"id:\":1}\n\n: still\n\n");
-        assert_eq!(without_ids(message.clone()), message);
-    }
+    matches!(read, Ok(Message::Request { method, .. }) if method == "initialize")
 }

@@ -7,39 +7,34 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use dormouse_upstream::without_blocking;
-use http_body_util::Full;
+use futures::StreamExt as _;
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+    CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use rmcp::model::{ErrorCode, ErrorData, InitializeRequestParams, JsonRpcError, RequestId};
-use rmcp::transport::StreamableHttpService;
-use rmcp::transport::streamable_http_server::SessionManager as _;
+use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::agent::{Agent, Shared};
 use super::answer::{self, Held, Response};
 use super::answer_room::AnswerRoom;
 use super::bodies::{Bodies, BodyError};
-use super::bypass;
 use super::connections::Connection;
 use super::cors;
-use super::fast_path::{FastPathOutcome, RequestParts};
+use super::era::{self, RequestEra};
 use super::guard::{Guard, Refusal};
-use super::header::{doubled, only};
-use super::message::{self, Kind};
-use super::repeated;
-use super::repeated::VERSION;
-use super::sessions::{ClaimedRequestId, Sessions, Taken, name_of};
+use super::header::{accepts, doubled};
+use super::message::{self, Message, Refused};
+use super::sessions::{Agent, EventId, Sessions};
+use super::shared::Shared;
 use crate::mcp::client_log;
+use crate::mcp::client_request::ClientRequest;
+use crate::mcp::error_object::ErrorObject;
 use crate::mcp::listen;
-use crate::mcp::message_room::NoRoom;
+use crate::mcp::message_room::{NoRoom, TakenRoom};
 use crate::mcp::original::Original;
-use crate::mcp::request_params;
-use crate::mcp::verbatim;
 
 /// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
 const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
@@ -49,6 +44,9 @@ pub(super) const PATH: &str = "/mcp";
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
+/// Type of content of a stream.
+const EVENTS: &str = "text/event-stream";
+
 /// Header with the id of the last event that a client has had of a stream that it comes back to.
 const LAST_EVENT: &str = "last-event-id";
 
@@ -57,7 +55,6 @@ pub(super) struct Endpoint {
     pub(super) guard: Guard,
     pub(super) shared: Shared,
     pub(super) sessions: Sessions,
-    pub(super) service: StreamableHttpService<Agent, Sessions>,
     pub(super) bodies: Bodies,
     /// Memory of long answers that are being written.
     pub(super) answers: Arc<AnswerRoom>,
@@ -109,35 +106,21 @@ impl Endpoint {
 
     /// Answers a client that may speak MCP.
     async fn admitted(&self, connection: &Connection, request: Request<Incoming>) -> Response {
-        if let Some(name) = doubled(request.headers()) {
+        let headers = request.headers();
+        if let Some(name) = doubled(headers) {
             let why = format!("the header `{name}` is there more than once\n");
             return answer::text(StatusCode::BAD_REQUEST, why);
         }
-        match *request.method() {
-            Method::POST => {
-                let answered = self.post(connection, request).await;
-                answered.unwrap_or_else(|refused| *refused)
-            }
-            Method::DELETE => self.end(request).await,
-            Method::GET if self.is_over(request.headers()) => {
-                // A stream that ends at once is to clients one that has broken: they come back for
-                // it, without end, and some without the id, to replace their stream of news.
-                let why = "nothing comes after that event\n";
-                let mut response = answer::text(StatusCode::METHOD_NOT_ALLOWED, why);
-                let allowed = HeaderValue::from_static("POST, DELETE");
-                response.headers_mut().insert(ALLOW, allowed);
-                response
-            }
-            _ => {
-                let mut held = Held {
-                    busy: connection.busy(),
-                    _running: None,
-                    _place: None,
-                };
-                held.busy.listens();
-                answer::hold(self.pass(request).await, held)
-            }
-        }
+        let answered = match *request.method() {
+            Method::POST => self.post(connection, request).await,
+            Method::GET => self.stream(connection, headers),
+            Method::DELETE => self.end(headers),
+            _ => Ok(answer::not_allowed(
+                "GET, POST, DELETE",
+                "use `POST` for messages\n",
+            )),
+        };
+        answered.unwrap_or_else(|refused| *refused)
     }
 
     async fn post(
@@ -145,16 +128,16 @@ impl Endpoint {
         connection: &Connection,
         request: Request<Incoming>,
     ) -> Result<Response, Box<Response>> {
-        let (parts, body) = request.into_parts();
-        if !is_json(&parts.headers) {
+        let (Parts { headers, .. }, body) = request.into_parts();
+        if !is_json(&headers) {
             let message = "the `Content-Type` has to be `application/json`\n";
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(Box::new(answer::text(status, message)));
         }
-        let body = self.read(&parts.headers, body).await?;
-        match self.batch(&parts.headers, &body) {
-            Some(messages) => Ok(self.together(connection, parts, messages?).await),
-            None => self.message(connection, parts, body).await,
+        let body = self.read(&headers, body).await?;
+        match self.batch(&headers, &body) {
+            Some(messages) => Ok(self.together(connection, &headers, messages?).await),
+            None => self.message(connection, &headers, body).await,
         }
     }
 
@@ -162,171 +145,179 @@ impl Endpoint {
     pub(super) async fn message(
         &self,
         connection: &Connection,
-        mut parts: Parts,
+        headers: &HeaderMap,
         body: Bytes,
     ) -> Result<Response, Box<Response>> {
+        let message = without_blocking(body.len(), || message::read(&body));
+        let message = message.map_err(|refused| {
+            let Refused { id, error } = *refused;
+            answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
+        })?;
+        if !["application/json", EVENTS]
+            .into_iter()
+            .all(|kind| accepts(headers, kind))
+        {
+            let why = "a client has to accept both `application/json` and `text/event-stream`\n";
+            return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
+        }
+        match message {
+            Message::Request { id, method, params } => {
+                self.admit(&id, &method, params)?;
+                let tracker = match method == listen::METHOD {
+                    true => &self.listening,
+                    false => &self.running,
+                };
+                let mut held = Held {
+                    busy: connection.busy(),
+                    _running: Some(tracker.token()),
+                };
+                if method == listen::METHOD {
+                    held.busy.listens();
+                }
+                let read = || {
+                    let original = Original::new(body.clone());
+                    let named = (id.clone(), method.as_str());
+                    ClientRequest::read(named, params, original, &TakenRoom::default())
+                };
+                let request = without_blocking(params.map_or(0, str::len), read);
+                let request = request.map_err(|error| refused_request(&id, error))?;
+                let answered = self.request(request, headers).await?;
+                Ok(answer::hold(answered, held))
+            }
+            Message::Notification { method, content } => {
+                let has_session = era::has_session(headers).map_err(refused_message)?;
+                era::check_notification(&method, headers).map_err(refused_message)?;
+                if has_session {
+                    let agent = self.agent(headers)?;
+                    content.iter().for_each(|content| agent.notified(content));
+                }
+                Ok(answer::empty(StatusCode::ACCEPTED))
+            }
+            Message::Response(id, outcome) => {
+                if !era::has_session(headers).map_err(refused_message)? {
+                    let why = "a client of this version is asked nothing that it could answer";
+                    return Err(refused_message(ErrorObject::invalid_request(why)));
+                }
+                let agent = self.agent(headers)?;
+                if let Some(id) = id {
+                    agent.session.questions.answered(&id, outcome);
+                }
+                Ok(answer::empty(StatusCode::ACCEPTED))
+            }
+        }
+    }
+
+    async fn request(
+        &self,
+        request: ClientRequest,
+        headers: &HeaderMap,
+    ) -> Result<Response, Box<Response>> {
+        tracing::trace!(id = %request.id, method = request.method, "a request has come");
+        let schema = |name: &str| self.shared.schema(name);
+        let era = era::of_request(&request, headers, schema);
+        match era.map_err(|error| refused_request(&request.id, error))? {
+            // What waits there is large: a box is moved in no time.
+            RequestEra::Stateless(terms) => Ok(Box::pin(self.stateless(request, terms)).await),
+            RequestEra::Session => {
+                if request.method == "initialize" && session_id(headers).is_none() {
+                    return self.open_session(&request);
+                }
+                let agent = self.agent(headers)?;
+                Box::pin(self.in_session(agent, request, headers)).await
+            }
+        }
+    }
+
+    /// Returns the agent of the session that a client names.
+    ///
+    /// # Errors
+    /// It names none, or there is none of that id; with the answer.
+    fn agent(&self, headers: &HeaderMap) -> Result<Arc<Agent>, Box<Response>> {
+        let Some(id) = session_id(headers) else {
+            let why = format!(
+                "the header `{SESSION}` is missing\nhint: the answer to `initialize` has its value\n"
+            );
+            return Err(Box::new(answer::text(StatusCode::BAD_REQUEST, why)));
+        };
+        let agent = self.sessions.find(id);
+        agent.ok_or_else(|| Box::new(answer::no_session()))
+    }
+
+    /// Answers a client that wants a stream of a session: that of the messages which answer no
+    /// request, or one that it comes back to.
+    fn stream(
+        &self,
+        connection: &Connection,
+        headers: &HeaderMap,
+    ) -> Result<Response, Box<Response>> {
+        if !accepts(headers, EVENTS) {
+            let why = "a client has to accept `text/event-stream`\n";
+            return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
+        }
+        let agent = self.agent_of_stream(headers)?;
+        let reader = match headers.get(LAST_EVENT) {
+            None => agent.session.listen(),
+            Some(after) => {
+                let after = after.to_str().unwrap_or_default().parse::<EventId>();
+                match after {
+                    Ok(after) if !agent.session.is_over(after) => agent.session.resume(after),
+                    // A stream that ends at once is to clients one that has broken: they come back
+                    // for it, without end, and some without the id, to replace their stream of news.
+                    _ => {
+                        let why = "nothing comes after that event\n";
+                        return Err(Box::new(answer::not_allowed("POST, DELETE", why)));
+                    }
+                }
+            }
+        };
         let mut held = Held {
             busy: connection.busy(),
             _running: None,
-            _place: None,
         };
-        let message = without_blocking(body.len(), || message::read(&body))
-            .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
-        let mut marked = body.clone();
-        // It has its id for itself until rmcp has it.
-        let mut claimed = None;
-        match &message.kind {
-            Kind::Request { id, method } => {
-                let params = body.get(message.params.clone()).unwrap_or_default();
-                claimed = self.admit(&parts.headers, id, (method, params))?;
-                let tracker = if method == listen::METHOD {
-                    held.busy.listens();
-                    &self.listening
-                } else {
-                    &self.running
-                };
-                held._running = Some(tracker.token());
-                let schema = |name: &str| self.shared.schema(name);
-                let concerned = bypass::is_concerned(method, &parts.headers);
-                let params = concerned
-                    .then(|| without_blocking(params.len(), || request_params::read(params)));
-                let params = params.transpose();
-                let params = params.map_err(|error| refused_request(id, error))?;
-                if let Some(params) = params
-                    && repeated::are_in_order(method, &params, &parts.headers, schema)
-                {
-                    let original = Original::new(body.clone());
-                    let asked = RequestParts {
-                        id,
-                        method,
-                        params,
-                        original: original.clone(),
-                    };
-                    let client = match self.quick(asked, &parts, claimed.as_ref()).await {
-                        Some(FastPathOutcome::Answered(response)) => {
-                            return Ok(answer::hold(response, held));
-                        }
-                        Some(FastPathOutcome::Begun(handed, name)) => {
-                            parts.extensions.insert(handed);
-                            name
-                        }
-                        None => {
-                            let claimed = claimed.as_ref();
-                            claimed.map(ClaimedRequestId::client).unwrap_or_default()
-                        }
-                    };
-                    // A session counts what it keeps, and not what is on its way.
-                    let place = Arc::new(self.answers.place(client));
-                    parts.extensions.insert(Arc::clone(&place));
-                    held._place = Some(place);
-                    parts.extensions.insert(original);
-                    marked = bypass::mark(&message, &body, &mut parts.headers);
-                }
-            }
-            Kind::Cancelled(id) => {
-                if let Some(session) = session(&parts.headers) {
-                    self.sessions.cancel(session, id);
-                }
-            }
-            Kind::Response => marked = verbatim::response_body(&body),
-            Kind::Notification => {}
-        }
-        let id = match message.kind {
-            Kind::Request { id, .. } => Some(id),
-            Kind::Notification | Kind::Cancelled(_) | Kind::Response => None,
-        };
-        let request = Request::from_parts(parts, Full::new(marked));
-        let response = self.pass(request).await;
-        drop(claimed);
-        // JSON that is none of its messages: the type of its content is not
-        // what is wrong with it.
-        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            let error = ErrorData::invalid_request("this is not a message of MCP", None);
-            return Err(Box::new(answer::error(
-                StatusCode::BAD_REQUEST,
-                JsonRpcError::new(id, error),
-            )));
-        }
-        Ok(answer::hold(response, held))
+        held.busy.listens();
+        Ok(answer::hold(answer::events(reader.boxed()), held))
     }
 
     /// Ends a session.
-    async fn end(&self, request: Request<Incoming>) -> Response {
-        if let Some(id) = session(request.headers()) {
-            let there = self.sessions.has_session(&id.into()).await;
-            if matches!(there, Ok(false)) {
-                return answer::no_session();
-            }
+    fn end(&self, headers: &HeaderMap) -> Result<Response, Box<Response>> {
+        self.agent_of_stream(headers)?;
+        match session_id(headers).is_some_and(|id| self.sessions.end(id)) {
+            true => Ok(answer::empty(StatusCode::NO_CONTENT)),
+            false => Err(Box::new(answer::no_session())),
         }
-        let response = self.pass(request).await;
-        // It has happened, where rmcp says that it will: some clients take that for a
-        // failure.
-        if response.status() == StatusCode::ACCEPTED {
-            return answer::empty(StatusCode::NO_CONTENT);
-        }
-        response
     }
 
-    /// Admits a request now, if it may begin. No other request of its id is admitted in its session
-    /// as long as the returned value is held.
+    /// Returns the agent of the session that a request without a message is about.
+    ///
+    /// # Errors
+    /// The version has no sessions, or there is none; with the answer.
+    fn agent_of_stream(&self, headers: &HeaderMap) -> Result<Arc<Agent>, Box<Response>> {
+        if !era::has_session(headers).map_err(refused_message)? {
+            let why = "there are no sessions in this version\n";
+            return Err(Box::new(answer::not_allowed("POST", why)));
+        }
+        self.agent(headers)
+    }
+
+    /// Checks whether a request may begin now.
     fn admit(
         &self,
-        headers: &HeaderMap,
         id: &RequestId,
-        (method, params): (&str, &[u8]),
-    ) -> Result<Option<ClaimedRequestId>, Box<Response>> {
-        let refuse = |error| Err(refused_request(id, error));
-        let busy = |message: &str| {
-            let error = ErrorData::internal_error(message.to_owned(), None);
-            let error = JsonRpcError::new(Some(id.clone()), error);
-            let mut response = answer::error(StatusCode::SERVICE_UNAVAILABLE, error);
-            let soon = HeaderValue::from_static("1");
-            response.headers_mut().insert(RETRY_AFTER, soon);
-            Err(Box::new(response))
-        };
+        method: &str,
+        params: Option<&str>,
+    ) -> Result<(), Box<Response>> {
         if self.stopping.is_cancelled() {
-            return busy("this server is stopping");
+            return Err(answer::busy(id, "this server is stopping"));
         }
-        if only(headers, VERSION).is_err() {
-            let why = format!("the header `{VERSION}` is there twice, or is no text");
-            return refuse(ErrorData::new(ErrorCode::HEADER_MISMATCH, why, None));
-        }
-        if method == "initialize" && params.len() > MAX_HANDSHAKE_BYTES {
+        let bytes = params.map_or(0, str::len);
+        if method == "initialize" && bytes > MAX_HANDSHAKE_BYTES {
             let why = format!(
-                "the `params` of `initialize` have {} bytes, where {MAX_HANDSHAKE_BYTES} are allowed",
-                params.len()
+                "the `params` of `initialize` have {bytes} bytes, where {MAX_HANDSHAKE_BYTES} are \
+                 allowed"
             );
-            return refuse(ErrorData::invalid_params(why, None));
+            return Err(refused_request(id, ErrorObject::invalid_params(why)));
         }
-        // rmcp would miss the id of a session that is not there yet.
-        let handshake = match method {
-            "initialize" => serde_json::from_slice::<InitializeRequestParams>(params).map(Some),
-            _ => Ok(None),
-        };
-        let handshake = match handshake {
-            Ok(handshake) => handshake,
-            Err(_) if repeated::are_wanted(headers) => None,
-            Err(error) => {
-                let why = format!("the `params` of `initialize` cannot be read: {error}");
-                return refuse(ErrorData::invalid_params(why, None));
-            }
-        };
-        match session(headers) {
-            Some(session) => self.sessions.claim(session, id).or_else(|Taken| {
-                refuse(ErrorData::invalid_request(
-                    format!("a request with the id `{id}` is on its way already"),
-                    None,
-                ))
-            }),
-            None => {
-                let client = handshake.map(|handshake| name_of(&handshake.client_info));
-                let room = client.map(|client| self.sessions.make_room(&client));
-                match room {
-                    Some(Err(no_room)) => busy(&no_room.to_string()),
-                    Some(Ok(())) | None => Ok(None),
-                }
-            }
-        }
+        Ok(())
     }
 
     /// Reads the whole body, if it may be taken.
@@ -355,25 +346,6 @@ impl Endpoint {
             Box::new(response)
         })
     }
-
-    /// Checks whether a client comes back to a stream that has nothing more for it.
-    fn is_over(&self, headers: &HeaderMap) -> bool {
-        let (Some(session), Some(after)) = (session(headers), headers.get(LAST_EVENT)) else {
-            return false;
-        };
-        let after = after.to_str().unwrap_or_default();
-        self.sessions.is_over(session, after)
-    }
-
-    /// Lets rmcp answer.
-    async fn pass<B>(&self, request: Request<B>) -> Response
-    where
-        B: http_body::Body + Send + 'static,
-        B::Error: std::fmt::Display,
-    {
-        // What waits there is large, and most requests never come here.
-        Box::pin(self.service.handle(request)).await.map(Into::into)
-    }
 }
 
 /// Returns the response at a path where there is nothing to do: the text to `GET` and `HEAD`, and
@@ -382,10 +354,7 @@ fn said(method: &Method, status: StatusCode, what: &'static str) -> Response {
     if matches!(*method, Method::GET | Method::HEAD) {
         return answer::text(status, what);
     }
-    let mut response = answer::empty(StatusCode::METHOD_NOT_ALLOWED);
-    let allowed = HeaderValue::from_static("GET, HEAD");
-    response.headers_mut().insert(ALLOW, allowed);
-    response
+    answer::not_allowed("GET, HEAD", "")
 }
 
 fn refused(refusal: &Refusal) -> Response {
@@ -397,12 +366,16 @@ fn refused(refusal: &Refusal) -> Response {
     response
 }
 
-fn refused_request(id: &RequestId, error: ErrorData) -> Box<Response> {
-    let error = JsonRpcError::new(Some(id.clone()), error);
-    Box::new(answer::error(StatusCode::BAD_REQUEST, error))
+pub(super) fn refused_request(id: &RequestId, error: ErrorObject) -> Box<Response> {
+    Box::new(answer::error(StatusCode::BAD_REQUEST, Some(id), &error))
 }
 
-pub(super) fn session(headers: &HeaderMap) -> Option<&str> {
+fn refused_message(error: ErrorObject) -> Box<Response> {
+    Box::new(answer::error(StatusCode::BAD_REQUEST, None, &error))
+}
+
+/// Id of the session that a client names.
+pub(super) fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
 }
 

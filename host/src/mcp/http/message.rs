@@ -1,116 +1,87 @@
 //! Reading of a message's outer members, and of as few inner ones as possible.
 
-use std::ops::Range;
-
 use dormouse_jsonrpc::{self as jsonrpc, Envelope, MessageError, MessageLimits, Unreadable};
-use rmcp::model::{ErrorData, JsonRpcError, RequestId};
-use serde::Deserialize;
+use rmcp::model::RequestId;
 
-/// Parts of a message that have to be known to pass it on.
+use crate::mcp::client_notification::ClientNotification;
+use crate::mcp::client_request::id_of;
+use crate::mcp::error_object::ErrorObject;
+use crate::mcp::unanswered_questions::{Outcome, outcome_of};
+
+/// A message, with the parts that decide who deals with it.
 #[derive(Debug)]
-pub(super) struct Message {
-    pub(super) kind: Kind,
-    /// Offset in the text at which the method's name begins, quotation mark included, in bytes.
-    pub(super) method: usize,
-    /// Range of the parameters in the text, in bytes.
-    pub(super) params: Range<usize>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Message<'a> {
     Request {
         id: RequestId,
         method: String,
+        /// Text of its parameters.
+        params: Option<&'a str>,
     },
-    /// Notification that the answer to a request is not wanted any more.
-    Cancelled(RequestId),
-    Notification,
-    Response,
+    Notification {
+        method: String,
+        /// None of one that has no effect.
+        content: Option<ClientNotification>,
+    },
+    /// The answer to a question; with the question's id, if that can be the one of a question.
+    Response(Option<RequestId>, Outcome),
+}
+
+/// A text that is no message.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) id: Option<RequestId>,
+    pub(super) error: ErrorObject,
 }
 
 /// Reads a message.
 ///
 /// # Errors
 /// The body is no message; with the answer.
-pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
-    let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
+pub(super) fn read(body: &[u8]) -> Result<Message<'_>, Box<Refused>> {
     let text = std::str::from_utf8(body).map_err(|error| {
-        let message = format!("the body is not UTF-8: {error}");
-        refuse(None, ErrorData::parse_error(message, None))
+        let why = format!("the body is not UTF-8: {error}");
+        let error = ErrorObject::parse_error(why);
+        Box::new(Refused { id: None, error })
     })?;
     let envelope = Envelope::read(text, &MessageLimits::default())
         .map_err(|unreadable| refused(*unreadable))?;
-    let method = envelope
-        .method
-        .map_or(0, |method| place(text, method).start);
-    let params = envelope.params.map_or(0..0, |params| place(text, params));
-    let kind = match envelope.message() {
-        Ok(jsonrpc::Message::Request { id, method, .. }) => match id_of(&id) {
-            Some(id) => Kind::Request {
+    match envelope.message() {
+        Ok(jsonrpc::Message::Request { id, method, params }) => match id_of(&id) {
+            Some(id) => Ok(Message::Request {
                 id,
                 method: method.into_owned(),
-            },
+                params,
+            }),
             None => {
-                let error = MessageError::BadId;
-                let error = ErrorData::invalid_request(error.to_string(), None);
-                return Err(refuse(None, error));
+                let error = ErrorObject::invalid_request(MessageError::BadId.to_string());
+                Err(Box::new(Refused { id: None, error }))
             }
         },
-        Ok(jsonrpc::Message::Notification { method, params })
-            if method == "notifications/cancelled" =>
-        {
-            cancelled(params)
+        Ok(jsonrpc::Message::Notification { method, params }) => Ok(Message::Notification {
+            content: ClientNotification::read(&method, params),
+            method: method.into_owned(),
+        }),
+        Ok(jsonrpc::Message::Response { id, outcome }) => {
+            let id = id.as_ref().and_then(id_of);
+            Ok(Message::Response(id, outcome_of(outcome)))
         }
-        Ok(jsonrpc::Message::Notification { .. }) => Kind::Notification,
-        Ok(jsonrpc::Message::Response { .. }) => Kind::Response,
-        Err(unreadable) => return Err(refused(*unreadable)),
-    };
-    Ok(Message {
-        kind,
-        method,
-        params,
-    })
+        Err(unreadable) => Err(refused(*unreadable)),
+    }
 }
 
 /// Returns the error with which a text that is no message is answered.
-fn refused(message: Unreadable<'_>) -> Box<JsonRpcError> {
+fn refused(message: Unreadable<'_>) -> Box<Refused> {
     let error = match message.error {
         MessageError::NotJson(why) => {
-            ErrorData::parse_error(format!("the body is not JSON: {why}"), None)
+            ErrorObject::parse_error(format!("the body is not JSON: {why}"))
         }
         why => {
             let why = format!("this is not a JSON-RPC 2.0 message: {why}");
-            ErrorData::invalid_request(why, None)
+            ErrorObject::invalid_request(why)
         }
     };
-    Box::new(JsonRpcError::new(
-        message.id.as_ref().and_then(id_of),
-        error,
-    ))
-}
-
-fn id_of(id: &jsonrpc::RequestId<'_>) -> Option<RequestId> {
-    serde_json::from_str(id.as_str()).ok()
-}
-
-/// A notification that a request is cancelled, if it says which.
-fn cancelled(params: Option<&str>) -> Kind {
-    #[derive(Deserialize)]
-    struct Cancelled {
-        #[serde(rename = "requestId")]
-        id: RequestId,
-    }
-    let cancelled = params.map(serde_json::from_str::<Cancelled>);
-    match cancelled {
-        Some(Ok(cancelled)) => Kind::Cancelled(cancelled.id),
-        _ => Kind::Notification,
-    }
-}
-
-/// Returns the range of a part of a text in it, in bytes.
-fn place(text: &str, part: &str) -> Range<usize> {
-    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    start..start + part.len()
+    let id = message.id.as_ref().and_then(id_of);
+    Box::new(Refused { id, error })
 }
 
 #[cfg(test)]
@@ -170,8 +141,14 @@ mod tests {
         }
         assert_eq!(read(b"\"\xff\"").unwrap_err().error.code.0, -32700);
         let response = read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
-        assert_eq!(response.kind, Kind::Response);
+        let Message::Response(Some(RequestId::Number(1)), Ok(result)) = response else {
+            panic!("{response:?}");
+        };
+        assert_eq!(result, "{}");
         let error = br#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
-        assert_eq!(read(error).unwrap().kind, Kind::Response);
+        assert!(matches!(
+            read(error).unwrap(),
+            Message::Response(None, Err(_))
+        ));
     }
 }

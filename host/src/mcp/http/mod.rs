@@ -1,31 +1,29 @@
 //! MCP over streamable HTTP, for many agents at once.
 //!
 //! From the outside in: the [`connections`], whose number is limited; the [`guard`], which checks
-//! the head of a request; and the [`endpoint`], which reads a [`message`] within bounds. The
-//! endpoint answers requests of the era without a handshake ([`stateless`]), and those of
-//! sessions that need one message only ([`fast_path`]). All else of the protocol is left to rmcp: what
-//! is not in order, and the rest of [`sessions`]. [`bypass`] marks requests that must not pass through rmcp's types, once
-//! [`repeated`] has found their headers to be in order. Behind it is an [`agent`] for each session
-//! or request that rmcp handles, which is the same host as over stdio, and one host for all other
-//! requests of the stateless era.
+//! the head of a request; and the [`endpoint`], which reads a [`message`] within bounds. The headers
+//! and metadata of a request say of which [`era`] it is: complete by itself ([`stateless`]), or of one
+//! of the [`sessions`] ([`in_session`]). Either is answered by the same host as over stdio: one for
+//! each session, and one for all requests of the stateless era.
 
-mod agent;
 mod answer;
 mod answer_room;
 mod batch;
 mod bodies;
-mod bypass;
 mod connections;
 mod cors;
 mod endpoint;
-mod fast_path;
+mod era;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 pub mod guard;
 mod header;
+mod in_session;
 mod message;
 mod repeated;
 mod sessions;
+mod shared;
+mod sse;
 mod stateless;
 pub mod token;
 mod written;
@@ -38,7 +36,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -46,11 +43,11 @@ use tokio_util::task::TaskTracker;
 
 use super::common::Common;
 use crate::roster::Roster;
-use agent::Shared;
 use connections::Connections;
 use endpoint::{Endpoint, PATH};
 use guard::Guard;
 use sessions::Sessions;
+use shared::Shared;
 use token::Token;
 
 /// Time that answers may take to go out when everything has ended.
@@ -104,8 +101,6 @@ pub struct Server {
     address: SocketAddr,
     connections: Connections,
     endpoint: Arc<Endpoint>,
-    /// Ends what rmcp still has, when cancelled.
-    end: CancellationToken,
     stop_timeout: Duration,
 }
 
@@ -122,23 +117,7 @@ impl Server {
         let address = listener.local_addr()?;
         let sessions = Sessions::new(options.max_sessions, options.session_idle);
         let common = Common::new(roster, options.max_calls)?;
-        let shared = Shared::new(common, sessions.clone());
-        let end = CancellationToken::new();
-        let config = StreamableHttpServerConfig::default()
-            // Who is let in is the guard's to say.
-            .disable_allowed_hosts()
-            .disable_allowed_origins()
-            .with_max_request_body_bytes(usize::MAX)
-            .with_json_response(true)
-            // What a client is to come back with is the sessions' to say.
-            .with_sse_retry(None)
-            .with_cancellation_token(end.clone());
-        let agents = shared.clone();
-        let service = StreamableHttpService::new(
-            move || Ok(agents.agent()),
-            Arc::new(sessions.clone()),
-            config,
-        );
+        let shared = Shared::new(common);
         Ok(Self {
             listener,
             address,
@@ -147,7 +126,6 @@ impl Server {
                 guard: options.guard,
                 shared,
                 sessions,
-                service,
                 answers: Arc::default(),
                 bodies: bodies::Bodies::new(
                     options.max_body,
@@ -158,7 +136,6 @@ impl Server {
                 running: TaskTracker::new(),
                 listening: TaskTracker::new(),
             }),
-            end,
             stop_timeout: options.stop_timeout,
         })
     }
@@ -207,7 +184,7 @@ impl Server {
             () = sessions.sweep() => {}
             () = stopped => {}
         }
-        self.end.cancel();
+        sessions.end_all();
         self.connections.close(FLUSH_TIMEOUT).await;
     }
 }

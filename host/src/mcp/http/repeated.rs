@@ -22,55 +22,71 @@ pub(super) fn are_wanted(headers: &HeaderMap) -> bool {
     version.is_some_and(|version| version >= ProtocolVersion::STANDARD_HEADERS.as_str())
 }
 
-/// Checks whether the headers of a request match its body, where they have to. `schema` gives the
-/// input schema of a tool that has arguments in headers.
-pub(super) fn are_in_order(
+/// Checks whether the headers of a request or notification match its body, where they have to.
+/// `schema` gives the input schema of a tool that has arguments in headers.
+///
+/// # Errors
+/// A header is missing, or says something else; with the reason.
+pub(super) fn check(
     method: &str,
     params: &Map<String, Value>,
     headers: &HeaderMap,
     schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
-) -> bool {
+) -> Result<(), String> {
     if !are_wanted(headers) {
-        return true;
+        return Ok(());
     }
-    if !matches!(only(headers, METHOD), Ok(Some(said)) if said == method) {
-        return false;
-    }
-    let named = matches!(method, "tools/call" | "prompts/get" | "resources/read");
-    if !named {
-        return true;
-    }
-    let name = if method == "resources/read" {
-        params.get("uri")
-    } else {
-        params.get("name")
+    is_said(headers, METHOD, |said| said == method, method)?;
+    let name = match method {
+        "tools/call" | "prompts/get" => params.get("name"),
+        "resources/read" => params.get("uri"),
+        _ => None,
     };
     // Without a name there is nothing to repeat; the handler says what is missing.
     let Some(name) = name.and_then(Value::as_str) else {
-        return true;
+        return Ok(());
     };
-    if !matches!(only(headers, NAME), Ok(Some(said)) if decoded(said).as_deref() == Some(name)) {
-        return false;
-    }
+    let is_name = |said: &str| decoded(said).as_deref() == Some(name);
+    is_said(headers, NAME, is_name, name)?;
     let Some(schema) = (method == "tools/call").then(|| schema(name)).flatten() else {
-        return true;
+        return Ok(());
     };
     let arguments = params.get("arguments");
     let mut annotated = Vec::new();
     annotations(schema.get("properties"), arguments, &mut annotated);
-    annotated.into_iter().all(|(header, argument)| {
-        let said = only(
-            headers,
-            format!("mcp-param-{}", header.to_ascii_lowercase()),
-        );
-        match (said, argument) {
-            (Ok(None), argument) => !argument.is_some_and(is_repeatable),
-            (Ok(Some(said)), Some(argument)) => {
-                decoded(said).is_some_and(|said| is_the_same(&said, argument))
+    annotated.into_iter().try_for_each(|(header, argument)| {
+        let header = format!("mcp-param-{}", header.to_ascii_lowercase());
+        match (only(headers, &header), argument) {
+            (Ok(None), argument) if !argument.is_some_and(is_repeatable) => Ok(()),
+            (Ok(Some(said)), Some(argument))
+                if decoded(said).is_some_and(|said| is_the_same(&said, argument)) =>
+            {
+                Ok(())
             }
-            _ => false,
+            _ => Err(format!(
+                "the header `{header}` has to repeat an argument of the tool, and does not"
+            )),
         }
     })
+}
+
+/// Checks whether a header is there and says what it has to.
+fn is_said(
+    headers: &HeaderMap,
+    header: &str,
+    is_right: impl Fn(&str) -> bool,
+    expected: &str,
+) -> Result<(), String> {
+    match only(headers, header) {
+        Ok(Some(said)) if is_right(said) => Ok(()),
+        Ok(Some(said)) => Err(format!(
+            "the header `{header}` is `{said}`, where the body has `{expected}`"
+        )),
+        Ok(None) => Err(format!("the header `{header}` is missing")),
+        Err(()) => Err(format!(
+            "the header `{header}` is there twice, or is no text"
+        )),
+    }
 }
 
 fn is_repeatable(argument: &Value) -> bool {
@@ -130,5 +146,139 @@ fn decoded(value: &str) -> Option<Cow<'_, str>> {
             String::from_utf8(bytes).ok().map(Cow::Owned)
         }
         None => Some(Cow::Borrowed(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    type Lines<'a> = &'a [(&'static str, &'a str)];
+
+    fn checked(body: &Value, lines: Lines<'_>) -> Result<(), String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        let schema = |name: &str| {
+            let schema = json!({"properties": {
+                "region": {"type": "string", "x-mcp-header": "Region"},
+                "deep": {"properties": {"n": {"type": "integer", "x-mcp-header": "N"}}},
+            }});
+            (name == "annotated").then(|| Arc::new(schema.as_object().unwrap().clone()))
+        };
+        let params = body["params"].as_object().cloned().unwrap_or_default();
+        check(body["method"].as_str().unwrap(), &params, &headers, schema)
+    }
+
+    fn call(name: &str, arguments: Value) -> Value {
+        json!({"method": "tools/call", "params": {"arguments": arguments, "name": name}})
+    }
+
+    #[test]
+    fn headers_repeat_what_they_have_to() {
+        const NEW: (&str, &str) = (VERSION, "2026-07-28");
+        const CALL: (&str, &str) = (METHOD, "tools/call");
+        let plain = call("t", json!({}));
+        let cased = call("Größe ", json!({}));
+        let annotated = call("annotated", json!({"region": "eu", "deep": {"n": 7}}));
+        let half = call("annotated", json!({"deep": {}}));
+        let list = json!({"method": "tools/list"});
+        let read = json!({"method": "resources/read",
+                          "params": {"uri": "a://b", "name": "c"}});
+        let nameless = json!({"method": "tools/call"});
+        let table: &[(&Value, Lines<'_>, bool)] = &[
+            // Before 2026-07-28 headers repeat nothing.
+            (&plain, &[], true),
+            (&plain, &[(VERSION, "2025-11-25"), (METHOD, "x")], true),
+            (&plain, &[NEW, CALL, (NAME, "t")], true),
+            (&plain, &[NEW, CALL, (NAME, "=?base64?dA==?=")], true),
+            (
+                &cased,
+                &[NEW, CALL, (NAME, "=?base64?R3LDtsOfZSA=?=")],
+                true,
+            ),
+            (&plain, &[NEW, CALL], false),
+            (&plain, &[NEW, (NAME, "t")], false),
+            (&plain, &[NEW, CALL, (NAME, "u")], false),
+            (&plain, &[NEW, CALL, (NAME, "=?base64?dA=?=")], false),
+            (&plain, &[NEW, (METHOD, "tools/list"), (NAME, "t")], false),
+            (&plain, &[NEW, CALL, CALL, (NAME, "t")], false),
+            (&plain, &[NEW, CALL, (NAME, "t"), (NAME, "t")], false),
+            (&nameless, &[NEW, CALL], true),
+            (&list, &[NEW, (METHOD, "tools/list")], true),
+            (&list, &[NEW], false),
+            (
+                &read,
+                &[NEW, (METHOD, "resources/read"), (NAME, "a://b")],
+                true,
+            ),
+            (
+                &read,
+                &[NEW, (METHOD, "resources/read"), (NAME, "c")],
+                false,
+            ),
+            (
+                &annotated,
+                &[
+                    NEW,
+                    CALL,
+                    (NAME, "annotated"),
+                    ("mcp-param-region", "eu"),
+                    ("mcp-param-n", "7"),
+                ],
+                true,
+            ),
+            (
+                &annotated,
+                &[
+                    NEW,
+                    CALL,
+                    (NAME, "annotated"),
+                    ("mcp-param-region", "us"),
+                    ("mcp-param-n", "7"),
+                ],
+                false,
+            ),
+            (
+                &annotated,
+                &[
+                    NEW,
+                    CALL,
+                    (NAME, "annotated"),
+                    ("mcp-param-region", "eu"),
+                    ("mcp-param-n", "7.0"),
+                ],
+                true,
+            ),
+            (
+                &annotated,
+                &[
+                    NEW,
+                    CALL,
+                    (NAME, "annotated"),
+                    ("mcp-param-region", "eu"),
+                    ("mcp-param-n", "seven"),
+                ],
+                false,
+            ),
+            (
+                &annotated,
+                &[NEW, CALL, (NAME, "annotated"), ("mcp-param-n", "7")],
+                false,
+            ),
+            (&half, &[NEW, CALL, (NAME, "annotated")], true),
+            (
+                &half,
+                &[NEW, CALL, (NAME, "annotated"), ("mcp-param-n", "7")],
+                false,
+            ),
+        ];
+        for (body, lines, expected) in table {
+            let checked = checked(body, lines);
+            assert_eq!(checked.is_ok(), *expected, "{body} {lines:?}: {checked:?}");
+        }
     }
 }

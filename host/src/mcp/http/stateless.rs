@@ -3,16 +3,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
 use dormouse_protocol::{Answer, AskError, Question};
 use futures::future::BoxFuture;
-use futures::stream::{self, select_all};
-use futures::{FutureExt as _, StreamExt as _};
-use http_body::Frame;
+use futures::{FutureExt as _, StreamExt as _, stream};
 use hyper::StatusCode;
-use rmcp::model::{ClientCapabilities, ErrorCode, ErrorData, ProtocolVersion, RequestId};
+use rmcp::model::{ErrorCode, RequestId};
 use tokio::sync::mpsc;
 
 use super::answer::{self, Response};
@@ -21,25 +17,21 @@ use super::endpoint::Endpoint;
 use super::written::{Message, written};
 use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::client_request::ClientRequest;
+use crate::mcp::error_object::ErrorObject;
 use crate::mcp::handler::caught;
 use crate::mcp::lifecycle::Terms;
 use crate::mcp::request_context::{RequestContext, client_name};
 
-/// Time after which a stream without events has a comment, so that nobody on the way takes it for dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-type Answered = Result<Answer, ErrorData>;
+type Answered = Result<Answer, ErrorObject>;
 
 /// Connection to the client of one request, for the events before its answer.
 struct RequestStream {
-    events: mpsc::Sender<Bytes>,
+    messages: mpsc::Sender<Message>,
 }
 
 impl ClientConnection for RequestStream {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        // In one piece: whoever sends it may be dropped in between.
-        let event: Vec<Bytes> = Message::notification(notification).event().collect();
-        let sent = self.events.send(event.concat().into());
+        let sent = self.messages.send(Message::notification(notification));
         async move { sent.await.map_err(|_| Disconnected) }.boxed()
     }
 
@@ -50,71 +42,61 @@ impl ClientConnection for RequestStream {
     }
 }
 
-/// Stream of the events of one request.
-struct Events {
+/// The messages of one request, the last of which is its answer.
+struct Messages {
     id: RequestId,
     /// The request's work. When its client goes, this is dropped, and the call with it.
     work: BoxFuture<'static, Answered>,
-    said: mpsc::Receiver<Bytes>,
-    /// Events that are there, and go out next.
-    next: VecDeque<Bytes>,
+    said: mpsc::Receiver<Message>,
+    /// Messages that are there, and go out next.
+    next: VecDeque<Message>,
     has_ended: bool,
     room: Arc<AnswerRoom>,
     client: String,
 }
 
-impl Events {
+impl Messages {
     /// Ends the stream with the answer, behind what was said before it.
     fn end(&mut self, answered: Answered) {
-        while let Ok(event) = self.said.try_recv() {
-            self.next.push_back(event);
+        while let Ok(message) = self.said.try_recv() {
+            self.next.push_back(message);
         }
-        let message = Message::answer(&self.id, answered, (&self.room, &self.client));
-        self.next.extend(message.event());
+        let answer = Message::answer(&self.id, answered, (&self.room, &self.client));
+        self.next.push_back(answer);
         self.has_ended = true;
     }
 
-    /// Returns the next part of an event; none at the end.
-    async fn next(&mut self) -> Option<Bytes> {
+    /// Returns the next message; none at the end.
+    async fn next(&mut self) -> Option<Message> {
         loop {
-            if let Some(event) = self.next.pop_front() {
-                return Some(event);
+            if let Some(message) = self.next.pop_front() {
+                return Some(message);
             }
             if self.has_ended {
                 return None;
             }
             tokio::select! {
                 biased;
-                Some(event) = self.said.recv() => return Some(event),
+                Some(message) = self.said.recv() => return Some(message),
                 answered = &mut self.work => self.end(answered),
-                () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b":\n\n")),
             }
         }
     }
 }
 
 impl Endpoint {
-    /// Answers a request whose client has said that it can do this.
-    pub(super) async fn stateless(
-        &self,
-        request: ClientRequest,
-        capabilities: ClientCapabilities,
-    ) -> Response {
-        tracing::trace!(id = %request.id, method = request.method, "a request has come");
+    /// Answers a request that is complete by itself.
+    pub(super) async fn stateless(&self, request: ClientRequest, terms: Box<Terms>) -> Response {
         let host = self.shared.stateless.clone();
-        let (events, said) = mpsc::channel(1);
-        let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream { events });
+        let (messages, said) = mpsc::channel(1);
+        let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream { messages });
         let (id, client) = (request.id.clone(), client_name(&request.meta));
-        let terms = Terms {
-            version: Some(ProtocolVersion::V_2026_07_28),
-            capabilities,
-        };
         let work = async move {
             let id = request.id.clone();
-            let context = RequestContext::of_request(&host, &request, &terms, connection);
+            let context = RequestContext::new(&host, &request, &terms, connection);
             caught(&id, host.dispatch(request, &context)).await
         };
-        let mut events = Events {
+        let mut messages = Messages {
             id,
             work: work.boxed(),
             said,
@@ -125,21 +107,22 @@ impl Endpoint {
         };
         tokio::select! {
             biased;
-            answered = &mut events.work => {
-                let Ok(event) = events.said.try_recv() else {
+            answered = &mut messages.work => {
+                let Ok(message) = messages.said.try_recv() else {
                     let status = status(&answered);
-                    return written(status, &events.id, answered, (&events.room, &events.client));
+                    let to = (&messages.room, messages.client.as_str());
+                    return written(status, &messages.id, answered, to);
                 };
-                events.next.push_back(event);
-                events.end(answered);
+                messages.next.push_back(message);
+                messages.end(answered);
             }
-            Some(event) = events.said.recv() => events.next.push_back(event),
+            Some(message) = messages.said.recv() => messages.next.push_back(message),
         }
-        let events = stream::unfold(events, |mut events| async move {
-            let event = events.next().await?;
-            Some((Ok(Frame::data(event)), events))
+        let events = stream::unfold(messages, |mut messages| async move {
+            let message = messages.next().await?;
+            Some((message.into(), messages))
         });
-        answer::events(select_all([events.boxed()]))
+        answer::events(events.boxed())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests, over a real connection, of what rmcp's types would lose or not check.
+//! Tests, over a real connection, of members that nobody knows, and of headers.
 
 use dormouse_wit::section;
 use serde_json::value::RawValue;

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use dormouse_protocol::Answer;
+use dormouse_protocol::{Answer, Question};
 use hyper::StatusCode;
-use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use rmcp::model::RequestId;
 
 use super::answer::{self, Response};
 use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
 use crate::mcp::client_connection::Notification;
-use crate::mcp::verbatim;
+use crate::mcp::error_object::ErrorObject;
+use crate::mcp::original::on_one_line;
 
 /// A message on one line, in parts: a long result is not copied once more.
+#[derive(Debug, Clone)]
 pub(super) struct Message(Vec<Bytes>);
 
 impl Message {
@@ -20,54 +22,68 @@ impl Message {
         Self(vec![notification.into_text().into()])
     }
 
+    /// Makes a question to the client.
+    pub(super) fn question(id: &RequestId, question: &Question) -> Self {
+        let method = dormouse_jsonrpc::quoted(question.method());
+        let params = on_one_line(question.to_text());
+        let id = id_text(id);
+        let text =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}");
+        Self(vec![text.into()])
+    }
+
     /// Makes the answer to a request, if there is room for it.
     pub(super) fn answer(
         id: &RequestId,
-        answered: Result<Answer, ErrorData>,
+        answered: Result<Answer, ErrorObject>,
         (room, client): (&Arc<AnswerRoom>, &str),
     ) -> Self {
         let text = match answered {
-            Ok(answer) => verbatim::on_one_line(answer.into_text()),
-            Err(error) => return Self::error(id, error),
+            Ok(answer) => on_one_line(answer.into_text()),
+            Err(error) => return Self::error(Some(id), &error),
         };
-        let mut head = Vec::with_capacity(128 + text.len().min(SHORT_BYTES));
-        head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-        // An id can always be written.
-        let _ = serde_json::to_writer(&mut head, id);
-        head.extend_from_slice(b",\"result\":");
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id_text(id));
         // Most are short, and go out in one piece.
         if text.len() <= SHORT_BYTES {
-            head.extend_from_slice(text.as_bytes());
-            head.push(b'}');
-            return Self(vec![head.into()]);
+            return Self(vec![[&head, text.as_str(), "}"].concat().into()]);
         }
         match room.hold(client, text.into_bytes()) {
             Ok(text) => Self(vec![head.into(), text, Bytes::from_static(b"}")]),
-            Err(NoAnswerRoom) => Self::error(id, NoAnswerRoom.error()),
+            Err(NoAnswerRoom) => Self::error(Some(id), &NoAnswerRoom.error()),
         }
     }
 
-    fn error(id: &RequestId, error: ErrorData) -> Self {
-        let error = JsonRpcError::new(Some(id.clone()), error);
-        // Writing an error into memory cannot fail.
-        let message = serde_json::to_vec(&error).unwrap_or_default();
-        Self(vec![verbatim::unfolded(message.into())])
+    /// Makes an error, without an id where that could not be read: MCP has none that is null.
+    pub(super) fn error(id: Option<&RequestId>, error: &ErrorObject) -> Self {
+        Self(vec![error.to_message(id).into()])
     }
 
-    /// Returns the parts of the message as an event of a stream.
-    pub(super) fn event(self) -> impl Iterator<Item = Bytes> {
-        let (begin, end) = (Bytes::from_static(b"data: "), Bytes::from_static(b"\n\n"));
-        std::iter::once(begin).chain(self.0).chain([end])
+    /// Makes a message of its parts, which are on one line.
+    pub(super) fn of_parts(parts: Vec<Bytes>) -> Self {
+        Self(parts)
     }
+
+    pub(super) fn into_parts(self) -> impl Iterator<Item = Bytes> {
+        self.0.into_iter()
+    }
+
+    /// Returns its length, in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(Bytes::len).sum()
+    }
+}
+
+fn id_text(id: &RequestId) -> String {
+    // An id can always be written.
+    serde_json::to_string(id).unwrap_or_default()
 }
 
 /// Writes the answer to a request, if there is room for it.
 pub(super) fn written(
     status: StatusCode,
     id: &RequestId,
-    answered: Result<Answer, ErrorData>,
+    answered: Result<Answer, ErrorObject>,
     to: (&Arc<AnswerRoom>, &str),
 ) -> Response {
-    let Message(parts) = Message::answer(id, answered, to);
-    answer::json_of(status, parts)
+    answer::message(status, Message::answer(id, answered, to))
 }

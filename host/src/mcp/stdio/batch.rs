@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dormouse_jsonrpc::{INVALID_REQUEST, items};
 use parking_lot::Mutex;
-use rmcp::ErrorData;
 use rmcp::model::{ProtocolVersion, RequestId};
 
 use crate::mcp::client_log;
+use crate::mcp::error_object::ErrorObject;
 
 /// Most messages of a batch.
 pub(in crate::mcp) const MAX_BATCH_MESSAGES: usize = 1000;
@@ -102,7 +102,7 @@ impl Batches {
     ///
     /// # Errors
     /// There are too many of them.
-    pub(super) fn messages(&self, line: &str) -> Option<Result<Vec<String>, ErrorData>> {
+    pub(super) fn messages(&self, line: &str) -> Option<Result<Vec<String>, ErrorObject>> {
         let may_be = self.taken.load(Ordering::Relaxed) && line.trim_start().starts_with('[');
         let found = may_be.then(|| items(line, MAX_BATCH_MESSAGES).ok())??;
         // JSON-RPC has none without messages.
@@ -112,7 +112,7 @@ impl Batches {
         if found.left_out > 0 {
             let messages = found.items.len() + found.left_out;
             let why = format!("a batch has at most {MAX_BATCH_MESSAGES} messages, not {messages}");
-            return Some(Err(ErrorData::invalid_request(why, None)));
+            return Some(Err(ErrorObject::invalid_request(why)));
         }
         Some(Ok(found.items.into_iter().map(str::to_owned).collect()))
     }

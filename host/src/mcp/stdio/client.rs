@@ -1,16 +1,13 @@
 //! Client at the other end of stdio: what is sent to it, and what it has been asked.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 
 use dormouse_protocol::{Answer, AskError, Question};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
-use rmcp::model::{ErrorData, RequestId};
+use rmcp::model::RequestId;
 use tokio::io::AsyncWrite;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -20,12 +17,11 @@ use super::in_flight::InFlightRequests;
 use super::output::{OutgoingLine, Output};
 use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::client_log;
+use crate::mcp::error_object::ErrorObject;
+use crate::mcp::unanswered_questions::UnansweredQuestions;
 
 /// Most answers to texts that are no messages that may wait to be written.
 const REFUSALS: usize = 64;
-
-/// Outcome of a question: the text of its result, or the client's error.
-type Outcome = Result<String, ErrorData>;
 
 /// Client at the other end of stdio.
 pub(super) struct StdioClient<W> {
@@ -38,9 +34,7 @@ pub(super) struct StdioClient<W> {
     /// Requests that came together in batches.
     pub(super) batches: Batches,
     /// Questions that the client has not answered yet.
-    questions: Mutex<HashMap<RequestId, oneshot::Sender<Outcome>>>,
-    /// Id of the next question.
-    next: AtomicI64,
+    pub(super) questions: Arc<UnansweredQuestions>,
     /// Lines that are on their way out.
     writing: TaskTracker,
     /// Places for answers to invalid texts that wait to be written.
@@ -60,8 +54,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
             backlog,
             in_flight: InFlightRequests::default(),
             batches: Batches::default(),
-            questions: Mutex::default(),
-            next: AtomicI64::new(0),
+            questions: Arc::default(),
             writing: TaskTracker::new(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             ready,
@@ -74,7 +67,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
     pub(super) async fn answer(
         &self,
         (id, cancel): (&RequestId, &CancellationToken),
-        answered: Result<Answer, ErrorData>,
+        answered: Result<Answer, ErrorObject>,
     ) {
         let _writing = self.writing.token();
         if cancel.is_cancelled() || !self.in_flight.end(id) {
@@ -83,10 +76,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
         let in_batch = self.batches.has(id);
         let mut line = match answered {
             Ok(answer) => OutgoingLine::result(id, answer.into_text()),
-            Err(error) => OutgoingLine::error(Some(id), error),
+            Err(error) => OutgoingLine::error(Some(id), &error),
         };
         if self.backlog.has_no_room_for(line.len()) {
-            line = OutgoingLine::error(Some(id), unread());
+            line = OutgoingLine::error(Some(id), &unread());
             client_log::warn(
                 "long results are not sent, because the client does not read those that are there",
             );
@@ -131,7 +124,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
     }
 
     /// Answers an invalid text.
-    pub(super) fn refuse(&self, id: Option<&RequestId>, error: ErrorData) {
+    pub(super) fn refuse(&self, id: Option<&RequestId>, error: &ErrorObject) {
         self.say(OutgoingLine::error(id, error).text());
     }
 
@@ -161,13 +154,6 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
         }
     }
 
-    /// Passes on the client's answer to a question.
-    pub(super) fn answered(&self, id: &RequestId, outcome: Outcome) {
-        let waiting = self.questions.lock().remove(id);
-        // Nobody may wait for it any more.
-        let _ = waiting.map(|waiting| waiting.send(outcome));
-    }
-
     /// Waits until all requests are answered, and all that was sent is written.
     pub(super) async fn settled(&self) {
         self.in_flight.all_ended().await;
@@ -177,7 +163,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
 
     /// Ends the output, and all questions.
     pub(super) async fn close(&self) {
-        self.questions.lock().clear();
+        self.questions.end();
         if let Err(error) = self.output.close().await {
             tracing::debug!("the output could not be closed: {error}");
         }
@@ -185,10 +171,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
 }
 
 /// Returns the error that replaces a long result while too many wait to be read.
-fn unread() -> ErrorData {
+fn unread() -> ErrorObject {
     let why = "too many long results wait to be read by this client\n\
                hint: read those that are there, and ask again";
-    ErrorData::internal_error(why, None)
+    ErrorObject::internal_error(why)
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> ClientConnection for StdioClient<W> {
@@ -199,46 +185,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> ClientConnection for StdioClient<W>
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
         async move {
-            let id = RequestId::Number(self.next.fetch_add(1, Ordering::Relaxed));
-            let line = OutgoingLine::request(&id, question.method(), question.to_text());
-            let (waiting, outcome) = oneshot::channel();
-            self.questions.lock().insert(id.clone(), waiting);
-            let mut unanswered = UnansweredQuestion {
-                client: self.me.clone(),
-                id: Some(id),
+            let gone = || AskError::Failed(Disconnected.to_string());
+            let me = self.me.upgrade().ok_or_else(gone)?;
+            let send = |id: &RequestId| {
+                let line = OutgoingLine::request(id, question.method(), question.to_text());
+                self.send(line)
             };
-            let gone = |error: Disconnected| AskError::Failed(error.to_string());
-            self.send(line).await.map_err(gone)?;
-            let outcome = outcome.await;
-            unanswered.id = None;
-            let text = outcome.map_err(|_| gone(Disconnected))?.map_err(|error| {
-                AskError::Failed(format!(
-                    "the client refuses `{}`: {}",
-                    question.method(),
-                    error.message
-                ))
-            })?;
-            Answer::read(text).map_err(AskError::Failed)
+            self.questions.ask(question, me, send).await
         }
         .boxed()
-    }
-}
-
-/// Tells a client that its answer is not wanted any more, when dropped too early.
-struct UnansweredQuestion<W: AsyncWrite + Send + Unpin + 'static> {
-    client: Weak<StdioClient<W>>,
-    id: Option<RequestId>,
-}
-
-impl<W: AsyncWrite + Send + Unpin + 'static> Drop for UnansweredQuestion<W> {
-    fn drop(&mut self) {
-        if let (Some(client), Some(id)) = (self.client.upgrade(), self.id.take()) {
-            client.questions.lock().remove(&id);
-            let reason = "nobody waits for the answer any more";
-            tokio::spawn(async move {
-                // A client that has gone needs no telling.
-                let _ = client.notify(Notification::cancelled(&id, reason)).await;
-            });
-        }
     }
 }

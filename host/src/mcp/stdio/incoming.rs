@@ -1,14 +1,15 @@
 //! Messages in an agent's lines.
 
-use dormouse_jsonrpc::{
-    self as jsonrpc, Envelope, Line, Message, MessageError, MessageLimits, Unreadable,
-};
-use rmcp::ErrorData;
+use dormouse_jsonrpc::{Envelope, Line, Message, MessageError, MessageLimits, Unreadable};
 use rmcp::model::RequestId;
 
 use crate::mcp::client_log;
-use crate::mcp::client_request::ClientRequest;
+use crate::mcp::client_notification::ClientNotification;
+use crate::mcp::client_request::{ClientRequest, id_of};
+use crate::mcp::error_object::ErrorObject;
 use crate::mcp::message_room::{NoRoom, TakenRoom};
+use crate::mcp::original::Original;
+use crate::mcp::unanswered_questions::{Outcome, outcome_of};
 
 /// Longest line that is read, in bytes.
 pub(in crate::mcp) const MAX_LINE_BYTES: usize = 16 << 20;
@@ -16,42 +17,19 @@ pub(in crate::mcp) const MAX_LINE_BYTES: usize = 16 << 20;
 /// Message in a line.
 pub(in crate::mcp) enum Incoming {
     Request(Box<ClientRequest>),
-    Notification(IncomingNotification),
-    /// The answer to a question; with the text of its result, or the error.
-    Response(RequestId, Result<String, ErrorData>),
+    Notification(ClientNotification),
+    /// The answer to a question.
+    Response(RequestId, Outcome),
     /// The line has no usable message; with the id of the answer, and the error in it.
-    Refused(Option<RequestId>, ErrorData),
+    Refused(Option<RequestId>, ErrorObject),
     Nothing,
-}
-
-/// Notifications of clients that have an effect.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::mcp) enum IncomingNotification {
-    Initialized,
-    /// A request is cancelled.
-    Cancelled(RequestId),
-    RootsChanged,
-}
-
-impl IncomingNotification {
-    fn read(method: &str, params: Option<&str>) -> Option<Self> {
-        match method {
-            "notifications/initialized" => Some(Self::Initialized),
-            "notifications/cancelled" => {
-                let id = jsonrpc::member(params?, "requestId")?;
-                serde_json::from_str(id).ok().map(Self::Cancelled)
-            }
-            "notifications/roots/list_changed" => Some(Self::RootsChanged),
-            _ => None,
-        }
-    }
 }
 
 /// Returns the text of a line; none at the end of the input.
 ///
 /// # Errors
 /// The line is too long or not UTF-8; with the error to answer.
-pub(in crate::mcp) fn text(line: Line) -> Option<Result<String, ErrorData>> {
+pub(in crate::mcp) fn text(line: Line) -> Option<Result<String, ErrorObject>> {
     let line = match line {
         Line::Whole(line) | Line::Unfinished(line) => line,
         Line::TooLong(_) => {
@@ -59,13 +37,13 @@ pub(in crate::mcp) fn text(line: Line) -> Option<Result<String, ErrorData>> {
                 "a message of more than {MAX_LINE_BYTES} bytes was dropped"
             ));
             let message = format!("a message may have at most {MAX_LINE_BYTES} bytes");
-            return Some(Err(ErrorData::invalid_request(message, None)));
+            return Some(Err(ErrorObject::invalid_request(message)));
         }
         Line::End => return None,
     };
     Some(String::from_utf8(line).map_err(|_| {
         client_log::warn("a line is not UTF-8");
-        ErrorData::parse_error("the line is not UTF-8", None)
+        ErrorObject::parse_error("the line is not UTF-8")
     }))
 }
 
@@ -80,20 +58,24 @@ impl Incoming {
             Ok(Message::Request { id, method, params }) => {
                 let Some(id) = id_of(&id) else {
                     let why = MessageError::BadId.to_string();
-                    return Self::Refused(None, ErrorData::invalid_request(why, None));
+                    return Self::Refused(None, ErrorObject::invalid_request(why));
                 };
-                let read = ClientRequest::read((id.clone(), &method), params, text, room);
+                let original = match Original::is_kept_of(&method) {
+                    true => Original::new(text.to_owned()),
+                    false => Original::default(),
+                };
+                let read = ClientRequest::read((id.clone(), &method), params, original, room);
                 match read {
                     Ok(request) => Self::Request(Box::new(request)),
                     // What no value can hold is no message.
                     Err(error) => {
                         let why = error.message;
-                        Self::Refused(Some(id), ErrorData::invalid_request(why, None))
+                        Self::Refused(Some(id), ErrorObject::invalid_request(why))
                     }
                 }
             }
             Ok(Message::Notification { method, params }) => {
-                match IncomingNotification::read(&method, params) {
+                match ClientNotification::read(&method, params) {
                     Some(notification) => Self::Notification(notification),
                     None => Self::Nothing,
                 }
@@ -103,12 +85,7 @@ impl Incoming {
                     tracing::debug!("an answer that belongs to no question was dropped");
                     return Self::Nothing;
                 };
-                let outcome = outcome.map(str::to_owned).map_err(|error| {
-                    serde_json::from_str(error).unwrap_or_else(|_| {
-                        ErrorData::internal_error("its error is not one of JSON-RPC", None)
-                    })
-                });
-                Self::Response(id, outcome)
+                Self::Response(id, outcome_of(outcome))
             }
             Err(unreadable) => Self::unreadable(*unreadable),
         }
@@ -150,8 +127,8 @@ impl Incoming {
         };
         client_log::warn(&why);
         let error = match message.error {
-            MessageError::NotJson(_) => ErrorData::parse_error(why, None),
-            _ => ErrorData::invalid_request(why, None),
+            MessageError::NotJson(_) => ErrorObject::parse_error(why),
+            _ => ErrorObject::invalid_request(why),
         };
         let id = message.id.as_ref().and_then(id_of);
         let is_notification = message.has_method && !message.has_id;
@@ -159,16 +136,12 @@ impl Incoming {
     }
 }
 
-fn id_of(id: &jsonrpc::RequestId<'_>) -> Option<RequestId> {
-    serde_json::from_str(id.as_str()).ok()
-}
-
 /// Returns the treatment of a refused message.
 fn answered(
     id: Option<RequestId>,
     is_notification: bool,
     has_method: bool,
-    error: ErrorData,
+    error: ErrorObject,
 ) -> Incoming {
     match id {
         // Nobody waits for an answer to one.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use dormouse_jsonrpc::LineReader;
 use dormouse_upstream::without_blocking;
-use rmcp::ErrorData;
 use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::time::Instant;
 
@@ -15,6 +14,7 @@ use super::client::StdioClient;
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use super::output::OutgoingLine;
 use crate::mcp::client_log;
+use crate::mcp::error_object::ErrorObject;
 use crate::mcp::message_room::{MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message};
 
 /// Number of bytes of the input that are read at once.
@@ -65,7 +65,7 @@ where
             let text = match self.line().await? {
                 Ok(text) => text,
                 Err(error) => {
-                    self.client.refuse(None, error);
+                    self.client.refuse(None, &error);
                     continue;
                 }
             };
@@ -87,7 +87,7 @@ where
                 }
             };
             match read {
-                Incoming::Refused(id, error) => self.client.refuse(id.as_ref(), error),
+                Incoming::Refused(id, error) => self.client.refuse(id.as_ref(), &error),
                 Incoming::Nothing => {}
                 read => return Some(read),
             }
@@ -96,7 +96,7 @@ where
 
     /// Waits until more may be read, and returns the next line, or the error for one that is not text;
     /// none at the end.
-    async fn line(&mut self) -> Option<Result<String, ErrorData>> {
+    async fn line(&mut self) -> Option<Result<String, ErrorObject>> {
         self.room().await;
         if self.client.backlog.room().await.is_err() {
             return None;
@@ -147,7 +147,7 @@ where
                 None => {
                     let id = request.id;
                     let why = format!("the id `{id}` is that of a request without an answer yet");
-                    Incoming::Refused(Some(id), ErrorData::invalid_request(why, None))
+                    Incoming::Refused(Some(id), ErrorObject::invalid_request(why))
                 }
             },
             read => read,
@@ -161,13 +161,13 @@ where
             let read = match read(message, room) {
                 Incoming::Request(request) if request.method == "initialize" => {
                     let why = "`initialize` may not be part of a batch";
-                    Incoming::Refused(Some(request.id), ErrorData::invalid_request(why, None))
+                    Incoming::Refused(Some(request.id), ErrorObject::invalid_request(why))
                 }
                 read => self.checked(read),
             };
             match read {
                 Incoming::Refused(id, error) => {
-                    let line = OutgoingLine::error(id.as_ref(), error);
+                    let line = OutgoingLine::error(id.as_ref(), &error);
                     batch.answer(id.as_ref(), line.json());
                 }
                 Incoming::Nothing => {}

@@ -2,12 +2,13 @@
 
 use std::io;
 
-use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use rmcp::model::RequestId;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 
 use crate::mcp::client_connection::Notification;
-use crate::mcp::verbatim;
+use crate::mcp::error_object::ErrorObject;
+use crate::mcp::original::on_one_line;
 
 /// Output that lines are written to, until it is closed.
 pub(super) struct Output<W>(Mutex<Option<W>>);
@@ -70,10 +71,8 @@ impl OutgoingLine {
     }
 
     /// Makes a line of an error.
-    pub(super) fn error(id: Option<&RequestId>, error: ErrorData) -> OutgoingLine {
-        let error = JsonRpcError::new(id.cloned(), error);
-        let line = serde_json::to_vec(&error).unwrap_or_default();
-        with_line_end(verbatim::unfolded(line.into()).into()).into()
+    pub(super) fn error(id: Option<&RequestId>, error: &ErrorObject) -> OutgoingLine {
+        with_line_end(error.to_message(id)).into()
     }
 
     /// Makes a line of a request to the client: the text of its parameters.
@@ -94,7 +93,7 @@ impl OutgoingLine {
     fn around(head: String, text: String) -> Self {
         Self {
             head: head.into(),
-            verbatim: verbatim::on_one_line(text),
+            verbatim: on_one_line(text),
             tail: b"}\n".to_vec(),
         }
     }

@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::Answer;
-use rmcp::model::{ErrorData, InitializeRequestParams};
+use rmcp::model::InitializeRequestParams;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::client::StdioClient;
-use super::incoming::{Incoming, IncomingNotification, MAX_LINE_BYTES};
+use super::incoming::{Incoming, MAX_LINE_BYTES};
 use super::input::Input;
 use crate::mcp::client_connection::ClientConnection;
+use crate::mcp::client_notification::ClientNotification;
 use crate::mcp::client_request::ClientRequest;
 use crate::mcp::common::{self, Common};
+use crate::mcp::error_object::ErrorObject;
 use crate::mcp::handler::{Host, caught, with_params};
 use crate::mcp::lifecycle::{Agreed, DISCOVER};
 use crate::mcp::message_room::MessageRoom;
@@ -158,7 +160,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
                 // anybody.
                 Incoming::Notification(_) if matches!(self.agreed, Agreed::Nothing) => {}
                 Incoming::Notification(notification) => self.notification(notification),
-                Incoming::Response(id, outcome) => self.client.answered(&id, outcome),
+                Incoming::Response(id, outcome) => self.client.questions.answered(&id, outcome),
                 Incoming::Refused(..) | Incoming::Nothing => {}
             }
         }
@@ -232,18 +234,18 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
         }
     }
 
-    fn notification(&self, notification: IncomingNotification) {
+    fn notification(&self, notification: ClientNotification) {
         match notification {
-            IncomingNotification::Initialized => {
+            ClientNotification::Initialized => {
                 if let Agreed::Handshake(said) = &self.agreed {
                     self.host.initialized(self.client.clone(), said);
                 }
             }
-            IncomingNotification::Cancelled(id) => {
+            ClientNotification::Cancelled(id) => {
                 self.client.cancel(&id);
                 self.host.cancelled(&id);
             }
-            IncomingNotification::RootsChanged => self.host.roots_changed(),
+            ClientNotification::RootsChanged => self.host.roots_changed(),
         }
     }
 }
@@ -254,13 +256,13 @@ async fn answered<W: AsyncWrite + Send + Unpin + 'static>(
     client: &Arc<StdioClient<W>>,
     agreed: &Agreed,
     request: ClientRequest,
-) -> Result<Answer, ErrorData> {
+) -> Result<Answer, ErrorObject> {
     // A connection may be looked after before anything is agreed on.
     if matches!(agreed, Agreed::Nothing) && request.method == "ping" {
         return Ok(Answer::Made(json!({})));
     }
     let terms = agreed.terms(&request.method, &request.meta)?;
     let connection: Arc<dyn ClientConnection> = client.clone();
-    let context = RequestContext::of_request(host, &request, &terms, connection);
+    let context = RequestContext::new(host, &request, &terms, connection);
     host.dispatch(request, &context).await
 }

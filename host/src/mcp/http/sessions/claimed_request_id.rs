@@ -1,42 +1,102 @@
-//! A request, from its admission to its answer or its handover to rmcp.
+//! A request of a session, from its admission to its answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use dormouse_protocol::{Answer, AskError, Question};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
 
-use super::session::{Session, SessionInfo};
+use super::reader::Reader;
+use super::routes::UnansweredRequest;
+use super::session::Session;
+use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
+use crate::mcp::http::written::Message;
 
-/// A request that is the only one of its id. Dropped, it is forgotten, unless rmcp has it by then.
+/// A request that is the only one of its id. Dropped, it is forgotten.
 pub(in super::super) struct ClaimedRequestId {
-    /// The host as the session has it, if the handshake is over.
-    pub(in super::super) known: Option<Arc<SessionInfo>>,
-    /// Cancelled when the client wants no answer any more.
-    pub(in super::super) cancel: CancellationToken,
-    pub(super) session: Arc<Session>,
-    pub(super) request: RequestId,
-    pub(super) number: u64,
+    session: Arc<Session>,
+    request: RequestId,
+    asked: UnansweredRequest,
 }
 
 impl ClaimedRequestId {
-    /// The host as the session has it, if that is of this version of the protocol.
-    pub(in super::super) fn known(&self, version: Option<&str>) -> Option<&Arc<SessionInfo>> {
-        let known = self.known.as_ref()?;
-        let same = version.is_none_or(|version| version == known.version.as_str());
-        same.then_some(known)
+    pub(super) fn new(session: Arc<Session>, request: RequestId, asked: UnansweredRequest) -> Self {
+        Self {
+            session,
+            request,
+            asked,
+        }
     }
 
-    /// Returns the name of the session's client: as much of it as tells clients apart.
-    pub(in super::super) fn client(&self) -> String {
-        const MAX_NAME_BYTES: usize = 128;
-        let mut name = self.session.client().unwrap_or_default();
-        name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
-        name
+    /// Cancelled when the client wants no answer any more.
+    pub(in super::super) fn cancel(&self) -> &CancellationToken {
+        &self.asked.cancel
+    }
+
+    /// Returns the connection to the client for what is sent before the answer. The first message
+    /// gives the request a stream.
+    pub(in super::super) fn connection(&self) -> SessionConnection {
+        SessionConnection {
+            session: Arc::clone(&self.session),
+            request: Some((self.request.clone(), self.asked.number)),
+        }
+    }
+
+    /// Returns when the request has got a stream, or after that time.
+    pub(in super::super) async fn streamed(&self, at_most: Duration) {
+        let streamed = self.asked.streamed.notified();
+        let _ = tokio::time::timeout(at_most, streamed).await;
+    }
+
+    /// Checks whether the request has a stream. Then its answer goes out on that.
+    pub(in super::super) fn has_stream(&self) -> bool {
+        self.session.has_stream(&self.request, self.asked.number)
+    }
+
+    /// Returns a reader of the request's stream, which it has from then on.
+    pub(in super::super) fn stream(&self) -> Reader {
+        self.session.stream(&self.request, self.asked.number)
+    }
+
+    /// Sends the answer on the request's stream.
+    pub(in super::super) fn answer(&self, answer: Message) {
+        self.session
+            .answer(&self.request, self.asked.number, answer);
     }
 }
 
 impl Drop for ClaimedRequestId {
     fn drop(&mut self) {
-        self.session.release(&self.request, self.number);
+        self.session.release(&self.request, self.asked.number);
+    }
+}
+
+/// Connection to the client of a session, for what belongs to one of its requests, or to none.
+#[derive(Clone)]
+pub(in super::super) struct SessionConnection {
+    pub(super) session: Arc<Session>,
+    /// The request, and the number of its stream.
+    pub(super) request: Option<(RequestId, u64)>,
+}
+
+impl ClientConnection for SessionConnection {
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
+        let message = Message::notification(notification);
+        std::future::ready(self.session.send(self.request.as_ref(), message)).boxed()
+    }
+
+    fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
+        let send = |id: &RequestId| {
+            let message = Message::question(id, question);
+            std::future::ready(self.session.send(self.request.as_ref(), message))
+        };
+        let connection = Arc::new(self.clone());
+        self.session
+            .questions
+            .ask(question, connection, send)
+            .boxed()
     }
 }

@@ -1,13 +1,13 @@
 //! The sessions of legacy clients: their number, their life, and the calls of a client that has
 //! gone.
 //!
-//! A [`session`] has [`streams`]: one for each request that needs more than one message
-//! for its answer, and one for all that answers nothing. What rmcp says comes through
-//! the [`transport`], and the [`routes`] know on which stream it belongs. There it is
-//! kept for a while, within a [`budget`], and each [`reader`] has a place in it; so
-//! nobody who sends waits for anybody who reads, and who comes back after a break goes
-//! on where it was.
+//! An [`agent`] has a [`session`], which has [`streams`]: one for each request that needs more than
+//! one message for its answer, and one for all that answers nothing. The [`routes`] know on which
+//! stream a message belongs. There it is kept for a while, within a [`budget`], and each [`reader`]
+//! has a place in it; so nobody who sends waits for anybody who reads, and who comes back after a
+//! break goes on where it was.
 
+mod agent;
 mod budget;
 mod claimed_request_id;
 mod event;
@@ -18,7 +18,6 @@ mod routes;
 mod session;
 mod stream;
 mod streams;
-mod transport;
 
 #[cfg(test)]
 mod tests;
@@ -28,29 +27,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::Stream;
+use anyhow::Context as _;
 use parking_lot::Mutex;
-use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::common::server_side_http::session_id;
-use rmcp::transport::streamable_http_server::session::{
-    ServerSseMessage, SessionId, SessionManager,
-};
+use rmcp::model::{InitializeRequestParams, InitializeResult};
 
+use super::shared::Shared;
+pub(super) use agent::Agent;
+use agent::name_of;
 use budget::Budget;
-pub(super) use claimed_request_id::ClaimedRequestId;
-use event::NoEvent;
-pub(super) use event::size;
-use session::Ended;
-use session::Session;
-pub(super) use session::{SessionInfo, name_of};
-pub(super) use transport::Pipe;
+pub(super) use event::EventId;
+
+/// Number of random bytes in the id of a session.
+const ID_BYTES: usize = 16;
 
 /// Sessions of the server.
-#[derive(Clone)]
-pub(super) struct Sessions(Arc<Inner>);
-
-struct Inner {
-    open: Mutex<HashMap<SessionId, Arc<Session>>>,
+pub(super) struct Sessions {
+    open: Mutex<HashMap<String, Arc<Agent>>>,
     most: usize,
     idle: Duration,
     budget: Arc<Budget>,
@@ -65,115 +57,92 @@ pub(super) enum NoRoom {
     OfClient,
 }
 
-/// Error: a request of that id is on its way already.
-#[derive(Debug)]
-pub(super) struct Taken;
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
-    #[error("all sessions are busy")]
-    Full,
-    #[error(transparent)]
-    Ended(#[from] Ended),
+/// A session that was opened.
+pub(super) struct Opened {
+    pub(super) id: String,
+    /// The answer to its handshake.
+    pub(super) result: InitializeResult,
 }
 
 impl Sessions {
     pub(super) fn new(most: usize, idle: Duration) -> Self {
-        Self(Arc::new(Inner {
+        Self {
             open: Mutex::default(),
             most,
             idle,
             budget: Arc::default(),
-        }))
+        }
     }
 
-    /// Makes room for one more session of a client, by its name in the handshake: where there is
-    /// none, an idle one ends, of that client or of one that has more.
+    /// Opens a session by a handshake. Where there is no room for one more, an idle one ends, of
+    /// that client or of one that has more.
     ///
     /// # Errors
     /// None is idle of which that holds, or the client has as many as one may have, all busy.
-    pub(super) fn make_room(&self, client: &str) -> Result<(), NoRoom> {
-        let open = self.0.open.lock();
-        let shares = shares(&open);
-        let share = |of: &Session| shares.get(&of.client()).copied().unwrap_or_default();
-        let is_same = |other: &Session| other.client().as_deref() == Some(client);
-        let own = shares.get(&Some(client.to_owned())).copied();
-        let own = own.unwrap_or_default();
-        let spared = if own >= most_of_one(self.0.most) {
-            longest_idle(&open, &shares, &is_same).ok_or(NoRoom::OfClient)?
-        } else if open.len() < self.0.most {
-            return Ok(());
-        } else {
-            let may_end = |other: &Session| is_same(other) || share(other) > own;
-            longest_idle(&open, &shares, &may_end).ok_or(NoRoom::OfAll)?
-        };
-        drop(open);
-        tracing::debug!(id = %spared, "an idle session has made room");
-        self.end(&spared);
-        Ok(())
-    }
-
-    /// Claims the id of a request, unless one of that id is on its way; `None` where there is no
-    /// such session.
-    pub(super) fn claim(
+    pub(super) fn open(
         &self,
-        session: &str,
-        request: &RequestId,
-    ) -> Result<Option<ClaimedRequestId>, Taken> {
-        let Some(session) = self.find(session) else {
+        shared: &Shared,
+        said: InitializeRequestParams,
+    ) -> anyhow::Result<Opened> {
+        let id = new_id()?;
+        let client = name_of(&said.client_info);
+        let mut open = self.open.lock();
+        let spared = self.spared(&open, &client)?;
+        let spared = spared.and_then(|spared| {
+            tracing::debug!(id = %spared, "an idle session has made room");
+            open.remove(&spared)
+        });
+        let (agent, result) = Agent::new(shared, said, self.budget.clone());
+        open.insert(id.clone(), agent);
+        self.budget.among(open.len());
+        drop(open);
+        if let Some(spared) = spared {
+            spared.end();
+        }
+        Ok(Opened { id, result })
+    }
+
+    /// Returns the session that has to end for one more of a client, by its name; none where there
+    /// is room.
+    fn spared(
+        &self,
+        open: &HashMap<String, Arc<Agent>>,
+        client: &str,
+    ) -> Result<Option<String>, NoRoom> {
+        let shares = shares(open);
+        let share = |of: &str| shares.get(of).copied().unwrap_or_default();
+        let own = share(client);
+        let is_same = |other: &Agent| other.client == client;
+        if own >= most_of_one(self.most) {
+            return longest_idle(open, &shares, &is_same)
+                .map(Some)
+                .ok_or(NoRoom::OfClient);
+        }
+        if open.len() < self.most {
             return Ok(None);
-        };
-        session.claim(request).map(Some).ok_or(Taken)
-    }
-
-    /// Notes the outcome of a session's handshake.
-    pub(super) fn know(&self, session: &str, known: SessionInfo) {
-        if let Some(session) = self.find(session) {
-            session.know(known);
         }
+        let may_end = |other: &Agent| is_same(other) || share(&other.client) > own;
+        longest_idle(open, &shares, &may_end)
+            .map(Some)
+            .ok_or(NoRoom::OfAll)
     }
 
-    /// The version of the protocol that a session is of.
-    ///
-    /// # Errors
-    /// There is no such session.
-    pub(super) fn version(&self, session: &str) -> Result<Option<ProtocolVersion>, Ended> {
-        Ok(self.there(session)?.version())
-    }
-
-    /// Checks whether nothing is to be had in a session after the event with that id, now or later,
-    /// or there is no such event. False where there is no such session.
-    pub(super) fn is_over(&self, session: &str, last_event_id: &str) -> bool {
-        let session = self.find(session);
-        session.is_some_and(|session| match last_event_id.parse() {
-            Ok(after) => session.is_over(after),
-            Err(NoEvent) => true,
-        })
-    }
-
-    /// Ends a request that was not passed to rmcp.
-    pub(super) fn cancel(&self, session: &str, request: &RequestId) {
-        if let Some(session) = self.find(session) {
-            session.cancel(request);
-        }
+    /// Returns the agent of a session, if that is there, and notes that its client is.
+    pub(super) fn find(&self, session: &str) -> Option<Arc<Agent>> {
+        let agent = self.open.lock().get(session).cloned()?;
+        agent.session.hear();
+        Some(agent)
     }
 
     /// Ends sessions whose clients were not heard of for too long, for ever.
     pub(super) async fn sweep(&self) {
-        let pause = (self.0.idle / 4).clamp(Duration::from_millis(100), Duration::from_secs(30));
+        let pause = (self.idle / 4).clamp(Duration::from_millis(100), Duration::from_secs(30));
         loop {
             tokio::time::sleep(pause).await;
-            let all: Vec<_> = self
-                .0
-                .open
-                .lock()
-                .iter()
-                .map(|(id, session)| (id.clone(), session.clone()))
-                .collect();
-            for (id, session) in all {
-                session.tidy();
-                let idle = session.idle();
-                if idle.is_some_and(|(read, heard)| !read && heard.elapsed() >= self.0.idle) {
+            for (id, agent) in self.all() {
+                agent.session.tidy();
+                let idle = agent.session.idle();
+                if idle.is_some_and(|(read, heard)| !read && heard.elapsed() >= self.idle) {
                     tracing::debug!(%id, "an idle session is ended");
                     self.end(&id);
                 }
@@ -181,23 +150,38 @@ impl Sessions {
         }
     }
 
-    fn end(&self, id: &str) {
-        let mut open = self.0.open.lock();
+    /// Ends a session. Returns whether it was there.
+    pub(super) fn end(&self, id: &str) -> bool {
+        let mut open = self.open.lock();
         let ended = open.remove(id);
-        self.0.budget.among(open.len());
+        self.budget.among(open.len());
         drop(open);
-        if let Some(session) = ended {
-            session.end();
+        let was_there = ended.is_some();
+        if let Some(agent) = ended {
+            agent.end();
+        }
+        was_there
+    }
+
+    /// Ends all sessions.
+    pub(super) fn end_all(&self) {
+        for (id, _) in self.all() {
+            self.end(&id);
         }
     }
 
-    fn find(&self, session: &str) -> Option<Arc<Session>> {
-        self.0.open.lock().get(session).cloned()
+    fn all(&self) -> Vec<(String, Arc<Agent>)> {
+        let open = self.open.lock();
+        let all = open.iter();
+        all.map(|(id, agent)| (id.clone(), agent.clone())).collect()
     }
+}
 
-    fn there(&self, session: &str) -> Result<Arc<Session>, Ended> {
-        self.find(session).ok_or(Ended)
-    }
+/// Returns the id of a new session, which nobody can guess.
+fn new_id() -> anyhow::Result<String> {
+    let mut random = [0; ID_BYTES];
+    getrandom::fill(&mut random).context("the system gives no random numbers")?;
+    Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }
 
 /// Returns the most sessions that clients of one name may have: some are left to others, however
@@ -207,10 +191,10 @@ fn most_of_one(most: usize) -> usize {
 }
 
 /// Returns the number of sessions of each client.
-fn shares(open: &HashMap<SessionId, Arc<Session>>) -> HashMap<Option<String>, usize> {
+fn shares(open: &HashMap<String, Arc<Agent>>) -> HashMap<String, usize> {
     let mut shares = HashMap::new();
-    for session in open.values() {
-        *shares.entry(session.client()).or_default() += 1;
+    for agent in open.values() {
+        *shares.entry(agent.client.clone()).or_default() += 1;
     }
     shares
 }
@@ -220,97 +204,15 @@ fn shares(open: &HashMap<SessionId, Arc<Session>>) -> HashMap<Option<String>, us
 /// never had a request goes first, then one without a reader, then the one whose client was not
 /// heard of for longest.
 fn longest_idle(
-    open: &HashMap<SessionId, Arc<Session>>,
-    shares: &HashMap<Option<String>, usize>,
-    may_end: &dyn Fn(&Session) -> bool,
-) -> Option<SessionId> {
-    let idle = open.iter().filter_map(|(id, session)| {
-        let (listens, heard) = session.idle().filter(|_| may_end(session))?;
-        let share = shares.get(&session.client()).copied().unwrap_or_default();
-        let order = (Reverse(share), session.is_used(), listens, heard);
+    open: &HashMap<String, Arc<Agent>>,
+    shares: &HashMap<String, usize>,
+    may_end: &dyn Fn(&Agent) -> bool,
+) -> Option<String> {
+    let idle = open.iter().filter_map(|(id, agent)| {
+        let (listens, heard) = agent.session.idle().filter(|_| may_end(agent))?;
+        let share = shares.get(&agent.client).copied().unwrap_or_default();
+        let order = (Reverse(share), agent.session.is_used(), listens, heard);
         Some((order, id))
     });
     idle.min().map(|(_, id)| id.clone())
-}
-
-impl SessionManager for Sessions {
-    type Error = Error;
-    type Transport = Pipe;
-
-    async fn create_session(&self) -> Result<(SessionId, Pipe), Error> {
-        let id = session_id();
-        let (session, said) = Session::new(self.0.budget.clone());
-        let mut open = self.0.open.lock();
-        let mut spared = None;
-        if open.len() >= self.0.most {
-            // Others have taken the room that was made, or nobody was named.
-            let longest = longest_idle(&open, &shares(&open), &|_| true).ok_or(Error::Full)?;
-            tracing::debug!(id = %longest, "an idle session has made room");
-            spared = open.remove(&longest);
-        }
-        open.insert(id.clone(), session.clone());
-        self.0.budget.among(open.len());
-        drop(open);
-        if let Some(spared) = spared {
-            spared.end();
-        }
-        Ok((id, Pipe::new(session, said)))
-    }
-
-    async fn initialize_session(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<ServerJsonRpcMessage, Error> {
-        Ok(self.there(id)?.shake_hands(message).await?)
-    }
-
-    async fn has_session(&self, id: &SessionId) -> Result<bool, Error> {
-        let session = self.find(id);
-        if let Some(session) = &session {
-            session.hear();
-        }
-        Ok(session.is_some())
-    }
-
-    async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
-        self.end(id);
-        Ok(())
-    }
-
-    async fn create_stream(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        Ok(self.there(id)?.ask(message).await?)
-    }
-
-    async fn accept_message(
-        &self,
-        id: &SessionId,
-        message: ClientJsonRpcMessage,
-    ) -> Result<(), Error> {
-        Ok(self.there(id)?.tell(message).await?)
-    }
-
-    async fn create_standalone_stream(
-        &self,
-        id: &SessionId,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        Ok(self.there(id)?.listen())
-    }
-
-    async fn resume(
-        &self,
-        id: &SessionId,
-        last_event_id: String,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        let session = self.there(id)?;
-        let Ok(after) = last_event_id.parse() else {
-            tracing::debug!("there is no event `{}`", last_event_id.escape_debug());
-            return Ok(session.nothing());
-        };
-        Ok(session.resume(after))
-    }
 }

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use rmcp::transport::streamable_http_server::session::ServerSseMessage;
-
 use super::event::EventId;
 use super::session::Session;
+use crate::mcp::http::sse::Event;
 
 /// Time after which a client that has lost its connection is told to come back: well before its
 /// call is given up.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The events of a stream, for one reader. Dropped, it leaves.
-pub(super) struct Reader {
+pub(in super::super) struct Reader {
     session: Arc<Session>,
     stream: u64,
     /// Number of this reader among the stream's; none where there is nothing to read.
@@ -44,9 +43,9 @@ impl Reader {
 }
 
 impl futures::Stream for Reader {
-    type Item = ServerSseMessage;
+    type Item = Event;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         let (mut id, mut message) = (self.priming.take(), None);
         if id.is_none() {
             let Some(turn) = self.turn else {
@@ -59,13 +58,13 @@ impl futures::Stream for Reader {
                 index: event.index,
                 stream: self.stream,
             });
-            message = Some(event.said.message);
+            message = Some(event.message);
         }
-        let mut event = ServerSseMessage::default();
-        event.event_id = id.map(|id| id.to_string());
-        event.message = message;
-        event.retry = self.retry.take();
-        Poll::Ready(Some(event))
+        Poll::Ready(Some(Event {
+            id,
+            retry: self.retry.take(),
+            message,
+        }))
     }
 }
 

@@ -8,11 +8,11 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-use rmcp::model::{RequestId, ServerJsonRpcMessage};
+use rmcp::model::RequestId;
 use tokio::time::Instant;
 
-use super::event::{Event, EventId, StoredMessage};
-use crate::mcp::http::answer_room::NoAnswerRoom;
+use super::event::{EventId, StoredMessage};
+use crate::mcp::http::written::Message;
 
 /// Most events that are kept, those included that were not read yet.
 pub(super) const MAX_EVENTS: usize = 1024;
@@ -22,7 +22,7 @@ pub(super) struct Stream {
     number: u64,
     /// The request whose answer ends it. The stream without a request has no end.
     request: Option<RequestId>,
-    events: VecDeque<Event>,
+    events: VecDeque<StoredMessage>,
     /// Memory that the events take together, in bytes.
     bytes: usize,
     /// The index of the next event.
@@ -99,10 +99,10 @@ impl Stream {
     /// Returns the memory that could be freed, in bytes: all but that of an answer with a reader.
     pub(super) fn bytes(&self) -> usize {
         let owed = self.events.back().filter(|last| self.is_owed(last));
-        self.bytes - owed.map_or(0, |last| last.said.bytes)
+        self.bytes - owed.map_or(0, StoredMessage::bytes)
     }
 
-    fn is_owed(&self, event: &Event) -> bool {
+    fn is_owed(&self, event: &StoredMessage) -> bool {
         let unread = self.reader.is_some_and(|next| event.index >= next);
         unread && self.ended.is_some() && event.index + 1 == self.next
     }
@@ -125,29 +125,21 @@ impl Stream {
     }
 
     /// Sends a message.
-    pub(super) fn send(&mut self, said: impl Into<StoredMessage>) {
-        let said = said.into();
-        self.bytes += said.bytes;
+    pub(super) fn send(&mut self, message: Message) {
         let index = self.index();
-        self.events.push_back(Event { index, said });
+        let event = StoredMessage { index, message };
+        self.bytes += event.bytes();
+        self.events.push_back(event);
         while self.events.len() > MAX_EVENTS {
             self.drop_first();
         }
         self.wake();
     }
 
-    /// Sends the answer, which is the last message, or an error in its place: it is kept until it
-    /// is read.
-    pub(super) fn answer(&mut self, said: impl Into<StoredMessage>) {
+    /// Sends the answer, which is the last message: it is kept until it is read.
+    pub(super) fn answer(&mut self, answer: Message) {
         self.ended = Some(Instant::now());
-        let said = said.into();
-        match self.request.clone().filter(|_| said.has_no_room()) {
-            Some(id) => {
-                let error = NoAnswerRoom.error();
-                self.send(ServerJsonRpcMessage::error(error, Some(id)));
-            }
-            None => self.send(said),
-        }
+        self.send(answer);
     }
 
     /// Attaches a reader from after that event on, or else from the first unread one; an earlier
@@ -180,7 +172,7 @@ impl Stream {
     }
 
     /// The next event for the reader of that turn; none where there are no more for it.
-    pub(super) fn poll(&mut self, turn: u64, cx: &Context<'_>) -> Poll<Option<Event>> {
+    pub(super) fn poll(&mut self, turn: u64, cx: &Context<'_>) -> Poll<Option<StoredMessage>> {
         let Some(next) = self.reader.filter(|_| self.turn == turn) else {
             return Poll::Ready(None);
         };
@@ -233,7 +225,7 @@ impl Stream {
         let Some(event) = self.events.pop_front() else {
             return;
         };
-        self.bytes -= event.said.bytes;
+        self.bytes -= event.bytes();
         // What is owed stays to be read all the same.
         let ends = self.ended.is_some();
         if self.reader.is_some_and(|next| event.index >= next) && !ends {
@@ -250,18 +242,11 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
-    use rmcp::model::{EmptyResult, NumberOrString, ServerResult};
-
     use super::*;
-    use crate::mcp::http::sessions::tests::log;
+    use crate::mcp::http::sessions::tests::{answer, log};
 
     fn request() -> Option<RequestId> {
-        Some(NumberOrString::Number(5))
-    }
-
-    fn answer() -> ServerJsonRpcMessage {
-        let result = ServerResult::EmptyResult(EmptyResult {});
-        ServerJsonRpcMessage::response(result, NumberOrString::Number(5))
+        Some(RequestId::Number(5))
     }
 
     /// Returns the events that a reader gets now, and whether it is over then.
@@ -303,7 +288,7 @@ mod tests {
                 (0..meanwhile).for_each(|_| stream.send(log(0)));
                 let mut expected = expected.to_vec();
                 if ends {
-                    stream.answer(answer());
+                    stream.answer(answer(5));
                     expected.push(before + meanwhile + 1);
                 }
                 // As often as it comes back.
@@ -378,7 +363,7 @@ mod tests {
             assert_eq!(read(&mut stream, turn), (vec![0], false));
             stream.send(log(1));
             if ends {
-                stream.answer(answer());
+                stream.answer(answer(5));
             }
             if !reads {
                 stream.detach(turn);
@@ -386,7 +371,7 @@ mod tests {
             while stream.spare(what) {}
             let left: Vec<u64> = kept(&stream);
             assert_eq!(left, expected, "{case}");
-            let bytes: usize = stream.events.iter().map(|event| event.said.bytes).sum();
+            let bytes: usize = stream.events.iter().map(StoredMessage::bytes).sum();
             assert_eq!(stream.bytes, bytes, "{case}");
             let sent_away = reads && what == EvictionClass::Unread && !ends;
             assert_eq!(stream.is_left(turn), sent_away || !reads, "{case}");

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::RequestId;
 use tokio::time::Instant;
 
 use super::event::EventId;
 use super::stream::{EvictionClass, Stream};
+use crate::mcp::error_object::ErrorObject;
+use crate::mcp::http::written::Message;
 
 /// The number of the stream that answers no request.
 pub(super) const STANDALONE_STREAM: u64 = 0;
@@ -75,7 +77,7 @@ impl Streams {
             let stream = Stream::after(after, request.clone());
             self.all.insert(number, stream);
             let lost = "the answer is kept no longer: the client was away for too long";
-            self.on(number, |stream| stream.answer(error(request, lost)));
+            self.on(number, |stream| stream.answer(error(&request, lost)));
         }
         self.on(after.stream, |stream| {
             let sent = stream.has_sent(after.index);
@@ -174,21 +176,20 @@ impl Streams {
 }
 
 /// Returns the error that a client gets instead of an answer.
-pub(super) fn error(request: RequestId, why: impl Into<String>) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::error(ErrorData::internal_error(why.into(), None), Some(request))
+pub(super) fn error(request: &RequestId, why: impl Into<String>) -> Message {
+    let error = ErrorObject::internal_error(why.into());
+    Message::error(Some(request), &error)
 }
 
 #[cfg(test)]
 mod tests {
     use std::task::{Context, Poll, Waker};
 
-    use rmcp::model::NumberOrString;
-
     use super::*;
-    use crate::mcp::http::sessions::tests::log;
+    use crate::mcp::http::sessions::tests::{log, value};
 
     fn id(number: u64) -> RequestId {
-        NumberOrString::Number(i64::try_from(number).unwrap())
+        RequestId::Number(i64::try_from(number).unwrap())
     }
 
     /// So many streams of which nobody has read the answer yet, each so long.
@@ -245,7 +246,7 @@ mod tests {
         let Poll::Ready(Some(event)) = polled else {
             panic!("{polled:?}");
         };
-        let error = serde_json::to_value(&*event.said.message).unwrap();
+        let error = value(&event.message);
         assert_eq!((&error["id"], event.index), (&1.into(), 6));
         assert!(error["error"]["message"].is_string(), "{error}");
         let polled = streams.on(1, |stream| stream.poll(turn, &cx)).unwrap();

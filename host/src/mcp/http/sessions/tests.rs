@@ -2,87 +2,100 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use dormouse_protocol::Answer;
 use futures::{FutureExt as _, StreamExt as _};
-use rmcp::model::{
-    ClientJsonRpcMessage, GetExtensions as _, NumberOrString, RequestId, ServerJsonRpcMessage,
-};
-use rmcp::service::OriginatingRequestId;
-use rmcp::transport::Transport as _;
+use rmcp::model::{ProtocolVersion, RequestId};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
+use super::claimed_request_id::ClaimedRequestId;
 use super::reader::Reader;
+use super::session::Session;
 use super::*;
+use crate::mcp::client_connection::{ClientConnection, Notification};
+use crate::mcp::common::Common;
+use crate::mcp::http::answer_room::AnswerRoom;
+use crate::mcp::http::written::Message;
+use crate::roster::tests::Home;
 
 /// Returns a notification that belongs to no request, of about that many bytes.
-pub(super) fn log(bytes: usize) -> ServerJsonRpcMessage {
-    let params = json!({ "level": "info", "data": "x".repeat(bytes) });
-    let log = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });
-    serde_json::from_value(log).unwrap()
+pub(super) fn log(bytes: usize) -> Message {
+    let data = Value::from("x".repeat(bytes));
+    Message::notification(Notification::log("info", None, data))
+}
+
+/// Returns the answer to the request with that id.
+pub(super) fn answer(request: i64) -> Message {
+    message(request, json!({ "made": request }))
+}
+
+fn message(request: i64, result: Value) -> Message {
+    let room = Arc::<AnswerRoom>::default();
+    Message::answer(&id(request), Ok(Answer::Made(result)), (&room, "test"))
+}
+
+/// Returns a message as a value.
+pub(super) fn value(message: &Message) -> Value {
+    let text: Vec<Bytes> = message.clone().into_parts().collect();
+    serde_json::from_slice(&text.concat()).unwrap()
 }
 
 fn id(number: i64) -> RequestId {
-    NumberOrString::Number(number)
+    RequestId::Number(number)
 }
 
-fn answer(request: i64) -> ServerJsonRpcMessage {
-    let result = json!({ "jsonrpc": "2.0", "id": request, "result": { "made": request } });
-    serde_json::from_value(result).unwrap()
-}
-
-/// Progress of the request with that id, as the host sends it.
-fn progress(request: i64) -> ServerJsonRpcMessage {
-    let params = json!({ "progressToken": request, "progress": 1 });
-    let said = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
-    let mut said = serde_json::from_value(said).unwrap();
-    if let ServerJsonRpcMessage::Notification(said) = &mut said {
-        let origin = OriginatingRequestId(id(request));
-        said.notification.extensions_mut().insert(origin);
-    }
-    said
-}
-
-fn said(message: Value) -> ClientJsonRpcMessage {
-    serde_json::from_value(message).unwrap()
-}
-
-/// A session, and rmcp's place in it.
+/// A session, and the requests in it that have no answer yet.
 struct Pair {
     session: Arc<Session>,
-    pipe: Pipe,
+    asked: Vec<(i64, ClaimedRequestId)>,
 }
 
 impl Pair {
-    async fn of(version: &str) -> Self {
-        let (session, said_by_it) = Session::new(Arc::default());
-        let mut pipe = Pipe::new(session.clone(), said_by_it);
-        let initialize = said(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
-            "params": { "protocolVersion": version, "capabilities": {},
-                "clientInfo": { "name": "test", "version": "1" } } }));
-        let result = json!({ "jsonrpc": "2.0", "id": 0, "result": {
-            "protocolVersion": version, "capabilities": {},
-            "serverInfo": { "name": "test", "version": "1" } } });
-        let (shaken, ()) = tokio::join!(session.shake_hands(initialize), async {
-            assert!(pipe.receive().await.is_some());
-            let Ok(()) = pipe.send(serde_json::from_value(result).unwrap()).await;
-        });
-        shaken.unwrap();
-        Self { session, pipe }
+    fn of(version: &str) -> Self {
+        let version: ProtocolVersion = serde_json::from_value(json!(version)).unwrap();
+        Self {
+            session: Session::new(version, Arc::default()),
+            asked: Vec::new(),
+        }
     }
 
-    /// Asks something.
-    async fn ask(&mut self, number: i64) -> Reader {
-        let claim = self.session.claim(&id(number)).unwrap();
-        let request = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call",
-            "params": { "name": "x" } });
-        let reader = self.session.ask(said(request)).await.unwrap();
-        drop(claim);
-        assert!(self.pipe.receive().await.is_some());
+    /// Asks something that has a stream.
+    fn ask(&mut self, number: i64) -> Reader {
+        let claimed = self.session.claim(&id(number)).unwrap();
+        let reader = claimed.stream();
+        self.asked.push((number, claimed));
         reader
     }
 
-    /// Sends a message as rmcp does. It never waits for anybody.
-    fn say(&mut self, message: ServerJsonRpcMessage) {
-        let Ok(()) = self.pipe.send(message).now_or_never().unwrap();
+    /// Sends something that belongs to no request. Nobody waits for anybody.
+    fn say(&self, message: Message) {
+        self.session.send(None, message).unwrap();
+    }
+
+    fn claimed(&self, request: i64) -> &ClaimedRequestId {
+        let mut asked = self.asked.iter();
+        let found = asked.find(|(number, _)| *number == request);
+        &found.unwrap().1
+    }
+
+    /// Sends progress of the request with that id.
+    fn progress(&self, request: i64) {
+        let token = rmcp::model::ProgressToken(id(request));
+        let progress = Notification::progress(&token, 1.0, None, None);
+        let connection = self.claimed(request).connection();
+        let sent = connection.notify(progress).now_or_never();
+        sent.unwrap().unwrap();
+    }
+
+    /// Answers the request with that id.
+    fn answer(&mut self, request: i64, with: Message) {
+        self.claimed(request).answer(with);
+        self.asked.retain(|(number, _)| *number != request);
+    }
+
+    fn cancel(&self, request: i64) -> CancellationToken {
+        self.claimed(request).cancel().clone()
     }
 
     fn resume(&self, after: &str) -> Reader {
@@ -103,11 +116,8 @@ fn read(reader: &mut Reader) -> (Vec<Seen>, bool) {
     loop {
         match reader.next().now_or_never() {
             Some(Some(event)) => {
-                let message = event.message.map(|message| {
-                    let message: &ServerJsonRpcMessage = &message;
-                    serde_json::to_value(message).unwrap()
-                });
-                seen.push((event.event_id.unwrap(), message));
+                let message = event.message.as_ref().map(value);
+                seen.push((event.id.unwrap().to_string(), message));
             }
             Some(None) => return (seen, true),
             None => return (seen, false),
@@ -126,14 +136,14 @@ fn last(seen: &[Seen]) -> &Value {
 
 #[tokio::test]
 async fn an_answer_waits_for_who_comes_back() {
-    let mut pair = Pair::of("2025-11-25").await;
-    let mut reader = pair.ask(7).await;
+    let mut pair = Pair::of("2025-11-25");
+    let mut reader = pair.ask(7);
     assert_eq!(read(&mut reader), (vec![("0/1".into(), None)], false));
-    pair.say(progress(7));
+    pair.progress(7);
     assert_eq!(ids(&read(&mut reader).0), ["1/1"]);
     drop(reader);
-    pair.say(progress(7));
-    pair.say(answer(7));
+    pair.progress(7);
+    pair.answer(7, answer(7));
     // As often as it is asked for, without what was had before.
     for (after, expected) in [
         ("0/1", vec!["1/1", "2/1", "3/1"]),
@@ -155,10 +165,10 @@ async fn an_answer_waits_for_who_comes_back() {
 
 #[tokio::test]
 async fn who_comes_back_for_nothing_is_told_so() {
-    let mut pair = Pair::of("2025-11-25").await;
-    let _readers = [pair.session.listen(), pair.ask(1).await, pair.ask(2).await];
-    pair.say(progress(1));
-    pair.say(answer(1));
+    let mut pair = Pair::of("2025-11-25");
+    let _readers = [pair.session.listen(), pair.ask(1), pair.ask(2)];
+    pair.progress(1);
+    pair.answer(1, answer(1));
     for (after, over) in [
         // There is the answer, or there will be.
         ("0/1", false),
@@ -181,9 +191,9 @@ async fn who_comes_back_for_nothing_is_told_so() {
 #[tokio::test]
 async fn who_comes_back_gets_an_id_for_the_next_time() {
     for (version, primed) in [("2025-11-25", true), ("2025-06-18", false)] {
-        let mut pair = Pair::of(version).await;
-        drop(pair.ask(1).await);
-        pair.say(progress(1));
+        let mut pair = Pair::of(version);
+        drop(pair.ask(1));
+        pair.progress(1);
         // Where something waits, that has one.
         let mut waiting = pair.resume("0/1");
         if primed {
@@ -193,7 +203,7 @@ async fn who_comes_back_gets_an_id_for_the_next_time() {
         let (seen, over) = read(&mut pair.resume(had));
         assert_eq!(seen.len(), usize::from(primed), "{version}");
         assert!(!over);
-        pair.say(answer(1));
+        pair.answer(1, answer(1));
         let (seen, over) = read(&mut pair.resume(had));
         assert!(over);
         assert_eq!(last(&seen)["result"]["made"], 1);
@@ -202,8 +212,8 @@ async fn who_comes_back_gets_an_id_for_the_next_time() {
 
 #[tokio::test]
 async fn who_stays_away_has_cancelled() {
-    let mut pair = Pair::of("2025-11-25").await;
-    let readers = [pair.ask(1).await, pair.ask(2).await, pair.ask(3).await];
+    let mut pair = Pair::of("2025-11-25");
+    let readers = [pair.ask(1), pair.ask(2), pair.ask(3)];
     drop(readers);
     let start = Instant::now();
     // One comes back for good, and one to leave again.
@@ -211,10 +221,7 @@ async fn who_stays_away_has_cancelled() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     drop(pair.resume("0/2"));
     for (request, stream, after) in [(3, 3, 2000), (2, 2, 2500)] {
-        let heard = pair.pipe.receive().await.unwrap();
-        let heard = serde_json::to_value(heard).unwrap();
-        assert_eq!(heard["method"], "notifications/cancelled", "{heard}");
-        assert_eq!(heard["params"]["requestId"], request);
+        pair.cancel(request).cancelled().await;
         assert!(start.elapsed() >= Duration::from_millis(after));
         // Its id is free, and whoever comes back too late hears of it.
         assert!(pair.session.claim(&id(request)).is_some());
@@ -230,25 +237,25 @@ async fn who_stays_away_has_cancelled() {
 
 #[tokio::test]
 async fn no_two_events_of_a_session_have_the_same_id() {
-    let mut pair = Pair::of("2025-11-25").await;
-    let mut readers = vec![pair.session.listen(), pair.ask(1).await, pair.ask(2).await];
-    for number in [1, 2, 3] {
+    let mut pair = Pair::of("2025-11-25");
+    let mut readers = vec![pair.session.listen(), pair.ask(1), pair.ask(2)];
+    for number in [1, 2] {
         pair.say(log(1));
-        pair.say(progress(number));
+        pair.progress(number);
     }
     let mut seen: Vec<Seen> = readers.iter_mut().flat_map(|one| read(one).0).collect();
     readers.push(pair.session.listen());
-    pair.say(answer(1));
-    pair.say(answer(2));
+    pair.answer(1, answer(1));
+    pair.answer(2, answer(2));
     seen.extend(readers.iter_mut().flat_map(|one| read(one).0));
     let distinct: HashSet<&str> = ids(&seen).into_iter().collect();
-    // Three streams and the news once more begin with an id, and there are eight messages.
-    assert_eq!((seen.len(), distinct.len()), (12, 12), "{seen:?}");
+    // Three streams and the news once more begin with an id, and there are six messages.
+    assert_eq!((seen.len(), distinct.len()), (10, 10), "{seen:?}");
 }
 
 #[tokio::test]
 async fn the_news_go_to_who_came_last() {
-    let mut pair = Pair::of("2025-11-25").await;
+    let pair = Pair::of("2025-11-25");
     // What nobody was there for comes first, and is an id to come back with.
     pair.say(log(1));
     let mut first = pair.session.listen();
@@ -272,12 +279,12 @@ async fn only_who_knows_them_gets_events_that_say_nothing() {
         ("2025-06-18", false),
         ("2024-11-05", false),
     ] {
-        let mut pair = Pair::of(version).await;
-        for mut reader in [pair.session.listen(), pair.ask(1).await] {
+        let mut pair = Pair::of(version);
+        for mut reader in [pair.session.listen(), pair.ask(1)] {
             assert_eq!(read(&mut reader).0.len(), usize::from(primed), "{version}");
         }
-        let mut reader = pair.ask(2).await;
-        pair.say(answer(2));
+        let mut reader = pair.ask(2);
+        pair.answer(2, answer(2));
         let first = reader.next().await.unwrap();
         // All are told when to come back.
         assert!(first.retry.is_some(), "{version}");
@@ -287,14 +294,14 @@ async fn only_who_knows_them_gets_events_that_say_nothing() {
 
 #[tokio::test]
 async fn who_does_not_read_holds_up_nobody_else() {
-    let mut pair = Pair::of("2025-11-25").await;
+    let mut pair = Pair::of("2025-11-25");
     let mut unread = pair.session.listen();
-    let mut slow = pair.ask(1).await;
+    let mut slow = pair.ask(1);
     for _ in 0..64 {
         pair.say(log(1 << 20));
-        let mut other = pair.ask(2).await;
-        pair.say(progress(2));
-        pair.say(answer(2));
+        let mut other = pair.ask(2);
+        pair.progress(2);
+        pair.answer(2, answer(2));
         let (seen, over) = read(&mut other);
         assert!(over);
         assert_eq!(last(&seen)["result"]["made"], 2);
@@ -305,8 +312,8 @@ async fn who_does_not_read_holds_up_nobody_else() {
     assert!((4..=8).contains(&back.len()), "{:?}", ids(&back));
     assert_eq!(ids(&back).last(), Some(&"64/0"));
     // An answer is owed to whoever is there, however long it is.
-    let long = json!({ "jsonrpc": "2.0", "id": 1, "result": { "long": "x".repeat(16 << 20) } });
-    pair.say(serde_json::from_value(long).unwrap());
+    let long = message(1, json!({ "long": "x".repeat(16 << 20) }));
+    pair.answer(1, long);
     pair.say(log(1 << 20));
     let (seen, over) = read(&mut slow);
     assert!(over);
@@ -321,13 +328,12 @@ async fn who_does_not_read_holds_up_nobody_else() {
 
 #[tokio::test]
 async fn who_cancels_or_ends_it_waits_for_nothing() {
-    let mut pair = Pair::of("2025-11-25").await;
-    let (mut cancelled, mut running) = (pair.ask(1).await, pair.ask(2).await);
+    let mut pair = Pair::of("2025-11-25");
+    let (mut cancelled, mut running) = (pair.ask(1), pair.ask(2));
     let brief = pair.session.claim(&id(3)).unwrap();
-    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
-        "params": { "requestId": 1 } });
-    pair.session.tell(said(cancel)).await.unwrap();
-    pair.say(answer(1));
+    pair.session.cancel(&id(1));
+    assert!(pair.cancel(1).is_cancelled() && !pair.cancel(2).is_cancelled());
+    pair.answer(1, answer(1));
     // An error in place of the answer, or else clients came back for more.
     let (seen, over) = read(&mut cancelled);
     assert!(over);
@@ -340,13 +346,8 @@ async fn who_cancels_or_ends_it_waits_for_nothing() {
     assert!(!read(&mut news).1 && !read(&mut running).1);
     pair.session.end();
     assert!(read(&mut news).1 && read(&mut running).1);
-    assert!(brief.cancel.is_cancelled());
-    let mut heard = Vec::new();
-    while let Some(message) = pair.pipe.receive().await {
-        let message = serde_json::to_value(message).unwrap();
-        heard.push(message["params"]["requestId"].clone());
-    }
-    assert_eq!(heard, [json!(1), json!(2)]);
+    assert!(brief.cancel().is_cancelled() && pair.cancel(2).is_cancelled());
+    assert!(pair.session.send(None, log(1)).is_err());
     // There is nothing more to be had of it.
     assert!(read(&mut pair.session.listen()).1);
     assert!(read(&mut pair.resume("0/2")).1);
@@ -354,22 +355,31 @@ async fn who_cancels_or_ends_it_waits_for_nothing() {
 
 #[tokio::test]
 async fn the_session_that_is_missed_least_makes_room() {
+    let home = Home::new();
+    let shared = Shared::new(Common::new(home.open(), 8).unwrap());
     let sessions = Sessions::new(2, Duration::from_secs(60));
-    let open = async || sessions.create_session().await;
-    let (first, _first) = open().await.unwrap();
-    let (second, _second) = open().await.unwrap();
-    let asked = sessions.claim(&first, &id(1)).unwrap().unwrap();
-    assert!(sessions.claim(&first, &id(1)).is_err());
-    assert!(sessions.claim("none", &id(1)).unwrap().is_none());
-    let (third, _third) = open().await.unwrap();
-    assert!(!sessions.has_session(&second).await.unwrap());
-    let busy = sessions.claim(&third, &id(1)).unwrap().unwrap();
-    assert_eq!(sessions.make_room("other 1"), Err(NoRoom::OfAll));
-    assert!(matches!(open().await, Err(Error::Full)));
+    let open = |client: &str| {
+        let said = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": client, "version": "1" } });
+        let said = serde_json::from_value(said).unwrap();
+        sessions.open(&shared, said).map(|opened| opened.id)
+    };
+    let find = |session: &str| sessions.find(session).unwrap().session.clone();
+    let first = open("a").unwrap();
+    let second = open("b").unwrap();
+    let asked = find(&first).claim(&id(1)).unwrap();
+    assert!(find(&first).claim(&id(1)).is_none());
+    let third = open("b").unwrap();
+    assert!(sessions.find(&second).is_none());
+    let busy = find(&third).claim(&id(1)).unwrap();
+    for client in ["a", "b", "c"] {
+        assert!(open(client).is_err(), "{client}");
+    }
     drop((asked, busy));
     // Who listens stays for longer.
-    let _listens = sessions.create_standalone_stream(&first).await.unwrap();
-    let (_fourth, _pipe) = open().await.unwrap();
-    assert!(sessions.has_session(&first).await.unwrap());
-    assert!(!sessions.has_session(&third).await.unwrap());
+    let _listens = find(&first).listen();
+    let _fourth = open("c").unwrap();
+    assert!(sessions.find(&first).is_some() && sessions.find(&third).is_none());
+    sessions.end_all();
+    assert!(sessions.find(&first).is_none());
 }

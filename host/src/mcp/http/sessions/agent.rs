@@ -1,0 +1,100 @@
+//! Agent of a session: its host, what was agreed on with it, and the messages to it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rmcp::model::{Implementation, InitializeRequestParams, InitializeResult, ProtocolVersion};
+
+use super::budget::Budget;
+use super::session::Session;
+use crate::mcp;
+use crate::mcp::client_notification::ClientNotification;
+use crate::mcp::handler::Host;
+use crate::mcp::http::shared::Shared;
+use crate::mcp::lifecycle::Agreed;
+
+/// Agent of a session.
+pub(in super::super) struct Agent {
+    pub(in super::super) session: Arc<Session>,
+    pub(in super::super) host: Arc<Host>,
+    /// What the client has said in its handshake.
+    said: Mutex<Arc<InitializeRequestParams>>,
+    /// Name of the client, with its version.
+    pub(in super::super) client: String,
+    /// The session as the roster knows it, until it ends.
+    known: Mutex<Option<mcp::session::Session>>,
+}
+
+/// Returns the name of a client, with its version: as much of it as tells clients apart.
+pub(super) fn name_of(client: &Implementation) -> String {
+    const MAX_NAME_BYTES: usize = 128;
+    let mut name = format!("{} {}", client.name, client.version);
+    name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+    name
+}
+
+impl Agent {
+    /// Makes the agent of a handshake, with the answer to that.
+    pub(super) fn new(
+        shared: &Shared,
+        mut said: InitializeRequestParams,
+        budget: Arc<Budget>,
+    ) -> (Arc<Self>, InitializeResult) {
+        let (known, host) = shared.host_of_session();
+        let result = host.initialize(&said);
+        said.protocol_version = result.protocol_version.clone();
+        let agent = Self {
+            session: Session::new(result.protocol_version.clone(), budget),
+            host: Arc::new(host),
+            client: name_of(&said.client_info),
+            said: Mutex::new(Arc::new(said)),
+            known: Mutex::new(Some(known)),
+        };
+        (Arc::new(agent), result)
+    }
+
+    /// Shakes hands once more.
+    pub(in super::super) fn initialize(
+        &self,
+        mut said: InitializeRequestParams,
+    ) -> InitializeResult {
+        let result = self.host.initialize(&said);
+        said.protocol_version = result.protocol_version.clone();
+        self.session.agree(result.protocol_version.clone());
+        *self.said.lock() = Arc::new(said);
+        result
+    }
+
+    /// Returns what was agreed on.
+    pub(in super::super) fn agreed(&self) -> Agreed {
+        Agreed::Handshake(self.said.lock().clone())
+    }
+
+    /// The version of the protocol that was agreed on.
+    pub(in super::super) fn version(&self) -> ProtocolVersion {
+        self.session.version()
+    }
+
+    /// Deals with a notification of the client.
+    pub(in super::super) fn notified(&self, notification: &ClientNotification) {
+        match notification {
+            ClientNotification::Initialized => {
+                let said = self.said.lock().clone();
+                let connection = Arc::new(self.session.connection());
+                self.host.initialized(connection, &said);
+            }
+            ClientNotification::Cancelled(request) => {
+                self.session.cancel(request);
+                self.host.cancelled(request);
+            }
+            ClientNotification::RootsChanged => self.host.roots_changed(),
+        }
+    }
+
+    /// Ends the session, and drops everything that was kept for it.
+    pub(super) fn end(&self) {
+        self.session.end();
+        self.host.closed.cancel();
+        drop(self.known.lock().take());
+    }
+}
