@@ -87,6 +87,9 @@ fn a_question_whose_call_has_ended_is_put_to_one_that_waits() {
             .ask(&session.request(id, "tools/call", call))
             .unwrap()
     };
+    // Which of two calls reaches a server first that is not connected yet is open.
+    let mut first = called(0, "slow__wait", json!({ "seconds": 0 }));
+    first.result().unwrap();
     let later = json!({ "question": question, "seconds": 1.5 });
     let mut asking = called(1, "slow__ask-later", later);
     let mut ended = called(2, "slow__wait", json!({ "seconds": 3 }));

@@ -46,9 +46,12 @@ pub(super) fn of_request(
     schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
 ) -> Result<RequestEra, ErrorObject> {
     let header = only(headers, VERSION).map_err(|()| no_text())?;
-    if request.method == "initialize" {
-        let wanted = request.params.get("protocolVersion");
-        let wanted = wanted.and_then(|wanted| wanted.as_str());
+    let wanted = request.params.get("protocolVersion");
+    let wanted = wanted.and_then(|wanted| wanted.as_str());
+    // Versions without a handshake have no such method.
+    let is_handshake =
+        request.method == "initialize" && (wanted.is_some() || !header.is_some_and(is_stateless));
+    if is_handshake {
         if let (Some(header), Some(wanted)) = (header, wanted)
             && header != wanted
         {
@@ -261,7 +264,13 @@ mod tests {
                 &[(VERSION, STATELESS), (METHOD, "tools/list")],
                 MISMATCH,
             ),
-            ("initialize", json!({}), &[(VERSION, STATELESS)], Ok(false)),
+            ("initialize", json!({}), &[], Ok(false)),
+            (
+                "initialize",
+                named(STATELESS),
+                &[(VERSION, STATELESS), (METHOD, "initialize")],
+                Ok(true),
+            ),
         ] {
             assert_eq!(
                 era(method, params.clone(), lines),
