@@ -5,9 +5,9 @@ use std::sync::Arc;
 use dormouse_protocol::SessionId;
 use tokio::sync::Semaphore;
 
-use super::leased_sessions::LeasedSessions;
-use super::suspended_calls::SuspendedCalls;
-use super::tools::ListedTools;
+use super::calls::leased_sessions::LeasedSessions;
+use super::calls::suspended_calls::SuspendedCalls;
+use super::methods::tools::ListedTools;
 use crate::roster::Roster;
 
 /// Most calls that may be on their way at once. Each request has a task of its own; the number of *running* calls is each server's own limit, so that many calls of one server never

@@ -3,7 +3,7 @@
 use dormouse_jsonrpc::{Envelope, Line, MessageLimits};
 use rmcp::model::RequestId;
 
-use super::message_room::TakenRoom;
+use super::messages::message_room::TakenRoom;
 use super::stdio::incoming::{Incoming, text};
 
 /// Lines of agents: each request is answered under its own id, and no notification is.

@@ -6,9 +6,9 @@ use rmcp::model::{
     ClientCapabilities, InitializeRequestParams, ProtocolVersion, RequestMetaObject,
 };
 
-use super::client::able;
-use super::error_object::ErrorObject;
-use super::request_context::is_stateless;
+use super::client::session_client::able;
+use super::messages::error_object::ErrorObject;
+use super::messages::request_context::is_stateless;
 
 /// Method that tells what a server is, before anything is agreed on.
 pub(super) const DISCOVER: &str = "server/discover";

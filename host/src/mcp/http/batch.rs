@@ -9,12 +9,13 @@ use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, StatusCode};
 use rmcp::model::{ProtocolVersion, RequestId};
 
-use super::answer::{self, Body, Response};
+use super::answers::answer;
+use super::answers::answer::{Body, Response};
+use super::answers::sse::Event;
 use super::connections::Connection;
 use super::endpoint::{Endpoint, session_id};
 use super::message::{self, Message};
-use super::sse::Event;
-use crate::mcp::error_object::ErrorObject;
+use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::stdio::MAX_BATCH_MESSAGES;
 
 /// Most messages of a batch that are begun at once.

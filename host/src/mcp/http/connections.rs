@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::endpoint::Endpoint;
-use crate::mcp::client_log;
+use crate::mcp::client::client_log;
 
 /// Time that a client may take to read anything of what it is sent.
 const UNREAD: Duration = Duration::from_secs(30);

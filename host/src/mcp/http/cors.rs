@@ -9,7 +9,8 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method, StatusCode};
 
-use super::answer::{self, Response};
+use super::answers::answer;
+use super::answers::answer::Response;
 
 /// Checks whether a browser asks for permission to send a request. It does so without the token
 /// that it will send, so there is none to check yet.

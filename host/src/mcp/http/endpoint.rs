@@ -18,8 +18,9 @@ use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::answer::{self, Held, Response};
-use super::answer_room::AnswerRoom;
+use super::answers::answer;
+use super::answers::answer::{Held, Response};
+use super::answers::answer_room::AnswerRoom;
 use super::bodies::{Bodies, BodyError};
 use super::connections::Connection;
 use super::cors;
@@ -29,12 +30,12 @@ use super::header::{accepts, doubled};
 use super::message::{self, Message, Refused};
 use super::sessions::{Agent, EventId, Sessions};
 use super::shared::Shared;
-use crate::mcp::client_log;
-use crate::mcp::client_request::ClientRequest;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::listen;
-use crate::mcp::message_room::{NoRoom, TakenRoom};
-use crate::mcp::original::Original;
+use crate::mcp::client::client_log;
+use crate::mcp::messages::client_request::ClientRequest;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::message_room::{NoRoom, TakenRoom};
+use crate::mcp::messages::original::Original;
+use crate::mcp::methods::listen;
 
 /// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
 const MAX_HANDSHAKE_BYTES: usize = 64 << 10;

@@ -8,10 +8,10 @@ use serde_json::Map;
 
 use super::header::only;
 use super::repeated::{self, VERSION};
-use crate::mcp::client_request::ClientRequest;
-use crate::mcp::error_object::ErrorObject;
 use crate::mcp::lifecycle::{Agreed, DISCOVER, Terms};
-use crate::mcp::request_context::is_stateless;
+use crate::mcp::messages::client_request::ClientRequest;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::request_context::is_stateless;
 
 /// Era of a request.
 pub(super) enum RequestEra {
@@ -140,8 +140,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::mcp::message_room::TakenRoom;
-    use crate::mcp::original::Original;
+    use crate::mcp::messages::message_room::TakenRoom;
+    use crate::mcp::messages::original::Original;
 
     const STATELESS: &str = "2026-07-28";
 

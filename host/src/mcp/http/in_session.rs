@@ -12,16 +12,17 @@ use hyper::header::USER_AGENT;
 use rmcp::model::InitializeRequestParams;
 use serde_json::json;
 
-use super::answer::{self, Response};
+use super::answers::answer;
+use super::answers::answer::Response;
+use super::answers::written::{Message, written};
 use super::endpoint::{Endpoint, SESSION, refused_request};
 use super::header::only;
 use super::sessions::Agent;
-use super::written::{Message, written};
-use crate::mcp::client_connection::ClientConnection;
-use crate::mcp::client_request::ClientRequest;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::handler::{caught, with_params};
-use crate::mcp::request_context::RequestContext;
+use crate::mcp::client::client_connection::ClientConnection;
+use crate::mcp::messages::client_request::ClientRequest;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::request_context::RequestContext;
+use crate::mcp::server::{caught, with_params};
 
 /// Time that a client waits for a stream of events, where there is no notification and no question
 /// before the answer. Until then it cannot come back for an answer that it has missed.

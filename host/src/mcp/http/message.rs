@@ -3,10 +3,10 @@
 use dormouse_jsonrpc::{self as jsonrpc, Envelope, MessageError, MessageLimits, Unreadable};
 use rmcp::model::RequestId;
 
-use crate::mcp::client_notification::ClientNotification;
-use crate::mcp::client_request::id_of;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::unanswered_questions::{Outcome, outcome_of};
+use crate::mcp::client::unanswered_questions::{Outcome, outcome_of};
+use crate::mcp::messages::client_notification::ClientNotification;
+use crate::mcp::messages::client_request::id_of;
+use crate::mcp::messages::error_object::ErrorObject;
 
 /// A message, with the parts that decide who deals with it.
 #[derive(Debug)]

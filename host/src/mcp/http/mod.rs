@@ -6,8 +6,7 @@
 //! of the [`sessions`] ([`in_session`]). Either is answered by the same host as over stdio: one for
 //! each session, and one for all requests of the stateless era.
 
-mod answer;
-mod answer_room;
+mod answers;
 mod batch;
 mod bodies;
 mod connections;
@@ -23,10 +22,8 @@ mod message;
 mod repeated;
 mod sessions;
 mod shared;
-mod sse;
 mod stateless;
 pub mod token;
-mod written;
 
 #[cfg(test)]
 mod tests;

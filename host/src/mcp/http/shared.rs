@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::common::Common;
-use crate::mcp::handler::Host;
+use crate::mcp::server::Host;
 use crate::mcp::session::Session;
 
 /// State that all agents of one server share.

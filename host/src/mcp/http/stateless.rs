@@ -11,16 +11,17 @@ use hyper::StatusCode;
 use rmcp::model::{ErrorCode, RequestId};
 use tokio::sync::mpsc;
 
-use super::answer::{self, Response};
-use super::answer_room::AnswerRoom;
+use super::answers::answer;
+use super::answers::answer::Response;
+use super::answers::answer_room::AnswerRoom;
+use super::answers::written::{Message, written};
 use super::endpoint::Endpoint;
-use super::written::{Message, written};
-use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
-use crate::mcp::client_request::ClientRequest;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::handler::caught;
+use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::lifecycle::Terms;
-use crate::mcp::request_context::{RequestContext, client_name};
+use crate::mcp::messages::client_request::ClientRequest;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::request_context::{RequestContext, client_name};
+use crate::mcp::server::caught;
 
 type Answered = Result<Answer, ErrorObject>;
 

@@ -8,8 +8,8 @@ use dormouse_jsonrpc::{INVALID_REQUEST, items};
 use parking_lot::Mutex;
 use rmcp::model::{ProtocolVersion, RequestId};
 
-use crate::mcp::client_log;
-use crate::mcp::error_object::ErrorObject;
+use crate::mcp::client::client_log;
+use crate::mcp::messages::error_object::ErrorObject;
 
 /// Most messages of a batch.
 pub(in crate::mcp) const MAX_BATCH_MESSAGES: usize = 1000;

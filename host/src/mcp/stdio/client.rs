@@ -15,10 +15,10 @@ use super::backlog::{Backlog, Counted};
 use super::batch::Batches;
 use super::in_flight::InFlightRequests;
 use super::output::{OutgoingLine, Output};
-use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
-use crate::mcp::client_log;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::unanswered_questions::UnansweredQuestions;
+use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
+use crate::mcp::client::client_log;
+use crate::mcp::client::unanswered_questions::UnansweredQuestions;
+use crate::mcp::messages::error_object::ErrorObject;
 
 /// Most answers to texts that are no messages that may wait to be written.
 const REFUSALS: usize = 64;

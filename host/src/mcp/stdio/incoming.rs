@@ -3,13 +3,13 @@
 use dormouse_jsonrpc::{Envelope, Line, Message, MessageError, MessageLimits, Unreadable};
 use rmcp::model::RequestId;
 
-use crate::mcp::client_log;
-use crate::mcp::client_notification::ClientNotification;
-use crate::mcp::client_request::{ClientRequest, id_of};
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::message_room::{NoRoom, TakenRoom};
-use crate::mcp::original::Original;
-use crate::mcp::unanswered_questions::{Outcome, outcome_of};
+use crate::mcp::client::client_log;
+use crate::mcp::client::unanswered_questions::{Outcome, outcome_of};
+use crate::mcp::messages::client_notification::ClientNotification;
+use crate::mcp::messages::client_request::{ClientRequest, id_of};
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::message_room::{NoRoom, TakenRoom};
+use crate::mcp::messages::original::Original;
 
 /// Longest line that is read, in bytes.
 pub(in crate::mcp) const MAX_LINE_BYTES: usize = 16 << 20;

@@ -13,9 +13,11 @@ use super::batch::Batch;
 use super::client::StdioClient;
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use super::output::OutgoingLine;
-use crate::mcp::client_log;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::message_room::{MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message};
+use crate::mcp::client::client_log;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::message_room::{
+    MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message,
+};
 
 /// Number of bytes of the input that are read at once.
 const READ_BYTES: usize = 64 << 10;

@@ -6,9 +6,9 @@ use rmcp::model::RequestId;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 
-use crate::mcp::client_connection::Notification;
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::original::on_one_line;
+use crate::mcp::client::client_connection::Notification;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::original::on_one_line;
 
 /// Output that lines are written to, until it is closed.
 pub(super) struct Output<W>(Mutex<Option<W>>);

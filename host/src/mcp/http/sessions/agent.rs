@@ -8,10 +8,10 @@ use rmcp::model::{Implementation, InitializeRequestParams, InitializeResult, Pro
 use super::budget::Budget;
 use super::session::Session;
 use crate::mcp;
-use crate::mcp::client_notification::ClientNotification;
-use crate::mcp::handler::Host;
 use crate::mcp::http::shared::Shared;
 use crate::mcp::lifecycle::Agreed;
+use crate::mcp::messages::client_notification::ClientNotification;
+use crate::mcp::server::Host;
 
 /// Agent of a session.
 pub(in super::super) struct Agent {

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::reader::Reader;
 use super::routes::UnansweredRequest;
 use super::session::Session;
-use crate::mcp::client_connection::{ClientConnection, Disconnected, Notification};
-use crate::mcp::http::written::Message;
+use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
+use crate::mcp::http::answers::written::Message;
 
 /// A request that is the only one of its id. Dropped, it is forgotten.
 pub(in super::super) struct ClaimedRequestId {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::mcp::http::written::Message;
+use crate::mcp::http::answers::written::Message;
 
 /// Stream and index of an event: no other event of the session has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::event::EventId;
 use super::session::Session;
-use crate::mcp::http::sse::Event;
+use crate::mcp::http::answers::sse::Event;
 
 /// Time after which a client that has lost its connection is told to come back: well before its
 /// call is given up.

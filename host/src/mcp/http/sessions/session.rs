@@ -15,9 +15,9 @@ use super::reader::Reader;
 use super::routes::{Route, Routes};
 use super::stream::Stream;
 use super::streams::{self, STANDALONE_STREAM, Streams};
-use crate::mcp::client_connection::Disconnected;
-use crate::mcp::http::written::Message;
-use crate::mcp::unanswered_questions::UnansweredQuestions;
+use crate::mcp::client::client_connection::Disconnected;
+use crate::mcp::client::unanswered_questions::UnansweredQuestions;
+use crate::mcp::http::answers::written::Message;
 
 /// Time that a client whose connection broke has to come back for an answer that is not there yet,
 /// before its call is cancelled.

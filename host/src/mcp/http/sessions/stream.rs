@@ -12,7 +12,7 @@ use rmcp::model::RequestId;
 use tokio::time::Instant;
 
 use super::event::{EventId, StoredMessage};
-use crate::mcp::http::written::Message;
+use crate::mcp::http::answers::written::Message;
 
 /// Most events that are kept, those included that were not read yet.
 pub(super) const MAX_EVENTS: usize = 1024;

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use super::event::EventId;
 use super::stream::{EvictionClass, Stream};
-use crate::mcp::error_object::ErrorObject;
-use crate::mcp::http::written::Message;
+use crate::mcp::http::answers::written::Message;
+use crate::mcp::messages::error_object::ErrorObject;
 
 /// The number of the stream that answers no request.
 pub(super) const STANDALONE_STREAM: u64 = 0;

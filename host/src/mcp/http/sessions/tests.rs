@@ -13,10 +13,10 @@ use super::claimed_request_id::ClaimedRequestId;
 use super::reader::Reader;
 use super::session::Session;
 use super::*;
-use crate::mcp::client_connection::{ClientConnection, Notification};
+use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::common::Common;
-use crate::mcp::http::answer_room::AnswerRoom;
-use crate::mcp::http::written::Message;
+use crate::mcp::http::answers::answer_room::AnswerRoom;
+use crate::mcp::http::answers::written::Message;
 use crate::roster::tests::Home;
 
 /// Returns a notification that belongs to no request, of about that many bytes.

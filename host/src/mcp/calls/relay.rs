@@ -1,0 +1,466 @@
+//! Notifications of a running call, on their way to the agent.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dormouse_protocol::Listener;
+use parking_lot::{Mutex, MutexGuard};
+use rmcp::model::ProgressToken;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::mcp::client::client_connection::{ClientConnection, Notification};
+use crate::mcp::client::level::WantedLogs;
+
+/// Most notifications of one call that are sent in a second. Those that come faster wait; of
+/// waiting progress only the newest is kept.
+const PER_SECOND: u32 = 50;
+
+/// Most notifications that may wait.
+const WAITING: usize = 64;
+
+/// Most memory of all waiting notifications, in bytes.
+const MAX_WAITING_BYTES: usize = 1 << 20;
+
+/// Most memory that the notifications of a suspended call may take, in bytes: many calls can be
+/// suspended, for minutes.
+const MAX_SUSPENDED_BYTES: usize = 64 << 10;
+
+/// Queue for the notifications of one call, or those that belong to no call. It never blocks the
+/// sender, and sends them to the agent at a pace that the agent can bear.
+pub(in crate::mcp) struct Relay {
+    /// Agent's token for this call's progress, if it wants to get that.
+    token: Option<ProgressToken>,
+    /// Logs that the agent wants to get.
+    logs: WantedLogs,
+    /// Most memory of all waiting notifications, in bytes.
+    max_bytes: usize,
+    queue: Mutex<Queue>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Queue {
+    notes: VecDeque<Note>,
+    /// Memory of the waiting notifications, in bytes.
+    bytes: usize,
+    /// Progress that the call has reported last.
+    said: Option<f64>,
+    /// Progress that was queued for the agent last.
+    told: Option<f64>,
+    dropped: u64,
+    closed: bool,
+}
+
+enum Note {
+    Progress {
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    },
+    Log {
+        level: &'static str,
+        logger: Option<String>,
+        data: Value,
+    },
+}
+
+impl Note {
+    /// Returns the memory of the notification, in bytes.
+    fn bytes(&self) -> usize {
+        let content = match self {
+            Self::Progress { message, .. } => message.as_ref().map_or(0, String::len),
+            Self::Log { logger, data, .. } => {
+                logger.as_ref().map_or(0, String::len) + value_bytes(data)
+            }
+        };
+        size_of::<Self>() + content
+    }
+}
+
+/// Returns the memory of a value, in bytes.
+fn value_bytes(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_bytes).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + inner
+}
+
+impl Queue {
+    /// Queues a notification, if there is room for it. Logs it once per queue when there is none.
+    fn push(&mut self, note: Note, max_bytes: usize) {
+        let bytes = note.bytes();
+        if self.notes.len() >= WAITING || self.bytes.saturating_add(bytes) > max_bytes {
+            return self.drop_one();
+        }
+        self.bytes += bytes;
+        self.notes.push_back(note);
+    }
+
+    fn pop(&mut self) -> Option<Note> {
+        let note = self.notes.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(note.bytes());
+        Some(note)
+    }
+
+    fn drop_one(&mut self) {
+        if self.dropped == 0 {
+            tracing::info!(
+                "log messages come faster than their agent reads them; some are dropped"
+            );
+        }
+        self.dropped += 1;
+    }
+}
+
+enum Next {
+    Note(Note),
+    Wait,
+    End,
+}
+
+impl Relay {
+    pub(in crate::mcp) fn new(token: Option<ProgressToken>, logs: WantedLogs) -> Self {
+        Self {
+            token,
+            logs,
+            max_bytes: MAX_WAITING_BYTES,
+            queue: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Makes a relay that keeps notifications while the client answers a question: they are sent to
+    /// the request that the call goes on with, see [`Self::follow`].
+    pub(in crate::mcp) fn while_suspended(&self) -> Self {
+        Self {
+            max_bytes: MAX_SUSPENDED_BYTES,
+            ..Self::new(self.token.clone(), self.logs)
+        }
+    }
+
+    /// Takes over the notifications that wait in another relay, to be sent before those that wait
+    /// here.
+    pub(in crate::mcp) fn follow(&self, earlier: &Self) {
+        let mut earlier = std::mem::take(&mut *earlier.queue.lock());
+        let mut queue = self.queue.lock();
+        queue.bytes += earlier.bytes;
+        earlier.notes.append(&mut queue.notes);
+        queue.notes = earlier.notes;
+        queue.said = queue.said.or(earlier.said);
+        queue.told = queue.told.or(earlier.told);
+        queue.dropped += earlier.dropped;
+        drop(queue);
+        self.changed.notify_one();
+    }
+
+    /// Refuses further notifications. Waiting ones are still sent.
+    pub(in crate::mcp) fn close(&self) {
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        if queue.dropped > 0 {
+            tracing::debug!(
+                "{} log messages came too fast for their agent",
+                queue.dropped
+            );
+        }
+        drop(queue);
+        self.changed.notify_one();
+    }
+
+    /// Sends notifications until the relay is closed and empty or the agent has gone.
+    pub(in crate::mcp) async fn run(&self, connection: &dyn ClientConnection) {
+        let mut second = Instant::now();
+        let mut sent = 0;
+        loop {
+            if second.elapsed() >= Duration::from_secs(1) {
+                second = Instant::now();
+                sent = 0;
+            }
+            // When the call has ended, its answer waits for what is left here.
+            if sent >= PER_SECOND && !self.queue.lock().closed {
+                tokio::select! {
+                    () = tokio::time::sleep_until(second + Duration::from_secs(1)) => {}
+                    () = self.changed.notified() => {}
+                }
+                continue;
+            }
+            match self.next() {
+                Next::Note(note) => {
+                    sent += 1;
+                    if let Some(notification) = self.notification(note)
+                        && connection.notify(notification).await.is_err()
+                    {
+                        return;
+                    }
+                }
+                Next::Wait => self.changed.notified().await,
+                Next::End => return,
+            }
+        }
+    }
+
+    fn next(&self) -> Next {
+        let mut queue = self.queue.lock();
+        match queue.pop() {
+            Some(note) => Next::Note(note),
+            None if queue.closed => Next::End,
+            None => Next::Wait,
+        }
+    }
+
+    /// Returns a notification as it is sent; none of progress that nobody wants to hear of.
+    fn notification(&self, note: Note) -> Option<Notification> {
+        Some(match note {
+            Note::Progress {
+                progress,
+                total,
+                message,
+            } => Notification::progress(self.token.as_ref()?, progress, total, message),
+            Note::Log {
+                level,
+                logger,
+                data,
+            } => Notification::log(level, logger, data),
+        })
+    }
+
+    /// Queues progress for the agent, if it is more than the last one.
+    fn tell(
+        &self,
+        mut queue: MutexGuard<'_, Queue>,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) {
+        let grows = queue.told.is_none_or(|told| progress > told);
+        if self.token.is_none() || queue.closed || !grows {
+            return;
+        }
+        queue.told = Some(progress);
+        let total = total.filter(|total| total.is_finite());
+        let note = Note::Progress {
+            progress,
+            total,
+            message,
+        };
+        let is_full = queue.notes.len() >= WAITING / 2 || queue.bytes >= self.max_bytes / 2;
+        if is_full && matches!(queue.notes.back(), Some(Note::Progress { .. })) {
+            let last = queue.notes.pop_back();
+            let bytes = last.as_ref().map_or(0, Note::bytes);
+            queue.bytes = queue.bytes.saturating_sub(bytes);
+        }
+        // The newest progress is worth more than the oldest log message.
+        let bytes = note.bytes();
+        while queue.notes.len() >= WAITING
+            || queue.bytes > 0 && queue.bytes.saturating_add(bytes) > self.max_bytes
+        {
+            queue.pop();
+            queue.drop_one();
+        }
+        queue.push(note, self.max_bytes);
+        drop(queue);
+        self.changed.notify_one();
+    }
+}
+
+/// Returns a number plus so many millionths, with no more digits than that needs.
+fn beyond(number: f64, millionths: f64) -> f64 {
+    ((number * 1e6).round() + millionths) / 1e6
+}
+
+impl Listener for Relay {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        if !progress.is_finite() {
+            return;
+        }
+        let mut queue = self.queue.lock();
+        // The protocol wants it to grow.
+        if queue.said.is_some_and(|said| progress <= said) {
+            return;
+        }
+        queue.said = Some(progress);
+        // What the host has told before the call began may be more than that.
+        let told = queue.told.filter(|told| progress <= *told);
+        let progress = told.map_or(progress, |told| beyond(told, 1.0));
+        self.tell(queue, progress, total, message);
+    }
+
+    fn preparing(&self, what: String) {
+        let queue = self.queue.lock();
+        let progress = beyond(queue.told.unwrap_or_default(), 1000.0);
+        self.tell(queue, progress, None, Some(what));
+    }
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        if !self.logs.take(level) {
+            return;
+        }
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return;
+        }
+        let note = Note::Log {
+            level,
+            logger,
+            data,
+        };
+        queue.push(note, self.max_bytes);
+        drop(queue);
+        self.changed.notify_one();
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        self.logs.asked()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_protocol::severity;
+    use rmcp::model::NumberOrString;
+    use serde_json::json;
+
+    use super::*;
+
+    fn relay(logs: WantedLogs) -> Relay {
+        Relay::new(Some(ProgressToken(NumberOrString::Number(1))), logs)
+    }
+
+    fn waiting(relay: &Relay) -> Vec<String> {
+        let mut waiting = Vec::new();
+        while let Next::Note(note) = relay.next() {
+            let notification = relay.notification(note).unwrap();
+            waiting.push(Value::from(notification.params).to_string());
+        }
+        waiting
+    }
+
+    #[test]
+    fn what_a_suspended_call_says_comes_before_what_it_says_later() {
+        let first = relay(WantedLogs::Nothing);
+        first.progress(1.0, None, None);
+        let meanwhile = first.while_suspended();
+        first.close();
+        meanwhile.progress(2.0, None, None);
+        let later = relay(WantedLogs::Nothing);
+        later.progress(3.0, None, None);
+        later.follow(&meanwhile);
+        later.progress(4.0, None, None);
+        // Nothing is told that the request before was told already.
+        let told =
+            [2.0, 3.0, 4.0].map(|n| json!({ "progressToken": 1, "progress": n }).to_string());
+        assert_eq!(waiting(&later), told);
+        assert!(waiting(&meanwhile).is_empty());
+        // Many can be suspended, and for long.
+        let meanwhile = first.while_suspended();
+        for n in 0..100 {
+            meanwhile.progress(f64::from(n), None, Some("x".repeat(8 << 10)));
+        }
+        let kept = meanwhile.queue.lock();
+        assert!(
+            kept.bytes <= MAX_SUSPENDED_BYTES && kept.notes.len() > 1,
+            "{}",
+            kept.bytes
+        );
+    }
+
+    #[test]
+    fn progress_only_grows_and_ends_with_the_answer() {
+        let relay = relay(WantedLogs::Nothing);
+        relay.progress(1.0, Some(2.0), Some("half".into()));
+        relay.progress(1.0, Some(2.0), None);
+        relay.progress(0.5, None, None);
+        relay.progress(f64::NAN, None, None);
+        relay.progress(2.0, Some(f64::INFINITY), None);
+        relay.close();
+        relay.progress(3.0, None, None);
+        assert_eq!(
+            waiting(&relay),
+            [
+                r#"{"progressToken":1,"progress":1.0,"total":2.0,"message":"half"}"#,
+                r#"{"progressToken":1,"progress":2.0}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_host_tells_first_takes_no_progress_from_the_call() {
+        let relay = relay(WantedLogs::Nothing);
+        relay.preparing("one".into());
+        relay.preparing("two".into());
+        for progress in [0.0, 0.0, 0.001, 0.5, 1.0] {
+            relay.progress(progress, Some(1.0), None);
+        }
+        // Another connection is made.
+        relay.preparing("three".into());
+        let numbers = waiting(&relay).into_iter().map(|params| {
+            let params: Value = serde_json::from_str(&params).unwrap();
+            params["progress"].to_string()
+        });
+        let expected = [
+            "0.001", "0.002", "0.002001", "0.002002", "0.5", "1.0", "1.001",
+        ];
+        assert_eq!(numbers.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_flood_is_bounded_and_keeps_the_newest_progress() {
+        let relay = relay(WantedLogs::From(0));
+        for i in 0..10_000 {
+            relay.log("info", None, json!(i));
+        }
+        for i in 0..10_000 {
+            relay.progress(f64::from(i), None, None);
+        }
+        let waiting = waiting(&relay);
+        assert!(waiting.len() <= WAITING, "{}", waiting.len());
+        assert!(waiting.last().unwrap().contains("9999.0"), "{waiting:?}");
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes_too() {
+        let relay = relay(WantedLogs::From(0));
+        let bytes = |relay: &Relay| relay.queue.lock().bytes;
+        let most = |bytes: usize| assert!(bytes <= MAX_WAITING_BYTES, "{bytes}");
+        // A text of 64 KiB that takes a megabyte as a value.
+        let nested = || Value::Array(vec![json!([]); 30_000]);
+        for _ in 0..WAITING {
+            relay.log("info", Some("x".repeat(1000)), nested());
+            most(bytes(&relay));
+        }
+        for at in 0..1000 {
+            relay.progress(f64::from(at), None, Some("y".repeat(64 << 10)));
+            most(bytes(&relay));
+        }
+        let waiting = waiting(&relay);
+        assert!(waiting.last().unwrap().contains("999.0"));
+        assert_eq!(bytes(&relay), 0);
+    }
+
+    #[test]
+    fn nobody_hears_what_nobody_asked_for() {
+        let silent = Relay::new(None, WantedLogs::Nothing);
+        silent.progress(1.0, None, None);
+        silent.log("emergency", None, json!("x"));
+        assert!(waiting(&silent).is_empty());
+        let warned = relay(WantedLogs::From(severity("warning")));
+        warned.log("info", None, json!("no"));
+        warned.log("error", Some("me".into()), json!("yes"));
+        assert_eq!(
+            waiting(&warned),
+            [r#"{"level":"error","logger":"me","data":"yes"}"#]
+        );
+        // Of whoever has not said anything, a server knows that.
+        let unsaid = relay(WantedLogs::Unsaid);
+        unsaid.log("debug", None, json!("told"));
+        assert_eq!(waiting(&unsaid).len(), 1);
+    }
+}

@@ -1,0 +1,111 @@
+//! Questions to a client that it has not answered yet.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use dormouse_protocol::{Answer, AskError, Question};
+use parking_lot::Mutex;
+use rmcp::model::RequestId;
+use tokio::sync::oneshot;
+
+use super::client_connection::{ClientConnection, Disconnected, Notification};
+use crate::mcp::messages::error_object::ErrorObject;
+
+/// Outcome of a question: the text of its result, or the client's error.
+pub(in crate::mcp) type Outcome = Result<String, ErrorObject>;
+
+/// Returns the outcome that a client's answer has.
+pub(in crate::mcp) fn outcome_of(outcome: Result<&str, &str>) -> Outcome {
+    outcome.map(str::to_owned).map_err(|error| {
+        serde_json::from_str(error)
+            .unwrap_or_else(|_| ErrorObject::internal_error("its error is not one of JSON-RPC"))
+    })
+}
+
+/// Questions to a client that it has not answered yet.
+#[derive(Default)]
+pub(in crate::mcp) struct UnansweredQuestions {
+    waiting: Mutex<HashMap<RequestId, oneshot::Sender<Outcome>>>,
+    /// Id of the next question.
+    next: AtomicI64,
+}
+
+impl UnansweredQuestions {
+    /// Sends a question under an id of its own and waits for the answer. A client whose answer is
+    /// not waited for any more is told so over `connection`.
+    ///
+    /// # Errors
+    /// The client refuses it, or has gone.
+    pub(in crate::mcp) async fn ask<F>(
+        self: &Arc<Self>,
+        question: &Question,
+        connection: Arc<dyn ClientConnection>,
+        send: impl FnOnce(&RequestId) -> F,
+    ) -> Result<Answer, AskError>
+    where
+        F: Future<Output = Result<(), Disconnected>>,
+    {
+        let id = RequestId::Number(self.next.fetch_add(1, Ordering::Relaxed));
+        let (waiting, outcome) = oneshot::channel();
+        self.waiting.lock().insert(id.clone(), waiting);
+        let gone = |error: Disconnected| AskError::Failed(error.to_string());
+        let sent = send(&id);
+        let mut sent_question = SentQuestion {
+            questions: Arc::clone(self),
+            connection,
+            id: Some(id),
+        };
+        sent.await.map_err(gone)?;
+        let outcome = outcome.await;
+        sent_question.id = None;
+        let text = outcome.map_err(|_| gone(Disconnected))?.map_err(|error| {
+            AskError::Failed(format!(
+                "the client refuses `{}`: {}",
+                question.method(),
+                error.message
+            ))
+        })?;
+        Answer::read(text).map_err(AskError::Failed)
+    }
+
+    /// Passes on the client's answer to a question.
+    pub(in crate::mcp) fn answered(&self, id: &RequestId, outcome: Outcome) {
+        let waiting = self.waiting.lock().remove(id);
+        // Nobody may wait for it any more.
+        let _ = waiting.map(|waiting| waiting.send(outcome));
+    }
+
+    /// Ends all questions: their client has gone.
+    pub(in crate::mcp) fn end(&self) {
+        self.waiting.lock().clear();
+    }
+}
+
+/// Question that was sent. Dropped before it is answered, it is forgotten, and its client is told
+/// that its answer is not wanted any more.
+struct SentQuestion {
+    questions: Arc<UnansweredQuestions>,
+    connection: Arc<dyn ClientConnection>,
+    /// Its id, until it is answered.
+    id: Option<RequestId>,
+}
+
+impl Drop for SentQuestion {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else {
+            return;
+        };
+        self.questions.waiting.lock().remove(&id);
+        let connection = Arc::clone(&self.connection);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let reason = "nobody waits for the answer any more";
+                // A client that has gone needs no telling.
+                let _ = connection
+                    .notify(Notification::cancelled(&id, reason))
+                    .await;
+            });
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Answers over HTTP, and resources that are held until they have gone out.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use http_body::Frame;
+use hyper::StatusCode;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use rmcp::model::RequestId;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::sse::{EventText, Events};
+use super::written::Message;
+use crate::mcp::http::connections::RequestInProgress;
+use crate::mcp::messages::error_object::ErrorObject;
+
+/// HTTP response to a request.
+pub(in crate::mcp::http) type Response = hyper::Response<Body>;
+
+/// The body of an answer.
+pub(in crate::mcp::http) struct Body {
+    content: Content,
+    held: Option<Held>,
+}
+
+enum Content {
+    /// The parts of a text.
+    Whole(VecDeque<Bytes>),
+    Events(Box<EventText>),
+}
+
+/// Resources that are held until an answer has gone out, or nobody wants it any more.
+pub(in crate::mcp::http) struct Held {
+    pub(in crate::mcp::http) busy: RequestInProgress,
+    pub(in crate::mcp::http) _running: Option<TaskTrackerToken>,
+}
+
+impl Body {
+    fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::of_parts([bytes.into()])
+    }
+
+    fn of_parts(parts: impl IntoIterator<Item = Bytes>) -> Self {
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        Self {
+            content: Content::Whole(parts.collect()),
+            held: None,
+        }
+    }
+
+    /// Returns the parts of the text; none of a stream of events. They keep the room that was
+    /// taken for it.
+    pub(in crate::mcp::http) fn into_parts(self) -> VecDeque<Bytes> {
+        match self.content {
+            Content::Whole(parts) => parts,
+            Content::Events(_) => VecDeque::new(),
+        }
+    }
+
+    /// Returns the events of a stream, or the message that is the whole body as one event.
+    pub(in crate::mcp::http) fn into_events(self) -> Events {
+        let events = stream::unfold(self, |mut body| async {
+            let event = poll_fn(|cx| match &mut body.content {
+                Content::Events(events) => events.poll_event(cx),
+                Content::Whole(parts) if parts.is_empty() => Poll::Ready(None),
+                Content::Whole(parts) => {
+                    let parts = std::mem::take(parts);
+                    Poll::Ready(Some(Message::of_parts(parts.into()).into()))
+                }
+            });
+            let event = event.await?;
+            Some((event, body))
+        });
+        events.boxed()
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let part = match &mut self.content {
+            Content::Whole(parts) => parts.pop_front(),
+            Content::Events(events) => std::task::ready!(events.poll(cx)),
+        };
+        Poll::Ready(part.map(|part| Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::Whole(parts) => parts.is_empty(),
+            Content::Events(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match &self.content {
+            Content::Whole(parts) => {
+                let bytes: usize = parts.iter().map(Bytes::len).sum();
+                http_body::SizeHint::with_exact(bytes as u64)
+            }
+            Content::Events(_) => http_body::SizeHint::default(),
+        }
+    }
+}
+
+fn of(status: StatusCode, kind: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// An answer of nothing but its head.
+pub(in crate::mcp::http) fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::whole(Bytes::new()));
+    *response.status_mut() = status;
+    response
+}
+
+/// An answer for people.
+pub(in crate::mcp::http) fn text(
+    status: StatusCode,
+    text: impl Into<Cow<'static, str>>,
+) -> Response {
+    let bytes = match text.into() {
+        Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
+        Cow::Owned(text) => text.into(),
+    };
+    of(status, "text/plain; charset=utf-8", Body::whole(bytes))
+}
+
+/// An answer that is a message.
+pub(in crate::mcp::http) fn message(status: StatusCode, message: Message) -> Response {
+    parts(status, message.into_parts())
+}
+
+/// An answer of JSON, in parts.
+pub(in crate::mcp::http) fn parts(
+    status: StatusCode,
+    parts: impl IntoIterator<Item = Bytes>,
+) -> Response {
+    of(status, "application/json", Body::of_parts(parts))
+}
+
+/// An answer that is a JSON-RPC error.
+pub(in crate::mcp::http) fn error(
+    status: StatusCode,
+    id: Option<&RequestId>,
+    error: &ErrorObject,
+) -> Response {
+    message(status, Message::error(id, error))
+}
+
+/// An answer that has ended before there was one: an empty stream of events.
+pub(in crate::mcp::http) fn nothing() -> Response {
+    of(
+        StatusCode::OK,
+        "text/event-stream",
+        Body::whole(Bytes::new()),
+    )
+}
+
+/// An answer that is a stream of events, which nobody on the way is to keep.
+pub(in crate::mcp::http) fn events(events: Events) -> Response {
+    let body = Body {
+        content: Content::Events(Box::new(EventText::new(events))),
+        held: None,
+    };
+    let mut response = of(StatusCode::OK, "text/event-stream", body);
+    for (name, value) in [("cache-control", "no-cache"), ("x-accel-buffering", "no")] {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+/// The answer to a method that there is not, with those that there are.
+pub(in crate::mcp::http) fn not_allowed(allowed: &'static str, why: &'static str) -> Response {
+    let mut response = text(StatusCode::METHOD_NOT_ALLOWED, why);
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+/// The answer to a request that cannot be begun now, but may be soon.
+pub(in crate::mcp::http) fn busy(id: &RequestId, why: &str) -> Box<Response> {
+    let error_of = ErrorObject::internal_error(why.to_owned());
+    let mut response = error(StatusCode::SERVICE_UNAVAILABLE, Some(id), &error_of);
+    let soon = HeaderValue::from_static("1");
+    response.headers_mut().insert(RETRY_AFTER, soon);
+    Box::new(response)
+}
+
+/// The answer to a session that is not there.
+pub(in crate::mcp::http) fn no_session() -> Response {
+    text(StatusCode::NOT_FOUND, "there is no such session\n")
+}
+
+/// Holds something until an answer has gone out.
+pub(in crate::mcp::http) fn hold(mut response: Response, held: Held) -> Response {
+    response.body_mut().held = Some(held);
+    response
+}

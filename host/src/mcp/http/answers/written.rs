@@ -1,0 +1,90 @@
+//! Messages as they are written: results byte for byte where they are text already.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use dormouse_protocol::{Answer, Question};
+use hyper::StatusCode;
+use rmcp::model::RequestId;
+
+use super::answer;
+use super::answer::Response;
+use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
+use crate::mcp::client::client_connection::Notification;
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::original::on_one_line;
+
+/// A message on one line, in parts: a long result is not copied once more.
+#[derive(Debug, Clone)]
+pub(in crate::mcp::http) struct Message(Vec<Bytes>);
+
+impl Message {
+    pub(in crate::mcp::http) fn notification(notification: Notification) -> Self {
+        Self(vec![notification.into_text().into()])
+    }
+
+    /// Makes a question to the client.
+    pub(in crate::mcp::http) fn question(id: &RequestId, question: &Question) -> Self {
+        let method = dormouse_jsonrpc::quoted(question.method());
+        let params = on_one_line(question.to_text());
+        let id = id_text(id);
+        let text =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}");
+        Self(vec![text.into()])
+    }
+
+    /// Makes the answer to a request, if there is room for it.
+    pub(in crate::mcp::http) fn answer(
+        id: &RequestId,
+        answered: Result<Answer, ErrorObject>,
+        (room, client): (&Arc<AnswerRoom>, &str),
+    ) -> Self {
+        let text = match answered {
+            Ok(answer) => on_one_line(answer.into_text()),
+            Err(error) => return Self::error(Some(id), &error),
+        };
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id_text(id));
+        // Most are short, and go out in one piece.
+        if text.len() <= SHORT_BYTES {
+            return Self(vec![[&head, text.as_str(), "}"].concat().into()]);
+        }
+        match room.hold(client, text.into_bytes()) {
+            Ok(text) => Self(vec![head.into(), text, Bytes::from_static(b"}")]),
+            Err(NoAnswerRoom) => Self::error(Some(id), &NoAnswerRoom.error()),
+        }
+    }
+
+    /// Makes an error, without an id where that could not be read: MCP has none that is null.
+    pub(in crate::mcp::http) fn error(id: Option<&RequestId>, error: &ErrorObject) -> Self {
+        Self(vec![error.to_message(id).into()])
+    }
+
+    /// Makes a message of its parts, which are on one line.
+    pub(in crate::mcp::http) fn of_parts(parts: Vec<Bytes>) -> Self {
+        Self(parts)
+    }
+
+    pub(in crate::mcp::http) fn into_parts(self) -> impl Iterator<Item = Bytes> {
+        self.0.into_iter()
+    }
+
+    /// Returns its length, in bytes.
+    pub(in crate::mcp::http) fn len(&self) -> usize {
+        self.0.iter().map(Bytes::len).sum()
+    }
+}
+
+fn id_text(id: &RequestId) -> String {
+    // An id can always be written.
+    serde_json::to_string(id).unwrap_or_default()
+}
+
+/// Writes the answer to a request, if there is room for it.
+pub(in crate::mcp::http) fn written(
+    status: StatusCode,
+    id: &RequestId,
+    answered: Result<Answer, ErrorObject>,
+    to: (&Arc<AnswerRoom>, &str),
+) -> Response {
+    answer::message(status, Message::answer(id, answered, to))
+}

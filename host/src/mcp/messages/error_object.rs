@@ -1,0 +1,126 @@
+//! Errors that answer requests.
+
+use std::borrow::Cow;
+
+use rmcp::ErrorData;
+use rmcp::model::{ClientCapabilities, ErrorCode, ProtocolVersion, RequestId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::original::on_one_line;
+
+/// Error that answers a request, as JSON-RPC has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::mcp) struct ErrorObject {
+    pub(in crate::mcp) code: ErrorCode,
+    pub(in crate::mcp) message: Cow<'static, str>,
+    /// The rest of it, which passes as the text that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<Box<RawValue>>,
+}
+
+impl ErrorObject {
+    pub(in crate::mcp) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    pub(in crate::mcp) fn parse_error(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorCode::PARSE_ERROR, message)
+    }
+
+    pub(in crate::mcp) fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorCode::INVALID_REQUEST, message)
+    }
+
+    pub(in crate::mcp) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorCode::INVALID_PARAMS, message)
+    }
+
+    pub(in crate::mcp) fn internal_error(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorCode::INTERNAL_ERROR, message)
+    }
+
+    pub(in crate::mcp) fn resource_not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorCode::RESOURCE_NOT_FOUND, message)
+    }
+
+    /// Makes the error of a request of a version that is not known.
+    pub(in crate::mcp) fn unsupported_protocol_version(requested: ProtocolVersion) -> Self {
+        ErrorData::unsupported_protocol_version(requested, ProtocolVersion::KNOWN_VERSIONS).into()
+    }
+
+    /// Makes the error of a request whose client lacks what it needs.
+    pub(in crate::mcp) fn missing_required_client_capability(lacked: ClientCapabilities) -> Self {
+        ErrorData::missing_required_client_capability(lacked).into()
+    }
+
+    /// Adds data, which are a text of JSON.
+    pub(in crate::mcp) fn with_data(mut self, data: String) -> Self {
+        self.data = RawValue::from_string(on_one_line(data)).ok();
+        self
+    }
+
+    /// Adds data.
+    pub(in crate::mcp) fn with_value(self, data: &Value) -> Self {
+        self.with_data(data.to_string())
+    }
+
+    /// Returns the message with which a request is answered; without an id where that could not be
+    /// read: MCP has none that is null.
+    pub(in crate::mcp) fn to_message(&self, id: Option<&RequestId>) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Message<'a> {
+            jsonrpc: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a RequestId>,
+            error: &'a ErrorObject,
+        }
+        let message = Message {
+            jsonrpc: "2.0",
+            id,
+            error: self,
+        };
+        // Writing an error into memory cannot fail.
+        serde_json::to_vec(&message).unwrap_or_default()
+    }
+}
+
+impl From<ErrorData> for ErrorObject {
+    fn from(error: ErrorData) -> Self {
+        let data = error.data.as_ref().map(Value::to_string);
+        let made = Self::new(error.code, error.message);
+        match data {
+            Some(data) => made.with_data(data),
+            None => made,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn data_go_out_as_they_are() {
+        let odd = "{\"a\":1.10,\n\"result\":\"x\",\"b\":\"\\\"result\\\":\\\"\\u00e9\"}";
+        let error = ErrorObject::resource_not_found("no \"it\"").with_data(odd.to_owned());
+        let written = String::from_utf8(error.to_message(Some(&RequestId::Number(7)))).unwrap();
+        let expected = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{{\"code\":-32002,\
+             \"message\":\"no \\\"it\\\"\",\"data\":{}}}}}",
+            odd.replace('\n', " ")
+        );
+        assert_eq!(written, expected);
+        let plain = ErrorObject::internal_error("x").to_message(None);
+        let plain: Value = serde_json::from_slice(&plain).unwrap();
+        let expected = json!({ "jsonrpc": "2.0", "error": { "code": -32603, "message": "x" } });
+        assert_eq!(plain, expected);
+    }
+}

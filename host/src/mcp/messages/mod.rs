@@ -1,0 +1,9 @@
+//! Messages of clients as they were read, and the memory that they take.
+
+pub(in crate::mcp) mod client_notification;
+pub(in crate::mcp) mod client_request;
+pub(in crate::mcp) mod error_object;
+pub(in crate::mcp) mod message_room;
+pub(in crate::mcp) mod original;
+pub(in crate::mcp) mod request_context;
+pub(in crate::mcp) mod request_params;

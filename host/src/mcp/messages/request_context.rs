@@ -1,0 +1,152 @@
+//! Context of a request: the facts of it and of its client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_protocol::{ClientEra, Era};
+use rmcp::model::{
+    ClientCapabilities, ProgressToken, ProtocolVersion, RequestId, RequestMetaObject,
+};
+use serde_json::{Map, Value};
+use tokio::sync::SetOnce;
+use tokio_util::sync::CancellationToken;
+
+use super::client_request::ClientRequest;
+use super::error_object::ErrorObject;
+use super::original::Original;
+use crate::mcp::calls::call_listener::Ask;
+use crate::mcp::client::client_connection::ClientConnection;
+use crate::mcp::client::compatibility;
+use crate::mcp::client::level;
+use crate::mcp::client::level::WantedLogs;
+use crate::mcp::client::session_client;
+use crate::mcp::lifecycle::Terms;
+use crate::mcp::server::Host;
+
+/// Time for which a client that has shaken hands is not asked anything unless it says that it is
+/// ready. Some never say so.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+
+/// Context of a request: the facts of it, and of its client, that an answer depends on.
+pub(in crate::mcp) struct RequestContext<'a> {
+    /// The request's id, by which its client can cancel it.
+    pub(in crate::mcp) id: RequestId,
+    /// The era of the request, with its revision.
+    pub(in crate::mcp) client_era: ClientEra,
+    /// The kinds of content that its version of MCP does not have.
+    pub(in crate::mcp) unknown_content: &'static [&'static str],
+    pub(in crate::mcp) capabilities: ClientCapabilities,
+    /// Whether the answers of the client are those of this host's user: its connection is the
+    /// host's own standard streams.
+    pub(in crate::mcp) may_decide: bool,
+    /// Name of the client in the request; empty where it does not give one.
+    pub(in crate::mcp) client: String,
+    /// The request's `_meta` for the server that answers it.
+    pub(in crate::mcp) meta: Map<String, Value>,
+    /// The client's name for the progress of the request, if it wants to hear of it.
+    pub(in crate::mcp) token: Option<ProgressToken>,
+    /// The logs that it wants to hear.
+    pub(in crate::mcp) logs: WantedLogs,
+    /// Cancelled when nobody waits for the answer any more.
+    pub(in crate::mcp) gone: CancellationToken,
+    /// Connection on which notifications and questions can be sent before the answer.
+    pub(in crate::mcp) connection: Arc<dyn ClientConnection>,
+    /// The request as it was written.
+    pub(in crate::mcp) original: Original,
+    /// Error in the request's `_meta`, if there is one.
+    wrong: Option<ErrorObject>,
+    /// Set when the client has said that it is ready.
+    ready: &'a SetOnce<()>,
+}
+
+impl<'a> RequestContext<'a> {
+    /// Makes the context of a request on that connection.
+    pub(in crate::mcp) fn new(
+        host: &'a Host,
+        request: &ClientRequest,
+        terms: &Terms,
+        connection: Arc<dyn ClientConnection>,
+    ) -> Self {
+        let version = terms.version.as_ref().map(ProtocolVersion::as_str);
+        let client_era = match version {
+            Some(version) if is_stateless(version) => ClientEra::Stateless,
+            Some(version) => ClientEra::Handshake(version.to_owned()),
+            None => ClientEra::default(),
+        };
+        let meta = &request.meta;
+        let logs = host.wanted_logs(client_era.era(), meta);
+        Self {
+            id: request.id.clone(),
+            client_era,
+            unknown_content: version.map_or(&[], compatibility::unknown_content),
+            capabilities: terms.capabilities.clone(),
+            may_decide: host.lasting,
+            client: client_name(meta),
+            meta: passed_on(meta),
+            token: meta.get_progress_token(),
+            logs: logs.as_ref().copied().unwrap_or(WantedLogs::Nothing),
+            gone: request.cancel.clone(),
+            connection,
+            original: request.original.clone(),
+            wrong: logs.err(),
+            ready: host.ready(),
+        }
+    }
+
+    /// Returns the era of the request.
+    pub(in crate::mcp) fn era(&self) -> Era {
+        self.client_era.era()
+    }
+
+    /// # Errors
+    /// The metadata of the request is invalid.
+    pub(in crate::mcp) fn check(&self) -> Result<(), ErrorObject> {
+        self.wrong.clone().map_or(Ok(()), Err)
+    }
+
+    /// Asks the client something by a request, as soon as it may be sent one.
+    pub(in crate::mcp) async fn ask(&self, ask: Ask) {
+        let _ = tokio::time::timeout(HANDSHAKE, self.ready.wait()).await;
+        session_client::ask(&*self.connection, &self.client_era, ask).await;
+    }
+
+    /// Checks whether the client can be asked anything.
+    pub(in crate::mcp) fn may_be_asked(&self) -> bool {
+        let able = &self.capabilities;
+        able.elicitation.is_some() || able.sampling.is_some() || able.roots.is_some()
+    }
+}
+
+/// Returns the name of a client in a request, with its version: as much of it as tells clients
+/// apart.
+pub(in crate::mcp) fn client_name(meta: &RequestMetaObject) -> String {
+    const MAX_NAME_BYTES: usize = 128;
+    let client = meta.get("io.modelcontextprotocol/clientInfo");
+    let part = |key| client?.get(key)?.as_str();
+    let parts = [part("name"), part("version")].map(Option::unwrap_or_default);
+    let mut name = parts.join(" ");
+    name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+    name
+}
+
+/// Returns the `_meta` of a request, without what is about the agent's connection to this host: an
+/// upstream is told of the host's own.
+fn passed_on(meta: &RequestMetaObject) -> Map<String, Value> {
+    const OURS: [&str; 5] = [
+        "progressToken",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+        level::META,
+    ];
+    let members = meta.iter();
+    members
+        .filter(|(name, _)| !OURS.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Whether a version of the protocol has no handshake.
+pub(in crate::mcp) fn is_stateless(version: &str) -> bool {
+    version >= ProtocolVersion::V_2026_07_28.as_str()
+}

@@ -1,0 +1,78 @@
+//! Pages that clients show for tools (MCP Apps).
+//!
+//! A page is made for its server alone, and makes the client call tools by the names that this
+//! server has for them. The client sends such a call on unchanged, without naming the page's
+//! server.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+
+use super::tools::ListedTools;
+use crate::roster::{Roster, Shown, Snapshot, is_page};
+
+/// Servers of which a client has read pages.
+#[derive(Default)]
+pub(in crate::mcp) struct ReadPages(Mutex<BTreeSet<String>>);
+
+impl ReadPages {
+    /// Notes that a client has read a resource of a server, if it is a page.
+    pub(in crate::mcp) fn note(&self, server: &str, uri: &str) {
+        if is_page(uri) {
+            let mut servers = self.0.lock();
+            servers.insert(server.to_owned());
+        }
+    }
+
+    fn servers(&self) -> BTreeSet<String> {
+        let servers = self.0.lock();
+        servers.clone()
+    }
+}
+
+/// Returns the servers that are known to have pages.
+fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
+    let servers = snapshot.servers().iter();
+    let servers = servers.filter(|(_, server)| server.has_pages());
+    servers.map(|(name, _)| name.clone()).collect()
+}
+
+/// Returns the tool of a call by its name: the tool shown under it, or else that of a page: of a
+/// server whose pages the client has `read`, or of any where that is not known.
+///
+/// None where the call could be from another server's page: that of a server with a tool of that
+/// name which is not shown (left out, or not approved), or of a server that is gone. None also
+/// where an agent may know another server's tool by that name, see [`Roster::is_name_of_another`].
+pub(in crate::mcp) fn meant_tool<'s>(
+    name: &str,
+    read: Option<&ReadPages>,
+    (roster, snapshot, listed): (&Roster, &'s Snapshot, &ListedTools),
+) -> Option<&'s Shown> {
+    let shown = snapshot.find(name);
+    // An agent means what it is shown, but for what a project has put in the way of a page.
+    if let Some(shown) = shown.filter(|shown| !snapshot.is_of_project(shown.server())) {
+        return Some(shown);
+    }
+    // Whose page it was may have been read in an earlier session.
+    let mut all = servers_with_pages(snapshot);
+    let read = read.map_or_else(|| all.clone(), ReadPages::servers);
+    all.extend(read.iter().cloned());
+    let mut owners = all.iter().filter(|server| {
+        let found = snapshot.servers().get(*server);
+        let is_gone = found.is_none_or(|server| server.listed().is_none());
+        is_gone && read.contains(*server) || found.is_some_and(|server| server.has_tool(name))
+    });
+    let (owner, another) = (owners.next(), owners.next());
+    if let Some(shown) = shown {
+        let is_contested = owner.is_some_and(|owner| owner != shown.server());
+        return (!is_contested).then_some(shown);
+    }
+    let owner = owner.filter(|owner| another.is_none() && read.contains(*owner))?;
+    let is_of_another = roster.is_name_of_another(owner, name, snapshot);
+    if is_of_another || listed.is_of_another(owner, name) {
+        return None;
+    }
+    let mut tools = snapshot.tools().iter();
+    let own = tools.find(|shown| shown.tool() == name && shown.server() == owner);
+    own.filter(|shown| shown.is_for_pages())
+}

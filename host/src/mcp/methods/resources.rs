@@ -1,0 +1,173 @@
+//! `resources/*`.
+
+use std::collections::HashMap;
+
+use dormouse_protocol::Answer;
+use dormouse_runtime::Arguments;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::commands;
+use super::instructions;
+use super::result::{list, read};
+use crate::mcp::calls::plugin_request::{Continuation, PluginRequest};
+use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::request_context::RequestContext;
+use crate::mcp::server::{Host, refusal};
+use crate::roster::{FollowedResource, MAX_FOLLOWED_URI_BYTES, Refusal, Roster};
+
+/// Most resources that one client may subscribe to.
+const MAX_SUBSCRIPTIONS: usize = 1024;
+
+/// Most bytes of all URIs together that one client subscribes to.
+const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
+
+/// Resources whose changes a client of the era with sessions subscribes to.
+#[derive(Default)]
+pub(in crate::mcp) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
+
+/// Removes the URIs that are beyond a client's limits.
+pub(in crate::mcp) fn leave_allowed(uris: &mut Vec<String>) {
+    let mut bytes = 0;
+    uris.retain(|uri| {
+        let has_room =
+            uri.len() <= MAX_FOLLOWED_URI_BYTES && bytes + uri.len() <= MAX_SUBSCRIBED_BYTES;
+        bytes += if has_room { uri.len() } else { 0 };
+        has_room
+    });
+    uris.truncate(MAX_SUBSCRIPTIONS);
+}
+
+impl Subscriptions {
+    pub(in crate::mcp) fn list(&self) -> Vec<String> {
+        self.0.lock().keys().cloned().collect()
+    }
+
+    /// Adds a subscription. It is in force when the returned future has ended.
+    ///
+    /// # Errors
+    /// There are too many already.
+    pub(in crate::mcp) fn add(
+        &self,
+        uri: String,
+        roster: &Roster,
+    ) -> Result<impl Future<Output = ()> + use<>, ErrorObject> {
+        if uri.len() > MAX_FOLLOWED_URI_BYTES {
+            let why = format!(
+                "a URI of {} bytes cannot be subscribed to: {MAX_FOLLOWED_URI_BYTES} are allowed",
+                uri.len()
+            );
+            return Err(ErrorObject::invalid_params(why));
+        }
+        let mut all = self.0.lock();
+        if all.len() >= MAX_SUBSCRIPTIONS && !all.contains_key(&uri) {
+            return Err(ErrorObject::invalid_params(format!(
+                "`{uri}` is one subscription more than the {MAX_SUBSCRIPTIONS} allowed"
+            )));
+        }
+        let bytes: usize = all.keys().map(String::len).sum();
+        if bytes + uri.len() > MAX_SUBSCRIBED_BYTES && !all.contains_key(&uri) {
+            return Err(ErrorObject::invalid_params(format!(
+                "the URIs that are subscribed to may have {MAX_SUBSCRIBED_BYTES} bytes \
+                     together, and would have {}",
+                bytes + uri.len()
+            )));
+        }
+        let followed = roster.follow(&uri);
+        if !followed.has_room() {
+            let why = format!(
+                "`{uri}` cannot be subscribed to: too many resources of its server are already, by \
+                 all clients together"
+            );
+            return Err(ErrorObject::invalid_params(why));
+        }
+        let known = followed.known();
+        all.insert(uri, followed);
+        Ok(known)
+    }
+
+    pub(in crate::mcp) fn remove(&self, uri: &str) {
+        self.0.lock().remove(uri);
+    }
+}
+
+/// Returns the MCP error of a resource's refusal. MCP wants to be told the URI where there is no
+/// such resource (SEP-2164).
+pub(in crate::mcp) fn with_uri(refused: Refusal, uri: &str) -> ErrorObject {
+    let unknown = matches!(refused, Refusal::NotFound(_));
+    let error = refusal(refused);
+    match unknown {
+        true => error.with_value(&json!({ "uri": uri })),
+        false => error,
+    }
+}
+
+impl Host {
+    pub(in crate::mcp) fn list_resources(
+        &self,
+        params: Option<&Value>,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
+        let snapshot = self.common.roster.snapshot();
+        list("resources", params, context, |text| {
+            snapshot.resources().write_list(text);
+            commands::append_status(text);
+            instructions::append(&snapshot, text);
+        })
+    }
+
+    pub(in crate::mcp) fn list_templates(
+        &self,
+        params: Option<&Value>,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
+        let snapshot = self.common.roster.snapshot();
+        list("resourceTemplates", params, context, |text| {
+            snapshot.templates().write_list(text);
+        })
+    }
+
+    pub(in crate::mcp) async fn read_resource(
+        &self,
+        params: Option<Value>,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
+        let refuse = |why: &str| Err(ErrorObject::invalid_params(why.to_owned()));
+        let Some(Value::Object(mut params)) = params else {
+            return refuse("`resources/read` needs `params` with the `uri` of a resource");
+        };
+        let Some(Value::String(uri)) = params.remove("uri") else {
+            return refuse("`resources/read` needs the `uri` of a resource");
+        };
+        let continued = Continuation::take(&mut params, &context.original)?;
+        if let Some(status) = commands::read_status(&self.common.roster, &uri) {
+            return Ok(read(status.into(), context.era()));
+        }
+        if let Some(said) = instructions::read(&self.common.roster.snapshot(), &uri) {
+            return Ok(read(said.into(), context.era()));
+        }
+        let source = self.common.roster.resource(&uri);
+        let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
+        let (of_server, own_uri) = (source.server.clone(), source.uri.clone());
+        let order = PluginRequest {
+            method: "resources/read",
+            key: uri,
+            server: source.server.clone(),
+            arguments: Arguments::default(),
+        };
+        let result = self
+            .carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
+                    let uri = &order.key;
+                    let read = roster.read(uri, &source, call).await;
+                    read.map_err(|refused| with_uri(refused, uri))
+                },
+            )
+            .await?;
+        self.pages.note(&of_server, &own_uri);
+        Ok(read(result, context.era()))
+    }
+}

@@ -1,0 +1,412 @@
+//! Answers of the host to each kind of request.
+#![expect(
+    deprecated,
+    reason = "MCP's logging is deprecated since 2026-07-28, not gone"
+)]
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use dormouse_protocol::{Answer, ClientKey, Era, SessionId};
+use futures::FutureExt as _;
+use rmcp::model::{
+    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
+    LoggingLevel, ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::SetOnce;
+use tokio_util::sync::CancellationToken;
+
+use super::client::announce;
+use super::client::announce::{ChangeFeed, announce};
+use super::client::client_connection::ClientConnection;
+use super::client::level;
+use super::client::level::{Level, WantedLogs};
+use super::client::session_client::Client;
+use super::common::Common;
+use super::lifecycle::{DISCOVER, negotiated};
+use super::messages::client_request::ClientRequest;
+use super::messages::error_object::ErrorObject;
+use super::messages::request_context::RequestContext;
+use super::methods::commands;
+use super::methods::instructions;
+use super::methods::listen;
+use super::methods::pages::ReadPages;
+use super::methods::resources::{Subscriptions, with_uri};
+use super::methods::tools::ListedTools;
+use crate::roster::{Offer, Refusal};
+
+/// View that one agent has of the host.
+pub(super) struct Host {
+    pub(super) common: Arc<Common>,
+    /// The agent's; none where each request is for itself.
+    pub(super) session: Option<SessionId>,
+    /// Whether the session is a connection's, and so lasts longer than a request.
+    pub(super) lasting: bool,
+    /// Cancelled when the agent has closed its end.
+    pub(super) closed: CancellationToken,
+    /// Cancelled when calls that still run are to end.
+    pub(super) ending: CancellationToken,
+    /// Least severe level that a legacy client wants to hear.
+    level: Arc<Level>,
+    subscriptions: Arc<Subscriptions>,
+    /// Tools that the agent has been shown.
+    pub(super) listed: ListedTools,
+    /// Servers of which the agent has read pages.
+    pub(super) pages: ReadPages,
+    /// Set when the client has said that it is ready: from then on it is sent questions, and
+    /// notifications that belong to none of its requests.
+    ready: SetOnce<()>,
+}
+
+impl Host {
+    /// Makes the only host of its process, whose calls end when `ending` is cancelled.
+    pub(super) fn new(
+        common: Arc<Common>,
+        session: Option<SessionId>,
+        (closed, ending): (CancellationToken, CancellationToken),
+    ) -> Self {
+        Self {
+            common,
+            session,
+            lasting: true,
+            closed,
+            ending,
+            level: Arc::default(),
+            subscriptions: Arc::default(),
+            listed: ListedTools::default(),
+            pages: ReadPages::default(),
+            ready: SetOnce::new(),
+        }
+    }
+
+    /// Makes it one of many hosts over HTTP, which end together. A request of the stateless era
+    /// belongs to no connection there, and so neither does a call that waits.
+    pub(super) fn among_others(mut self) -> Self {
+        self.lasting = false;
+        self
+    }
+
+    /// Set when the client has said that it is ready.
+    pub(super) fn ready(&self) -> &SetOnce<()> {
+        &self.ready
+    }
+
+    /// Returns the logs that are to be sent to the client of a request. From 2026-07-28 on each
+    /// request says so itself, and one that does not wants none.
+    ///
+    /// # Errors
+    /// MCP has no such level.
+    pub(super) fn wanted_logs(
+        &self,
+        era: Era,
+        meta: &RequestMetaObject,
+    ) -> Result<WantedLogs, ErrorObject> {
+        match era {
+            Era::Stateless => level::wanted(meta),
+            Era::Handshake => Ok(self.level.wanted()),
+        }
+    }
+}
+
+/// Returns the description that this server gives of itself.
+pub(super) fn ourselves() -> Implementation {
+    Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse")
+}
+
+/// Returns the error of a request that is not understood: its parameters, if the era has
+/// that method, or else its method.
+pub(super) fn misunderstood(method: &str, era: Era) -> ErrorObject {
+    let known: &[&str] = if era == Era::Stateless {
+        &["server/discover", listen::METHOD]
+    } else {
+        &[
+            "initialize",
+            "logging/setLevel",
+            "ping",
+            "resources/subscribe",
+            "resources/unsubscribe",
+        ]
+    };
+    if known.contains(&method) {
+        let why = format!("the parameters of `{method}` are not those that MCP has there");
+        return ErrorObject::invalid_params(why);
+    }
+    let why = format!("there is no method `{method}`");
+    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, why)
+}
+
+/// Returns the MCP error of a refusal. A resource that does not exist has a code of its own in the
+/// era with sessions, and [`Host::dispatch`] gives it its newer one in the other.
+pub(super) fn refusal(refusal: Refusal) -> ErrorObject {
+    let text = refusal.to_string();
+    match refusal {
+        Refusal::NotFound(_) => ErrorObject::resource_not_found(text),
+        Refusal::Invalid(_) => ErrorObject::invalid_params(text),
+        Refusal::Upstream { code, data, .. } => {
+            let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+            let error = ErrorObject::new(code, text);
+            match data {
+                Some(data) => error.with_data(data),
+                None => error,
+            }
+        }
+        Refusal::Failed(_) => ErrorObject::internal_error(text),
+    }
+}
+
+impl Host {
+    /// Answers a request for something of a plugin.
+    pub(super) async fn answer(
+        &self,
+        method: &str,
+        params: Option<Value>,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
+        context.check()?;
+        if method.ends_with("/list") {
+            self.common.roster.lists_settled().await;
+        }
+        // What waits for a plugin is large, and is moved about by those who wait for
+        // it: a box is moved in no time.
+        match method {
+            "tools/list" => self.list_tools(params.as_ref(), context),
+            "tools/call" => Box::pin(self.call_tool(params, context)).await,
+            "prompts/list" => self.list_prompts(params.as_ref(), context),
+            "prompts/get" => Box::pin(self.get_prompt(params, context)).await,
+            "resources/list" => self.list_resources(params.as_ref(), context),
+            "resources/templates/list" => self.list_templates(params.as_ref(), context),
+            "resources/read" => Box::pin(self.read_resource(params, context)).await,
+            "completion/complete" => Box::pin(self.complete_argument(params, context)).await,
+            method => Err(misunderstood(method, context.era())),
+        }
+    }
+
+    /// Returns the capabilities that some server has.
+    fn capabilities(&self) -> ServerCapabilities {
+        let snapshot = self.common.roster.snapshot();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        // Any plugin may log; without one there is nobody who could.
+        if !snapshot.servers().is_empty() {
+            capabilities.logging = Some(serde_json::Map::new());
+        }
+        // Dormouse's own commands are prompts whose argument is completed, and its
+        // status is a resource (see `commands`).
+        let prompts = capabilities.prompts.get_or_insert_default();
+        prompts.list_changed = Some(true);
+        let told = |offer: &Arc<Offer>| offer.declared().is_some_and(|item| item.subscribe);
+        let all = snapshot.resources().iter();
+        let subscribe = all.chain(snapshot.templates().iter()).any(told);
+        let resources = capabilities.resources.get_or_insert_default();
+        resources.list_changed = Some(true);
+        resources.subscribe = subscribe.then_some(true);
+        capabilities.completions = Some(serde_json::Map::new());
+        capabilities
+    }
+}
+
+impl Host {
+    /// Answers a request other than `initialize`.
+    pub(super) async fn dispatch(
+        &self,
+        request: ClientRequest,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
+        let era = context.era();
+        let done = || Answer::Made(json!({}));
+        let answered = match request.method.as_str() {
+            DISCOVER => self
+                .discover(&request.meta)
+                .map(|found| json!(found).into()),
+            "ping" if era == Era::Handshake => Ok(done()),
+            "logging/setLevel" if era == Era::Handshake => {
+                let asked: SetLevelRequestParams = with_params(&request)?;
+                self.set_level(asked.level).await;
+                Ok(done())
+            }
+            "resources/subscribe" if era == Era::Handshake => {
+                let asked: SubscribeRequestParams = with_params(&request)?;
+                self.subscribe(asked.uri).await.map(|()| done())
+            }
+            "resources/unsubscribe" if era == Era::Handshake => {
+                let asked: UnsubscribeRequestParams = with_params(&request)?;
+                self.unsubscribe(&asked.uri);
+                Ok(done())
+            }
+            listen::METHOD if era == Era::Stateless => {
+                context.check()?;
+                let params = Some(request.params.into());
+                Box::pin(self.listen(params, context)).await
+            }
+            method => {
+                let params = Some(request.params.into());
+                self.answer(method, params, context).await
+            }
+        };
+        answered.map_err(|mut error| {
+            // The newer era has no code of its own for that.
+            if era == Era::Stateless && error.code == ErrorCode::RESOURCE_NOT_FOUND {
+                error.code = ErrorCode::INVALID_PARAMS;
+            }
+            error
+        })
+    }
+
+    /// Whether the answer to a method is made of what servers have.
+    pub(super) fn is_of_servers(method: &str) -> bool {
+        matches!(
+            method,
+            "tools/list"
+                | "tools/call"
+                | "prompts/list"
+                | "prompts/get"
+                | "resources/list"
+                | "resources/templates/list"
+                | "resources/read"
+                | "completion/complete"
+        )
+    }
+
+    /// Returns the description of this server: its capabilities and instructions.
+    pub(super) fn info(&self) -> ServerConfig {
+        ServerConfig::new(self.capabilities())
+            .with_server_info(ourselves())
+            .with_instructions(instructions::OWN)
+    }
+
+    /// Answers a handshake.
+    pub(super) fn initialize(&self, asked: &InitializeRequestParams) -> InitializeResult {
+        let mut result = self.info();
+        result.protocol_version = negotiated(&asked.protocol_version);
+        let snapshot = self.common.roster.snapshot();
+        let said = instructions::for_client(&snapshot, &asked.client_info.name);
+        result.instructions = Some(said);
+        result
+    }
+
+    /// Tells a client without a handshake what this server is.
+    pub(super) fn discover(&self, meta: &RequestMetaObject) -> Result<DiscoverResult, ErrorObject> {
+        level::wanted(meta)?;
+        let versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+        let client = meta.get("io.modelcontextprotocol/clientInfo");
+        let client = client.and_then(|client| client.get("name")?.as_str());
+        let snapshot = self.common.roster.snapshot();
+        let said = instructions::for_client(&snapshot, client.unwrap_or_default());
+        let info = self.info().with_instructions(said);
+        Ok(DiscoverResult::from_server_info(versions, info))
+    }
+
+    pub(super) async fn set_level(&self, level: LoggingLevel) {
+        self.level.set(level::of(level));
+        // Before the answer: what comes next is logged at that level.
+        if let Some(session) = self.session {
+            self.common.roster.level_changed(session).await;
+        }
+    }
+
+    pub(super) async fn subscribe(&self, uri: String) -> Result<(), ErrorObject> {
+        let roster = &self.common.roster;
+        if commands::is_status(&uri) || instructions::is_one(&uri) {
+            let why = format!(
+                "of changes of `{uri}` nobody is told\nhint: read it again to see how it is"
+            );
+            return Err(ErrorObject::invalid_params(why));
+        }
+        if let Err(unresolved) = roster.resource(&uri) {
+            return Err(with_uri(unresolved.refusal(&uri), &uri));
+        }
+        self.subscriptions.add(uri, roster)?.await;
+        Ok(())
+    }
+
+    pub(super) fn unsubscribe(&self, uri: &str) {
+        self.subscriptions.remove(uri);
+    }
+
+    /// Sends a client that has shaken hands every change of a list, unasked, and other notifications
+    /// that belong to none of its requests.
+    pub(super) fn initialized(
+        &self,
+        connection: Arc<dyn ClientConnection>,
+        said: &InitializeRequestParams,
+    ) {
+        if self.ready.set(()).is_err() {
+            return;
+        }
+        let roster = self.common.roster.clone();
+        let closed = self.closed.clone();
+        let key = match self.session {
+            Some(session) => ClientKey::Session(session),
+            None => ClientKey::Name(String::new()),
+        };
+        let client = Client::new(connection.clone(), said, self.level.clone(), key);
+        if let Some(session) = self.session {
+            roster.attend(session, client.clone());
+        }
+        let end = closed.clone();
+        tokio::spawn(async move { client.run(end).await });
+        let audience = announce::Legacy {
+            connection,
+            subscriptions: self.subscriptions.clone(),
+        };
+        // From now on, not from when the task is run for the first time.
+        let news = ChangeFeed::of(roster.changes());
+        tokio::spawn(announce(news, audience, closed));
+    }
+
+    /// Cancels a call that waits: a request of the stateless era that was answered with a question has
+    /// ended, but its call has not.
+    pub(super) fn cancelled(&self, request: &RequestId) {
+        if let Some(session) = self.session {
+            self.common.suspended_calls.cancel(session, request);
+        }
+    }
+
+    pub(super) fn roots_changed(&self) {
+        if let Some(session) = self.session {
+            self.common.roster.roots_changed(session);
+        }
+    }
+}
+
+/// Returns the parameters of a request.
+///
+/// # Errors
+/// They are not those of its method.
+pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorObject> {
+    let params = serde_json::from_value(request.params.clone().into());
+    params.map_err(|_| misunderstood(&request.method, Era::Handshake))
+}
+
+/// Returns the outcome of a request, also where it has panicked: it would never be answered.
+pub(super) async fn caught<T>(
+    id: &RequestId,
+    handled: impl Future<Output = Result<T, ErrorObject>>,
+) -> Result<T, ErrorObject> {
+    AssertUnwindSafe(handled)
+        .catch_unwind()
+        .await
+        .unwrap_or_else(|_| {
+            tracing::error!(%id, "a request ended in a panic");
+            Err(ErrorObject::internal_error(
+                "this request met a bug in dormouse; its log says more",
+            ))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered() {
+        let answered = caught(&RequestId::Number(1), async { panic!("a bug") });
+        let error: Result<(), ErrorObject> = answered.await;
+        assert_eq!(error.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
+    }
+}
