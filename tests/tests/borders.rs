@@ -29,6 +29,7 @@ const MEANINGS: &[(&str, &[&str])] = &[
         &[
             "dormouse-catalog",
             "dormouse-config",
+            "dormouse-egress",
             "dormouse-files",
             "dormouse-jsonrpc",
             "dormouse-launch",

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use dormouse_egress::EgressError;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -118,6 +119,12 @@ pub enum Lost {
         /// Its `WWW-Authenticate` header, which says where to log in.
         challenge: Option<String>,
     },
+}
+
+impl From<EgressError> for Lost {
+    fn from(error: EgressError) -> Self {
+        Self::Broken(error.to_string())
+    }
 }
 
 /// Room for messages that were read and not handled yet, in bytes. Readers wait for room.

@@ -13,7 +13,7 @@ use rmcp::transport::auth::{
 
 use super::reach::LoginReach;
 use super::server::causes;
-use crate::http::{AddressKind, Reach, client};
+use dormouse_egress::{AddressKind, Reach, client};
 
 /// Time that the metadata of an authorization server may take to come.
 const FETCH: Duration = Duration::from_secs(30);

@@ -7,7 +7,7 @@ use rmcp::transport::auth::AuthorizationMetadata;
 
 use super::metadata::endpoints;
 use crate::Lost;
-use crate::http::{AddressKind, Reach, is_of_own_network, literal, named_hosts_client};
+use dormouse_egress::{AddressKind, Reach, is_of_own_network, literal, named_hosts_client};
 
 /// Hint of a refusal.
 const PRIVATE_NETWORK: &str = "if its logins belong to your own network, \
@@ -95,7 +95,8 @@ impl LoginReach {
     /// # Errors
     /// The system has no root certificates.
     pub(super) fn client(&self) -> Result<reqwest::Client, Lost> {
-        named_hosts_client(self.reach, &self.hosts, self.secure, PRIVATE_NETWORK)
+        let client = named_hosts_client(self.reach, &self.hosts, self.secure, PRIVATE_NETWORK)?;
+        Ok(client)
     }
 
     /// Checks that all URLs that are asked of an authorization server, by its metadata, are within

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_egress::shown_url;
 use reqwest::Response;
 
 use super::body::{self, Kind};
@@ -10,7 +11,7 @@ use super::cursor::Cursor;
 use super::events::{Cut, Events};
 use super::message::Refusal;
 use super::streamable::{Closed, Streamable};
-use super::{Endpoint, RESPONSE_HEAD_TIMEOUT, headers, message};
+use super::{RESPONSE_HEAD_TIMEOUT, headers, message};
 use crate::Lost;
 use crate::channel::Outgoing;
 
@@ -30,7 +31,7 @@ pub(super) async fn read(
     request: &Outgoing,
     id: u64,
 ) -> Result<(), Lost> {
-    let shown = Endpoint::shown(response.url());
+    let shown = shown_url(response.url());
     let unanswered = || {
         Lost::Broken(format!(
             "`{shown}` has taken the request, but not answered it: it may have been done\n\

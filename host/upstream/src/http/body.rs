@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use dormouse_egress::{causes, shown_url};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use tokio::task::coop::consume_budget;
 
-use super::Endpoint;
-use super::client::causes;
 use crate::Lost;
 use crate::read_room::{NoRoom, ReadRoom};
 
@@ -48,7 +47,7 @@ pub(super) fn kind(response: &Response) -> Kind {
 /// # Errors
 /// The text is longer than there is room for, or has been cut off.
 pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<String, Lost> {
-    let shown = Endpoint::shown(response.url());
+    let shown = shown_url(response.url());
     let large = |why: NoRoom| {
         let hint = "`message` in the server's `limits` sets how long an answer may be";
         Lost::Broken(format!("`{shown}` has answered with {why}\nhint: {hint}"))

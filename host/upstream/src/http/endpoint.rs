@@ -4,7 +4,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use bytes::Bytes;
-use dormouse_launch::redaction::redacted_url;
+use dormouse_egress::{Reach, causes, client, redirect_target, shown_url};
 use dormouse_launch::{Http, Launch, is_header_byte};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LOCATION, TRANSFER_ENCODING,
@@ -14,13 +14,10 @@ use reqwest::{Method, Response, StatusCode, Url};
 use serde_json::value::RawValue;
 
 use super::Credentials;
-use super::address::Reach;
-use super::client::{causes, client};
 use super::events::Event;
 use super::headers;
 use super::message::{Messages, excerpt};
 use super::reading_threads::on_reading_thread;
-use super::redirect;
 use crate::Lost;
 use crate::read_room::ReadRoom;
 use crate::server_secrets::ServerSecrets;
@@ -135,12 +132,6 @@ impl Endpoint {
         &self.url
     }
 
-    /// Returns a URL as it may be shown: without user, password, query and what looks like a token.
-    pub(super) fn shown(url: &Url) -> String {
-        let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
-        redacted_url(&shown)
-    }
-
     /// Returns the messages in an event. Junk between the messages is no reason to lose those
     /// around it, and is logged once for a connection.
     pub(super) fn messages(&self, event: Event) -> Vec<Box<RawValue>> {
@@ -148,7 +139,7 @@ impl Endpoint {
             .messages(self.read_room.batch_messages())
             .unwrap_or_else(|why| {
                 self.odd_events.call_once(|| {
-                    let (shown, why) = (self.redact(&Self::shown(&self.url)), excerpt(&why));
+                    let (shown, why) = (self.redact(&shown_url(&self.url)), excerpt(&why));
                     tracing::warn!(
                         "`{shown}` sends events that are no messages, which are ignored: {why}"
                     );
@@ -164,7 +155,7 @@ impl Endpoint {
         if messages.left_out > 0 {
             self.large_batches.call_once(|| {
                 let most = self.read_room.batch_messages();
-                let shown = self.redact(&Self::shown(&self.url));
+                let shown = self.redact(&shown_url(&self.url));
                 tracing::warn!(
                     "`{shown}` sends more than {most} messages as one; the rest is ignored \
                      (`batch` in its `limits` says how many are taken)"
@@ -200,15 +191,15 @@ impl Endpoint {
                 return Err(Lost::Broken(format!(
                     "`{}` redirects to `{}`, which wants a login\n\
                      hint: if you trust it, configure that URL",
-                    Self::shown(&self.url),
-                    Self::shown(response.url())
+                    shown_url(&self.url),
+                    shown_url(response.url())
                 )));
             }
             if self.off {
                 return Err(Lost::Broken(format!(
                     "`{}` wants a login ({}), which is off for it (`oauth = false`)\n\
                      hint: put its key into `headers` of the server, or remove `oauth`",
-                    Self::shown(&self.url),
+                    shown_url(&self.url),
                     response.status().as_u16()
                 )));
             }
@@ -270,12 +261,12 @@ impl Endpoint {
             let Some(location) = location.filter(|_| followed) else {
                 return Ok(response);
             };
-            url = redirect::target(&url, location)?;
+            url = redirect_target(&url, location)?;
         }
         Err(Lost::Broken(format!(
             "`{}` redirects more than {REDIRECTS} times, at last to `{}`",
-            Self::shown(&self.url),
-            Self::shown(&url)
+            shown_url(&self.url),
+            shown_url(&url)
         )))
     }
 
@@ -319,7 +310,7 @@ impl Endpoint {
             Some(patience) => tokio::time::timeout(patience, sent).await.map_err(|_| {
                 Lost::Broken(format!(
                     "`{}` has not answered within {} s",
-                    Self::shown(url),
+                    shown_url(url),
                     patience.as_secs()
                 ))
             })?,
@@ -339,7 +330,7 @@ impl Endpoint {
                 true => "cannot be reached",
                 false => "has not answered",
             };
-            Lost::Broken(format!("`{}` {what}: {causes}{hint}", Self::shown(url)))
+            Lost::Broken(format!("`{}` {what}: {causes}{hint}", shown_url(url)))
         })
     }
 }
@@ -399,6 +390,6 @@ mod tests {
             assert!(why.contains(told) && !why.contains("secret"), "{why}");
         }
         let url = Url::parse("https://user:secret@example.com/mcp?key=secret#secret").unwrap();
-        assert_eq!(Endpoint::shown(&url), "https://example.com/mcp");
+        assert_eq!(shown_url(&url), "https://example.com/mcp");
     }
 }

@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use dormouse_egress::causes;
 use reqwest::Response;
 use tokio::task::coop::consume_budget;
 
-use super::client::causes;
 use super::message::{self, Messages};
 use crate::read_room::{NoRoom, ReadPlace, ReadRoom};
 

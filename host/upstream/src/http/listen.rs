@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::Endpoint;
 use super::cursor::Cursor;
 use super::events::{Cut, Events};
 use super::streamable::{Closed, Streamable};
 use crate::Lost;
+use dormouse_egress::shown_url;
 
 /// Listens for as long as the connection lasts, or until the server has no such stream.
 pub(super) fn start(connection: &Arc<Streamable>) {
@@ -22,7 +22,7 @@ pub(super) fn start(connection: &Arc<Streamable>) {
 }
 
 async fn listen(connection: &Streamable) {
-    let shown = Endpoint::shown(connection.site.url());
+    let shown = shown_url(connection.site.url());
     let shown = connection.site.redact(&shown);
     let mut cursor = Cursor::default();
     loop {

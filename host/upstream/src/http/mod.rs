@@ -4,11 +4,9 @@
 //! Nothing is connected to, and no client made, before the first message is sent, unless the
 //! configuration names the older transport.
 
-mod address;
 mod annotations;
 mod answer;
 mod body;
-mod client;
 mod credentials;
 mod cursor;
 mod endpoint;
@@ -20,7 +18,6 @@ mod inbox;
 mod listen;
 mod message;
 mod reading_threads;
-mod redirect;
 mod sse;
 mod streamable;
 #[cfg(test)]
@@ -29,12 +26,11 @@ mod tests;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use dormouse_egress::shown_url;
 use dormouse_launch::{Http, HttpTransport};
 use futures::future::BoxFuture;
 use reqwest::Response;
 
-pub(crate) use address::{AddressKind, Reach, is_of_own_network, literal};
-pub(crate) use client::{client, named_hosts_client};
 pub(crate) use credentials::Credentials;
 use endpoint::Endpoint;
 use inbox::Inbox;
@@ -156,7 +152,7 @@ impl MessageSender for HttpSender {
         let shown = || {
             format!(
                 "`{}` says nothing any more",
-                Endpoint::shown(streamable.site.url())
+                shown_url(streamable.site.url())
             )
         };
         let said = streamable.inbox.epitaph().unwrap_or_else(shown);
@@ -175,7 +171,7 @@ impl Drop for HttpSender {
 
 /// Returns an error's text for an answer that is none, and the answer's body.
 async fn unexpected(site: &Endpoint, response: Response) -> (String, String) {
-    let shown = Endpoint::shown(response.url());
+    let shown = shown_url(response.url());
     let status = response.status();
     let retry = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry = retry

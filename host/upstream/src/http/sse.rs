@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dormouse_egress::shown_url;
 use reqwest::{Method, StatusCode, Url};
 
 use super::body::{self, Kind};
@@ -27,7 +28,7 @@ impl Sse {
     /// # Errors
     /// There is no such stream, or it does not begin as it has to.
     pub(super) async fn open(site: Arc<Endpoint>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
-        let shown = Endpoint::shown(site.url());
+        let shown = shown_url(site.url());
         let late = |_| {
             let seconds = RESPONSE_HEAD_TIMEOUT.as_secs();
             Lost::Broken(format!(
@@ -98,7 +99,7 @@ async fn begin(site: &Endpoint) -> Result<(Events, Url), Lost> {
         return Err(Lost::Broken(unexpected(site, response).await.0));
     }
     let base = response.url().clone();
-    let shown = Endpoint::shown(&base);
+    let shown = shown_url(&base);
     let mut events = Events::new(response, &site.read_room);
     loop {
         let event = match events.next().await {

@@ -228,7 +228,7 @@ impl EndlessHeads {
 #[tokio::test]
 async fn heads_without_end_keep_nothing_else_waiting() {
     let server = EndlessHeads::start();
-    let client = crate::http::client(&server.url, Reach::Configured).unwrap();
+    let client = dormouse_egress::client(&server.url, dormouse_egress::Reach::Configured).unwrap();
     let request = client.get(server.url.clone()).build().unwrap();
     let asking = async move {
         let sending = client.execute(request);

@@ -1,4 +1,4 @@
-//! The HTTP clients that all upstreams share, made when one is first needed.
+//! HTTP clients, which all who may reach the same share, made when one is first needed.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,9 +8,8 @@ use dormouse_launch::is_here;
 use parking_lot::Mutex;
 use reqwest::{Client, ClientBuilder, Url, redirect};
 
-use super::Endpoint;
-use super::address::{AddressKind, FilteredResolver, Reach};
-use crate::Lost;
+use crate::resolver::FilteredResolver;
+use crate::{AddressKind, EgressError, Reach, causes, shown_url};
 
 /// Time that a connection may take to be made, TLS included.
 const CONNECT_TIME: Duration = Duration::from_secs(15);
@@ -24,7 +23,7 @@ const ALIVE_TIME: Duration = Duration::from_secs(45);
 const LOGIN_TIME: Duration = Duration::from_secs(30);
 
 /// Hint of a refusal to follow a URL that a server names.
-const CONFIGURE: &str = "if that is meant, configure that URL";
+pub(crate) const CONFIGURE: &str = "if that is meant, configure that URL";
 
 /// Properties in which clients differ. There are few, so all clients are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,15 +38,13 @@ struct ClientKind {
 ///
 /// # Errors
 /// The system has no root certificates, and TLS is needed; or the URL leads too far.
-pub(crate) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
+pub fn client(url: &Url, reach: Reach) -> Result<Client, EgressError> {
     static CLIENTS: LazyLock<Mutex<HashMap<ClientKind, Client>>> = LazyLock::new(Mutex::default);
     if !reach.allows_url(url) {
-        let kind = AddressKind::of_url(url);
-        return Err(Lost::Broken(format!(
-            "`{}` is {kind}, where what a server names may not lead\n\
-             hint: {CONFIGURE}",
-            Endpoint::shown(url)
-        )));
+        return Err(EgressError::OutOfReach {
+            url: shown_url(url),
+            kind: AddressKind::of_url(url),
+        });
     }
     let kind = ClientKind {
         secure: url.scheme() == "https",
@@ -76,12 +73,12 @@ fn choose_cryptography() {
 ///
 /// # Errors
 /// The system has no root certificates.
-pub(crate) fn named_hosts_client(
+pub fn named_hosts_client(
     reach: Reach,
     hosts: &[String],
     secure: bool,
     hint: &'static str,
-) -> Result<Client, Lost> {
+) -> Result<Client, EgressError> {
     let builder = basic().timeout(LOGIN_TIME).https_only(secure);
     let builder = builder.dns_resolver(FilteredResolver::new(reach, hosts, hint));
     made(builder)
@@ -100,7 +97,7 @@ fn basic() -> ClientBuilder {
         .tcp_nodelay(true)
 }
 
-fn build(kind: ClientKind) -> Result<Client, Lost> {
+fn build(kind: ClientKind) -> Result<Client, EgressError> {
     let mut builder = basic();
     if kind.reach != Reach::Configured {
         builder = builder.dns_resolver(FilteredResolver::new(kind.reach, &[], CONFIGURE));
@@ -116,34 +113,10 @@ fn build(kind: ClientKind) -> Result<Client, Lost> {
     made(builder)
 }
 
-fn made(builder: ClientBuilder) -> Result<Client, Lost> {
-    builder.build().map_err(|error| {
-        Lost::Broken(format!(
-            "no TLS connection can be made: {}\n\
-             hint: install the system's root certificates (such as the package `ca-certificates`), or name a file of them in `SSL_CERT_FILE`",
-            causes(error)
-        ))
-    })
-}
-
-/// Returns the causes of an error, without the URL (which may hold a key).
-pub(super) fn causes(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    // Its own words ("error sending request") say nothing that the reader does not
-    // know; what caused it does.
-    let mut parts: Vec<String> = Vec::new();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        let text = inner.to_string();
-        if parts.last().is_none_or(|last| !last.contains(&text)) {
-            parts.push(text);
-        }
-        cause = inner.source();
-    }
-    match parts.is_empty() {
-        true => error.to_string(),
-        false => parts.join(": "),
-    }
+fn made(builder: ClientBuilder) -> Result<Client, EgressError> {
+    builder
+        .build()
+        .map_err(|error| EgressError::NoTls(causes(error)))
 }
 
 #[cfg(test)]
@@ -154,9 +127,7 @@ mod tests {
     fn a_server_leads_nobody_to_this_machine() {
         let url = Url::parse("http://0.0.0.0:1/admin?key=secret").unwrap();
         assert!(client(&url, Reach::Configured).is_ok());
-        let Err(Lost::Broken(why)) = client(&url, Reach::Public) else {
-            panic!("it is reached");
-        };
+        let why = client(&url, Reach::Public).unwrap_err().to_string();
         assert!(why.contains("`http://0.0.0.0:1/admin`"), "{why}");
     }
 }

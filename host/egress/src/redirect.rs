@@ -3,27 +3,21 @@
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
-use super::Endpoint;
-use crate::Lost;
+use crate::{EgressError, shown_url};
 
 /// Returns the URL that a redirect leads to. The client for that URL checks its address.
 ///
 /// # Errors
 /// The redirect must not be followed.
-pub(super) fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
-    let shown = Endpoint::shown(from);
+pub fn redirect_target(from: &Url, location: &HeaderValue) -> Result<Url, EgressError> {
     let target = location.to_str().ok().and_then(|text| from.join(text).ok());
-    let Some(target) = target.filter(|to| matches!(to.scheme(), "http" | "https")) else {
-        return Err(Lost::Broken(format!(
-            "`{shown}` redirects to what is no URL"
-        )));
-    };
+    let target = target.filter(|to| matches!(to.scheme(), "http" | "https"));
+    let target = target.ok_or_else(|| EgressError::RedirectToNoUrl(shown_url(from)))?;
     if from.scheme() == "https" && target.scheme() == "http" {
-        return Err(Lost::Broken(format!(
-            "`{shown}` redirects to `{}`, where everybody could read along\n\
-             hint: configure the URL with `https://` that the server really has",
-            Endpoint::shown(&target)
-        )));
+        return Err(EgressError::RedirectInTheOpen {
+            from: shown_url(from),
+            to: shown_url(&target),
+        });
     }
     Ok(target)
 }
@@ -66,7 +60,7 @@ mod tests {
             ("http://a.example/mcp", "javascript:x", None),
         ] {
             let location = HeaderValue::from_static(location);
-            let to = target(&Url::parse(from).unwrap(), &location).ok();
+            let to = redirect_target(&Url::parse(from).unwrap(), &location).ok();
             assert_eq!(
                 to.as_ref().map(Url::as_str),
                 expected,

@@ -1,0 +1,30 @@
+//! Requests over HTTP to the outside: one client for all of them, and one decision on which
+//! addresses they may reach.
+//!
+//! - [`client`], [`named_hosts_client`]: the clients, by how far they reach;
+//! - [`Reach`], [`AddressKind`]: which addresses that is;
+//! - [`redirect_target`]: redirects that are followed;
+//! - [`EgressError`], [`causes`], [`shown_url`]: what is said of a request that was not sent or has
+//!   failed.
+
+#![forbid(unsafe_code)]
+
+mod address_kind;
+mod cause;
+mod client;
+mod error;
+mod host_name;
+mod proxies;
+mod reach;
+mod redirect;
+mod resolver;
+mod shown_url;
+
+pub use address_kind::AddressKind;
+pub use cause::causes;
+pub use client::{client, named_hosts_client};
+pub use error::EgressError;
+pub use host_name::{is_of_own_network, literal};
+pub use reach::Reach;
+pub use redirect::redirect_target;
+pub use shown_url::shown_url;

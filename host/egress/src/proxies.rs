@@ -1,0 +1,36 @@
+//! Proxies that the environment names.
+
+use url::Url;
+
+use crate::host_name::bare_host;
+
+/// The environment variables that name a proxy.
+const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
+
+/// Returns the URLs of proxies that the environment names, which may answer in the place of a
+/// server.
+fn proxy_urls() -> impl Iterator<Item = String> {
+    let names = PROXIES.iter();
+    let names = names.flat_map(|name| [(*name).to_owned(), name.to_ascii_uppercase()]);
+    names
+        .filter_map(std::env::var_os)
+        .map(|value| value.to_string_lossy().into_owned())
+        .filter(|value| !value.is_empty())
+}
+
+/// Whether the environment names a proxy.
+pub(crate) fn has_proxy() -> bool {
+    proxy_urls().next().is_some()
+}
+
+/// Returns the hosts of the proxies that the environment names.
+pub(crate) fn proxies() -> impl Iterator<Item = String> {
+    proxy_urls().filter_map(|url| {
+        let url = match url.contains("://") {
+            true => url,
+            false => format!("http://{url}"),
+        };
+        let url = Url::parse(&url).ok()?;
+        url.has_host().then(|| bare_host(&url))
+    })
+}
