@@ -4,7 +4,7 @@
 //! from a pipe which process groups live. The system closes that pipe with the host, be it by
 //! `kill -9`, and then the groups are ended. A child that was started in the moment in which its
 //! host was killed, and of which the reaper has not heard, still sees its input end. A process that
-//! has left its group is found as one of the host's [`descendants`](super::descendants), where the
+//! has left its group is found as one of the host's [`descendants`](crate::stdio::descendants), where the
 //! system tells of these.
 
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ impl Reaper {
     /// Returns the variable of a child by which all that it starts can be found.
     #[cfg(unix)]
     pub(super) fn variable(&self) -> (&'static str, &str) {
-        (super::descendants::HOST_VARIABLE, &self.host)
+        (crate::stdio::descendants::HOST_VARIABLE, &self.host)
     }
 
     /// Starts the reaper, unless it runs: before a child is started, so that nothing but the
@@ -209,8 +209,8 @@ pub fn run() -> io::Result<()> {
 /// killed: in between they may have started more.
 #[cfg(unix)]
 fn end(host: &str, groups: &BTreeSet<u32>) {
-    use super::descendants::of_host;
-    use super::process::group::{lives, signal};
+    use crate::stdio::descendants::of_host;
+    use crate::stdio::process::group::{lives, signal};
     use rustix::process::{Pid, Signal, kill_process};
     let to_all = |found: &BTreeSet<u32>, name: Signal| {
         groups.iter().for_each(|one| signal(*one, name));

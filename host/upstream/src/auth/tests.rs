@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::metadata::revocation;
 use super::*;
-use crate::channel::Outgoing;
+use crate::messages::channel::Outgoing;
 use crate::tests::OneToolWithheld;
 use crate::{Connector, Setup, Upstream};
 
@@ -87,7 +87,7 @@ async fn ask(auth: &Auth) -> Result<(), Lost> {
     let mut channel = super::super::http::connect(
         http,
         Some(credentials),
-        &crate::read_room::ReadRoom::default(),
+        &crate::messages::read_room::ReadRoom::default(),
     )
     .await?;
     let text = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

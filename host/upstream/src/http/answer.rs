@@ -13,7 +13,7 @@ use super::message::Refusal;
 use super::streamable::{Closed, Streamable};
 use super::{RESPONSE_HEAD_TIMEOUT, headers, message};
 use crate::Lost;
-use crate::channel::Outgoing;
+use crate::messages::channel::Outgoing;
 
 /// Most bytes of an event that comes after the answer.
 const REST_BYTES: usize = 64 << 10;

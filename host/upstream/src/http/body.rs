@@ -8,7 +8,7 @@ use reqwest::header::CONTENT_TYPE;
 use tokio::task::coop::consume_budget;
 
 use crate::Lost;
-use crate::read_room::{NoRoom, ReadRoom};
+use crate::messages::read_room::{NoRoom, ReadRoom};
 
 /// Most bytes of an error's body that are read.
 const ERROR: usize = 64 * 1024;

@@ -19,7 +19,7 @@ use super::headers;
 use super::message::{Messages, excerpt};
 use super::reading_threads::on_reading_thread;
 use crate::Lost;
-use crate::read_room::ReadRoom;
+use crate::messages::read_room::ReadRoom;
 use crate::server_secrets::ServerSecrets;
 
 /// Most redirects that a request follows.

@@ -12,7 +12,7 @@ use reqwest::Response;
 use tokio::task::coop::consume_budget;
 
 use super::message::{self, Messages};
-use crate::read_room::{NoRoom, ReadPlace, ReadRoom};
+use crate::messages::read_room::{NoRoom, ReadPlace, ReadRoom};
 
 /// Most bytes of an event's type that are kept. No longer type has a meaning here.
 const MAX_KIND_BYTES: usize = 64;

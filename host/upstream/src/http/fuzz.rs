@@ -7,7 +7,7 @@ use dormouse_jsonrpc::is_json;
 use super::events::{Cut, Event, Parser};
 use super::message;
 use crate::Refusal;
-use crate::read_room::ReadRoom;
+use crate::messages::read_room::ReadRoom;
 
 /// The largest event that is taken, in bytes.
 const LIMIT: usize = 512;

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use crate::channel::Outgoing;
+use crate::messages::channel::Outgoing;
 
 /// Header for the session that a server has opened (until 2025-11-25).
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");

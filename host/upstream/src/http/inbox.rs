@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::Lost;
-use crate::channel::{QueueRoom, ReceivedMessage};
+use crate::messages::channel::{QueueRoom, ReceivedMessage};
 
 /// Queue of messages for the peer of one connection.
 pub(super) struct Inbox {

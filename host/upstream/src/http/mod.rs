@@ -40,8 +40,8 @@ use sse::Sse;
 use streamable::{Failure, Streamable};
 
 use super::Lost;
-use super::channel::{Channel, MessageSender, Outgoing, ReceivedMessage};
-use crate::read_room::ReadRoom;
+use crate::messages::channel::{Channel, MessageSender, Outgoing, ReceivedMessage};
+use crate::messages::read_room::ReadRoom;
 
 /// Time that a server may take to begin an answer that needs no work. Some are started only then,
 /// far away. The tests do not wait that long for one that hangs.

@@ -12,7 +12,7 @@ use super::endpoint::Ask;
 use super::events::Events;
 use super::{Endpoint, Inbox, RESPONSE_HEAD_TIMEOUT, headers, message, unexpected};
 use crate::Lost;
-use crate::channel::{Outgoing, ReceivedMessage};
+use crate::messages::channel::{Outgoing, ReceivedMessage};
 
 /// A connection over the old transport. It lasts as long as its stream.
 pub(super) struct Sse {

@@ -18,8 +18,8 @@ use super::events::Events;
 use super::message::{self, Refusal};
 use super::{Endpoint, Inbox, RESPONSE_HEAD_TIMEOUT, headers, unexpected};
 use crate::Lost;
-use crate::channel::{Outgoing, ReceivedMessage};
-use crate::large::without_blocking;
+use crate::messages::channel::{Outgoing, ReceivedMessage};
+use crate::messages::large::without_blocking;
 
 /// Time that the end of a session may take.
 const CLOSE_TIME: Duration = Duration::from_secs(5);

@@ -1,0 +1,33 @@
+//! Failures of requests to an upstream.
+
+use crate::messages::channel::Lost;
+use crate::messages::message::Refusal;
+
+/// Reason for which a request has no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The upstream answered with an error.
+    #[error("{}", .0.message)]
+    Refused(Refusal),
+    /// The request was not let through: by the upstream policy, for want of a login, or because the
+    /// connection does not offer the tool.
+    #[error("{0}")]
+    Barred(String),
+    /// The request did not get there, or no answer came back.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+}
+
+impl Failure {
+    /// Converts it into the error of a connection that is being made.
+    pub(crate) fn into_lost(self) -> Lost {
+        match self {
+            Self::Lost(lost) => lost,
+            Self::Barred(why) => Lost::Broken(why),
+            Self::Refused(refusal) => Lost::Broken(format!(
+                "it refuses: {} (code {})",
+                refusal.message, refusal.code
+            )),
+        }
+    }
+}

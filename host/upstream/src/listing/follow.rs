@@ -1,0 +1,125 @@
+//! Following the changes that an upstream announces, for as long as it is connected.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::listen::listen;
+use super::lists;
+use super::subscriptions::Follower;
+use crate::UpstreamPolicy;
+use crate::messages::message;
+use crate::messages::peer::Peer;
+use crate::opening::handshake::ServerIntroduction;
+
+/// Time for which changes of lists are gathered before they are fetched, first and longest: it
+/// doubles with each change that comes within `CALM` after the last fetch.
+const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const CALM: Duration = Duration::from_secs(10);
+
+/// Most connections of one server that fetch their lists again at once: each keeps all that it has
+/// fetched until that has been compared with what is known.
+pub(crate) const MAX_FETCHING: usize = 2;
+
+/// Turns of the connections of one server at fetching their lists again.
+#[derive(Clone)]
+pub(crate) struct FetchTurns {
+    pub(crate) places: Arc<Semaphore>,
+    /// Longest time of one turn.
+    pub(crate) patience: Duration,
+}
+
+/// Follows the changes until the connection has ended.
+pub(crate) async fn follow(
+    peer: Arc<Peer>,
+    hello: ServerIntroduction,
+    gate: Arc<dyn UpstreamPolicy>,
+    (follower, turns): (Follower, FetchTurns),
+) {
+    let asking = async {
+        if peer.is_modern() {
+            listen(&peer, &hello, follower).await;
+        } else {
+            subscribe(&peer, &hello, follower).await;
+        }
+    };
+    tokio::select! {
+        () = peer.over.cancelled() => {}
+        ((), ()) = futures::future::join(asking, fetch(&peer, &hello, gate.as_ref(), &turns)) => {}
+    }
+    gate.closed(peer.connection);
+}
+
+/// Fetches lists again when they are said to have changed.
+async fn fetch(
+    peer: &Arc<Peer>,
+    hello: &ServerIntroduction,
+    gate: &dyn UpstreamPolicy,
+    turns: &FetchTurns,
+) {
+    let mut pause = GATHER.0;
+    let mut fetched = None::<Instant>;
+    loop {
+        peer.list_changes.next().await;
+        pause = match fetched {
+            Some(at) if at.elapsed() < CALM => (pause * 2).min(GATHER.1),
+            _ => GATHER.0,
+        };
+        tokio::time::sleep(pause).await;
+        let turn = turns.places.acquire().await;
+        fetched = Some(Instant::now());
+        let told = peer.list_changes.told();
+        match tokio::time::timeout(turns.patience, lists::all(peer, hello)).await {
+            Ok(Ok(offered)) => gate.opened(offered),
+            // Whoever has a call there is told, if anybody has.
+            Ok(Err(_)) if peer.ended().is_some() => return,
+            Ok(Err(failure)) => peer.warn(&format!(
+                "says that its lists have changed, and does not tell how: {failure}"
+            )),
+            Err(_) => peer.warn(&format!(
+                "says that its lists have changed, and does not tell how within {} s\n\
+                 hint: `start_timeout` in its table says how long that may take",
+                turns.patience.as_secs_f64()
+            )),
+        }
+        drop(turn);
+        peer.list_changes.fetched(told);
+    }
+}
+
+pub(crate) fn declares(hello: &ServerIntroduction, list: &str, what: &str) -> bool {
+    let declared = hello.capabilities.get(list);
+    declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
+}
+
+/// Subscribes to resources, one by one: before 2026-07-28, lists are announced anyway.
+async fn subscribe(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
+    if !declares(hello, "resources", "subscribe") {
+        return;
+    }
+    let mut told: BTreeSet<Arc<str>> = BTreeSet::new();
+    loop {
+        let now = follower.wanted();
+        let new = now
+            .uris
+            .difference(&told)
+            .map(|uri| ("resources/subscribe", uri.as_ref()));
+        let old = told
+            .difference(&now.uris)
+            .map(|uri| ("resources/unsubscribe", uri.as_ref()));
+        for (method, uri) in new.chain(old) {
+            let params = message::params([("uri", json!(uri))]);
+            if let Err(failure) = peer.request(method, &params, None).await {
+                tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
+            }
+        }
+        follower.told(&now);
+        told = now.uris;
+        if follower.changes.changed().await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What an upstream lists, and its changes.
+
+pub(crate) mod follow;
+pub(crate) mod list_changes;
+pub(crate) mod listen;
+pub(crate) mod lists;
+pub(crate) mod offered;
+pub(crate) mod subscriptions;

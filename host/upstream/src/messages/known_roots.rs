@@ -1,0 +1,216 @@
+//! The roots that clients have named over one connection, so that an upstream that asks for them
+//! again and again does not have its client asked each time.
+
+use std::sync::{Arc, Weak};
+
+use dormouse_protocol::{Answer, Listener, SessionId};
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared, WeakShared};
+use parking_lot::Mutex;
+
+/// An answer, or the code and message of an error.
+type Outcome = Result<Answer, (i64, String)>;
+
+/// Open question for roots, which all waiting callers share.
+type Asking = Shared<BoxFuture<'static, Outcome>>;
+
+/// Owner of roots, which decides how long they are known.
+#[derive(Clone)]
+pub(crate) enum RootsOwner {
+    /// A session whose client tells when its roots change.
+    Session(SessionId),
+    /// A call of a client that does not tell.
+    Call(Weak<dyn Listener>),
+}
+
+impl RootsOwner {
+    /// Returns the owner for a call.
+    pub(crate) fn call(listener: &Arc<dyn Listener>) -> Self {
+        Self::Call(Arc::downgrade(listener))
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Session(one), Self::Session(other)) => one == other,
+            (Self::Call(one), Self::Call(other)) => std::ptr::addr_eq(one.as_ptr(), other.as_ptr()),
+            _ => false,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Call(listener) if listener.strong_count() == 0)
+    }
+}
+
+enum Stage {
+    Asking(WeakShared<BoxFuture<'static, Outcome>>),
+    Known(Answer),
+}
+
+/// Known roots of the clients that use a connection.
+#[derive(Default)]
+pub(crate) struct KnownRoots(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// Number of changes of roots. Answers to questions from before the last one are not kept.
+    changes: u64,
+    known: Vec<(RootsOwner, Stage)>,
+}
+
+impl KnownRoots {
+    /// Returns the answer to a question for roots: the known one, that of a question which is open
+    /// already, or that of `asking`. An error is told to all who wait, and not kept.
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        owner: RootsOwner,
+        asking: impl Future<Output = Outcome> + Send + 'static,
+    ) -> Outcome {
+        let asking = {
+            let mut inner = self.0.lock();
+            inner.known.retain(|(other, _)| !other.is_over());
+            let mut known = inner.known.iter();
+            let open = match known.find(|(other, _)| other.is(&owner)) {
+                Some((_, Stage::Known(answer))) => return Ok(answer.clone()),
+                Some((_, Stage::Asking(open))) => open.upgrade(),
+                None => None,
+            };
+            match open {
+                Some(open) => open,
+                None => self.begin(&mut inner, owner, asking),
+            }
+        };
+        asking.await
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        inner: &mut Inner,
+        owner: RootsOwner,
+        asking: impl Future<Output = Outcome> + Send + 'static,
+    ) -> Asking {
+        let (roots, of, changes) = (Arc::clone(self), owner.clone(), inner.changes);
+        let asking = async move {
+            let outcome = asking.await;
+            if let Ok(answer) = &outcome {
+                roots.learn(of, answer, changes);
+            }
+            outcome
+        };
+        let asking = asking.boxed().shared();
+        if let Some(open) = asking.downgrade() {
+            inner.put(owner, Stage::Asking(open));
+        }
+        asking
+    }
+
+    fn learn(&self, owner: RootsOwner, answer: &Answer, changes: u64) {
+        let mut inner = self.0.lock();
+        if inner.changes == changes && !owner.is_over() {
+            inner.put(owner, Stage::Known(answer.clone()));
+        }
+    }
+
+    /// Forgets all roots: some of them are others now.
+    pub(crate) fn changed(&self) {
+        let mut inner = self.0.lock();
+        inner.changes += 1;
+        inner.known.clear();
+    }
+
+    /// Forgets the roots of a session that has ended.
+    pub(crate) fn end_session(&self, session: SessionId) {
+        let ended = RootsOwner::Session(session);
+        self.0.lock().known.retain(|(owner, _)| !owner.is(&ended));
+    }
+}
+
+impl Inner {
+    fn put(&mut self, owner: RootsOwner, stage: Stage) {
+        self.known.retain(|(other, _)| !other.is(&owner));
+        self.known.push((owner, stage));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::tests::Ear;
+
+    struct Asked {
+        roots: Arc<KnownRoots>,
+        count: Arc<AtomicU32>,
+    }
+
+    impl Asked {
+        fn new() -> Self {
+            Self {
+                roots: Arc::default(),
+                count: Arc::default(),
+            }
+        }
+
+        async fn ask(&self, owner: &RootsOwner, fails: bool) -> Outcome {
+            let count = Arc::clone(&self.count);
+            let asking = async move {
+                let count = count.fetch_add(1, Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                match fails {
+                    true => Err((-32603, "no".to_owned())),
+                    false => Ok(json!({ "roots": [], "count": count }).into()),
+                }
+            };
+            self.roots.ask(owner.clone(), asking).await
+        }
+
+        fn count(&self) -> u32 {
+            self.count.load(Ordering::Relaxed)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_is_asked_once_until_its_roots_change() {
+        let asked = Asked::new();
+        let [one, other] = [1, 2].map(|id| RootsOwner::Session(SessionId(id)));
+        let (first, second) = tokio::join!(asked.ask(&one, false), asked.ask(&one, false));
+        assert_eq!(first, second);
+        assert_eq!(asked.ask(&one, false).await, first);
+        assert_eq!(asked.count(), 1);
+        // Another session may have other roots.
+        assert_ne!(asked.ask(&other, false).await, first);
+        asked.roots.changed();
+        assert_ne!(asked.ask(&one, false).await, first);
+        assert_eq!(asked.count(), 3);
+        // What was asked before the change is no answer to what is asked after it.
+        asked.roots.changed();
+        let before = asked.ask(&one, false);
+        let changes = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            asked.roots.changed();
+        };
+        let _ = tokio::join!(before, changes);
+        asked.ask(&one, false).await.unwrap();
+        assert_eq!(asked.count(), 5);
+    }
+
+    #[tokio::test]
+    async fn errors_are_not_kept_and_roots_of_a_call_end_with_it() {
+        let asked = Asked::new();
+        let listener: Arc<dyn Listener> = Ear::able(&[]);
+        let owner = RootsOwner::call(&listener);
+        assert!(asked.ask(&owner, true).await.is_err());
+        assert!(asked.ask(&owner, false).await.is_ok());
+        assert!(asked.ask(&owner, true).await.is_ok());
+        assert_eq!(asked.count(), 2);
+        drop(listener);
+        let listener: Arc<dyn Listener> = Ear::able(&[]);
+        let next = RootsOwner::call(&listener);
+        assert!(asked.ask(&next, true).await.is_err());
+        assert_eq!(asked.roots.0.lock().known.len(), 1);
+    }
+}

@@ -1,0 +1,44 @@
+//! Asking an upstream what it offers, and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
+use dormouse_protocol::QuestionLimit;
+
+use super::introduction::Introduction;
+use crate::connections::connection::Opening;
+use crate::messages::channel::Lost;
+use crate::{Connector, Offered, Reactions};
+
+/// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` limits that,
+/// `known` are its reactions to first requests before.
+///
+/// # Errors
+/// The upstream cannot be asked.
+pub async fn discover(
+    hub: &Arc<Connector>,
+    server: &str,
+    launch: &Launch,
+    limits: UpstreamLimits,
+    (start_timeout, known): (Duration, Reactions),
+) -> Result<Offered, Lost> {
+    let opening = Opening {
+        hub,
+        server,
+        launch,
+        patience: start_timeout,
+        callers: Arc::default(),
+        // Nobody is there to be asked.
+        questions: QuestionLimit::new(0),
+        gate: None,
+        introduction: Introduction::of_nobody(),
+        known,
+        limits,
+        permit: None,
+    };
+    let (connection, offered) = opening.open().await?;
+    connection.close().await;
+    Ok(offered)
+}

@@ -1,0 +1,8 @@
+//! Upstreams that are child processes: their streams, their end, and what they leave behind.
+
+pub(crate) mod child;
+#[cfg(unix)]
+pub(crate) mod descendants;
+pub(crate) mod input;
+pub(crate) mod process;
+pub(crate) mod stderr_tail;
