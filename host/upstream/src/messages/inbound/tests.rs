@@ -1,0 +1,131 @@
+
+use dormouse_launch::{Launch, Stdio};
+use dormouse_protocol::MAX_QUESTION_BYTES;
+
+use super::*;
+
+const FORM: &str = "elicitation/create";
+const SAMPLE: &str = "sampling/createMessage";
+
+fn read(method: &str, params: &str) -> Result<Question, (i64, String)> {
+    let launch = Launch::Stdio(Stdio::default());
+    let secrets = ServerSecrets::new("x", &launch);
+    secrets.learn(["a-token-of-a-login"]);
+    question(("x", &secrets), "1", method, Some(params))
+}
+
+fn asked(method: &str, params: &Value) -> Result<Question, String> {
+    let asked = read(method, &params.to_string());
+    asked.map_err(|(code, why)| {
+        assert_eq!(code, INVALID_PARAMS);
+        why
+    })
+}
+
+#[test]
+fn a_mode_that_there_is_not_is_refused() {
+    for mode in [json!("URL"), json!(null), json!(["url"]), json!("page")] {
+        let params = json!({ "mode": mode, "message": "m", "url": "javascript:x" });
+        let why = asked(FORM, &params).unwrap_err();
+        assert!(why.contains("`form` or `url`"), "{why}");
+    }
+    for mode in [json!({}), json!({ "mode": "form" })] {
+        assert!(asked(FORM, &mode).is_ok());
+    }
+}
+
+#[test]
+fn readers_that_ignore_case_find_nothing_else() {
+    let params = json!({
+        "mode": "url", "url": "https://x", "URL": "javascript:x", "meſſage": "m", "Mode": "form",
+        "message": "m", "IncludeContext": "allServers", "later": 1,
+    });
+    let question = asked(FORM, &params).unwrap();
+    let sent: Value = serde_json::from_str(&question.to_text()).unwrap();
+    let expected = json!({
+        "mode": "url", "url": "https://x", "message": "[server `x`] m", "later": 1,
+    });
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn nobody_is_asked_with_a_token_of_a_login() {
+    let params = json!({ "message": "m a-token-of-a-login", "x": ["Bearer a-token-of-a-login"] });
+    let asked = asked(FORM, &params).unwrap().to_text();
+    assert!(asked.contains("Bearer …"), "{asked}");
+    assert!(!asked.contains("a-token-of"), "{asked}");
+}
+
+#[test]
+fn a_question_has_a_size_and_holds_only_what_is_shown() {
+    // Of values, fewer bytes are too many.
+    let many = "{},".repeat(MAX_QUESTION_BYTES / 200) + "{}";
+    let with = |name: &str, items: &str| format!(r#"{{"message":"m","{name}":[{items}]}}"#);
+    let fits = with("x", &many);
+    let fits = read(FORM, &fits).unwrap();
+    assert_eq!(
+        fits.params,
+        json!({ "message": "[server `x`] m" })
+            .as_object()
+            .unwrap()
+            .clone()
+    );
+    assert!(fits.to_text().contains("{},{}"));
+    let long = format!("{many},{many},{many}");
+    for (method, name) in [(FORM, "x"), (FORM, "requestedSchema"), (SAMPLE, "messages")] {
+        let (code, why) = read(method, &with(name, &long)).unwrap_err();
+        assert_eq!(code, INVALID_PARAMS);
+        assert!(why.contains("1048576 are allowed"), "{why}");
+    }
+    let text = "\\\"x".repeat(MAX_QUESTION_BYTES);
+    assert!(asked(FORM, &json!({ "message": text })).is_err());
+    // An image is a long text.
+    let image = json!({ "messages": [{ "content": { "type": "image", "data": text } }] });
+    assert!(asked(SAMPLE, &image).is_ok());
+}
+
+#[test]
+fn a_question_is_read_in_linear_time() {
+    let members = |size: usize, name: &dyn Fn(usize) -> String, value: &str| {
+        let members = (0..size).map(|number| format!("{:?}:{value}", name(number)));
+        let members: Vec<_> = members.collect();
+        format!("{{{}}}", members.join(","))
+    };
+    // All ways to write the name of a parameter.
+    let spelled = |number: usize| -> String {
+        let letters = "includeContext".char_indices();
+        let letters = letters.map(|(at, letter)| match number >> at & 1 {
+            1 => letter.to_ascii_uppercase(),
+            _ => letter.to_ascii_lowercase(),
+        });
+        letters.collect()
+    };
+    let numbered = |number: usize| format!("m{number}");
+    type Params<'p> = &'p dyn Fn(usize) -> String;
+    let kinds: [(&str, &str, Params<'_>); 5] = [
+        ("parameters", FORM, &|size| members(size, &numbered, "1")),
+        ("parameters of one name", FORM, &|size| {
+            members(size, &|_| "MESSAGE".to_owned(), "1")
+        }),
+        ("parameters of similar names", FORM, &|size| {
+            members(size, &spelled, "1")
+        }),
+        ("fields of a form", FORM, &|size| {
+            let fields = members(size, &numbered, r#"{"type":"string"}"#);
+            format!(r#"{{"message":"m","requestedSchema":{{"properties":{fields}}}}}"#)
+        }),
+        ("messages of a sampling", SAMPLE, &|size| {
+            let message = r#"{"role":"user","content":{"type":"text","text":"m"}}"#;
+            let messages = vec![message; size].join(",");
+            format!(r#"{{"messages":[{messages}]}}"#)
+        }),
+    ];
+    let secrets = ServerSecrets::new("x", &Launch::Stdio(Stdio::default()));
+    secrets.learn(["a-token-of-a-login"]);
+    for (what, method, params) in kinds {
+        dormouse_tests::growth::is_linear(what, 120, params, |params: &String| {
+            let question = question(("x", &secrets), "1", method, Some(params));
+            std::hint::black_box(question.unwrap().to_text());
+        });
+    }
+}
