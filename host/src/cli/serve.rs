@@ -89,12 +89,12 @@ async fn serve_stdio(
     max_bodies: usize,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let streams = mcp::streams();
+    let (input, output) = mcp::streams();
     let (roster, socket) = opened(places, &stop)?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     let ready = CancellationToken::new();
     let settling = tokio::spawn(settle(roster.clone(), ready.clone()));
-    let outcome = mcp::serve(roster.clone(), streams, max_bodies, stop, ready).await;
+    let outcome = mcp::serve(roster.clone(), input, output, max_bodies, stop, ready).await;
     settling.abort();
     drop(reachable);
     finish(&roster).await;

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use dormouse_protocol::{Answer, ClientKey, Era, SessionId};
 use futures::FutureExt as _;
 use rmcp::model::{
-    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
-    LoggingLevel, ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerConfig,
+    ErrorCode, InitializeRequestParams, LoggingLevel, RequestId, RequestMetaObject,
     SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use serde::de::DeserializeOwned;
@@ -26,17 +25,15 @@ use super::client::level;
 use super::client::level::{Level, WantedLogs};
 use super::client::session_client::Client;
 use super::common::Common;
-use super::lifecycle::{DISCOVER, negotiated};
+use super::lifecycle::DISCOVER;
 use super::messages::client_request::ClientRequest;
 use super::messages::error_object::ErrorObject;
 use super::messages::request_context::RequestContext;
-use super::methods::commands;
-use super::methods::instructions;
 use super::methods::listen;
 use super::methods::pages::ReadPages;
-use super::methods::resources::{Subscriptions, with_uri};
+use super::methods::resources::Subscriptions;
 use super::methods::tools::ListedTools;
-use crate::roster::{Offer, Refusal};
+use crate::roster::Refusal;
 
 /// View that one agent has of the host.
 pub(super) struct Host {
@@ -51,7 +48,7 @@ pub(super) struct Host {
     pub(super) ending: CancellationToken,
     /// Least severe level that a legacy client wants to hear.
     level: Arc<Level>,
-    subscriptions: Arc<Subscriptions>,
+    pub(super) subscriptions: Arc<Subscriptions>,
     /// Tools that the agent has been shown.
     pub(super) listed: ListedTools,
     /// Servers of which the agent has read pages.
@@ -66,7 +63,8 @@ impl Host {
     pub(super) fn new(
         common: Arc<Common>,
         session: Option<SessionId>,
-        (closed, ending): (CancellationToken, CancellationToken),
+        closed: CancellationToken,
+        ending: CancellationToken,
     ) -> Self {
         Self {
             common,
@@ -109,11 +107,6 @@ impl Host {
             Era::Handshake => Ok(self.level.wanted()),
         }
     }
-}
-
-/// Returns the description that this server gives of itself.
-pub(super) fn ourselves() -> Implementation {
-    Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse")
 }
 
 /// Returns the error of a request that is not understood: its parameters, if the era has
@@ -183,31 +176,6 @@ impl Host {
             method => Err(misunderstood(method, context.era())),
         }
     }
-
-    /// Returns the capabilities that some server has.
-    fn capabilities(&self) -> ServerCapabilities {
-        let snapshot = self.common.roster.snapshot();
-        let mut capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .build();
-        // Any plugin may log; without one there is nobody who could.
-        if !snapshot.servers().is_empty() {
-            capabilities.logging = Some(serde_json::Map::new());
-        }
-        // Dormouse's own commands are prompts whose argument is completed, and its
-        // status is a resource (see `commands`).
-        let prompts = capabilities.prompts.get_or_insert_default();
-        prompts.list_changed = Some(true);
-        let told = |offer: &Arc<Offer>| offer.declared().is_some_and(|item| item.subscribe);
-        let all = snapshot.resources().iter();
-        let subscribe = all.chain(snapshot.templates().iter()).any(told);
-        let resources = capabilities.resources.get_or_insert_default();
-        resources.list_changed = Some(true);
-        resources.subscribe = subscribe.then_some(true);
-        capabilities.completions = Some(serde_json::Map::new());
-        capabilities
-    }
 }
 
 impl Host {
@@ -272,60 +240,12 @@ impl Host {
         )
     }
 
-    /// Returns the description of this server: its capabilities and instructions.
-    pub(super) fn info(&self) -> ServerConfig {
-        ServerConfig::new(self.capabilities())
-            .with_server_info(ourselves())
-            .with_instructions(instructions::OWN)
-    }
-
-    /// Answers a handshake.
-    pub(super) fn initialize(&self, asked: &InitializeRequestParams) -> InitializeResult {
-        let mut result = self.info();
-        result.protocol_version = negotiated(&asked.protocol_version);
-        let snapshot = self.common.roster.snapshot();
-        let said = instructions::for_client(&snapshot, &asked.client_info.name);
-        result.instructions = Some(said);
-        result
-    }
-
-    /// Tells a client without a handshake what this server is.
-    pub(super) fn discover(&self, meta: &RequestMetaObject) -> Result<DiscoverResult, ErrorObject> {
-        level::wanted(meta)?;
-        let versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
-        let client = meta.get("io.modelcontextprotocol/clientInfo");
-        let client = client.and_then(|client| client.get("name")?.as_str());
-        let snapshot = self.common.roster.snapshot();
-        let said = instructions::for_client(&snapshot, client.unwrap_or_default());
-        let info = self.info().with_instructions(said);
-        Ok(DiscoverResult::from_server_info(versions, info))
-    }
-
     pub(super) async fn set_level(&self, level: LoggingLevel) {
         self.level.set(level::of(level));
         // Before the answer: what comes next is logged at that level.
         if let Some(session) = self.session {
             self.common.roster.level_changed(session).await;
         }
-    }
-
-    pub(super) async fn subscribe(&self, uri: String) -> Result<(), ErrorObject> {
-        let roster = &self.common.roster;
-        if commands::is_status(&uri) || instructions::is_one(&uri) {
-            let why = format!(
-                "of changes of `{uri}` nobody is told\nhint: read it again to see how it is"
-            );
-            return Err(ErrorObject::invalid_params(why));
-        }
-        if let Err(unresolved) = roster.resource(&uri) {
-            return Err(with_uri(unresolved.refusal(&uri), &uri));
-        }
-        self.subscriptions.add(uri, roster)?.await;
-        Ok(())
-    }
-
-    pub(super) fn unsubscribe(&self, uri: &str) {
-        self.subscriptions.remove(uri);
     }
 
     /// Sends a client that has shaken hands every change of a list, unasked, and other notifications

@@ -1,7 +1,10 @@
 //! Agents that speak raw lines of JSON to a host with real components.
 
 mod against_rmcp;
+mod agent;
 mod batch;
+mod cancelling;
+mod ending;
 mod eras;
 
 use std::sync::Arc;
@@ -15,138 +18,10 @@ use tokio::io::{ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use agent::Agent;
+
 use crate::roster::Roster;
 use crate::roster::tests::{ADD, Home, SPIN, SUBTRACT, TRAP, component, until};
-
-struct Agent {
-    input: WriteHalf<DuplexStream>,
-    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    host: JoinHandle<anyhow::Result<()>>,
-    stop: CancellationToken,
-    next: u64,
-    /// Notifications that came while an answer was waited for.
-    heard: Vec<Value>,
-}
-
-impl Agent {
-    fn of(roster: &Arc<Roster>) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let (stop, ready) = (CancellationToken::new(), CancellationToken::new());
-        let settling = (roster.clone(), ready.clone());
-        tokio::spawn(async move {
-            settling.1.cancelled().await;
-            settling.0.settle();
-        });
-        let host = tokio::spawn(super::serve(
-            roster.clone(),
-            tokio::io::split(theirs),
-            256 << 20,
-            stop.clone(),
-            ready,
-        ));
-        let (output, input) = tokio::io::split(ours);
-        Self {
-            input,
-            output: BufReader::new(output).lines(),
-            host,
-            stop,
-            next: 1,
-            heard: Vec::new(),
-        }
-    }
-
-    /// An agent that has shaken hands.
-    async fn legacy(roster: &Arc<Roster>) -> Self {
-        let mut agent = Self::of(roster);
-        let answer = agent
-            .ask(
-                "initialize",
-                json!({
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {},
-                    "clientInfo": {"name": "test", "version": "1"},
-                }),
-            )
-            .await;
-        let result = &answer["result"];
-        assert_eq!(result["protocolVersion"], "2025-06-18");
-        assert_eq!(result["serverInfo"]["name"], "dormouse");
-        assert_eq!(
-            result["capabilities"],
-            json!({
-                "completions": {}, "logging": {}, "prompts": {"listChanged": true},
-                "resources": {"listChanged": true}, "tools": {"listChanged": true},
-            })
-        );
-        agent
-            .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .await;
-        agent
-    }
-
-    async fn send(&mut self, message: Value) {
-        self.line(&message.to_string()).await;
-    }
-
-    async fn line(&mut self, line: &str) {
-        self.input.write_all(line.as_bytes()).await.unwrap();
-        self.input.write_all(b"\n").await.unwrap();
-    }
-
-    async fn text(&mut self) -> String {
-        let line = self.output.next_line();
-        let line = tokio::time::timeout(Duration::from_secs(10), line).await;
-        line.expect("the host says nothing").unwrap().unwrap()
-    }
-
-    async fn hear(&mut self) -> Value {
-        serde_json::from_str(&self.text().await).unwrap()
-    }
-
-    async fn begin(&mut self, method: &str, params: Value) -> u64 {
-        let id = self.next;
-        self.next += 1;
-        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .await;
-        id
-    }
-
-    async fn answer(&mut self, id: u64) -> Value {
-        loop {
-            let message = self.hear().await;
-            if message["id"] == id {
-                return message;
-            }
-            assert!(message.get("id").is_none(), "{message}");
-            self.heard.push(message);
-        }
-    }
-
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.begin(method, params).await;
-        self.answer(id).await
-    }
-
-    /// The next notification of a method.
-    async fn notified(&mut self, method: &str) -> Value {
-        loop {
-            if let Some(at) = self.heard.iter().position(|m| m["method"] == method) {
-                return self.heard.remove(at);
-            }
-            let message = self.hear().await;
-            self.heard.push(message);
-        }
-    }
-
-    async fn names(&mut self) -> Vec<String> {
-        let answer = self.ask("tools/list", json!({})).await;
-        let tools = answer["result"]["tools"].as_array().unwrap().clone();
-        tools
-            .iter()
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
-    }
-}
 
 /// Adds the `_meta` that a request of the stateless era carries to its parameters.
 fn stateless(mut params: Value) -> Value {
@@ -308,66 +183,6 @@ async fn a_replaced_plugin_is_told_of_only_if_the_list_differs() {
     assert!(agent.heard.is_empty(), "{:?}", agent.heard);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_call_ends_while_others_go_on() {
-    let home = home(&[ADD, SPIN]);
-    let roster = home.open();
-    let mut agent = Agent::legacy(&roster).await;
-    let running = || roster.status().servers[0].running;
-    let sum = json!({"name": SUM, "arguments": {"a": 5, "b": 3}});
-    let spins = [
-        agent
-            .begin("tools/call", json!({"name": "math__spin"}))
-            .await,
-        agent
-            .begin("tools/call", json!({"name": "math__spin"}))
-            .await,
-    ];
-    until("both run", || running() == 2).await;
-    let answer = agent.ask("tools/call", sum.clone()).await;
-    assert_eq!(answer["result"]["structuredContent"]["result"], 8);
-    let cancelled = Instant::now();
-    for id in spins {
-        agent
-            .send(
-                json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
-                         "params": {"requestId": id, "reason": "enough"}}),
-            )
-            .await;
-    }
-    until("both have ended", || running() == 0).await;
-    assert!(cancelled.elapsed() < Duration::from_secs(1));
-    // Nobody is answered who has given up, and everybody else is.
-    let answer = agent.ask("tools/call", sum).await;
-    assert_eq!(answer["result"]["structuredContent"]["result"], 8);
-}
-
-/// Some clients use an id again, although MCP does not allow it.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_answer_of_a_cancelled_request_is_not_that_of_another() {
-    let home = home(&[ADD, SPIN]);
-    let roster = home.open();
-    let mut agent = Agent::legacy(&roster).await;
-    let running = || roster.status().servers[0].running;
-    for _ in 0..10 {
-        let spin = json!({"name": "math__spin"});
-        let id = agent.begin("tools/call", spin).await;
-        until("it runs", || running() == 1).await;
-        let params = json!({"requestId": id});
-        agent
-            .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
-            .await;
-        agent
-            .send(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))
-            .await;
-        let answer = agent.answer(id).await;
-        assert_eq!(answer["result"], json!({}), "{answer}");
-        until("it has ended", || running() == 0).await;
-        // And nothing comes under that id later.
-        agent.ask("ping", json!({})).await;
-    }
-}
-
 /// Says how far it is, logs at level `info`, and says how far it is again.
 const TALK: &str = r#"(component
     (import "dormouse:plugin/call@0.1.0" (instance $call
@@ -448,65 +263,6 @@ async fn what_a_tool_says_reaches_who_wants_to_hear_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_the_input_ends_the_host_at_once() {
-    let home = home(&[ADD, SPIN]);
-    let roster = home.open();
-    let mut agent = Agent::legacy(&roster).await;
-    agent
-        .begin("tools/call", json!({"name": "math__spin"}))
-        .await;
-    until("it runs", || roster.status().servers[0].running == 1).await;
-    assert_eq!(roster.status().sessions, 1);
-    // What has been asked is still answered.
-    let sum = json!({"name": SUM, "arguments": {"a": 5, "b": 3}});
-    let id = agent.begin("tools/call", sum).await;
-    agent.input.shutdown().await.unwrap();
-    let closed = Instant::now();
-    let answer = agent.answer(id).await;
-    assert_eq!(answer["result"]["structuredContent"]["result"], 8);
-    agent.host.await.unwrap().unwrap();
-    assert!(
-        closed.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        closed.elapsed()
-    );
-    assert_eq!(roster.status().sessions, 0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_reads_nothing_is_not_waited_for() {
-    let home = home(&[ADD]);
-    for closes in [true, false] {
-        let mut agent = Agent::of(&home.open());
-        // More answers than the pipe holds.
-        for _ in 0..400 {
-            agent.begin("tools/list", stateless(json!({}))).await;
-        }
-        match closes {
-            true => agent.input.shutdown().await.unwrap(),
-            false => agent.stop.cancel(),
-        }
-        let ended = tokio::time::timeout(Duration::from_secs(20), agent.host);
-        ended.await.expect("it goes on").unwrap().unwrap();
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_signal_ends_the_host_with_its_calls() {
-    let home = home(&[SPIN]);
-    let roster = home.open();
-    let mut agent = Agent::legacy(&roster).await;
-    agent
-        .begin("tools/call", json!({"name": "math__spin"}))
-        .await;
-    until("it runs", || roster.status().servers[0].running == 1).await;
-    let stopped = Instant::now();
-    agent.stop.cancel();
-    agent.host.await.unwrap().unwrap();
-    assert!(stopped.elapsed() < Duration::from_secs(1));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn nonsense_is_refused_and_the_next_line_is_heard() {
     let home = home(&[ADD]);
     let mut agent = Agent::of(&home.open());
@@ -561,12 +317,4 @@ async fn tools_are_listed_byte_for_byte_on_one_line() {
         assert!(text.contains(expected), "{text}");
         roster.save();
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_leaves_without_a_word_is_no_error() {
-    let home = home(&[ADD]);
-    let agent = Agent::of(&home.open());
-    drop((agent.input, agent.output));
-    agent.host.await.unwrap().unwrap();
 }

@@ -85,7 +85,8 @@ impl NamedParams {
     pub(in crate::mcp) fn take(
         params: Option<Value>,
         original: &Original,
-        (method, what): (&str, &str),
+        method: &str,
+        what: &str,
     ) -> Result<Self, ErrorObject> {
         let refuse = |message: String| Err(ErrorObject::invalid_params(message));
         let Some(Value::Object(mut params)) = params else {
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn arguments_are_an_object_or_none() {
-        let take = |params| NamedParams::take(params, &Original::default(), ("tools/call", "tool"));
+        let take = |params| NamedParams::take(params, &Original::default(), "tools/call", "tool");
         let named = take(Some(json!({"name": "t"}))).unwrap();
         assert_eq!(
             (named.name.as_str(), named.arguments.values.len()),

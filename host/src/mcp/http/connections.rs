@@ -174,7 +174,7 @@ impl Connections {
         let all = self.clone();
         self.0.tasks.spawn(async move {
             tokio::select! {
-                () = serve(stream, (endpoint, connection), head, closing) => {}
+                () = serve(stream, endpoint, connection, head, closing) => {}
                 () = seat.close.cancelled() => tracing::debug!("an idle connection has made room"),
             }
             all.0.open.lock().seats.remove(&number);
@@ -245,7 +245,8 @@ impl Drop for RequestInProgress {
 
 async fn serve(
     stream: TcpStream,
-    (endpoint, connection): (Arc<Endpoint>, Connection),
+    endpoint: Arc<Endpoint>,
+    connection: Connection,
     head: Duration,
     closing: CancellationToken,
 ) {

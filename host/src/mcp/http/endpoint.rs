@@ -5,14 +5,9 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use dormouse_upstream::without_blocking;
 use futures::StreamExt as _;
 use hyper::body::Incoming;
-use hyper::header::{
-    CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
-};
-use hyper::http::request::Parts;
+use hyper::header::{ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
@@ -21,24 +16,15 @@ use tokio_util::task::TaskTracker;
 use super::answers::answer;
 use super::answers::answer::{Held, Response};
 use super::answers::answer_room::AnswerRoom;
-use super::bodies::{Bodies, BodyError};
+use super::bodies::Bodies;
 use super::connections::Connection;
 use super::cors;
-use super::era::{self, RequestEra};
+use super::era;
 use super::guard::{Guard, Refusal};
 use super::header::{accepts, doubled};
-use super::message::{self, Message, Refused};
 use super::sessions::{Agent, EventId, Sessions};
 use super::shared::Shared;
-use crate::mcp::client::client_log;
-use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::message_room::{NoRoom, TakenRoom};
-use crate::mcp::messages::original::Original;
-use crate::mcp::methods::listen;
-
-/// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
-const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
 
 /// Path at which MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -46,7 +32,7 @@ pub(super) const PATH: &str = "/mcp";
 pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Type of content of a stream.
-const EVENTS: &str = "text/event-stream";
+pub(super) const EVENTS: &str = "text/event-stream";
 
 /// Header with the id of the last event that a client has had of a stream that it comes back to.
 const LAST_EVENT: &str = "last-event-id";
@@ -124,116 +110,11 @@ impl Endpoint {
         answered.unwrap_or_else(|refused| *refused)
     }
 
-    async fn post(
-        &self,
-        connection: &Connection,
-        request: Request<Incoming>,
-    ) -> Result<Response, Box<Response>> {
-        let (Parts { headers, .. }, body) = request.into_parts();
-        if !is_json(&headers) {
-            let message = "the `Content-Type` has to be `application/json`\n";
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return Err(Box::new(answer::text(status, message)));
-        }
-        let body = self.read(&headers, body).await?;
-        match self.batch(&headers, &body) {
-            Some(messages) => Ok(self.together(connection, &headers, messages?).await),
-            None => self.message(connection, &headers, body).await,
-        }
-    }
-
-    /// Answers one message.
-    pub(super) async fn message(
-        &self,
-        connection: &Connection,
-        headers: &HeaderMap,
-        body: Bytes,
-    ) -> Result<Response, Box<Response>> {
-        let message = without_blocking(body.len(), || message::read(&body));
-        let message = message.map_err(|refused| {
-            let Refused { id, error } = *refused;
-            answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
-        })?;
-        if !["application/json", EVENTS]
-            .into_iter()
-            .all(|kind| accepts(headers, kind))
-        {
-            let why = "a client has to accept both `application/json` and `text/event-stream`\n";
-            return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
-        }
-        match message {
-            Message::Request { id, method, params } => {
-                self.admit(&id, &method, params)?;
-                let tracker = match method == listen::METHOD {
-                    true => &self.listening,
-                    false => &self.running,
-                };
-                let mut held = Held {
-                    busy: connection.busy(),
-                    _running: Some(tracker.token()),
-                };
-                if method == listen::METHOD {
-                    held.busy.listens();
-                }
-                let read = || {
-                    let original = Original::new(body.clone());
-                    let named = (id.clone(), method.as_str());
-                    ClientRequest::read(named, params, original, &TakenRoom::default())
-                };
-                let request = without_blocking(params.map_or(0, str::len), read);
-                let request = request.map_err(|error| refused_request(&id, error))?;
-                let answered = self.request(request, headers).await?;
-                Ok(answer::hold(answered, held))
-            }
-            Message::Notification { method, content } => {
-                let has_session = era::has_session(headers).map_err(refused_message)?;
-                era::check_notification(&method, headers).map_err(refused_message)?;
-                if has_session {
-                    let agent = self.agent(headers)?;
-                    content.iter().for_each(|content| agent.notified(content));
-                }
-                Ok(answer::empty(StatusCode::ACCEPTED))
-            }
-            Message::Response(id, outcome) => {
-                if !era::has_session(headers).map_err(refused_message)? {
-                    let why = "a client of this version is asked nothing that it could answer";
-                    return Err(refused_message(ErrorObject::invalid_request(why)));
-                }
-                let agent = self.agent(headers)?;
-                if let Some(id) = id {
-                    agent.session.questions.answered(&id, outcome);
-                }
-                Ok(answer::empty(StatusCode::ACCEPTED))
-            }
-        }
-    }
-
-    async fn request(
-        &self,
-        request: ClientRequest,
-        headers: &HeaderMap,
-    ) -> Result<Response, Box<Response>> {
-        tracing::trace!(id = %request.id, method = request.method, "a request has come");
-        let schema = |name: &str| self.shared.schema(name);
-        let era = era::of_request(&request, headers, schema);
-        match era.map_err(|error| refused_request(&request.id, error))? {
-            // What waits there is large: a box is moved in no time.
-            RequestEra::Stateless(terms) => Ok(Box::pin(self.stateless(request, terms)).await),
-            RequestEra::Session => {
-                if request.method == "initialize" && session_id(headers).is_none() {
-                    return self.open_session(&request);
-                }
-                let agent = self.agent(headers)?;
-                Box::pin(self.in_session(agent, request, headers)).await
-            }
-        }
-    }
-
     /// Returns the agent of the session that a client names.
     ///
     /// # Errors
     /// It names none, or there is none of that id; with the answer.
-    fn agent(&self, headers: &HeaderMap) -> Result<Arc<Agent>, Box<Response>> {
+    pub(super) fn agent(&self, headers: &HeaderMap) -> Result<Arc<Agent>, Box<Response>> {
         let Some(id) = session_id(headers) else {
             let why = format!(
                 "the header `{SESSION}` is missing\nhint: the answer to `initialize` has its value\n"
@@ -299,54 +180,6 @@ impl Endpoint {
         }
         self.agent(headers)
     }
-
-    /// Checks whether a request may begin now.
-    fn admit(
-        &self,
-        id: &RequestId,
-        method: &str,
-        params: Option<&str>,
-    ) -> Result<(), Box<Response>> {
-        if self.stopping.is_cancelled() {
-            return Err(answer::busy(id, "this server is stopping"));
-        }
-        let bytes = params.map_or(0, str::len);
-        if method == "initialize" && bytes > MAX_HANDSHAKE_BYTES {
-            let why = format!(
-                "the `params` of `initialize` have {bytes} bytes, where {MAX_HANDSHAKE_BYTES} are \
-                 allowed"
-            );
-            return Err(refused_request(id, ErrorObject::invalid_params(why)));
-        }
-        Ok(())
-    }
-
-    /// Reads the whole body, if it may be taken.
-    async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Box<Response>> {
-        let length = headers
-            .get(CONTENT_LENGTH)
-            .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        let read = self.bodies.read(body, length).await;
-        read.map_err(|error| {
-            let status = match error {
-                BodyError::TooLong(_) | BodyError::NoRoom(NoRoom::Ever(_)) => {
-                    StatusCode::PAYLOAD_TOO_LARGE
-                }
-                BodyError::Broken(_) => StatusCode::BAD_REQUEST,
-                BodyError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-                BodyError::NoRoom(NoRoom::Now(_)) => StatusCode::SERVICE_UNAVAILABLE,
-            };
-            let mut response = answer::text(status, format!("{error}\n"));
-            if let BodyError::NoRoom(no_room) = error {
-                client_log::warn(&format!("a request was refused: {no_room}"));
-            }
-            if matches!(error, BodyError::NoRoom(NoRoom::Now(_))) {
-                let soon = HeaderValue::from_static("1");
-                response.headers_mut().insert(RETRY_AFTER, soon);
-            }
-            Box::new(response)
-        })
-    }
 }
 
 /// Returns the response at a path where there is nothing to do: the text to `GET` and `HEAD`, and
@@ -371,19 +204,11 @@ pub(super) fn refused_request(id: &RequestId, error: ErrorObject) -> Box<Respons
     Box::new(answer::error(StatusCode::BAD_REQUEST, Some(id), &error))
 }
 
-fn refused_message(error: ErrorObject) -> Box<Response> {
+pub(super) fn refused_message(error: ErrorObject) -> Box<Response> {
     Box::new(answer::error(StatusCode::BAD_REQUEST, None, &error))
 }
 
 /// Id of the session that a client names.
 pub(super) fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let said = headers
-        .get(CONTENT_TYPE)
-        .and_then(|said| said.to_str().ok());
-    said.and_then(|said| said.split(';').next())
-        .is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }

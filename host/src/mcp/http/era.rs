@@ -159,7 +159,8 @@ mod tests {
             headers.append(*name, value.parse().unwrap());
         }
         let read = ClientRequest::read(
-            (RequestId::Number(1), method),
+            RequestId::Number(1),
+            method,
             Some(&params.to_string()),
             Original::default(),
             &TakenRoom::default(),

@@ -42,9 +42,9 @@ impl Endpoint {
         let said = handshake(request)?;
         let opened = self.sessions.open(&self.shared, said);
         let opened = opened.map_err(|error| answer::busy(&request.id, &error.to_string()))?;
-        let to = (&self.answers, "");
+        let room = self.answers.of_client(String::new());
         let result = Ok(json!(opened.result).into());
-        let mut response = written(StatusCode::OK, &request.id, result, to);
+        let mut response = written(StatusCode::OK, &request.id, result, &room);
         if let Ok(id) = opened.id.parse() {
             response.headers_mut().insert(SESSION, id);
         }
@@ -62,14 +62,19 @@ impl Endpoint {
         headers: &HeaderMap,
     ) -> Result<Response, Box<Response>> {
         let id = request.id.clone();
+        let room = self.answers.of_client(agent.client.clone());
         let Some(claimed) = agent.session.claim(&id) else {
             let why = format!("a request with the id `{id}` is on its way already");
             return Err(refused_request(&id, ErrorObject::invalid_request(why)));
         };
         if request.method == "initialize" {
             let result = agent.initialize(handshake(&request)?);
-            let to = (&self.answers, agent.client.as_str());
-            return Ok(written(StatusCode::OK, &id, Ok(json!(result).into()), to));
+            return Ok(written(
+                StatusCode::OK,
+                &id,
+                Ok(json!(result).into()),
+                &room,
+            ));
         }
         let terms = agent.agreed().terms(&request.method, &request.meta);
         let terms = terms.map_err(|error| refused_request(&id, error))?;
@@ -83,13 +88,11 @@ impl Endpoint {
         };
         let mut work = work.boxed();
         let cancel = claimed.cancel().clone();
-        let answers = Arc::clone(&self.answers);
-        let client = agent.client.clone();
         tokio::select! {
             biased;
             answered = &mut work => {
                 if !claimed.has_stream() && !cancel.is_cancelled() {
-                    return Ok(written(StatusCode::OK, &id, answered, (&answers, &client)));
+                    return Ok(written(StatusCode::OK, &id, answered, &room));
                 }
                 work = std::future::ready(answered).boxed();
             }
@@ -104,7 +107,7 @@ impl Endpoint {
         // It goes on also where the connection breaks.
         tokio::spawn(async move {
             let answered = work.await;
-            claimed.answer(Message::answer(&id, answered, (&answers, &client)));
+            claimed.answer(Message::answer(&id, answered, &room));
         });
         Ok(answer::events(events.boxed()))
     }

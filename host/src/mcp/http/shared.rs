@@ -24,8 +24,8 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(common: Arc<Common>) -> Self {
         let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
-        let ends = (closed.clone(), ending.clone());
-        let stateless = Host::new(common.clone(), None, ends).among_others();
+        let stateless = Host::new(common.clone(), None, closed.clone(), ending.clone());
+        let stateless = stateless.among_others();
         Self {
             common,
             stateless: Arc::new(stateless),
@@ -37,9 +37,10 @@ impl Shared {
     /// Begins a session, and makes the host for it.
     pub(super) fn host_of_session(&self) -> (Session, Host) {
         let session = Session::begin(self.common.clone());
-        let ends = (self.closed.child_token(), self.ending.clone());
-        let host = Host::new(self.common.clone(), Some(session.id()), ends).among_others();
-        (session, host)
+        let closed = self.closed.child_token();
+        let common = self.common.clone();
+        let host = Host::new(common, Some(session.id()), closed, self.ending.clone());
+        (session, host.among_others())
     }
 
     /// The input schema of a tool some of whose arguments go into headers.

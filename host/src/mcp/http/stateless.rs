@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use super::answers::answer;
 use super::answers::answer::Response;
-use super::answers::answer_room::AnswerRoom;
+use super::answers::answer_room::ClientAnswerRoom;
 use super::answers::written::{Message, written};
 use super::endpoint::Endpoint;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
@@ -52,8 +52,7 @@ struct Messages {
     /// Messages that are there, and go out next.
     next: VecDeque<Message>,
     has_ended: bool,
-    room: Arc<AnswerRoom>,
-    client: String,
+    room: ClientAnswerRoom,
 }
 
 impl Messages {
@@ -62,7 +61,7 @@ impl Messages {
         while let Ok(message) = self.said.try_recv() {
             self.next.push_back(message);
         }
-        let answer = Message::answer(&self.id, answered, (&self.room, &self.client));
+        let answer = Message::answer(&self.id, answered, &self.room);
         self.next.push_back(answer);
         self.has_ended = true;
     }
@@ -91,7 +90,8 @@ impl Endpoint {
         let host = self.shared.stateless.clone();
         let (messages, said) = mpsc::channel(1);
         let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream { messages });
-        let (id, client) = (request.id.clone(), client_name(&request.meta));
+        let id = request.id.clone();
+        let room = self.answers.of_client(client_name(&request.meta));
         let work = async move {
             let id = request.id.clone();
             let context = RequestContext::new(&host, &request, &terms, connection);
@@ -103,16 +103,14 @@ impl Endpoint {
             said,
             next: VecDeque::new(),
             has_ended: false,
-            room: Arc::clone(&self.answers),
-            client,
+            room,
         };
         tokio::select! {
             biased;
             answered = &mut messages.work => {
                 let Ok(message) = messages.said.try_recv() else {
                     let status = status(&answered);
-                    let to = (&messages.room, messages.client.as_str());
-                    return written(status, &messages.id, answered, to);
+                    return written(status, &messages.id, answered, &messages.room);
                 };
                 messages.next.push_back(message);
                 messages.end(answered);

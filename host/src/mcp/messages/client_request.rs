@@ -31,7 +31,8 @@ impl ClientRequest {
     /// # Errors
     /// The parameters cannot be read.
     pub(in crate::mcp) fn read(
-        (id, method): (RequestId, &str),
+        id: RequestId,
+        method: &str,
         params: Option<&str>,
         original: Original,
         room: &TakenRoom,

@@ -46,7 +46,9 @@ fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
 pub(in crate::mcp) fn meant_tool<'s>(
     name: &str,
     read: Option<&ReadPages>,
-    (roster, snapshot, listed): (&Roster, &'s Snapshot, &ListedTools),
+    roster: &Roster,
+    snapshot: &'s Snapshot,
+    listed: &ListedTools,
 ) -> Option<&'s Shown> {
     let shown = snapshot.find(name);
     // An agent means what it is shown, but for what a project has put in the way of a page.

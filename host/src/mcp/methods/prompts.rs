@@ -35,7 +35,7 @@ impl Host {
             name,
             mut arguments,
             continued,
-        } = NamedParams::take(params, &context.original, ("prompts/get", "prompt"))?;
+        } = NamedParams::take(params, &context.original, "prompts/get", "prompt")?;
         let approves = commands::approves(
             &self.common.roster,
             &name,

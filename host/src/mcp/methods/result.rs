@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
-use crate::mcp::server::ourselves;
+use crate::mcp::methods::self_description::ourselves;
 
 /// Member of `_meta` with the server that has answered.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

@@ -47,7 +47,7 @@ impl Host {
             name,
             mut arguments,
             continued,
-        } = NamedParams::take(params, &context.original, ("tools/call", "tool"))?;
+        } = NamedParams::take(params, &context.original, "tools/call", "tool")?;
         let snapshot = self.common.roster.snapshot();
         if name == trust::NAME && trust::is_offered(context, &snapshot) {
             let order = PluginRequest {
@@ -63,8 +63,7 @@ impl Host {
         }
         let read = self.session.is_some().then_some(&self.pages);
         let (listed, client) = self.listed_by(context);
-        let places = (&*self.common.roster, &*snapshot, listed);
-        let shown = pages::meant_tool(&name, read, places);
+        let shown = pages::meant_tool(&name, read, &self.common.roster, &snapshot, listed);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
         let Some((server, tool)) = shown

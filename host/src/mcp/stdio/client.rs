@@ -66,7 +66,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
     /// id by now.
     pub(super) async fn answer(
         &self,
-        (id, cancel): (&RequestId, &CancellationToken),
+        id: &RequestId,
+        cancel: &CancellationToken,
         answered: Result<Answer, ErrorObject>,
     ) {
         let _writing = self.writing.token();

@@ -48,7 +48,8 @@ const LEAVING: Duration = Duration::from_millis(1500);
 /// The system gives no random numbers.
 pub async fn serve<R, W>(
     roster: Arc<Roster>,
-    (input, output): (R, W),
+    input: R,
+    output: W,
     max_message_bytes: usize,
     stop: CancellationToken,
     ready: CancellationToken,
@@ -63,7 +64,7 @@ where
     let input = Input::new(input, client.clone(), room);
     // On a thread of the runtime's, which goes on with a request that was read there: from any other
     // thread, each would have to wake one.
-    tokio::spawn(converse(common, input, client, (stop, ready))).await?;
+    tokio::spawn(converse(common, input, client, stop, ready)).await?;
     Ok(())
 }
 
@@ -72,7 +73,8 @@ async fn converse<R, W>(
     common: Arc<Common>,
     mut input: Input<R, W>,
     client: Arc<StdioClient<W>>,
-    (stop, ready): (CancellationToken, CancellationToken),
+    stop: CancellationToken,
+    ready: CancellationToken,
 ) where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -85,7 +87,8 @@ async fn converse<R, W>(
         let host = Host::new(
             common.clone(),
             Some(session.id()),
-            (over.clone(), ending.clone()),
+            over.clone(),
+            ending.clone(),
         );
         let mut conversation = Conversation {
             host: Arc::new(host),
@@ -193,8 +196,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
             self.is_expected();
             Answer::Made(json!(result))
         });
-        let answers = (&request.id, &request.cancel);
-        self.client.answer(answers, answered).await;
+        let (id, cancel) = (&request.id, &request.cancel);
+        self.client.answer(id, cancel, answered).await;
     }
 
     /// Begins the work that was put off, if the agent does not ask for tools soon.
@@ -222,7 +225,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
             let (id, cancel) = (request.id.clone(), request.cancel.clone());
             let is_of_servers = Host::is_of_servers(&request.method);
             let answered = caught(&id, answered(&host, &client, &agreed, request)).await;
-            client.answer((&id, &cancel), answered).await;
+            client.answer(&id, &cancel, answered).await;
             if is_of_servers {
                 client.is_ready();
             }

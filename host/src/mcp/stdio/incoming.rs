@@ -64,7 +64,7 @@ impl Incoming {
                     true => Original::new(text.to_owned()),
                     false => Original::default(),
                 };
-                let read = ClientRequest::read((id.clone(), &method), params, original, room);
+                let read = ClientRequest::read(id.clone(), &method, params, original, room);
                 match read {
                     Ok(request) => Self::Request(Box::new(request)),
                     // What no value can hold is no message.

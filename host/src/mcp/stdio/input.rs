@@ -236,8 +236,9 @@ mod tests {
             assert_eq!(said(), 1, "{:?}", logged.lines());
             let id = ids[answered].clone();
             let cancel = CancellationToken::new();
-            let answers = (&id, &cancel);
-            client.answer(answers, Ok(Answer::Made(json!({})))).await;
+            client
+                .answer(&id, &cancel, Ok(Answer::Made(json!({}))))
+                .await;
         }
     }
 }

@@ -44,6 +44,13 @@ struct RoomyText {
     _room: TakenAnswerRoom,
 }
 
+/// Room for the answers to one client.
+#[derive(Clone)]
+pub(in crate::mcp::http) struct ClientAnswerRoom {
+    room: Arc<AnswerRoom>,
+    client: String,
+}
+
 impl NoAnswerRoom {
     /// Returns the error that a client gets instead of an answer. It is no HTTP status that would
     /// make the client send its call once more, as the call has run.
@@ -87,19 +94,25 @@ impl AnswerRoom {
         })
     }
 
+    /// Returns the room for the answers to a client of that name.
+    pub(in crate::mcp::http) fn of_client(self: &Arc<Self>, client: String) -> ClientAnswerRoom {
+        ClientAnswerRoom {
+            room: Arc::clone(self),
+            client,
+        }
+    }
+}
+
+impl ClientAnswerRoom {
     /// Returns a text that has room as long as any part of it is there.
     ///
     /// # Errors
     /// There is no room for it.
-    pub(in crate::mcp::http) fn hold(
-        self: &Arc<Self>,
-        client: &str,
-        text: Vec<u8>,
-    ) -> Result<Bytes, NoAnswerRoom> {
+    pub(super) fn hold(&self, text: Vec<u8>) -> Result<Bytes, NoAnswerRoom> {
         if text.len() <= SHORT_BYTES {
             return Ok(text.into());
         }
-        let room = self.take(client, text.capacity())?;
+        let room = self.room.take(&self.client, text.capacity())?;
         Ok(Bytes::from_owner(RoomyText { text, _room: room }))
     }
 }
@@ -136,12 +149,13 @@ mod tests {
     #[test]
     fn a_client_that_reads_nothing_leaves_room_to_others() {
         let room = Arc::new(AnswerRoom::new(16 * MIB));
-        let held: Vec<_> = (0..20).map(|_| room.hold("a", text(1))).collect();
+        let of = |client: &str| room.of_client(client.to_owned());
+        let held: Vec<_> = (0..20).map(|_| of("a").hold(text(1))).collect();
         assert_eq!(held.iter().flatten().count(), 8);
         // What is short goes out whatever there is.
-        assert!(room.hold("a", vec![0; SHORT_BYTES]).is_ok());
-        let other = room.hold("b", text(4)).unwrap();
-        assert!(room.hold("b", text(4)).is_err());
+        assert!(of("a").hold(vec![0; SHORT_BYTES]).is_ok());
+        let other = of("b").hold(text(4)).unwrap();
+        assert!(of("b").hold(text(4)).is_err());
         // Each part of a text keeps the room of all of it.
         let part = other.slice(..7);
         drop(other);
@@ -154,10 +168,11 @@ mod tests {
     #[test]
     fn one_answer_may_have_all_of_it_and_none_more() {
         let room = Arc::new(AnswerRoom::new(2 * MIB));
-        assert!(room.hold("a", text(3)).is_err());
-        let held = room.hold("a", text(2)).unwrap();
-        assert_eq!(room.hold("b", text(1)), Err(NoAnswerRoom));
+        let of = |client: &str| room.of_client(client.to_owned());
+        assert!(of("a").hold(text(3)).is_err());
+        let held = of("a").hold(text(2)).unwrap();
+        assert_eq!(of("b").hold(text(1)), Err(NoAnswerRoom));
         drop(held);
-        assert!(room.hold("b", text(1)).is_ok());
+        assert!(of("b").hold(text(1)).is_ok());
     }
 }

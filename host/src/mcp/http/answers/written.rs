@@ -1,7 +1,5 @@
 //! Messages as they are written: results byte for byte where they are text already.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use dormouse_protocol::{Answer, Question};
 use hyper::StatusCode;
@@ -9,7 +7,7 @@ use rmcp::model::RequestId;
 
 use super::answer;
 use super::answer::Response;
-use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
+use super::answer_room::{ClientAnswerRoom, NoAnswerRoom, SHORT_BYTES};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::original::on_one_line;
@@ -37,7 +35,7 @@ impl Message {
     pub(in crate::mcp::http) fn answer(
         id: &RequestId,
         answered: Result<Answer, ErrorObject>,
-        (room, client): (&Arc<AnswerRoom>, &str),
+        room: &ClientAnswerRoom,
     ) -> Self {
         let text = match answered {
             Ok(answer) => on_one_line(answer.into_text()),
@@ -48,7 +46,7 @@ impl Message {
         if text.len() <= SHORT_BYTES {
             return Self(vec![[&head, text.as_str(), "}"].concat().into()]);
         }
-        match room.hold(client, text.into_bytes()) {
+        match room.hold(text.into_bytes()) {
             Ok(text) => Self(vec![head.into(), text, Bytes::from_static(b"}")]),
             Err(NoAnswerRoom) => Self::error(Some(id), &NoAnswerRoom.error()),
         }
@@ -84,7 +82,7 @@ pub(in crate::mcp::http) fn written(
     status: StatusCode,
     id: &RequestId,
     answered: Result<Answer, ErrorObject>,
-    to: (&Arc<AnswerRoom>, &str),
+    room: &ClientAnswerRoom,
 ) -> Response {
-    answer::message(status, Message::answer(id, answered, to))
+    answer::message(status, Message::answer(id, answered, room))
 }

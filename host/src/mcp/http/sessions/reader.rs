@@ -29,7 +29,8 @@ impl Reader {
     /// Makes a reader, for a session that has counted it.
     pub(super) fn new(
         session: Arc<Session>,
-        (stream, turn): (u64, Option<u64>),
+        stream: u64,
+        turn: Option<u64>,
         priming: Option<EventId>,
     ) -> Self {
         Self {

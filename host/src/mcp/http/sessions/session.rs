@@ -213,7 +213,7 @@ impl Session {
         });
         state.readers += 1;
         let (turn, priming) = attached.unzip();
-        Reader::new(self.clone(), (number, turn), priming.flatten())
+        Reader::new(self.clone(), number, turn, priming.flatten())
     }
 
     /// Returns the events of a stream after that one, and those still to come.
@@ -228,7 +228,7 @@ impl Session {
         let priming = turn.filter(|_| is_primed);
         let priming = priming.and_then(|_| streams.on(after.stream, Stream::prime)?);
         state.readers += 1;
-        Reader::new(self.clone(), (after.stream, turn), priming)
+        Reader::new(self.clone(), after.stream, turn, priming)
     }
 
     /// Checks whether nothing is to be had after that event, now or later.

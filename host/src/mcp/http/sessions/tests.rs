@@ -32,7 +32,11 @@ pub(super) fn answer(request: i64) -> Message {
 
 fn message(request: i64, result: Value) -> Message {
     let room = Arc::<AnswerRoom>::default();
-    Message::answer(&id(request), Ok(Answer::Made(result)), (&room, "test"))
+    Message::answer(
+        &id(request),
+        Ok(Answer::Made(result)),
+        &room.of_client("test".to_owned()),
+    )
 }
 
 /// Returns a message as a value.

@@ -1,4 +1,3 @@
-
 use dormouse_launch::OAuth;
 
 use super::*;

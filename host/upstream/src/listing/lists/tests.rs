@@ -1,4 +1,3 @@
-
 use dormouse_launch::{Launch, Stdio};
 
 use super::*;

@@ -1,4 +1,3 @@
-
 use dormouse_launch::{Launch, Stdio};
 use dormouse_protocol::MAX_QUESTION_BYTES;
 

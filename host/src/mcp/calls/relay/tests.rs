@@ -1,0 +1,138 @@
+use dormouse_protocol::severity;
+use rmcp::model::NumberOrString;
+use serde_json::json;
+
+use super::*;
+
+fn relay(logs: WantedLogs) -> Relay {
+    Relay::new(Some(ProgressToken(NumberOrString::Number(1))), logs)
+}
+
+fn waiting(relay: &Relay) -> Vec<String> {
+    let mut waiting = Vec::new();
+    while let Next::Note(note) = relay.next() {
+        let notification = relay.notification(note).unwrap();
+        waiting.push(Value::from(notification.params).to_string());
+    }
+    waiting
+}
+
+#[test]
+fn what_a_suspended_call_says_comes_before_what_it_says_later() {
+    let first = relay(WantedLogs::Nothing);
+    first.progress(1.0, None, None);
+    let meanwhile = first.while_suspended();
+    first.close();
+    meanwhile.progress(2.0, None, None);
+    let later = relay(WantedLogs::Nothing);
+    later.progress(3.0, None, None);
+    later.follow(&meanwhile);
+    later.progress(4.0, None, None);
+    // Nothing is told that the request before was told already.
+    let told = [2.0, 3.0, 4.0].map(|n| json!({ "progressToken": 1, "progress": n }).to_string());
+    assert_eq!(waiting(&later), told);
+    assert!(waiting(&meanwhile).is_empty());
+    // Many can be suspended, and for long.
+    let meanwhile = first.while_suspended();
+    for n in 0..100 {
+        meanwhile.progress(f64::from(n), None, Some("x".repeat(8 << 10)));
+    }
+    let kept = meanwhile.queue.lock();
+    assert!(
+        kept.bytes <= MAX_SUSPENDED_BYTES && kept.notes.len() > 1,
+        "{}",
+        kept.bytes
+    );
+}
+
+#[test]
+fn progress_only_grows_and_ends_with_the_answer() {
+    let relay = relay(WantedLogs::Nothing);
+    relay.progress(1.0, Some(2.0), Some("half".into()));
+    relay.progress(1.0, Some(2.0), None);
+    relay.progress(0.5, None, None);
+    relay.progress(f64::NAN, None, None);
+    relay.progress(2.0, Some(f64::INFINITY), None);
+    relay.close();
+    relay.progress(3.0, None, None);
+    assert_eq!(
+        waiting(&relay),
+        [
+            r#"{"progressToken":1,"progress":1.0,"total":2.0,"message":"half"}"#,
+            r#"{"progressToken":1,"progress":2.0}"#,
+        ]
+    );
+}
+
+#[test]
+fn what_the_host_tells_first_takes_no_progress_from_the_call() {
+    let relay = relay(WantedLogs::Nothing);
+    relay.preparing("one".into());
+    relay.preparing("two".into());
+    for progress in [0.0, 0.0, 0.001, 0.5, 1.0] {
+        relay.progress(progress, Some(1.0), None);
+    }
+    // Another connection is made.
+    relay.preparing("three".into());
+    let numbers = waiting(&relay).into_iter().map(|params| {
+        let params: Value = serde_json::from_str(&params).unwrap();
+        params["progress"].to_string()
+    });
+    let expected = [
+        "0.001", "0.002", "0.002001", "0.002002", "0.5", "1.0", "1.001",
+    ];
+    assert_eq!(numbers.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_flood_is_bounded_and_keeps_the_newest_progress() {
+    let relay = relay(WantedLogs::From(0));
+    for i in 0..10_000 {
+        relay.log("info", None, json!(i));
+    }
+    for i in 0..10_000 {
+        relay.progress(f64::from(i), None, None);
+    }
+    let waiting = waiting(&relay);
+    assert!(waiting.len() <= WAITING, "{}", waiting.len());
+    assert!(waiting.last().unwrap().contains("9999.0"), "{waiting:?}");
+}
+
+#[test]
+fn what_waits_is_bounded_in_bytes_too() {
+    let relay = relay(WantedLogs::From(0));
+    let bytes = |relay: &Relay| relay.queue.lock().bytes;
+    let most = |bytes: usize| assert!(bytes <= MAX_WAITING_BYTES, "{bytes}");
+    // A text of 64 KiB that takes a megabyte as a value.
+    let nested = || Value::Array(vec![json!([]); 30_000]);
+    for _ in 0..WAITING {
+        relay.log("info", Some("x".repeat(1000)), nested());
+        most(bytes(&relay));
+    }
+    for at in 0..1000 {
+        relay.progress(f64::from(at), None, Some("y".repeat(64 << 10)));
+        most(bytes(&relay));
+    }
+    let waiting = waiting(&relay);
+    assert!(waiting.last().unwrap().contains("999.0"));
+    assert_eq!(bytes(&relay), 0);
+}
+
+#[test]
+fn nobody_hears_what_nobody_asked_for() {
+    let silent = Relay::new(None, WantedLogs::Nothing);
+    silent.progress(1.0, None, None);
+    silent.log("emergency", None, json!("x"));
+    assert!(waiting(&silent).is_empty());
+    let warned = relay(WantedLogs::From(severity("warning")));
+    warned.log("info", None, json!("no"));
+    warned.log("error", Some("me".into()), json!("yes"));
+    assert_eq!(
+        waiting(&warned),
+        [r#"{"level":"error","logger":"me","data":"yes"}"#]
+    );
+    // Of whoever has not said anything, a server knows that.
+    let unsaid = relay(WantedLogs::Unsaid);
+    unsaid.log("debug", None, json!("told"));
+    assert_eq!(waiting(&unsaid).len(), 1);
+}
