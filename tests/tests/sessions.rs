@@ -330,3 +330,38 @@ fn who_comes_back_too_late_is_told_so() {
     assert!(why.contains("away"), "{why}");
     assert_eq!(resumed.event().unwrap(), None);
 }
+
+/// A call is dispatched once: what changes before it needs a stream is nothing to it.
+#[test]
+fn a_call_goes_on_where_its_tool_vanishes_before_it_has_a_stream() {
+    let home = home(&["echo"]);
+    let plugin = home.plugin_file("sleep.wasm", &guest("sleep")).unwrap();
+    home.server("sleep", &plugin).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let session = Session::open(&server).unwrap();
+    let mut news = server.ask(&session.news()).unwrap();
+    let arguments = json!({ "milliseconds": 10_500 });
+    // Such clients get a stream after ten seconds only.
+    let request = session
+        .request(1, "tools/call", call("sleep__sleep", arguments))
+        .header("user-agent", "python-httpx2/2.0");
+    let running = server.begin(&request).unwrap();
+    let is_running = || home.server_status("sleep").unwrap()["running"] == 1;
+    let start = std::time::Instant::now();
+    while !is_running() {
+        assert!(start.elapsed() < Duration::from_secs(8), "it does not run");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::fs::remove_file(&plugin).unwrap();
+    let changed = loop {
+        let (_, message) = news.event().unwrap().unwrap();
+        if !message.is_null() {
+            break message;
+        }
+    };
+    assert_eq!(changed["method"], "notifications/tools/list_changed");
+    let mut answer = running.answer().unwrap();
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+    let result = answer.result().unwrap();
+    assert_eq!(result["content"][0]["text"], "slept 10500 ms", "{result}");
+}
