@@ -5,7 +5,9 @@
 
 use wasmparser::{BinaryReader, ComponentType, ComponentTypeDeclaration, Parser, Payload};
 
-use crate::component_type_size::copied_parts;
+mod copied_parts;
+
+use copied_parts::copied_parts;
 
 /// Most levels of nested types that are read: as many as WebAssembly's tools take.
 pub const MAX_NESTED_TYPES: usize = 100;

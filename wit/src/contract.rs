@@ -2,8 +2,7 @@
 //! prompt or a resource may return.
 
 use crate::CONTRACT;
-use crate::lower::snake_case;
-use crate::types::{Case, Field, Type, VariantCase};
+use crate::types::{Case, Field, Type, VariantCase, snake_case};
 
 /// Returns the name of one of the contract's interfaces, as components have it:
 /// `dormouse:plugin/NAME@VERSION`.

@@ -31,21 +31,8 @@ pub mod source;
 pub mod template;
 pub mod types;
 
-mod accept;
-mod component_type_size;
-mod constraint;
-mod exported;
 mod function_size;
-mod hints;
-mod lower;
-mod naming;
 mod notes;
-mod offers;
-mod prompt;
-mod resource;
-mod tags;
-mod tool;
-mod toolchain;
 
 pub use declaration::{
     Declaration, DeclaredItem, DeclaredTool, Export, Function, GrantRequest, Instance, Param,

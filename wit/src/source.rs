@@ -1,26 +1,42 @@
 //! WIT, as source text or as the types of a built component → a [`Declaration`].
 
-use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use wasmparser::Parser;
 use wit_parser::decoding::{self, DecodedWasm};
-use wit_parser::{PackageId, Resolve, UnresolvedPackageGroup, World, WorldId, WorldItem, WorldKey};
+use wit_parser::{Resolve, World, WorldId, WorldItem, WorldKey};
 
 use crate::declaration::{Declaration, DeclaredItem, DeclaredTool, Export, Instance};
 use crate::error::{Error, Finding};
-use crate::exported::{Exported, Kind};
-use crate::lower::{Lower, snake_case};
-use crate::naming::{Candidate, name};
-use crate::prompt::prompt;
-use crate::resource::Resources;
 use crate::section;
-use crate::tags::{self, Doc, note};
-use crate::tool::tool;
-use crate::toolchain::is_initializer;
-use crate::{CONTRACT, CONTRACT_WIT, component_types, contract, hints, offers};
+use crate::types::snake_case;
+use crate::{component_types, contract};
+
+mod accept;
+mod constraint;
+mod exported;
+mod files;
+mod hints;
+mod kind;
+mod lower;
+mod naming;
+mod offers;
+mod prompt;
+mod resource;
+mod tags;
+mod tool;
+mod toolchain;
+
+use exported::Exported;
+use kind::Kind;
+use lower::Lower;
+use naming::{Candidate, name};
+use prompt::prompt;
+use resource::Resources;
+use tags::{Doc, note};
+use tool::tool;
+use toolchain::is_initializer;
 
 /// A declaration, with the findings from making it.
 #[derive(Debug)]
@@ -47,7 +63,7 @@ pub struct Declared {
 /// # Errors
 /// The WIT does not parse or resolve, or there is no such world.
 pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error> {
-    let (resolve, main, files) = push(paths)?;
+    let (resolve, main, files) = files::push(paths)?;
     let chosen = resolve
         .select_world(&[main], world)
         .map_err(|error| Error::World {
@@ -65,111 +81,6 @@ fn declared(resolve: &Resolve, world: WorldId, files: Vec<PathBuf>) -> Declared 
         findings,
         files,
     }
-}
-
-fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
-    let failed = |message: String| Error::Wit {
-        paths: paths.iter().map(|path| path.to_path_buf()).collect(),
-        message: format!("{}{}", hints::plain(&message), hints::on(&message)),
-    };
-    if let Some(path) = paths.iter().find(|path| !path.exists()) {
-        let message = "there is no such file or folder".into();
-        return Err(Error::Wit {
-            paths: vec![path.to_path_buf()],
-            message,
-        });
-    }
-    for path in paths {
-        check_files(path).map_err(failed)?;
-    }
-    // The parser asserts that nobody gives it a package twice, so that has to be
-    // known before.
-    let mut brought = HashSet::new();
-    for package in paths.iter().flat_map(|path| packages(path)) {
-        if let Some(package) = brought.replace(package) {
-            return Err(failed(format!("the package `{package}` is there twice")));
-        }
-    }
-    let mut resolve = Resolve::default();
-    if !brought.contains(CONTRACT) {
-        let pushed = resolve.push_str("plugin.wit", CONTRACT_WIT);
-        pushed.map_err(|error| failed(resolve.render_error(&error)))?;
-    }
-    let mut main = None;
-    let mut files = Vec::new();
-    for path in paths {
-        let pushed = resolve.push_path(path);
-        let (package, sources) = pushed.map_err(|error| failed(resolve.render_error(&error)))?;
-        files.extend(sources.paths().map(Path::to_path_buf));
-        main = Some(package);
-    }
-    let main = main.ok_or_else(|| failed("no path was given".into()))?;
-    Ok((resolve, main, files))
-}
-
-/// Most bytes of one file of WIT.
-const MAX_FILE_BYTES: u64 = 16 << 20;
-
-/// Checks the files that the parser would read whole, and without looking at what they are: a pipe
-/// or a device among them would keep it waiting, or fill the memory. The error is for people.
-fn check_files(path: &Path) -> Result<(), String> {
-    let in_folder = |folder: &Path| {
-        let entries = folder.read_dir().into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).collect::<Vec<_>>()
-    };
-    let mut all = vec![path.to_owned()];
-    if path.is_dir() {
-        let deps = in_folder(&path.join("deps"));
-        let folders = deps.iter().filter(|dep| dep.is_dir());
-        all = folders.flat_map(|dep| in_folder(dep)).collect();
-        all.extend(in_folder(path).into_iter().chain(deps));
-    }
-    let is_read = |file: &&PathBuf| {
-        let end = file.extension().and_then(OsStr::to_str);
-        **file == *path || end.is_some_and(|end| matches!(end, "wit" | "wasm" | "wat"))
-    };
-    for file in all.iter().filter(is_read) {
-        let Ok(metadata) = file.metadata() else {
-            // Whoever reads it words that better.
-            continue;
-        };
-        let shown = file.display();
-        if !metadata.is_file() && !metadata.is_dir() {
-            return Err(format!("`{shown}` is no file"));
-        }
-        if metadata.is_file() && metadata.len() > MAX_FILE_BYTES {
-            return Err(format!("`{shown}` has more than {MAX_FILE_BYTES} bytes"));
-        }
-    }
-    Ok(())
-}
-
-/// Returns the names of the packages in a path. Files that cannot be parsed have none here; pushing
-/// them gives the error.
-fn packages(path: &Path) -> Vec<String> {
-    let mut groups = Vec::new();
-    if path.is_dir() {
-        groups.extend(UnresolvedPackageGroup::parse_dir(path));
-        let deps = path.join("deps").read_dir().into_iter().flatten().flatten();
-        for dep in deps.map(|dep| dep.path()) {
-            if dep.is_dir() {
-                groups.extend(UnresolvedPackageGroup::parse_dir(dep));
-            } else if dep.extension().is_some_and(|extension| extension == "wit") {
-                groups.extend(parse_file(&dep));
-            }
-        }
-    } else {
-        groups.extend(parse_file(path));
-    }
-    let packages = groups
-        .into_iter()
-        .flat_map(|group| group.nested.into_iter().chain([group.main]));
-    packages.map(|package| package.name.to_string()).collect()
-}
-
-fn parse_file(path: &Path) -> Option<UnresolvedPackageGroup> {
-    let text = std::fs::read_to_string(path).ok()?;
-    UnresolvedPackageGroup::parse(path.to_str()?, &text).ok()
 }
 
 /// Returns the declaration of a built component, from its type section: without descriptions, which

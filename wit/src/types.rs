@@ -153,3 +153,8 @@ pub struct VariantCase {
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub ty: Option<Type>,
 }
+
+/// Returns a WIT name in the form of JSON names.
+pub(crate) fn snake_case(kebab: &str) -> String {
+    kebab.replace('-', "_").to_ascii_lowercase()
+}

@@ -52,8 +52,8 @@ fn leaf() -> impl Strategy<Value = Sample> {
     ]
 }
 
-fn first((_, values): &Sample) -> Value {
-    values.first().cloned().unwrap_or(Value::Null)
+fn first(sample: &Sample) -> Value {
+    sample.1.first().cloned().unwrap_or(Value::Null)
 }
 
 fn sample() -> impl Strategy<Value = Sample> {
@@ -150,7 +150,7 @@ fn record(samples: Vec<Sample>) -> Sample {
 }
 
 /// A function with such an argument and such a result.
-fn function(spread: bool, (ty, values): Sample, result: Option<Type>) -> Function {
+fn function(spread: bool, ty: Type, values: &[Value], result: Option<Type>) -> Function {
     Function {
         export: Export {
             interface: Some("a:b/c@1.0.0".into()),
@@ -170,7 +170,8 @@ fn function(spread: bool, (ty, values): Sample, result: Option<Type>) -> Functio
 /// Prompts, resources or templates, whose objects call their keys `key`.
 fn items(key: &'static str) -> impl Strategy<Value = Vec<DeclaredItem>> {
     let results = prop::sample::select(vec![Type::Messages, Type::Embedded, Type::Bytes]);
-    let function = (sample(), results).prop_map(|(ty, result)| function(true, ty, Some(result)));
+    let function = (sample(), results)
+        .prop_map(|((ty, values), result)| function(true, ty, &values, Some(result)));
     let item = (".*", ".*", prop::option::of(function), any::<bool>());
     let item = item.prop_map(move |(name, title, function, subscribe)| DeclaredItem {
         object: serde_json::value::to_raw_value(&json!({key: name, "title": title})).unwrap(),
@@ -216,12 +217,12 @@ fn declaration() -> impl Strategy<Value = Declaration> {
             ],
             tools: tools
                 .into_iter()
-                .map(|(name, sample, result)| DeclaredTool {
+                .map(|(name, (ty, values), result)| DeclaredTool {
                     tool: serde_json::value::to_raw_value(
-                        &json!({"name": name, "inputSchema": schema(&sample.0)}),
+                        &json!({"name": name, "inputSchema": schema(&ty)}),
                     )
                     .unwrap(),
-                    function: Some(function(stateful, sample, result.map(|(ty, _)| ty))),
+                    function: Some(function(stateful, ty, &values, result.map(|(ty, _)| ty))),
                     name,
                 })
                 .collect(),

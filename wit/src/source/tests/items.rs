@@ -2,6 +2,9 @@
 
 use super::*;
 
+mod prompts;
+mod resources;
+
 /// A world with one interface that holds `items` and knows the contract's types.
 fn with_types(items: &str) -> String {
     interface(&format!(
@@ -22,161 +25,6 @@ fn keys(items: &[DeclaredItem]) -> Vec<&str> {
 fn result(items: &[DeclaredItem]) -> Type {
     let [item] = items else { panic!("{items:?}") };
     item.function.clone().unwrap().result.unwrap()
-}
-
-#[test]
-fn every_tag_of_a_prompt() {
-    let declaration = sound(&with_types(
-        "
-        enum tone { kind, /** Nothing is spared. */ blunt }
-        enum size { /** One line. */ small, /** A page. */ large }
-        record review {
-            /// The code.
-            /// @title Code
-            /// @name theCode
-            code: string,
-            /// How to say it.
-            tone: tone,
-            size: option<size>,
-            /// @default 3
-            how-many: u8,
-            strict: option<bool>,
-        }
-        /// Reviews
-        /// code.
-        /// @name review.it
-        /// @title Review
-        /// @prompt
-        review-code: func(review: review) -> string;
-        tool: func();",
-    ));
-    assert_eq!(names(&declaration), ["tool"]);
-    assert_eq!(keys(&declaration.prompts), ["review.it"]);
-    assert_eq!(
-        object(&declaration.prompts),
-        json!({
-            "name": "review.it", "title": "Review", "description": "Reviews code.",
-            "arguments": [
-                {"name": "theCode", "title": "Code", "description": "The code.", "required": true},
-                {"name": "tone", "required": true,
-                 "description": "How to say it.\n- blunt: Nothing is spared.\nOne of `kind`, `blunt`."},
-                {"name": "size", "description": "- small: One line.\n- large: A page.", "required": false},
-                {"name": "how_many", "required": false},
-                {"name": "strict", "required": false},
-            ],
-        })
-    );
-    let function = declaration.prompts[0].function.as_ref().unwrap();
-    assert!(function.spread);
-    assert_eq!(function.export.to_string(), "a:b/i#review-code");
-    assert_eq!(function.arguments()[3].default, Some(json!(3)));
-}
-
-#[test]
-fn a_prompts_parameters_are_its_arguments() {
-    let declaration = sound(&with_types(
-        "
-        /// @param what what to do
-        /// @param how-often how many times
-        /// @prompt
-        do-it: func(what: string, how-often: option<f32>) -> list<prompt-message>;",
-    ));
-    assert_eq!(
-        object(&declaration.prompts),
-        json!({"name": "do_it", "arguments": [
-            {"name": "what", "description": "what to do", "required": true},
-            {"name": "how_often", "description": "how many times", "required": false},
-        ]})
-    );
-    assert_eq!(result(&declaration.prompts), Type::Messages);
-    let declaration = sound(&with_types("/// @prompt\n hello: func() -> string;"));
-    assert_eq!(object(&declaration.prompts), json!({"name": "hello"}));
-}
-
-#[test]
-fn prompts_and_tools_share_rules_for_names_but_not_the_names() {
-    let declaration = sound(
-        "package a:b;
-        interface first { /** @prompt */ same: func() -> string; mine: func(); }
-        interface second { /** @prompt */ same: func() -> string; same-tool: func(); }
-        interface third { same: func(); /** @prompt */ mine: func() -> string; }
-        world w { export first; export second; export third; }",
-    );
-    assert_eq!(names(&declaration), ["mine", "same_tool", "same"]);
-    assert_eq!(
-        keys(&declaration.prompts),
-        ["first_same", "second_same", "mine"]
-    );
-    let (declaration, findings) = declare(&interface(
-        "/** @prompt\n@name a */ f: func() -> string; /** @prompt\n@name a */ g: func() -> string;",
-    ));
-    assert_eq!(keys(&declaration.prompts), ["a"]);
-    assert!(messages(&findings)[0].contains("its name `a` is that of `a:b/i#f` already"));
-}
-
-#[test]
-fn every_tag_of_a_resource() {
-    let declaration = sound(&with_types(
-        "
-        /// All the notes.
-        /// @resource notes://all%20of/them?x=1
-        /// @name All of them
-        /// @title Notes
-        /// @mimetype text/markdown; charset=utf-8
-        /// @subscribe
-        all-notes: func() -> string;
-        tool: func();",
-    ));
-    assert_eq!(names(&declaration), ["tool"]);
-    assert_eq!(
-        object(&declaration.resources),
-        json!({
-            "uri": "notes://all%20of/them?x=1", "name": "All of them", "title": "Notes",
-            "description": "All the notes.", "mimeType": "text/markdown; charset=utf-8",
-        })
-    );
-    assert!(declaration.resources[0].subscribe);
-    assert_eq!(keys(&declaration.resources), ["notes://all%20of/them?x=1"]);
-
-    let declaration = sound(&with_types(
-        "
-        /// One note.
-        /// @resource notes://{folder_name}/by-id/{+id}
-        /// @mimetype text/plain
-        one-note: func(id: u32, folder-name: string) -> list<u8>;",
-    ));
-    assert_eq!(
-        object(&declaration.templates),
-        json!({
-            "uriTemplate": "notes://{folder_name}/by-id/{+id}", "name": "one_note",
-            "description": "One note.", "mimeType": "text/plain",
-        })
-    );
-    assert!(!declaration.templates[0].subscribe);
-    assert_eq!(result(&declaration.templates), Type::Bytes);
-}
-
-#[test]
-fn variables_are_arguments_by_either_name() {
-    let declaration = sound(&with_types(
-        "record args {
-            /// @name theId
-            ID: u32,
-            /// @name ID
-            other: string,
-            KIND: bool,
-        }
-        /// @resource a:{theId}/{ID}/{KIND}
-        f: func(args: args) -> string;",
-    ));
-    let function = declaration.templates[0].function.as_ref().unwrap();
-    let argument = |name: &str| function.argument(name).map(|field| field.wit.as_str());
-    // The JSON name goes before the WIT name.
-    assert_eq!(argument("theId"), Some("ID"));
-    assert_eq!(argument("ID"), Some("other"));
-    assert_eq!(argument("KIND"), Some("KIND"));
-    assert_eq!(argument("kind"), Some("KIND"));
-    assert_eq!(argument("none"), None);
 }
 
 #[test]
@@ -458,27 +306,6 @@ fn constraints_on_what_is_only_a_text_are_a_warning() {
 }
 
 #[test]
-fn no_two_resources_have_one_uri() {
-    let (declaration, findings) = declare(&interface(
-        "/** @resource a:b */ f: func() -> string;
-        /** @resource a:b */ g: func() -> string;
-        /** @resource a:{x} */ h: func(x: u8) -> string;
-        /** @resource a:{x} */ i: func(x: u8) -> string;",
-    ));
-    assert_eq!(keys(&declaration.resources), ["a:b"]);
-    assert_eq!(keys(&declaration.templates), ["a:{x}"]);
-    let told = messages(&findings);
-    assert!(
-        told[0].contains("its URI `a:b` is that of `a:b/i#f` already"),
-        "{told:?}"
-    );
-    assert!(
-        told[1].contains("its URI `a:{x}` is that of `a:b/i#h` already"),
-        "{told:?}"
-    );
-}
-
-#[test]
 fn completion_is_an_export() {
     let world = |export: &str| format!("package a:b; world w {{ export f: func(); {export} }}");
     assert!(!sound(&world("")).completion);
@@ -486,20 +313,4 @@ fn completion_is_an_export() {
     let declaration = sound(&world("export dormouse:plugin/completion@0.1.0;"));
     assert!(declaration.completion);
     assert_eq!(names(&declaration), ["f"]);
-}
-
-#[test]
-fn a_fields_title_is_in_a_tools_schema_too() {
-    let declaration = sound(&interface(
-        "record args {
-            /// @title One
-            one: string,
-            /** Two.\n@title The Two */
-            two: option<u8>,
-        }
-        f: func(args: args);",
-    ));
-    let properties = &tool(&declaration, "f")["inputSchema"]["properties"];
-    assert_eq!(properties["one"], json!({"type": "string", "title": "One"}));
-    assert_eq!(properties["two"]["title"], "The Two");
 }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
+use super::tags::note;
 use crate::declaration::{Export, Function};
 use crate::error::Finding;
-use crate::lower::snake_case;
-use crate::tags::note;
+use crate::types::snake_case;
 
 /// Longest tool name that MCP allows, in characters; prompts are held to the same.
 const MAX_NAME: usize = 128;

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::exported::Exported;
+use super::kind::Kind;
+use super::naming::{Nameless, is_name};
+use super::tags::{self, note};
 use crate::CONTRACT;
 use crate::error::Finding;
-use crate::exported::{Exported, Kind};
-use crate::naming::{Nameless, is_name};
 use crate::notes::Notes;
-use crate::tags::{self, note};
 use crate::types::{Case, Field, Type};
 
 /// Returns the prompt of an exported function that has the tag `@prompt`; none, and findings, where

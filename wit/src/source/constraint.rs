@@ -2,11 +2,11 @@
 
 use serde_json::{Number, Value};
 
-use crate::accept::integer;
+use super::accept::integer;
+use super::tags::Tag;
 use crate::notes::Notes;
 use crate::pattern_size;
 use crate::schema::bounds;
-use crate::tags::Tag;
 use crate::types::Type;
 
 /// Returns the JSON Schema keyword and value of a constraint tag on a type.

@@ -1,24 +1,15 @@
-//! Cost of reading the types of a component, counted from their binary form.
-//!
-//! A validator, and the decoder of types that has one inside, copies every type that contains
-//! resources whenever an instance is imported, exported or created: each instance has resources of
-//! its own. Types that contain others twice double with each level, so that a component of a
-//! kilobyte takes gigabytes. So the copies are counted before anything reads a component, without
-//! making them: each type is counted once, from the counts of the types in it.
+//! Count of the parts that are copied, section by section of a component.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::rc::Rc;
 
 use wasmparser::{
-    CanonicalFunction, ComponentAlias, ComponentDefinedType, ComponentExternalKind,
-    ComponentInstance, ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration,
-    ComponentTypeRef, ComponentValType, CoreType, InstanceTypeDeclaration, Parser, Payload, Result,
-    TypeBounds,
+    CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentInstance,
+    ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration, ComponentTypeRef, CoreType,
+    InstanceTypeDeclaration, Payload, Result,
 };
 
-/// Number of parts visited without being copied that count as one copied part.
-const VISITS_OF_COPY: u64 = 16;
+use super::scope::Scope;
+use super::type_size::{Item, Size, VISITS_OF_COPY};
 
 /// Number of bytes of a core module's imports and exports that count as one copied part, each time
 /// that the module is instantiated: each import and export is looked up.
@@ -27,199 +18,24 @@ const MODULE_BYTES_OF_COPY: u64 = 64;
 /// Most levels of instances that export one another; no validator takes more.
 const MAX_DEPTH: usize = 200;
 
-/// Size of one type with all types in it, each counted as often as it occurs.
-#[derive(Debug, Clone, Copy, Default)]
-struct Size {
-    /// Number of parts.
-    parts: u64,
-    /// Number of those parts that contain resources, and so are copied.
-    copied: u64,
-}
-
-impl Size {
-    const RESOURCE: Self = Self {
-        parts: 1,
-        copied: 1,
-    };
-
-    /// Returns the size of a type whose parts have these sizes.
-    fn of(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut sum = Self::default();
-        for part in parts {
-            sum.parts = sum.parts.saturating_add(part.parts);
-            sum.copied = sum.copied.saturating_add(part.copied);
-        }
-        Self {
-            parts: sum.parts.saturating_add(1),
-            copied: sum.copied.saturating_add(u64::from(sum.copied > 0)),
-        }
-    }
-
-    fn cost(self) -> u64 {
-        self.copied
-            .saturating_add(self.parts / VISITS_OF_COPY)
-            .saturating_add(1)
-    }
-}
-
-/// A type, or an item that has a type: a function, a value, an instance, a component.
-#[derive(Debug, Clone, Default)]
-struct Item {
-    size: Size,
-    /// Exports of an instance, or of each instance of a component.
-    exports: Option<Rc<HashMap<String, Self>>>,
-    /// Levels of instances and components in this one, itself included; 0 for other items.
-    depth: usize,
-}
-
-impl Item {
-    fn sized(size: Size) -> Self {
-        Self {
-            size,
-            exports: None,
-            depth: 0,
-        }
-    }
-
-    /// Returns the parts that are copied where the item is imported, exported or instantiated.
-    fn cost(&self) -> u64 {
-        let names = self.exports.as_ref().map_or(0, |exports| exports.len());
-        self.size.cost().saturating_add(names as u64)
-    }
-}
-
-/// A component, or a type with types of its own, as far as it has been read.
-#[derive(Debug, Default)]
-struct Scope {
-    types: Vec<Item>,
-    functions: Vec<Item>,
-    values: Vec<Item>,
-    instances: Vec<Item>,
-    components: Vec<Item>,
-    /// Bytes of imports and exports of each core module.
-    modules: Vec<u64>,
-    imported: Vec<Size>,
-    exported: Vec<Size>,
-    exports: HashMap<String, Item>,
-}
-
-impl Scope {
-    fn items(&mut self, kind: ComponentExternalKind) -> Option<&mut Vec<Item>> {
-        match kind {
-            // What a core module has to do with resources is nothing.
-            ComponentExternalKind::Module => None,
-            ComponentExternalKind::Func => Some(&mut self.functions),
-            ComponentExternalKind::Value => Some(&mut self.values),
-            ComponentExternalKind::Type => Some(&mut self.types),
-            ComponentExternalKind::Instance => Some(&mut self.instances),
-            ComponentExternalKind::Component => Some(&mut self.components),
-        }
-    }
-
-    fn item(&mut self, kind: ComponentExternalKind, index: u32) -> Item {
-        let items = self.items(kind).map_or(&[][..], |items| items.as_slice());
-        items.get(index as usize).cloned().unwrap_or_default()
-    }
-
-    fn add(&mut self, kind: ComponentExternalKind, item: Item) {
-        if let Some(items) = self.items(kind) {
-            items.push(item);
-        }
-    }
-
-    fn export(&mut self, name: &str, item: Item) {
-        self.exported.push(item.size);
-        self.exports.insert(name.to_owned(), item);
-    }
-
-    /// Returns the component, or the type, that was read into this scope.
-    fn end(self) -> Item {
-        let depth = self.exports.values().map(|item| item.depth).max();
-        Item {
-            size: Size::of(self.imported.into_iter().chain(self.exported)),
-            depth: depth.unwrap_or_default() + 1,
-            exports: Some(Rc::new(self.exports)),
-        }
-    }
-
-    fn value(&self, ty: ComponentValType) -> Size {
-        match ty {
-            ComponentValType::Primitive(_) => Size {
-                parts: 1,
-                copied: 0,
-            },
-            ComponentValType::Type(index) => {
-                let item = self.types.get(index as usize);
-                item.map_or(Size::default(), |item| item.size)
-            }
-        }
-    }
-
-    fn values(&self, types: impl IntoIterator<Item = ComponentValType>) -> Size {
-        Size::of(types.into_iter().map(|ty| self.value(ty)))
-    }
-
-    fn defined(&self, ty: &ComponentDefinedType<'_>) -> Size {
-        match ty {
-            ComponentDefinedType::Record(fields) => self.values(fields.iter().map(|field| field.1)),
-            ComponentDefinedType::Variant(cases) => {
-                let mut size = self.values(cases.iter().filter_map(|case| case.ty));
-                size.parts = size.parts.saturating_add(cases.len() as u64);
-                size
-            }
-            ComponentDefinedType::List(ty)
-            | ComponentDefinedType::FixedLengthList(ty, _)
-            | ComponentDefinedType::Option(ty) => self.values([*ty]),
-            ComponentDefinedType::Map(key, value) => self.values([*key, *value]),
-            ComponentDefinedType::Tuple(types) => self.values(types.iter().copied()),
-            ComponentDefinedType::Flags(names) | ComponentDefinedType::Enum(names) => Size {
-                parts: 1 + names.len() as u64,
-                copied: 0,
-            },
-            ComponentDefinedType::Result { ok, err } => {
-                self.values([ok, err].into_iter().flatten().copied())
-            }
-            ComponentDefinedType::Own(_) | ComponentDefinedType::Borrow(_) => Size::RESOURCE,
-            ComponentDefinedType::Future(ty) | ComponentDefinedType::Stream(ty) => {
-                self.values(ty.iter().copied())
-            }
-            ComponentDefinedType::Primitive(_) => self.values([]),
-        }
-    }
-
-    fn referred(&self, ty: ComponentTypeRef) -> Item {
-        let of_type = |index: u32| self.types.get(index as usize).cloned();
-        match ty {
-            ComponentTypeRef::Module(_) => None,
-            ComponentTypeRef::Value(ty) => Some(Item::sized(self.value(ty))),
-            ComponentTypeRef::Type(TypeBounds::SubResource) => Some(Item::sized(Size::RESOURCE)),
-            ComponentTypeRef::Func(index)
-            | ComponentTypeRef::Type(TypeBounds::Eq(index))
-            | ComponentTypeRef::Instance(index)
-            | ComponentTypeRef::Component(index) => of_type(index),
-        }
-        .unwrap_or_default()
-    }
-}
-
 /// Counts the parts that are copied while a component is read.
 #[derive(Debug)]
-struct Count {
+pub(super) struct Count {
     /// Scopes that are being read, the innermost last.
-    scopes: Vec<Scope>,
-    copies: u64,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) copies: u64,
     /// Bytes of imports and exports of the core module that is being read, or was read last.
-    module_bytes: u64,
+    pub(super) module_bytes: u64,
     /// Most bytes of imports and exports of any core module, or type of one.
-    max_module_bytes: u64,
+    pub(super) max_module_bytes: u64,
     /// Most parts of any type that was read.
-    max_type_parts: u64,
+    pub(super) max_type_parts: u64,
 }
 
 impl Count {
     /// Returns the innermost scope that is being read.
     #[allow(clippy::indexing_slicing, reason = "there is one, made right before")]
-    fn scope(&mut self) -> &mut Scope {
+    pub(super) fn scope(&mut self) -> &mut Scope {
         if self.scopes.is_empty() {
             self.scopes.push(Scope::default());
         }
@@ -228,7 +44,7 @@ impl Count {
     }
 
     /// Ends the innermost scope.
-    fn end(&mut self) -> Item {
+    pub(super) fn end(&mut self) -> Item {
         let item = self.scopes.pop().unwrap_or_default().end();
         if item.depth > MAX_DEPTH {
             self.copies = u64::MAX;
@@ -237,19 +53,19 @@ impl Count {
         item
     }
 
-    fn add(&mut self, copies: u64) {
+    pub(super) fn add(&mut self, copies: u64) {
         self.copies = self.copies.saturating_add(copies);
     }
 
     /// Adds a core module known by its type only, with the size of the largest module.
-    fn add_typed_module(&mut self, kind: ComponentExternalKind) {
+    pub(super) fn add_typed_module(&mut self, kind: ComponentExternalKind) {
         if kind == ComponentExternalKind::Module {
             let bytes = self.max_module_bytes;
             self.scope().modules.push(bytes);
         }
     }
 
-    fn import(&mut self, ty: ComponentTypeRef) {
+    pub(super) fn import(&mut self, ty: ComponentTypeRef) {
         self.add_typed_module(ty.kind());
         let item = self.scope().referred(ty);
         self.add(item.cost());
@@ -257,14 +73,14 @@ impl Count {
         self.scope().add(ty.kind(), item);
     }
 
-    fn declared_export(&mut self, name: &str, ty: ComponentTypeRef) {
+    pub(super) fn declared_export(&mut self, name: &str, ty: ComponentTypeRef) {
         let item = self.scope().referred(ty);
         self.add(item.cost());
         self.scope().export(name, item.clone());
         self.scope().add(ty.kind(), item);
     }
 
-    fn alias(&mut self, alias: &ComponentAlias<'_>) {
+    pub(super) fn alias(&mut self, alias: &ComponentAlias<'_>) {
         let (kind, item) = match alias {
             ComponentAlias::InstanceExport {
                 kind,
@@ -306,7 +122,7 @@ impl Count {
 
     /// Counts a type that may have others in it. It recurses into each level, of which at most a
     /// hundred are read.
-    fn ty(&mut self, ty: &ComponentType<'_>) -> Item {
+    pub(super) fn ty(&mut self, ty: &ComponentType<'_>) -> Item {
         match ty {
             ComponentType::Defined(ty) => Item::sized(self.scope().defined(ty)),
             ComponentType::Func(ty) => {
@@ -342,19 +158,19 @@ impl Count {
         }
     }
 
-    fn within(&mut self, read: impl FnOnce(&mut Self)) -> Item {
+    pub(super) fn within(&mut self, read: impl FnOnce(&mut Self)) -> Item {
         self.scopes.push(Scope::default());
         read(self);
         self.end()
     }
 
-    fn add_type(&mut self, ty: &ComponentType<'_>) {
+    pub(super) fn add_type(&mut self, ty: &ComponentType<'_>) {
         let item = self.ty(ty);
         self.max_type_parts = self.max_type_parts.max(item.size.parts);
         self.scope().types.push(item);
     }
 
-    fn instance(&mut self, instance: ComponentInstance<'_>) {
+    pub(super) fn instance(&mut self, instance: ComponentInstance<'_>) {
         let item = match instance {
             ComponentInstance::Instantiate {
                 component_index,
@@ -384,7 +200,7 @@ impl Count {
 
     /// Counts the conversion between a component function and a core function: each part of its
     /// types is visited.
-    fn canonical(&mut self, function: &CanonicalFunction) {
+    pub(super) fn canonical(&mut self, function: &CanonicalFunction) {
         let parts = match function {
             CanonicalFunction::Lift { type_index, .. } => {
                 let item = self.scope().item(ComponentExternalKind::Type, *type_index);
@@ -406,18 +222,18 @@ impl Count {
     }
 
     /// Adds an import or export section of the core module that is being read.
-    fn module_section(&mut self, range: &Range<usize>) {
+    pub(super) fn module_section(&mut self, range: &Range<usize>) {
         self.module_bytes += range.len() as u64;
     }
 
-    fn core_type(&mut self, ty: &CoreType<'_>) {
+    pub(super) fn core_type(&mut self, ty: &CoreType<'_>) {
         if let CoreType::Module(declarations) = ty {
             let bytes = declarations.len() as u64 * MODULE_BYTES_OF_COPY;
             self.max_module_bytes = self.max_module_bytes.max(bytes);
         }
     }
 
-    fn payload(&mut self, payload: Payload<'_>) -> Result<()> {
+    pub(super) fn payload(&mut self, payload: Payload<'_>) -> Result<()> {
         match payload {
             // Modules may be imported, too, of types that are written here.
             Payload::CoreTypeSection(types) => {
@@ -492,64 +308,3 @@ impl Count {
         Ok(())
     }
 }
-
-/// Returns the number of parts of types that are copied while the types of a component are read;
-/// counting ends above `most`. The component must not be nested
-/// [too deep](crate::component_types::nested_too_deep).
-#[must_use]
-pub(crate) fn copied_parts(component: &[u8], most: u64) -> u64 {
-    let mut count = Count {
-        scopes: vec![Scope::default()],
-        copies: 0,
-        module_bytes: 0,
-        max_module_bytes: 0,
-        max_type_parts: 0,
-    };
-    // Whether each module or component that is open is a core module; these have no component
-    // types.
-    let mut open: Vec<bool> = Vec::new();
-    for payload in Parser::new(0).parse_all(component) {
-        let Ok(payload) = payload else { break };
-        match payload {
-            Payload::ModuleSection { .. } => {
-                count.module_bytes = 0;
-                open.push(true);
-            }
-            Payload::ComponentSection { .. } => {
-                open.push(false);
-                count.scopes.push(Scope::default());
-            }
-            Payload::End(_) => match open.pop() {
-                Some(true) => {
-                    let bytes = count.module_bytes;
-                    count.max_module_bytes = count.max_module_bytes.max(bytes);
-                    count.scope().modules.push(bytes);
-                }
-                Some(false) => {
-                    let component = count.end();
-                    count.scope().components.push(component);
-                }
-                None => {}
-            },
-            Payload::ImportSection(imports) if open.last() == Some(&true) => {
-                count.module_section(&imports.range());
-            }
-            Payload::ExportSection(exports) if open.last() == Some(&true) => {
-                count.module_section(&exports.range());
-            }
-            payload => {
-                // What cannot be read is not read by anybody else either.
-                if open.last() != Some(&true) && count.payload(payload).is_err() {
-                    break;
-                }
-            }
-        }
-        if count.copies > most {
-            break;
-        }
-    }
-    count.copies
-}
-
-#[cfg(test)]
-mod tests;

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::exported::Exported;
+use super::tags::{self, note};
 use crate::CONTRACT;
 use crate::declaration::DeclaredItem;
 use crate::error::Finding;
-use crate::exported::Exported;
-use crate::lower::snake_case;
-use crate::tags::{self, note};
 use crate::template::Template;
 use crate::types::Type;
+use crate::types::snake_case;
 
 /// The resources and templates of a world.
 #[derive(Default)]

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::accept::accept_object;
+use super::accept::accept_object;
+use super::exported::Exported;
+use super::kind::Kind;
+use super::naming::{Nameless, is_name};
+use super::tags::{self, Doc, note};
 use crate::error::Finding;
-use crate::exported::{Exported, Kind};
-use crate::naming::{Nameless, is_name};
 use crate::schema;
-use crate::tags::{self, Doc, note};
 use crate::types::Type;
 
 /// Values of a function's tags.
