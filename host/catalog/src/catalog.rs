@@ -2,32 +2,30 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dormouse_text::visible::visible_path;
 use parking_lot::Mutex;
 
+use crate::component_file;
 use crate::error::{Problem, ReadError};
-use crate::index::{Index, Key};
 use crate::read;
 use crate::read_process::ReadCommand;
 use crate::round::Round;
 use crate::stamp::{self, Stamp};
 use crate::{Entry, Listing};
 
-/// Most threads that read at once.
-const THREADS: usize = 4;
+mod entries;
+mod index;
+
+use index::{Index, Key};
 
 /// Time that it has taken to read a file from which on its outcome is written at once: whoever waits
 /// for a host may give up before it has read all, and each start would begin anew.
 const WORTH_WRITING: Duration = Duration::from_millis(500);
-
-/// Bytes of listings that are parsed in the time that starting a thread takes.
-const WORTH_A_THREAD: usize = 512 << 10;
 
 /// Declarations of components, from the index where their files have not changed since. What is wrong
 /// with a file is remembered as its declaration would be: finding that out may take seconds. Many
@@ -138,72 +136,6 @@ impl Catalog {
         paths.iter().map(of).collect()
     }
 
-    fn different_entries(
-        &self,
-        paths: &[&PathBuf],
-        round: Round,
-    ) -> Vec<Result<Arc<Entry>, ReadError>> {
-        let found: Vec<_> = paths.iter().map(|path| self.look(path)).collect();
-        let mut files = 0;
-        let mut bytes = 0;
-        for (path, found) in paths.iter().zip(&found) {
-            match found {
-                Ok(Found::Nothing { .. } | Found::Doubtful(_)) => files += 1,
-                Ok(Found::Indexed(_, index)) => {
-                    bytes += index.get(text(path)).map_or(0, |(_, body)| body.len());
-                }
-                Ok(Found::Held(_)) | Err(_) => {}
-            }
-        }
-        let finish = |path: &Path, found| told(path, self.finish(path, found?, round));
-        let wanted = THREADS.min(files + bytes / WORTH_A_THREAD);
-        // The system reads several files to find out.
-        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = if wanted < 2 {
-            wanted
-        } else {
-            wanted.min(cores())
-        };
-        if threads < 2 {
-            return paths
-                .iter()
-                .zip(found)
-                .map(|(path, found)| finish(path, found))
-                .collect();
-        }
-        // Files differ in size by orders of magnitude, so each thread takes the
-        // next one when it is done with its last.
-        let jobs: Vec<_> = paths
-            .iter()
-            .copied()
-            .zip(found)
-            .map(|job| Mutex::new(Job::Waiting(job)))
-            .collect();
-        let next = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            let work = || {
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut job = job.lock();
-                    if let Job::Waiting((path, found)) = std::mem::replace(&mut *job, Job::Taken) {
-                        *job = Job::Done(finish(path, found));
-                    }
-                }
-            };
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
-        jobs.into_iter()
-            .zip(paths)
-            .map(|(job, path)| match job.into_inner() {
-                Job::Done(result) => result,
-                // No thread leaves a job like this; reading the file now is right anyhow.
-                Job::Waiting(_) | Job::Taken => told(path, self.fetch(path, 0, round)),
-            })
-            .collect()
-    }
-
     /// Writes the index, if there is anything new to write. This takes time, so it is to be called
     /// after everything that a user waits for. Returns whether it has been
     /// written since the last time.
@@ -262,7 +194,7 @@ impl Catalog {
 
     /// Looks a file up, as it is now.
     fn look(&self, path: &Path) -> Result<Found, ReadError> {
-        let stamp = Stamp::of(&read::metadata(path)?);
+        let stamp = Stamp::of(&component_file::metadata(path)?);
         let state = self.state.lock();
         let held = state.held.get(path);
         let key = match held {
@@ -380,12 +312,6 @@ enum Found {
     Doubtful(Box<Found>),
     /// No entry, or so many failed attempts to read the file's present content.
     Nothing { failures: u32 },
-}
-
-enum Job<'a> {
-    Waiting((&'a PathBuf, Result<Found, ReadError>)),
-    Taken,
-    Done(Result<Arc<Entry>, ReadError>),
 }
 
 /// Returns what is in a file, in words for whoever has named the file.

@@ -9,9 +9,11 @@ use dormouse_wit::{
 use serde::Deserialize;
 use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
+use crate::component::declaration::decode_declaration;
+use crate::component::listing;
 use crate::first_findings::first_findings;
 use crate::pack::{agree, functions};
-use crate::{Listing, Problem, Provenance, read};
+use crate::{Listing, Problem, Provenance};
 
 mod by_name;
 mod item;
@@ -32,7 +34,7 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
 
 fn all_findings(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let read = read::bytes(bytes);
+    let read = listing::bytes(bytes);
     if let Err(problem) = &read {
         findings.push(unreadable(problem));
     }
@@ -98,7 +100,7 @@ fn unreadable(problem: &Problem) -> Finding {
 fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Finding>) {
     // As its author has written it: a listing has it mended already.
     let declaration = match section::find(bytes) {
-        Ok(Some(section)) => read::declaration(&section).map_err(|error| error.to_string()),
+        Ok(Some(section)) => decode_declaration(&section).map_err(|error| error.to_string()),
         _ => listing.declaration().map_err(|error| error.to_string()),
     };
     let declaration = match declaration {

@@ -195,11 +195,7 @@ fn declared(items: &[ListedItem]) -> serde_json::Result<Vec<DeclaredItem>> {
 }
 
 /// Returns the shape of an item, if it can be shown; adds its faults to `odd`.
-fn shape(
-    (what, name): (What, &str),
-    object: &RawValue,
-    odd: &mut NonconformingItems,
-) -> Option<Shape> {
+fn shape(what: What, name: &str, object: &RawValue, odd: &mut NonconformingItems) -> Option<Shape> {
     let shape = Shape::of(what, name, object);
     let why = match &shape {
         Ok(shape) if shape.mended.is_empty() => None,
@@ -207,7 +203,7 @@ fn shape(
         Err(why) => Some(why.clone()),
     };
     if let Some(why) = why {
-        odd.push((what, name), &why, shape.is_ok());
+        odd.push(what, name, &why, shape.is_ok());
     }
     shape.ok()
 }
@@ -226,7 +222,7 @@ fn shorten<T>(
              out",
             list.len()
         );
-        odd.push((what, name(first)), &why, false);
+        odd.push(what, name(first), &why, false);
         list.truncate(limit);
     }
 }
@@ -238,9 +234,9 @@ fn items(
 ) -> serde_json::Result<Vec<ListedItem>> {
     shorten(what, &mut declared, |item| &item.key, odd);
     let shaped = declared.into_iter().filter_map(|item| {
-        let named = (what, item.key.as_str());
-        let shape = shape(named, &item.object, odd)?;
-        is_callable(named, item.function.as_ref(), odd).then(|| ListedItem::new(item, shape))
+        let shape = shape(what, &item.key, &item.object, odd)?;
+        is_callable(what, &item.key, item.function.as_ref(), odd)
+            .then(|| ListedItem::new(item, shape))
     });
     shaped.collect()
 }
@@ -257,13 +253,14 @@ fn parsed(function: Option<&RawValue>) -> serde_json::Result<Option<Function>> {
 
 /// Checks that values can be made for a function's types; adds the reason to `odd` if not.
 fn is_callable(
-    (what, name): (What, &str),
+    what: What,
+    name: &str,
     function: Option<&Function>,
     odd: &mut NonconformingItems,
 ) -> bool {
     let why = function.and_then(|function| function.check_size().err());
     if let Some(why) = &why {
-        odd.push((what, name), why, false);
+        odd.push(what, name, why, false);
     }
     why.is_none()
 }
@@ -350,9 +347,8 @@ impl Listing {
         let tools = &mut declared.tools;
         shorten(What::Tool, tools, |tool| &tool.name, &mut odd);
         let tools = declared.tools.into_iter().filter_map(|tool| {
-            let item = (What::Tool, tool.name.as_str());
-            let shape = shape(item, &tool.tool, &mut odd)?;
-            is_callable(item, tool.function.as_ref(), &mut odd)
+            let shape = shape(What::Tool, &tool.name, &tool.tool, &mut odd)?;
+            is_callable(What::Tool, &tool.name, tool.function.as_ref(), &mut odd)
                 .then(|| ListedTool::new(tool, shape))
         });
         let tools = tools.collect::<serde_json::Result<_>>()?;

@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 use wit_parser::decoding::DecodedWasm;
 use wit_parser::{TypeDefKind, TypeId, WorldItem};
 
+use crate::component::listing;
 use crate::types::print;
-use crate::{Problem, Provenance, read};
+use crate::{Problem, Provenance};
 
 /// Output of `dormouse inspect`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ pub struct Inspection {
 /// # Errors
 /// The bytes are no component, or its declaration is damaged.
 pub(crate) fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
-    let listing = read::bytes(bytes)?;
+    let listing = listing::bytes(bytes)?;
     let damaged = |message: String| Problem::Declaration { message };
     let decoded = source::decode(bytes).map_err(damaged)?;
     let DecodedWasm::Component(resolve, world) = &decoded else {

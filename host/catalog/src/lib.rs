@@ -20,49 +20,40 @@
 
 mod catalog;
 mod check;
-mod concurrent;
+mod component;
+mod component_file;
 pub mod entry;
-mod epoch_checks;
 pub mod error;
 mod first_findings;
-mod imports_alone;
-mod index;
 mod inspect;
-mod instance_footprint;
-mod module_items;
+mod json_schema;
 mod pack;
-mod payloads;
 pub mod read;
 pub mod read_process;
 mod regular;
 mod round;
-mod schema_cost;
-mod schema_references;
-mod schema_rewrite;
 mod shape;
 pub mod stamp;
 mod types;
-mod validator;
 
 #[cfg(test)]
 mod tests;
 
 pub use catalog::{Catalog, Counts};
 pub use check::check;
-pub use concurrent::is_concurrent;
+pub use component::{
+    InstanceFootprint, TooManyParts, imports_alone, instance_footprint, is_concurrent,
+    max_module_items, with_epoch_checks,
+};
 pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
-pub use epoch_checks::with_epoch_checks;
 pub use error::{Problem, ReadError};
-pub use imports_alone::imports_alone;
 pub use inspect::Inspection;
-pub use instance_footprint::{InstanceFootprint, TooManyParts, instance_footprint};
-pub use module_items::max_module_items;
+pub use json_schema::{
+    BoundedValidator, Problems, SchemaError, SchemaProblem, check_schema, too_costly, validator,
+};
 pub use pack::{PackError, pack};
 pub use read_process::{ReadCommand, ReadTask, check_file, inspect_file};
 pub use regular::{open_and_read_regular_file, open_regular_file, read_regular_file};
 pub use round::Round;
 pub use shape::{ItemLimits, NonconformingItem, What, answer, is_moment, shown};
 pub use stamp::Stamp;
-pub use validator::{
-    BoundedValidator, Problems, SchemaError, SchemaProblem, check_schema, too_costly, validator,
-};

@@ -3,7 +3,7 @@
 use dormouse_wit::signature::same_signature;
 use dormouse_wit::{Declaration, Function, contract, section, source};
 
-use crate::read;
+use crate::component::declaration::decode_declaration;
 
 /// Reason for which a component was not packed.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub fn pack(component: &[u8], declaration: Option<Declaration>) -> Result<Vec<u8
     let exported = code.declaration;
     let declaration = match (declaration, section::find(component)?) {
         (Some(declaration), _) => declaration,
-        (None, Some(found)) => read::declaration(&found)?,
+        (None, Some(found)) => decode_declaration(&found)?,
         (None, None) => exported.clone(),
     };
     agree(&declaration, &exported).map_err(PackError::Disagree)?;

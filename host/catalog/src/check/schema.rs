@@ -10,7 +10,7 @@ use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use super::finding;
-use crate::validator::{has_patterns, without_large_patterns};
+use crate::json_schema::{has_patterns, without_large_patterns};
 
 /// Returns the meta-schema of a dialect, with its formats, which say that a `pattern` is a regular
 /// expression, at any place in a schema.

@@ -1,8 +1,11 @@
 use std::fs;
 
+use dormouse_wit::{Declaration, DeclaredTool, section};
 use serde_json::json;
 
 use super::*;
+use crate::component::declaration::MAX_DECLARATION_BYTES;
+use crate::component::listing;
 use crate::read_process::tests::command;
 use crate::tests::{
     back, by_name, front, tool, typed, with_interface, with_items, without_tools, words,
@@ -13,7 +16,7 @@ fn listed(bytes: &[u8]) -> Result<Listing, Problem> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes).unwrap();
     let listing = entry(file.path(), command).map(|entry| (*entry.listing).clone());
-    let same = super::bytes(bytes);
+    let same = listing::bytes(bytes);
     match (&listing, &same) {
         (Ok(one), Ok(other)) => assert_eq!(format!("{one:?}"), format!("{other:?}")),
         (Err(one), Err(other)) => assert_eq!(one.problem.to_string(), other.to_string()),
@@ -96,7 +99,7 @@ fn of_a_packed_component_only_the_front_is_read() {
         entry(file.path(), command).unwrap().listing.tools[0].name,
         "add"
     );
-    let problem = super::bytes(&bytes).unwrap_err();
+    let problem = listing::bytes(&bytes).unwrap_err();
     assert!(matches!(
         problem,
         Problem::Malformed { .. } | Problem::Truncated { .. }
@@ -139,7 +142,7 @@ fn a_section_that_is_longer_than_the_file_is_cut_off() {
         back(&typed(), &encoded("Adds.")),
     ] {
         let cut = &good[..good.len() - 1];
-        let problem = super::bytes(cut).unwrap_err();
+        let problem = listing::bytes(cut).unwrap_err();
         assert!(matches!(problem, Problem::Truncated { size } if size == cut.len() as u64));
     }
     let packed = front(&typed(), &words("Adds."));
@@ -333,7 +336,7 @@ fn listing_takes_linear_time() {
 #[test]
 fn of_functions_that_are_no_tools_the_first_are_told() {
     let bytes = without_tools(20_000, &format!("i{}", "a".repeat(3_499)));
-    let listing = component(&bytes).unwrap();
+    let listing = listing::component(&bytes).unwrap();
     assert_eq!(listing.skipped.len(), 101);
     let last = listing.skipped.last().unwrap();
     assert!(last.contains("19900 more"), "{last}");
@@ -341,7 +344,7 @@ fn of_functions_that_are_no_tools_the_first_are_told() {
     assert!(length < 128 << 10, "{length}");
     let found = crate::check(&bytes);
     assert!(found.len() <= 101, "{}", found.len());
-    let few = component(&without_tools(2, "i")).unwrap();
+    let few = listing::component(&without_tools(2, "i")).unwrap();
     assert_eq!(few.skipped.len(), 2);
     assert!(few.skipped[0].contains("i#a0"), "{:?}", few.skipped);
 }

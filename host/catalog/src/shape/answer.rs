@@ -129,7 +129,7 @@ fn checked(what: What, text: &str) -> Result<(Option<String>, Vec<String>), Stri
                 Some(text) => json!([{ "type": "text", "text": text }]),
                 None => json!([]),
             };
-            let completed = judge.completed(text, ("content", blocks.to_string()));
+            let completed = judge.completed(text, "content", blocks.to_string());
             // This is no fault.
             judge.mended.clear();
             (&CALLED, completed)

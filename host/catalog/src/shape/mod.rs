@@ -265,14 +265,14 @@ impl Shape {
         sound::sound(object.get(), limits)?;
         let mut judge = ItemValidator::default();
         // An item that is requested by URI has a name for people only.
-        let name = || ("name", Value::from(key).to_string());
-        let (record, missing) = match what {
-            What::Tool => (&TOOL, ("inputSchema", schema::ANY.to_owned())),
-            What::Prompt => (&PROMPT, name()),
-            What::Resource => (&RESOURCE, name()),
-            What::Template => (&TEMPLATE, name()),
+        let name = || Value::from(key).to_string();
+        let (record, needed, value) = match what {
+            What::Tool => (&TOOL, "inputSchema", schema::ANY.to_owned()),
+            What::Prompt => (&PROMPT, "name", name()),
+            What::Resource => (&RESOURCE, "name", name()),
+            What::Template => (&TEMPLATE, "name", name()),
         };
-        let completed = judge.completed(object.get(), missing);
+        let completed = judge.completed(object.get(), needed, value);
         let text = completed.as_deref().unwrap_or(object.get());
         let judged = match judge.record(record, text, "") {
             ValidationOutcome::Fine => completed,

@@ -31,7 +31,7 @@ struct Kind {
 
 impl NonconformingItems {
     /// Adds an item with its name and its faults.
-    pub(crate) fn push(&mut self, (what, name): (What, &str), why: &str, shown: bool) {
+    pub(crate) fn push(&mut self, what: What, name: &str, why: &str, shown: bool) {
         let is_it = |kind: &Kind| kind.what == what && kind.shown == shown;
         let found = self.kinds.iter().position(is_it);
         let at = found.unwrap_or_else(|| {
@@ -93,10 +93,10 @@ mod tests {
             let mut items = NonconformingItems::default();
             let name = "ä".repeat(3_500);
             for _ in 0..count {
-                items.push((What::Tool, &name), &name, false);
+                items.push(What::Tool, &name, &name, false);
             }
-            items.push((What::Tool, "mended"), "a fault", true);
-            items.push((What::Prompt, "other"), "a fault", false);
+            items.push(What::Tool, "mended", "a fault", true);
+            items.push(What::Prompt, "other", "a fault", false);
             let listed_items = items.into_vec();
             assert_eq!(listed_items.len(), listed + 2, "{count}");
             let bytes = serde_json::to_string(&listed_items).unwrap().len();

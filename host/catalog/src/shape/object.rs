@@ -74,8 +74,7 @@ pub(super) struct ItemValidator {
 
 impl ItemValidator {
     /// Returns an object with a member added that it lacks.
-    pub(super) fn completed(&mut self, text: &str, missing: (&str, String)) -> Option<String> {
-        let (name, value) = missing;
+    pub(super) fn completed(&mut self, text: &str, name: &str, value: String) -> Option<String> {
         let mut object = object(text)?;
         match object.get(name) {
             None => self.tell(|| format!("it has no `{name}`")),

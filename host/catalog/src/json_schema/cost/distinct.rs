@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 
 use super::steps::{StepCount, TooMany};
-use super::value_nodes;
+use super::value_size::value_nodes;
 
 /// Steps of hashing a part of an item and finding its place.
 const HASH_STEPS: u64 = 4;

@@ -1,5 +1,6 @@
-use serde_json::json;
+use serde_json::{Map, json};
 
+use super::parts::UNEVALUATED;
 use super::*;
 
 mod cases;

@@ -11,6 +11,17 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 use url::Url;
 
+mod keyword;
+mod meta_schema;
+mod pointer;
+mod reading;
+
+use meta_schema::is_meta_schema;
+use pointer::short;
+
+pub(crate) use keyword::{KeywordValue, is_applicator};
+pub(crate) use pointer::{fragment, percent_decoded};
+
 /// Longest reference that is followed, in bytes.
 pub(crate) const MAX_REFERENCE_BYTES: usize = 1024;
 
@@ -23,28 +34,6 @@ const MAX_LOCATION_BYTES: usize = 16 << 20;
 
 /// URL of a schema without one.
 const DEFAULT_URL: &str = "json-schema:///";
-
-/// Kind of the value of a keyword.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeywordValue {
-    /// Data, which contains no schemas.
-    Data,
-    /// Schemas by name.
-    SchemasByName,
-    /// One schema or several; an unknown keyword may have some, too.
-    Schemas,
-}
-
-impl KeywordValue {
-    pub(crate) fn of(keyword: &str) -> Self {
-        match keyword {
-            "const" | "default" | "enum" | "example" | "examples" | "required" => Self::Data,
-            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-            | "dependencies" => Self::SchemasByName,
-            _ => Self::Schemas,
-        }
-    }
-}
 
 /// A document or a part of one with a URL of its own.
 struct Resource<'a> {
@@ -183,7 +172,7 @@ impl<'a> References<'a> {
     }
 
     /// Checks whether the schema can be compiled only when it has been
-    /// [rewritten](super::schema_rewrite).
+    /// [rewritten](super::rewrite).
     pub(crate) fn has_to_be_rewritten(&self) -> bool {
         self.has_other_references || self.has_urls && !self.targets.is_empty()
     }
@@ -219,152 +208,6 @@ impl<'a> References<'a> {
 
     fn is_before_2019(&self) -> bool {
         matches!(self.draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7)
-    }
-
-    /// Reads the names and references of a part and of all parts within it.
-    fn read(&mut self, value: &'a Value, resource: usize, pointer: &mut String) {
-        match value {
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.read_at(item, resource, (pointer, &index.to_string()));
-                }
-            }
-            Value::Object(members) => {
-                if self.parts.contains_key(&std::ptr::from_ref(members)) {
-                    return;
-                }
-                let resource = self.read_names(value, members, (resource, pointer));
-                self.parts.insert(std::ptr::from_ref(members), resource);
-                self.read_members(members, resource, pointer);
-            }
-            _ => {}
-        }
-    }
-
-    fn read_at(&mut self, value: &'a Value, resource: usize, (pointer, name): (&mut String, &str)) {
-        let length = pointer.len();
-        pointer.push('/');
-        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        self.location_bytes = self.location_bytes.saturating_add(pointer.len());
-        self.read(value, resource, pointer);
-        pointer.truncate(length);
-    }
-
-    fn read_members(
-        &mut self,
-        members: &'a Map<String, Value>,
-        resource: usize,
-        pointer: &mut String,
-    ) {
-        for (keyword, value) in members {
-            match (KeywordValue::of(keyword), value) {
-                (KeywordValue::Data, _) => {}
-                (_, Value::String(reference)) if self.is_reference(keyword) => {
-                    self.unread.push(Unread {
-                        part: members,
-                        keyword,
-                        reference,
-                        resource,
-                        is_below_unknown: self.is_below_unknown,
-                    });
-                }
-                (KeywordValue::SchemasByName, Value::Object(by_name)) => {
-                    let length = pointer.len();
-                    pointer.push('/');
-                    pointer.push_str(keyword);
-                    for (name, schema) in by_name {
-                        self.read_at(schema, resource, (pointer, name));
-                    }
-                    pointer.truncate(length);
-                }
-                _ => {
-                    let outer = self.is_below_unknown;
-                    self.is_below_unknown |= !is_applicator(keyword);
-                    self.read_at(value, resource, (pointer, keyword));
-                    self.is_below_unknown = outer;
-                }
-            }
-        }
-    }
-
-    /// Reads the names of a part. Returns the resource that it belongs to: itself, if it has a URL.
-    fn read_names(
-        &mut self,
-        part: &'a Value,
-        members: &'a Map<String, Value>,
-        (resource, pointer): (usize, &str),
-    ) -> usize {
-        if members.contains_key("$schema") {
-            self.has_several_dialects |= Draft::default().detect(part) != self.draft;
-        }
-        // In these dialects, keywords beside a reference are ignored.
-        if self.is_before_2019() && members.contains_key("$ref") {
-            return resource;
-        }
-        let id = if self.draft == Draft::Draft4 {
-            "id"
-        } else {
-            "$id"
-        };
-        let id = members.get(id).and_then(Value::as_str);
-        let name = id.and_then(|id| id.strip_prefix('#'));
-        let resource = match id.filter(|_| name.is_none()) {
-            Some(id) => self.read_url(id, part, (resource, pointer)),
-            None => resource,
-        };
-        if members.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
-            self.recursive_anchors += 1;
-        }
-        let anchors = ["$anchor", "$dynamicAnchor"].map(|name| members.get(name)?.as_str());
-        if let [_, Some(dynamic)] = anchors {
-            *self.dynamic_anchors.entry(dynamic).or_default() += 1;
-        }
-        let name = name.filter(|name| !name.is_empty());
-        let mut names: Vec<_> = anchors.into_iter().flatten().chain(name).collect();
-        names.dedup();
-        for name in names {
-            self.anchors
-                .entry((resource, name))
-                .and_modify(|other| other.is_ambiguous = true)
-                .or_insert_with(|| NamedPart {
-                    part,
-                    pointer: short(pointer),
-                    is_ambiguous: false,
-                });
-        }
-        resource
-    }
-
-    /// Reads the URL of a part. Returns its resource.
-    fn read_url(&mut self, id: &str, part: &'a Value, (outer, pointer): (usize, &str)) -> usize {
-        self.has_urls = true;
-        // Each part with a URL keeps it.
-        let url = self.joined(outer, id).map(|mut url| {
-            url.set_fragment(None);
-            url
-        });
-        let url = url.filter(|url| url.as_str().len() <= MAX_REFERENCE_BYTES);
-        let is_root = std::ptr::eq(part, self.schema);
-        let index = if is_root { 0 } else { self.resources.len() };
-        if let Some(url) = &url {
-            self.by_url
-                .entry(url.to_string())
-                .and_modify(|other| other.is_ambiguous = true)
-                .or_insert(ByUrl {
-                    resource: index,
-                    is_ambiguous: false,
-                });
-        }
-        let resource = Resource {
-            root: part,
-            pointer: short(pointer),
-            url,
-        };
-        match self.resources.first_mut().filter(|_| is_root) {
-            Some(first) => *first = resource,
-            None => self.resources.push(resource),
-        }
-        index
     }
 
     /// Resolves a URL that is relative to that of a resource.
@@ -452,95 +295,6 @@ impl<'a> References<'a> {
             is_ambiguous: false,
         })
     }
-}
-
-/// Checks whether a keyword of some dialect has one schema or several.
-pub(crate) fn is_applicator(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "$defs"
-            | "additionalItems"
-            | "additionalProperties"
-            | "allOf"
-            | "anyOf"
-            | "contains"
-            | "contentSchema"
-            | "definitions"
-            | "dependencies"
-            | "dependentSchemas"
-            | "else"
-            | "if"
-            | "items"
-            | "not"
-            | "oneOf"
-            | "patternProperties"
-            | "prefixItems"
-            | "properties"
-            | "propertyNames"
-            | "then"
-            | "unevaluatedItems"
-            | "unevaluatedProperties"
-    )
-}
-
-/// Checks whether a URL is that of a meta-schema, or of a part of one.
-fn is_meta_schema(url: &str) -> bool {
-    let named = serde_json::json!({ "$schema": url });
-    if Draft::default().detect(&named) != Draft::Unknown {
-        return true;
-    }
-    let Some((draft, part)) = url
-        .strip_prefix("https://json-schema.org/draft/")
-        .and_then(|part| part.split_once("/meta/"))
-    else {
-        return false;
-    };
-    match part {
-        "applicator" | "content" | "core" | "meta-data" | "validation" => {
-            matches!(draft, "2019-09" | "2020-12")
-        }
-        "format" => draft == "2019-09",
-        "format-annotation" | "format-assertion" | "unevaluated" => draft == "2020-12",
-        _ => false,
-    }
-}
-
-/// Returns a pointer, if it is short enough for a reference.
-fn short(pointer: &str) -> Option<String> {
-    (pointer.len() <= MAX_REFERENCE_BYTES).then(|| pointer.to_owned())
-}
-
-/// Encodes a pointer as the fragment of a reference.
-pub(crate) fn fragment(pointer: &str) -> String {
-    let mut fragment = String::with_capacity(pointer.len() + 1);
-    fragment.push('#');
-    for byte in pointer.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b'$' => {
-                fragment.push(char::from(byte));
-            }
-            byte => fragment.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    fragment
-}
-
-/// Decodes the percent-encoding of a fragment, if the result is UTF-8.
-pub(crate) fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte == b'%' {
-            let (digits, after) = rest.split_at_checked(2)?;
-            let digits = std::str::from_utf8(digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = after;
-        } else {
-            bytes.push(*byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

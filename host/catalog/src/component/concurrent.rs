@@ -6,7 +6,7 @@ use wasmparser::{
     Payload,
 };
 
-use crate::payloads::payloads;
+use super::payloads::payloads;
 
 /// Checks whether a component uses the component model's concurrency (async functions, streams,
 /// futures, a context for each task), which an engine has to be made for. Reads its declarations

@@ -2,7 +2,7 @@
 
 use wasmparser::{Encoding, Payload};
 
-use crate::payloads::payloads;
+use super::payloads::payloads;
 
 /// Returns a component with the same imports and their types, and nothing else: compiling and
 /// linking it takes next to no time, and shows whether the whole component can be linked. None

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::schema_references::{KeywordValue, References, Target, fragment};
+use super::references::{KeywordValue, References, Target, fragment};
 
 /// Keywords whose schemas only apply where a reference leads to them: if one of these becomes
 /// weaker, the schema around it does not.

@@ -8,8 +8,10 @@
 
 use serde_json::{Map, Value};
 
+use super::parts::{IN_PLACE_LISTS, REFERENCES, Target};
 use super::steps::{StepCount, TooMany};
-use super::{IN_PLACE_LISTS, MAX_DEPTH, META_NODES, REFERENCES, Target, value_nodes};
+use super::value_size::value_nodes;
+use super::{MAX_DEPTH, META_NODES};
 
 /// Keywords whose value is one schema for the same value, which is followed without validating the
 /// value again.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use dormouse_wit::pattern_states::pattern_states;
 use serde_json::{Map, Value};
 
-use super::{
-    MATCHING_PER_STEP, MAX_DEPTH, META_NODES, Parts, Target, pattern_states, resolve, text_steps,
-    value_nodes,
-};
+use super::parts::{Parts, Target, resolve};
+use super::value_size::{text_steps, value_nodes};
+use super::{MATCHING_PER_STEP, MAX_DEPTH, META_NODES};
 
 /// Steps of dividing a number by one that is no integer: both are made fractions of integers of up
 /// to a thousand bits.

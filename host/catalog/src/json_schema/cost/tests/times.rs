@@ -5,7 +5,7 @@ use std::time::Duration;
 use dormouse_tests::growth::cpu_time;
 
 use super::{cases, unevaluated_cases, *};
-use crate::schema_cost::steps::count;
+use crate::json_schema::cost::steps::count;
 
 /// Most times as long that a step of a keyword may take as one of the yardstick's.
 const MOST: f64 = 20.0;
