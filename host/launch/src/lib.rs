@@ -12,9 +12,11 @@ mod launch;
 mod oauth;
 pub mod redaction;
 mod redirect;
+mod secret;
 
 pub use header_name::is_header_byte;
 pub use here::is_here;
-pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
+pub use launch::{Http, HttpTransport, Launch, Stdio};
 pub use oauth::{OAuth, Wrong};
 pub use redirect::Redirect;
+pub use secret::Secret;

@@ -3,8 +3,8 @@
 use dormouse_text::server_url;
 
 use super::here::is_here;
-use super::launch::Secret;
 use super::redirect::Redirect;
+use super::secret::Secret;
 
 /// Arrangements of a user with an authorization server, and replacements for metadata of its own
 /// that is not to be believed. None is needed where a server announces its authorization server,
