@@ -1,0 +1,32 @@
+//! Names and ids that are Dormouse's alone.
+
+use std::borrow::Cow;
+
+use dormouse_text::visible::{visible_line, without_hidden};
+use serde_json::{Map, Value};
+
+/// Start of the names and ids that only Dormouse may use.
+const RESERVED: &str = "dormouse";
+
+/// Returns another id for a page whose own is one of Dormouse's.
+pub(super) fn reserved_id(server: &str, page: &Map<String, Value>) -> Option<String> {
+    let id = page.get("elicitationId").and_then(Value::as_str)?;
+    is_reserved(id).then(|| format!("{}/{id}", unreserved(server)))
+}
+
+pub(super) fn is_reserved(name: &str) -> bool {
+    let name = without_hidden(name);
+    let name = name.trim_start();
+    let start = name.get(..RESERVED.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(RESERVED))
+}
+
+/// Returns a server's name to stand at the beginning: behind `server/`, where it looks like one of
+/// Dormouse's.
+pub(super) fn unreserved(server: &str) -> Cow<'_, str> {
+    let shown = visible_line(server);
+    match is_reserved(&shown) {
+        true => Cow::Owned(format!("server/{shown}")),
+        false => shown,
+    }
+}
