@@ -2,12 +2,17 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::DeserializeSeed as _;
 
 use crate::text::quoted;
+
+mod member_value;
+mod pairs;
+
+use pairs::Pairs;
+
+pub use member_value::member;
 
 /// Number of members from which on an object has an index of names. Most objects have fewer, and an
 /// index costs more than it saves there.
@@ -350,63 +355,6 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Returns the text of a member's value in the object that `text` is.
-#[must_use]
-pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    if !may_have(text, name) {
-        return None;
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    Last(name).deserialize(&mut deserializer).ok()?
-}
-
-/// Shortest text, in bytes, of which reading takes longer than preparing to look for a name in it.
-const MIN_SEARCHED_BYTES: usize = 512;
-
-/// Whether a name may be in a text. Looking for it takes a tenth of the time of reading a long text,
-/// and long results are asked for names that most of them do not have.
-fn may_have(text: &str, name: &str) -> bool {
-    if text.len() < MIN_SEARCHED_BYTES {
-        return true;
-    }
-    let text = text.as_bytes();
-    let has = |part: &str| memchr::memmem::find(text, part.as_bytes()).is_some();
-    // Letters, digits, `-`, `.` and `_` are written in two ways alone: as they are, and by number.
-    let is_plain = name
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
-    !is_plain || has(name) || memchr::memchr(b'\\', text).is_some() && has("\\u")
-}
-
-/// Reads the last value of a name, and passes over everything else.
-struct Last<'n>(&'n str);
-
-impl<'de> DeserializeSeed<'de> for Last<'_> {
-    type Value = Option<&'de str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Last<'_> {
-    type Value = Option<&'de str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut last = None;
-        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            if unquoted(name.get()) == self.0 {
-                last = Some(value.get());
-            }
-        }
-        Ok(last)
-    }
-}
-
 fn made<'a>(name: &str, value: Cow<'a, str>) -> Member<'a> {
     Member {
         name: Cow::Owned(name.to_owned()),
@@ -428,41 +376,6 @@ fn unquoted(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(inner);
     }
     serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
-}
-
-/// Reads the names and values of an object, up to a number.
-struct Pairs<'l> {
-    limit: usize,
-    /// Whether the object has more members.
-    too_many: &'l mut bool,
-}
-
-impl<'de> DeserializeSeed<'de> for Pairs<'_> {
-    type Value = Vec<(&'de RawValue, &'de RawValue)>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Pairs<'_> {
-    type Value = Vec<(&'de RawValue, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut pairs = Vec::new();
-        while let Some(pair) = map.next_entry()? {
-            if pairs.len() >= self.limit {
-                *self.too_many = true;
-                return Err(A::Error::custom("too many members"));
-            }
-            pairs.push(pair);
-        }
-        Ok(pairs)
-    }
 }
 
 #[cfg(test)]
