@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::path::Path;
 
-use crate::replace::Access;
+use crate::access::Access;
 
 /// Gives a new file what the old one had, and the access that is asked for. What lets in others
 /// than before is not given: where a group or an access control list cannot be kept, what it let in
@@ -13,7 +13,8 @@ use crate::replace::Access;
 /// The file was another user's and would be this one's, or the permissions cannot be set.
 #[cfg(unix)]
 pub(crate) fn hand_on(
-    (old, was): (&Path, &Metadata),
+    old: &Path,
+    was: &Metadata,
     new: &File,
     access: &Access,
 ) -> anyhow::Result<()> {
@@ -31,7 +32,7 @@ pub(crate) fn hand_on(
     let group = Some(Gid::from_raw(was.gid()));
     let keeps_group = if now.uid() != was.uid() {
         let is_private = *access == Access::Private;
-        if is_private && !crate::ownership::is_own(was.uid()) {
+        if is_private && !crate::owner::is_own(was.uid()) {
             return Ok(());
         }
         match fchown(new, Some(Uid::from_raw(was.uid())), group) {
@@ -90,11 +91,7 @@ pub(crate) fn has_list(path: &Path) -> bool {
 /// # Errors
 /// The permissions cannot be set.
 #[cfg(not(unix))]
-pub(crate) fn hand_on(
-    (_, was): (&Path, &Metadata),
-    new: &File,
-    access: &Access,
-) -> anyhow::Result<()> {
+pub(crate) fn hand_on(_: &Path, was: &Metadata, new: &File, access: &Access) -> anyhow::Result<()> {
     match access {
         Access::Kept => new.set_permissions(was.permissions())?,
         Access::Private => {}

@@ -3,9 +3,12 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 pub mod attributes;
 pub mod open_files;
 pub mod own_program;
+#[cfg(unix)]
+mod owner;
 pub mod ownership;
 pub mod paths;
 pub mod process_limits;

@@ -10,6 +10,8 @@ use tempfile::NamedTempFile;
 
 use crate::attributes;
 
+pub use crate::access::Access;
+
 /// Time for which a file that was taken away is looked after: whoever had it open goes on writing to
 /// it, and would write into nothing.
 const LOOKED_AFTER: Duration = Duration::from_millis(100);
@@ -22,18 +24,6 @@ const RANDOM: usize = 6;
 
 /// Time after which nobody can still be at work with such a file.
 const ABANDONED: Duration = Duration::from_secs(3600);
-
-/// Permissions of a file that is put in place. Whose the file is, and its access control list, stay
-/// what they were.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
-    /// Permissions of the file before; where there was none, access for its user alone.
-    Kept,
-    /// Access for its user alone.
-    Private,
-    /// These permissions.
-    Given(fs::Permissions),
-}
 
 /// Replaces the content of a file, which need not exist. Readers see the old or the new content,
 /// never a part of one. A link stays a link: the file behind it is replaced.
@@ -151,7 +141,7 @@ fn prepare(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<(NamedTe
         if metadata.permissions().readonly() && !given {
             bail!("it is read-only\nhint: give yourself permission to write to it");
         }
-        attributes::hand_on((&target, &metadata), temporary.as_file(), &access)?;
+        attributes::hand_on(&target, &metadata, temporary.as_file(), &access)?;
     } else if let Access::Given(permissions) = access {
         temporary.as_file().set_permissions(permissions)?;
     }

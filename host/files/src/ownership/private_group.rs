@@ -11,11 +11,11 @@ pub(super) fn is_private(group: u32, user: u32) -> bool {
     let read = |file| std::fs::read(file).unwrap_or_default();
     let (groups, users) = (read("/etc/group"), read("/etc/passwd"));
     let text = String::from_utf8_lossy;
-    is_own(group, user, (&text(&groups), &text(&users)))
+    is_own(group, user, &text(&groups), &text(&users))
 }
 
 /// Whether a group is a user's own, by the texts of the files of groups and users.
-fn is_own(group: u32, user: u32, (groups, users): (&str, &str)) -> bool {
+fn is_own(group: u32, user: u32, groups: &str, users: &str) -> bool {
     let is = |field: Option<&str>, id: u32| field.and_then(|text| text.parse().ok()) == Some(id);
     let mut own_name = None;
     // `name:password:uid:gid:…`
@@ -81,7 +81,7 @@ mod tests {
             (1004, 1004, false),
             (4000, 1000, false),
         ] {
-            let is_own = is_own(group, user, (groups, users));
+            let is_own = is_own(group, user, groups, users);
             assert_eq!(is_own, is_private, "group {group}, user {user}");
         }
         assert!(is_private(0, 1000));

@@ -6,8 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::walk::Walk;
-use super::{check_owner, is_own, private_group, refused};
+use super::{check_owner, private_group, refused};
 use crate::attributes;
+use crate::owner::is_own;
 
 const STICKY: u32 = 0o1000;
 
