@@ -6,23 +6,16 @@
 pub mod collate;
 pub mod date;
 pub mod diff;
-pub mod edit;
 pub mod error;
 #[cfg(test)]
 mod fixture;
 pub mod glob;
 #[cfg(target_family = "wasm")]
 pub mod grants;
-pub mod info;
-pub mod list;
-pub mod media;
 pub mod paths;
 #[cfg(target_family = "wasm")]
 mod plugin;
-pub mod read;
 pub mod scan;
-pub mod search;
 pub mod text;
-pub mod tree;
+pub mod tools;
 pub mod walk;
-pub mod write;

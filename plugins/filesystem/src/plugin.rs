@@ -5,9 +5,10 @@ use tools::{
     EditArguments, Guest, ListArguments, ReadArguments, SearchArguments, SortBy, TreeArguments,
 };
 
-use crate::edit::Edit;
 use crate::error::Error;
-use crate::{edit, grants, info, list, media, read, search, tree, write};
+use crate::grants;
+use crate::tools::edit::Edit;
+use crate::tools::{edit, info, list, media, read, search, tree, write};
 
 struct Filesystem;
 

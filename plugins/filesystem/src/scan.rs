@@ -6,6 +6,8 @@
 
 use std::io;
 
+use crate::error::Error;
+
 /// Content of a directory.
 #[derive(Debug, Default)]
 pub struct Listing {
@@ -27,12 +29,13 @@ pub struct Entry {
 }
 
 /// Reads the directory at the real path `real`.
-pub fn directory(real: &str) -> io::Result<Listing> {
+pub fn directory(real: &str) -> Result<Listing, Error> {
     let mut listing = Listing::default();
     read(real, |entry| match entry {
         Some(entry) => listing.entries.push(entry),
         None => listing.unnamed += 1,
-    })?;
+    })
+    .map_err(|error| Error::system(&error, "scandir", real))?;
     listing.entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(listing)
 }

@@ -4,9 +4,8 @@
 use std::vec;
 
 use crate::error::Error;
-use crate::list;
 use crate::paths;
-use crate::scan::Entry;
+use crate::scan::{self, Entry};
 
 /// A walk under way.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ impl Walk {
     }
 
     fn push(&mut self, real: String, relative: String) -> Result<(), Error> {
-        let entries = list::directory(&real)?.entries.into_iter();
+        let entries = scan::directory(&real)?.entries.into_iter();
         self.levels.push(Level {
             real,
             relative,

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use crate::diff;
 use crate::error::Error;
 use crate::paths::Folders;
-use crate::read;
 use crate::text;
-use crate::write;
+use crate::tools::{read, write};
 
 /// Largest file that is edited, in bytes. The diff keeps eight bytes for each line twice, so this
 /// limit is smaller than that for reading.

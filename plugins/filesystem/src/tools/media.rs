@@ -2,7 +2,7 @@
 
 use crate::error::{Error, MAX_BYTES};
 use crate::paths::{self, Folders};
-use crate::read;
+use crate::tools::read;
 
 /// The bytes of a file.
 #[derive(Debug, PartialEq, Eq)]

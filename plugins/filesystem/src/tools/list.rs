@@ -16,11 +16,6 @@ pub enum SortBy {
     Size,
 }
 
-/// Lists the directory at the real path `real`.
-pub fn directory(real: &str) -> Result<Listing, Error> {
-    scan::directory(real).map_err(|error| Error::system(&error, "scandir", real))
-}
-
 fn label(entry: &Entry) -> &'static str {
     if entry.is_dir { "[DIR]" } else { "[FILE]" }
 }
@@ -39,7 +34,7 @@ fn note(listing: &Listing) -> Option<String> {
 
 /// `list_directory`.
 pub fn names(folders: &Folders, path: &str) -> Result<String, Error> {
-    let listing = directory(&folders.resolve(path)?)?;
+    let listing = scan::directory(&folders.resolve(path)?)?;
     let entries = listing.entries.iter();
     let lines = entries.map(|entry| format!("{} {}", label(entry), entry.name));
     let lines: Vec<String> = lines.chain(note(&listing)).collect();
@@ -49,7 +44,7 @@ pub fn names(folders: &Folders, path: &str) -> Result<String, Error> {
 /// `list_directory_with_sizes`: directories, and files that cannot be looked at, have size 0.
 pub fn sizes(folders: &Folders, path: &str, sort_by: SortBy) -> Result<String, Error> {
     let real = folders.resolve(path)?;
-    let listing = directory(&real)?;
+    let listing = scan::directory(&real)?;
     let mut sized: Vec<(&Entry, u64)> = Vec::new();
     for entry in &listing.entries {
         let path = paths::join(&real, &entry.name);
