@@ -30,6 +30,7 @@ pub(crate) fn open(path: &Path) -> Result<File, Problem> {
     Ok(file)
 }
 
+/// Checks by its metadata that a file may be a component.
 pub(crate) fn check(metadata: io::Result<Metadata>) -> Result<Metadata, Problem> {
     let metadata = metadata.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Problem::Missing,

@@ -21,9 +21,9 @@ pub fn too_costly(schema: &Value) -> Option<String> {
     SchemaCost::of(&compiled).err()
 }
 
-/// Checks that a schema is valid, like [`validator`](super::validator()), for schemas that validate no value here: neither
-/// it nor its patterns are compiled, which takes hundreds of times as long as reading them, and too
-/// much memory. A server may list thousands of schemas.
+/// Checks that a schema is valid, like [`validator`](super::validator()), for schemas that validate
+/// no value here: neither it nor its patterns are compiled, which takes hundreds of times as long as
+/// reading them, and too much memory. A server may list thousands of schemas.
 ///
 /// # Errors
 /// Errors of [`validator`](super::validator()).

@@ -1,3 +1,5 @@
+//! Processes that read, and ends of these.
+
 use super::*;
 use crate::Listing;
 use crate::tests::{back, front, typed, words as described};

@@ -1,3 +1,5 @@
+//! Variables of children, and of those that lack some.
+
 use super::withheld::withheld_of;
 use super::*;
 

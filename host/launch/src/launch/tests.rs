@@ -1,3 +1,5 @@
+//! Secrets of launches, and launches as they are shown.
+
 use super::*;
 
 fn redacted(launch: &Launch, said: &str) -> String {

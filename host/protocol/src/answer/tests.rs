@@ -1,3 +1,5 @@
+//! Answers that are edited.
+
 use serde_json::json;
 
 use super::*;

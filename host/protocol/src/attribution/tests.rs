@@ -1,3 +1,5 @@
+//! Questions, errors and messages of servers.
+
 use serde_json::json;
 use serde_json::value::RawValue;
 

@@ -1,3 +1,5 @@
+//! URLs that are wrong, or mislead.
+
 use super::*;
 
 #[test]

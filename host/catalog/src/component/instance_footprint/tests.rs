@@ -1,3 +1,5 @@
+//! Memory for instances of components of all kinds.
+
 use super::scope::*;
 use super::*;
 

@@ -22,7 +22,7 @@ pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"
 pub(super) const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
 /// Least number of times that a validator evaluates the keywords beside such a keyword, and the
-/// number of times that it compiles them. For a value, the times are [counted](evaluated).
+/// number of times that it compiles them. For a value, the times are [counted](super::evaluated).
 pub(super) const UNEVALUATED_LOOKS: u64 = 3;
 
 /// Target of a reference.

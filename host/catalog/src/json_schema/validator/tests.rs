@@ -1,3 +1,5 @@
+//! Schemas that are compiled, or checked alone, and what they say of values.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Command lines as programs write them.
+
 use super::super::redacted_arguments;
 
 #[track_caller]

@@ -1,3 +1,5 @@
+//! Secrets in all forms, and texts that have none.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! Forms that hide something.
+
 use super::*;
 
 /// The only field of a form as it is shown.

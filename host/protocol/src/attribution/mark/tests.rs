@@ -1,3 +1,5 @@
+//! Words that look like marks.
+
 use super::*;
 
 #[test]
