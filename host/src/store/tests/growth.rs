@@ -1,8 +1,9 @@
 //! Tests that an upstream's records are compared and combined in linear time.
 
-use dormouse_tests::growth::is_linear;
-
 use std::path::Path;
+
+use dormouse_config::OnChange;
+use dormouse_tests::growth::is_linear;
 
 use super::*;
 
@@ -111,5 +112,81 @@ fn approve_all(store: &Store, of: &Fingerprint) {
     if !waiting.is_empty() {
         let approved = store.approve(of, &waiting.digest(), Selection::default());
         assert_eq!(approved.unwrap().len(), waiting.iter().count());
+    }
+}
+
+/// Items are compared with what was known by a look-up, not by a search.
+#[test]
+fn what_is_new_is_found_in_linear_time() {
+    let changes = ChangePolicy::from(OnChange::Ask);
+    let rules = Rules {
+        changes: &changes,
+        fronted: false,
+        asker: Asker::Agent,
+    };
+    let able = |able: serde_json::Value| Offered {
+        able: serde_json::from_value(able).unwrap(),
+        ..Offered::default()
+    };
+    let many = |size: usize, name: &str, text: &str| {
+        let names: Vec<_> = (0..size).map(|number| format!("{name}{number}")).collect();
+        let items: Vec<_> = names.iter().map(|name| (name.as_str(), text)).collect();
+        let Offered { tools, .. } = offered(&items);
+        let prompts = names
+            .iter()
+            .map(|name| json!({ "name": name, "title": text }));
+        let templates = names.iter().map(|name| {
+            let template = format!("x:{name}/{{a}}");
+            json!({ "uriTemplate": template, "name": text })
+        });
+        Offered {
+            tools,
+            prompts: prompts.map(|one| to_raw_value(&one).unwrap()).collect(),
+            templates: templates.map(|one| to_raw_value(&one).unwrap()).collect(),
+            ..able(json!({ "roots": {} }))
+        }
+    };
+    let changed = |size| [many(size, "a", "A"), many(size, "a", "B")];
+    let others = |size| [many(size, "a", "A"), many(size, "b", "A")];
+    let same_names = |size| {
+        let same = |text| Offered {
+            tools: offered(&vec![("a", text); size]).tools,
+            ..Offered::default()
+        };
+        [same("A"), same("B")]
+    };
+    let less = |size| {
+        let before = Offered {
+            able: able(json!({ "roots": {}, "sampling": {} })).able,
+            ..many(size, "a", "A")
+        };
+        [before, many(size, "b", "A")]
+    };
+    // What is offered before, and now.
+    type Offers<'o> = &'o dyn Fn(usize) -> [Offered; 2];
+    let inputs: [(&str, Offers<'_>); 4] = [
+        ("changed ones", &changed),
+        ("others", &others),
+        ("ones of one name", &same_names),
+        ("others for a client that can be asked less", &less),
+    ];
+    for (what, input) in inputs {
+        dormouse_tests::growth::is_linear(what, 60, input, |[before, now]| {
+            let mut record = Record::of_seen(None);
+            record.update(before.clone(), rules, None);
+            let news = record.update(now.clone(), rules, None);
+            let pending = record.pending();
+            assert_eq!(pending.len(), news.pending.len());
+            assert!(record.says_the_same(&record.clone()));
+            let text = serde_json::to_string(&record).unwrap();
+            let mut read = Record::parse(&text).unwrap();
+            assert_eq!(
+                read.approve(&pending.digest(), Selection::default())
+                    .unwrap()
+                    .len(),
+                pending.len()
+            );
+            std::hint::black_box(read.into_known().unwrap());
+        });
     }
 }

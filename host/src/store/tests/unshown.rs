@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dormouse_config::OnChange;
+
 use super::*;
 use crate::roster::difference;
 
