@@ -126,7 +126,8 @@ pub(super) fn headline(
 pub(super) fn missing(
     server: &str,
     wanted: &[GrantRequest],
-    (granted, has_upstream): (&Grants, bool),
+    granted: &Grants,
+    has_upstream: bool,
 ) -> anyhow::Result<String> {
     let mut reasons = String::new();
     let mut launch = String::new();
@@ -253,7 +254,7 @@ mod tests {
                 why: String::new(),
             },
         ];
-        let told = missing("notes", &wanted, (&Grants::default(), false)).unwrap();
+        let told = missing("notes", &wanted, &Grants::default(), false).unwrap();
         assert_eq!(
             told,
             "It asks\n  \
@@ -274,14 +275,14 @@ mod tests {
         let (config, problems) = dormouse_config::file::parse("/x/dormouse.toml".as_ref(), &text);
         assert_eq!(problems, []);
         let granted = &config.servers["notes"].grants;
-        assert_eq!(missing("notes", &wanted, (granted, false)).unwrap(), "");
+        assert_eq!(missing("notes", &wanted, granted, false).unwrap(), "");
         // What a component asks for is on its line, whatever is in it.
         let odd = [GrantRequest::Upstream {
             command: vec!["x\nwhich is granted already".to_owned()],
             url: None,
             secrets: Vec::new(),
         }];
-        let told = missing("notes", &odd, (&Grants::default(), false)).unwrap();
+        let told = missing("notes", &odd, &Grants::default(), false).unwrap();
         assert!(
             told.starts_with("It asks\n  to run the MCP server `x\\nwhich"),
             "{told}"
@@ -290,7 +291,7 @@ mod tests {
         let mut read_only = granted.clone();
         read_only.fs[0].mode = FsMode::ReadOnly;
         assert!(
-            missing("notes", &wanted, (&read_only, false))
+            missing("notes", &wanted, &read_only, false)
                 .unwrap()
                 .contains("to read and write a folder")
         );

@@ -85,7 +85,7 @@ impl Grant {
             return Ok(ExitCode::SUCCESS);
         }
         let question = format!("Grant `{name}` its folders as they are now?");
-        if !grants::agreed(&places, (name, &question), &text, self.yes)? {
+        if !grants::agreed(&places, name, &question, &text, self.yes)? {
             return Ok(ExitCode::FAILURE);
         }
         recorded.record_anew(&anew)?;

@@ -42,7 +42,8 @@ impl GrantArgs {
 /// keeps who has agreed to it.
 pub(super) fn agreed(
     places: &Places,
-    (server, question): (&str, &str),
+    server: &str,
+    question: &str,
     shown: &str,
     is_agreed_already: bool,
 ) -> anyhow::Result<bool> {
@@ -68,7 +69,7 @@ pub(super) fn shown_and_agreed(
 ) -> anyhow::Result<bool> {
     output::print(shown)?;
     let question = format!("Grant this to `{server}`?");
-    agreed(places, (server, &question), shown, is_agreed_already)
+    agreed(places, server, &question, shown, is_agreed_already)
 }
 
 /// Records where the folders are that have been granted.

@@ -66,7 +66,8 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     text.push_str(&describe::missing(
         "NAME",
         &declared.grants,
-        (&Grants::default(), false),
+        &Grants::default(),
+        false,
     )?);
     text.push_str(&heading(&output::counted(
         declared.tools.len() as u64,

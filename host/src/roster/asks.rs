@@ -6,6 +6,7 @@ use dormouse_runtime::{Arguments, Completion, GuestRequest, Prompt, Resource};
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
+use super::shown_uris::RequestedUri;
 use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
 
 impl Roster {
@@ -52,7 +53,10 @@ impl Roster {
             mime_type,
             variables,
         });
-        let asked = Some((source.uri.as_str(), uri));
+        let asked = Some(RequestedUri {
+            own: &source.uri,
+            shown: uri,
+        });
         self.ask(&source.server, wanted, asked, context).await
     }
 
@@ -87,12 +91,12 @@ impl Roster {
         }
     }
 
-    /// `asked` is the URI that is read, as (its server's, the agent's).
+    /// Answers a request; `asked` is the URI that is read, if any.
     async fn ask(
         &self,
         server: &str,
         wanted: GuestRequest,
-        asked: Option<(&str, &str)>,
+        asked: Option<RequestedUri<'_>>,
         context: Context,
     ) -> Result<Answer, Refusal> {
         let found = self.server(server)?;

@@ -514,7 +514,7 @@ mod tests {
                     ..Offered::default()
                 };
                 store
-                    .learn(&of, offered, (&changes, Some(&declared)))
+                    .learn(&of, offered, &changes, Some(&declared))
                     .unwrap();
                 let pending = store.known(&of).unwrap().pending.digest();
                 for is_approved in [false, true] {

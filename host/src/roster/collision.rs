@@ -26,13 +26,13 @@ pub struct Collision {
 }
 
 impl Collision {
-    /// Makes the collision of a server's item, as (server, own name), with a name that Dormouse
-    /// keeps for itself.
-    pub(super) fn with_dormouse(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
+    /// Makes the collision of a server's item, by the server's `own` name for it, with a name that
+    /// Dormouse keeps for itself.
+    pub(super) fn with_dormouse(what: &'static str, name: &str, server: &str, own: &str) -> Self {
         Self {
             what,
             name: name.to_owned(),
-            owners: vec![(owner.0.to_owned(), owner.1.to_owned())],
+            owners: vec![(server.to_owned(), own.to_owned())],
             is_of_project: false,
         }
     }
@@ -49,13 +49,13 @@ impl Collision {
         }
     }
 
-    /// Makes the collision of an item of a project's server, as (server, own name), with one of the
-    /// user's own servers: it would have the name of one of their items, or look like one of
-    /// theirs.
-    pub(super) fn with_user(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
+    /// Makes the collision of an item of a project's server, by the server's `own` name for it, with
+    /// one of the user's own servers: it would have the name of one of their items, or look like one
+    /// of theirs.
+    pub(super) fn with_user(what: &'static str, name: &str, server: &str, own: &str) -> Self {
         Self {
             is_of_project: true,
-            ..Self::with_dormouse(what, name, owner)
+            ..Self::with_dormouse(what, name, server, own)
         }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
             [""; 0]
         );
         let uri = "dormouse://status";
-        let own = Collision::with_dormouse("resource", uri, ("a", uri)).to_string();
+        let own = Collision::with_dormouse("resource", uri, "a", uri).to_string();
         assert!(
             own.starts_with("resource `dormouse://status` of server `a` is not shown"),
             "{own}"

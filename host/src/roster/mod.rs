@@ -299,7 +299,8 @@ impl Roster {
     pub fn reload(&self) -> anyhow::Result<()> {
         let mut reloads = self.reloads.lock();
         *reloads += 1;
-        self.apply(self.read_configuration())
+        let (own, configured) = self.read_configuration();
+        self.apply(own, configured)
     }
 
     /// Does the same as [`reload`](Self::reload) once these [files](Self::files) are no longer
@@ -307,11 +308,11 @@ impl Roster {
     fn reload_settled(&self, files: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
         loop {
             let before = *self.reloads.lock();
-            let read = settled::read_settled(files, || self.read_configuration());
+            let (own, configured) = settled::read_settled(files, || self.read_configuration());
             // What was read before somebody had it read at once may be older than that.
             let now = self.reloads.lock();
             if *now == before {
-                return self.apply(read);
+                return self.apply(own, configured);
             }
         }
     }
@@ -327,7 +328,7 @@ impl Roster {
         (own, configured(usable, &self.places, &self.trust))
     }
 
-    fn apply(&self, (own, configured): (anyhow::Result<Config>, Configured)) -> anyhow::Result<()> {
+    fn apply(&self, own: anyhow::Result<Config>, configured: Configured) -> anyhow::Result<()> {
         let outcome = own.map(|own| *self.own.lock() = own);
         self.refresh(Some(configured));
         outcome

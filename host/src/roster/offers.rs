@@ -280,8 +280,13 @@ impl Offers {
                 }
             };
             if is_own {
-                let owner = (offer.server(), offer.own_key());
-                reserved.push(Collision::with_dormouse(kind.noun(), &offer.key, owner));
+                let (server, own) = (offer.server(), offer.own_key());
+                reserved.push(Collision::with_dormouse(
+                    kind.noun(),
+                    &offer.key,
+                    server,
+                    own,
+                ));
             }
             !is_own
         });
@@ -298,8 +303,8 @@ impl Offers {
                     server.is_of_project() && users.have(server, &offer.key)
                 });
                 reserved.extend(theirs.iter().map(|offer| {
-                    let owner = (offer.server(), offer.own_key());
-                    Collision::with_user(kind.noun(), &offer.key, owner)
+                    let (server, own) = (offer.server(), offer.own_key());
+                    Collision::with_user(kind.noun(), &offer.key, server, own)
                 }));
                 hidden.extend(theirs.into_iter().map(Arc::new));
                 all.into_iter().map(Arc::new).collect()
@@ -340,7 +345,7 @@ impl Offers {
             (taken, all) =
                 all.into_iter().partition(|offer| {
                     let owner = (offer.server(), offer.own_key());
-                    let other = waiting.taken_by((&offer.server, owner.1), &offer.key);
+                    let other = waiting.taken_by(&offer.server, owner.1, &offer.key);
                     collisions.extend(other.map(|other| {
                         Collision::with_waiting(kind.noun(), &offer.key, [other, owner])
                     }));

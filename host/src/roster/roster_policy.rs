@@ -61,14 +61,13 @@ impl UpstreamPolicy for RosterPolicy {
         roster
             .added_resources
             .set(&self.fingerprint, offered.connection, added);
-        let launched = (self.server.as_str(), &self.fingerprint);
         let server = self.server();
         let before = server.as_ref().and_then(|(_, server)| server.known());
         let is_other_release =
             before.is_some_and(|known| is_other_version(&known.server_info, &offered.server_info));
         // Whatever is asked next is refused with why.
         let _ = without_blocking(offered.bytes(), || {
-            roster.learn(launched, (Asker::Agent, offered))
+            roster.learn(&self.server, &self.fingerprint, Asker::Agent, offered)
         });
         let server = self.server();
         let known = server.as_ref().and_then(|(_, server)| server.known());
@@ -137,7 +136,7 @@ impl UpstreamPolicy for RosterPolicy {
                 _ => return Ok(()),
             };
             match name {
-                Some(name) => roster.admit(&self.server, (kind, name), caller).await,
+                Some(name) => roster.admit(&self.server, kind, name, caller).await,
                 None => Ok(()),
             }
         }
@@ -183,8 +182,10 @@ impl Roster {
     /// requests until it can be, because agents would be shown an outdated state.
     pub(super) fn learn(
         &self,
-        (server, fingerprint): (&str, &Fingerprint),
-        asked: (Asker, Offered),
+        server: &str,
+        fingerprint: &Fingerprint,
+        asker: Asker,
+        offered: Offered,
     ) -> Result<(), String> {
         let found = self.reached_by(server, fingerprint);
         let found = found.ok_or_else(|| format!("server `{server}`: {CHANGED}"))?;
@@ -192,9 +193,14 @@ impl Roster {
             return Ok(());
         };
         // What a component says that its upstream has is what its user has seen.
-        let first = found.declared();
-        let rules = (&upstream.changes, first);
-        let learnt = self.store.learn_as(&upstream.fingerprint, asked, rules);
+        let seen = found.declared();
+        let learnt = self.store.learn_as(
+            &upstream.fingerprint,
+            asker,
+            offered,
+            &upstream.changes,
+            seen,
+        );
         let news = match learnt {
             Ok(news) => news,
             Err(error) => {
@@ -236,7 +242,8 @@ impl Roster {
     async fn admit(
         &self,
         server: &str,
-        (kind, name): (Gated, &str),
+        kind: Gated,
+        name: &str,
         caller: &Arc<dyn Listener>,
     ) -> Result<(), String> {
         let found = self.server(server).map_err(|error| error.to_string())?;
@@ -298,6 +305,6 @@ impl Roster {
         tool: &str,
         caller: &Arc<dyn Listener>,
     ) -> Result<(), String> {
-        self.admit(server, (Gated::Tool, tool), caller).await
+        self.admit(server, Gated::Tool, tool, caller).await
     }
 }

@@ -23,6 +23,15 @@ const PAGES: [&str; 2] = ["ui/resourceUri", "openai/outputTemplate"];
 /// longer by that.
 const MAX_SHARED: usize = 4096;
 
+/// URI of the resource that a request reads.
+#[derive(Clone, Copy)]
+pub(super) struct RequestedUri<'u> {
+    /// The URI as its server knows it.
+    pub(super) own: &'u str,
+    /// The URI as the agent knows it.
+    pub(super) shown: &'u str,
+}
+
 impl Snapshot {
     /// Returns a server's URI in the form that agents are shown, if that includes the server's
     /// name. `steps` is the number of bytes that may yet be compared with templates.
@@ -74,12 +83,11 @@ pub(super) fn with_shown_pages<'t>(server: &str, object: &'t str) -> Cow<'t, str
 
 impl Roster {
     /// Returns a server's answer with its URIs in the form that agents are shown: that of the
-    /// request, as (its server's, the agent's), and those that other servers have, too. Remembers
-    /// the resources that it names.
+    /// request, and those that other servers have, too. Remembers the resources that it names.
     pub(super) fn with_shown_uris(
         &self,
         server: &Server,
-        asked: Option<(&str, &str)>,
+        asked: Option<RequestedUri<'_>>,
         answer: Answer,
     ) -> Answer {
         let text = match &answer {
@@ -105,7 +113,7 @@ impl Roster {
     fn rewritten_uris(
         &self,
         server: &Server,
-        asked: Option<(&str, &str)>,
+        asked: Option<RequestedUri<'_>>,
         text: &str,
     ) -> Option<String> {
         let server = server.config().name.as_str();
@@ -113,7 +121,9 @@ impl Roster {
         let steps = Cell::new(resource::MAX_STEPS);
         let shared = Cell::new(0_usize);
         let shown = |uri: &str| match asked {
-            Some((own, shown)) if own == uri => (own != shown).then(|| shown.to_owned()),
+            Some(RequestedUri { own, shown }) if own == uri => {
+                (own != shown).then(|| shown.to_owned())
+            }
             // However many there are, none looks like another server's.
             _ if is_page(uri) || split(uri).is_some() => Some(with_server(uri, server)),
             _ if shared.get() >= MAX_SHARED => None,

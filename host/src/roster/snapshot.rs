@@ -118,20 +118,22 @@ impl Snapshot {
         let waiting = WaitingNames::of(Gated::Tool, servers.values());
         tools.retain(|tool| {
             let owner = (tool.server(), tool.tool());
-            let taken = waiting.taken_by((&tool.server, owner.1), &tool.name);
+            let taken = waiting.taken_by(&tool.server, owner.1, &tool.name);
             all.extend(
                 taken.map(|other| Collision::with_waiting("tool", &tool.name, [other, owner])),
             );
             taken.is_none()
         });
-        all.extend(own.iter().map(|tool| {
-            let owner = (tool.server(), tool.tool());
-            Collision::with_dormouse("tool", &tool.name, owner)
-        }));
-        all.extend(among_users.iter().map(|tool| {
-            let owner = (tool.server(), tool.tool());
-            Collision::with_user("tool", &tool.name, owner)
-        }));
+        all.extend(
+            own.iter().map(|tool| {
+                Collision::with_dormouse("tool", &tool.name, tool.server(), tool.tool())
+            }),
+        );
+        all.extend(
+            among_users
+                .iter()
+                .map(|tool| Collision::with_user("tool", &tool.name, tool.server(), tool.tool())),
+        );
         let [prompts, resources, templates] =
             [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
                 let (offers, collisions) = Offers::new(kind, servers.values(), reserved);

@@ -46,9 +46,8 @@ impl Roster {
                 lost => lost.to_string(),
             }
         })?;
-        let launched = (server, &bridge.fingerprint);
         without_blocking(offered.bytes(), || {
-            self.learn(launched, (Asker::Dormouse, offered))
+            self.learn(server, &bridge.fingerprint, Asker::Dormouse, offered)
         })?;
         let found = self.server(server).map_err(|error| error.to_string())?;
         let listing = found.listed().ok_or("what it offers could not be kept")?;

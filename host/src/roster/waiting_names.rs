@@ -56,7 +56,8 @@ impl<'s> WaitingNames<'s> {
     /// project's withheld items are kept from projects' items alone.
     pub(super) fn taken_by(
         &self,
-        (server, own): (&Arc<Server>, &str),
+        server: &Server,
+        own: &str,
         shown: &str,
     ) -> Option<(&'s str, &'s str)> {
         let config = server.config();

@@ -12,7 +12,6 @@ use dormouse_text::visible::visible_path;
 use serde_json::value::RawValue;
 
 use super::by_folder::told_without_folder;
-use super::gated::Gated;
 use super::{Pending, PendingItem, Store, counts};
 
 /// Most texts that are remembered of one upstream.
@@ -24,8 +23,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Returns the hash of an item's object as models are told it, without the name of its folder. None
 /// if models are not told it.
 fn hash(item: &PendingItem, object: &RawValue, folder: Option<&Path>) -> Option<String> {
-    let key: (Gated, String) = (item.kind, item.name.clone());
-    let told = told_without_folder(&key, object, folder)?;
+    let told = told_without_folder(item.kind, &item.name, object, folder)?;
     let mut hasher = blake3::Hasher::new();
     for part in [&item.kind.to_string(), &item.name, &told] {
         hasher.update(&(part.len() as u64).to_le_bytes());

@@ -162,9 +162,9 @@ impl Store {
                 continue;
             };
             let folder = record.folder();
-            for (key, object) in record.approved_by_name() {
-                let told = told_without_folder(&key, &object, folder.as_deref());
-                known.approved.entry(key).or_default().extend(told);
+            for ((kind, name), object) in record.approved_by_name() {
+                let told = told_without_folder(kind, &name, &object, folder.as_deref());
+                known.approved.entry((kind, name)).or_default().extend(told);
             }
         }
         (!files.is_empty()).then_some(known)
@@ -230,9 +230,8 @@ impl KnownElsewhere {
 
     /// Checks whether an object was approved in one of the folders, apart from the folder's name.
     pub(super) fn has(&self, kind: Gated, name: &str, object: &RawValue) -> bool {
-        let key = (kind, name.to_owned());
-        let told = told_without_folder(&key, object, self.folder.as_deref());
-        let approved = self.approved.get(&key);
+        let told = told_without_folder(kind, name, object, self.folder.as_deref());
+        let approved = self.approved.get(&(kind, name.to_owned()));
         approved
             .zip(told)
             .is_some_and(|(approved, told)| approved.contains(&told))
@@ -242,7 +241,8 @@ impl KnownElsewhere {
 /// Returns an object as a model is told it, with a placeholder for the name of its folder: a server
 /// may name its folder.
 pub(super) fn told_without_folder(
-    (kind, name): &(Gated, String),
+    kind: Gated,
+    name: &str,
     object: &RawValue,
     folder: Option<&Path>,
 ) -> Option<String> {
@@ -265,8 +265,7 @@ mod tests {
 
     fn told(folder: &str, tool: &str) -> String {
         let tool = RawValue::from_string(tool.to_owned()).unwrap();
-        let key = (Gated::Tool, "t".to_owned());
-        told_without_folder(&key, &tool, Some(Path::new(folder))).unwrap()
+        told_without_folder(Gated::Tool, "t", &tool, Some(Path::new(folder))).unwrap()
     }
 
     #[test]

@@ -36,11 +36,7 @@ pub(super) enum Novelty {
 impl Treatment {
     /// Returns the treatment by a policy of an item of that kind and name, which is not what its
     /// user has approved.
-    pub(super) fn of(
-        changes: &ChangePolicy,
-        (kind, name): (Gated, &str),
-        novelty: Novelty,
-    ) -> Self {
+    pub(super) fn of(changes: &ChangePolicy, kind: Gated, name: &str, novelty: Novelty) -> Self {
         let mode = match kind {
             Gated::Tool => changes.of_tool(name),
             Gated::Prompt | Gated::Template | Gated::Instructions => changes.on_change,
@@ -226,14 +222,14 @@ mod tests {
                 } else {
                     Novelty::Changed
                 };
-                Treatment::of(changes, (kind, "x"), novelty)
+                Treatment::of(changes, kind, "x", novelty)
             };
             assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
             assert_eq!(of(&changes, Gated::Tool, true), new, "{mode:?}");
             changes.new_tools = NewTools::Show;
             assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
             assert_eq!(of(&changes, Gated::Tool, true), Current, "{mode:?}");
-            let here = Treatment::of(&changes, (Gated::Tool, "x"), Novelty::NewHere);
+            let here = Treatment::of(&changes, Gated::Tool, "x", Novelty::NewHere);
             assert_eq!(here, new, "{mode:?}");
             for kind in kinds {
                 assert_eq!(of(&changes, kind, false), changed, "{mode:?} {kind}");

@@ -120,22 +120,25 @@ impl Store {
         &self,
         of: &Fingerprint,
         offered: Offered,
-        rules: (&ChangePolicy, Option<&Arc<Listing>>),
+        changes: &ChangePolicy,
+        seen: Option<&Arc<Listing>>,
     ) -> anyhow::Result<OfferedChanges> {
-        self.learn_as(of, (Asker::Agent, offered), rules)
+        self.learn_as(of, Asker::Agent, offered, changes, seen)
     }
 
     /// Records what an upstream offers now to an agent, or to Dormouse itself, and returns the
     /// changes: against the record or, where there is none, against what its user has seen
-    /// elsewhere, in the component in front of it.
+    /// elsewhere: `seen`, the listing of the component in front of it.
     ///
     /// # Errors
     /// There is something new, and the record cannot be written.
     pub fn learn_as(
         &self,
         of: &Fingerprint,
-        (asker, offered): (Asker, Offered),
-        (changes, seen): (&ChangePolicy, Option<&Arc<Listing>>),
+        asker: Asker,
+        offered: Offered,
+        changes: &ChangePolicy,
+        seen: Option<&Arc<Listing>>,
     ) -> anyhow::Result<OfferedChanges> {
         let rules = Rules {
             changes,

@@ -57,7 +57,7 @@ impl PendingItem {
             None if self.known_elsewhere => Novelty::NewHere,
             None => Novelty::New,
         };
-        Treatment::of(changes, (self.kind, &self.name), novelty)
+        Treatment::of(changes, self.kind, &self.name, novelty)
     }
 }
 

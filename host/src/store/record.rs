@@ -178,7 +178,7 @@ impl Record {
         }
         let own = tools_by_name(&offered);
         self.keep_cautions(&clients, &own);
-        self.complete(&mut offered, (&clients, rules.asker));
+        self.complete(&mut offered, &clients, rules.asker);
         self.separate_clients(&mut offered, &clients);
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
@@ -209,7 +209,7 @@ impl Record {
     fn forget_older_cautions_of_accepted(&mut self, rules: Rules<'_>, before: &Offered) {
         let before = tools_by_name(before);
         for (name, tool) in Gated::Tool.of(&self.offered) {
-            let treatment = Treatment::of(rules.changes, (Gated::Tool, &name), Novelty::Changed);
+            let treatment = Treatment::of(rules.changes, Gated::Tool, &name, Novelty::Changed);
             let before = before.get(&name);
             let is_same = before.is_some_and(|before| before.get() == tool.get());
             if treatment == Treatment::Current && !is_same {
@@ -266,7 +266,7 @@ impl Record {
     /// Adds the items that other kinds of clients were offered and may still have. Otherwise two
     /// clients with different capabilities would remove a tool for each other, and add it again,
     /// for ever.
-    fn complete(&mut self, offered: &mut Offered, (clients, asker): (&str, Asker)) {
+    fn complete(&mut self, offered: &mut Offered, clients: &str, asker: Asker) {
         match self.offered_to.last_mut() {
             Some(last) => last.complete_others(&self.offered),
             // An older Dormouse has kept it for all kinds together.
@@ -423,7 +423,7 @@ impl Record {
             kind.replace(offered, |name, object| {
                 let current = known.get(name)?;
                 let is_first = taken.insert(name.to_owned());
-                is_first.then(|| unseen.separated((kind, name), (current, object), clients))?
+                is_first.then(|| unseen.separated(kind, name, current, object, clients))?
             });
             unseen.bound_others(&known);
         }

@@ -133,7 +133,7 @@ impl Unseen {
                 (true, true) => Novelty::NewHere,
                 (true, false) => Novelty::New,
             };
-            let treatment = Treatment::of(rules.changes, (kind, &name), novelty);
+            let treatment = Treatment::of(rules.changes, kind, &name, novelty);
             let is_seen = match seen.get(&name) {
                 _ if treatment == Treatment::Current => true,
                 Some(known) => kind.same(&name, known, &object),
@@ -146,7 +146,7 @@ impl Unseen {
                 seen.remove(&name);
                 self.known_elsewhere.remove(&name);
                 self.forget_replaced(&name, first_clients);
-                self.accept_others((kind, &name), rules);
+                self.accept_others(kind, &name, rules);
                 if !self.waits_for_others.contains_key(&name) {
                     self.since.remove(&name);
                 }
@@ -176,7 +176,7 @@ impl Unseen {
         // Of a component, what it declares is what there is; and what has never been approved, or is
         // taken as it comes, nobody misses.
         let is_missed = |name: &&String| {
-            let treatment = Treatment::of(rules.changes, (kind, name), Novelty::Changed);
+            let treatment = Treatment::of(rules.changes, kind, name, Novelty::Changed);
             !rules.fronted && !unseen.contains(*name) && treatment != Treatment::Current
         };
         let missed = gone.iter().filter(is_missed).cloned();
@@ -190,7 +190,7 @@ impl Unseen {
         self.told.retain(|name| now.contains(name));
         // Whoever takes something as it comes need not be reminded of what it was.
         seen.retain(|name, _| {
-            Treatment::of(rules.changes, (kind, name), Novelty::Changed) != Treatment::Current
+            Treatment::of(rules.changes, kind, name, Novelty::Changed) != Treatment::Current
         });
         self.changed = seen;
         self.forget(&now);
@@ -199,11 +199,10 @@ impl Unseen {
     /// Accepts the offers to other kinds of clients under a name, where the policy accepts all such
     /// offers: the acceptance of one kind's offer says nothing about the pending ones of other
     /// kinds.
-    fn accept_others(&mut self, (kind, name): (Gated, &str), rules: Rules<'_>) {
+    fn accept_others(&mut self, kind: Gated, name: &str, rules: Rules<'_>) {
         let mut all = [Novelty::Changed, Novelty::NewHere, Novelty::New].into_iter();
-        let is_taken = all.all(|novelty| {
-            Treatment::of(rules.changes, (kind, name), novelty) == Treatment::Current
-        });
+        let is_taken = all
+            .all(|novelty| Treatment::of(rules.changes, kind, name, novelty) == Treatment::Current);
         if is_taken && let Some(waits) = self.waits_for_others.remove(name) {
             let others = self.for_others.entry(name.to_owned()).or_default();
             others.extend(waits);
@@ -234,12 +233,7 @@ impl Unseen {
     }
 
     /// Counts the offer to a kind of clients as seen, where it was approved for that kind.
-    fn take_own_again(
-        &mut self,
-        kind: Gated,
-        (name, object): (&str, &RawValue),
-        clients: Clients<'_>,
-    ) {
+    fn take_own_again(&mut self, kind: Gated, name: &str, object: &RawValue, clients: Clients<'_>) {
         let others = self.for_others.get(name);
         if let Some(own) = others.and_then(|others| others.get(clients.now))
             && kind.same(name, own, object)
@@ -253,8 +247,10 @@ impl Unseen {
     /// where that is recorded itself. `current` is the recorded object of that name.
     pub(super) fn separated(
         &mut self,
-        (kind, name): (Gated, &str),
-        (current, object): (&RawValue, &RawValue),
+        kind: Gated,
+        name: &str,
+        current: &RawValue,
+        object: &RawValue,
         clients: Clients<'_>,
     ) -> Option<Box<RawValue>> {
         let is_same = |other: &RawValue| kind.same(name, other, object);
@@ -265,7 +261,7 @@ impl Unseen {
         if self.added.contains(name) {
             if !is_same(current) {
                 self.wait_for_others(name, current, clients);
-                self.take_own_again(kind, (name, object), clients);
+                self.take_own_again(kind, name, object, clients);
             }
             return None;
         }
@@ -284,7 +280,7 @@ impl Unseen {
             // What could not be shown, nobody has approved, but what these clients were offered
             // before it.
             self.wait_for_others(name, current, clients);
-            self.take_own_again(kind, (name, object), clients);
+            self.take_own_again(kind, name, object, clients);
             return None;
         }
         let origin = self.origin.get(name);

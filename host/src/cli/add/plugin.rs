@@ -190,7 +190,8 @@ fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow:
     text.push_str(&describe::missing(
         server,
         &listing.grants,
-        (grants, upstream),
+        grants,
+        upstream,
     )?);
     Ok(text)
 }

@@ -27,7 +27,7 @@ impl Rows {
         if let Launch::Stdio(stdio) = &bridge.launch
             && bridge.needs.is_empty()
         {
-            self.program(&about, server, (stdio, &bridge.written));
+            self.program(&about, server, stdio, &bridge.written);
         }
         if let Some(failed) = Store::of(data).failed_start(&bridge.fingerprint)
             && server.enabled
@@ -58,12 +58,12 @@ impl Rows {
             && bridge.needs.is_empty()
             && !http.has_authorization()
         {
-            self.login(&about, &server.name, (http, data));
+            self.login(&about, &server.name, http, data);
         }
     }
 
     /// Reports whether a login is kept, and the time for which it is valid.
-    fn login(&mut self, about: &str, server: &str, (http, data): (&Http, &Path)) {
+    fn login(&mut self, about: &str, server: &str, http: &Http, data: &Path) {
         if http.oauth.off {
             self.ok(about, "nobody logs in to it (`oauth = false`)");
             return;
@@ -106,7 +106,7 @@ impl Rows {
 
     /// Checks that the program exists. It is printed as it is written, because filled-in values may
     /// be secrets.
-    fn program(&mut self, about: &str, server: &ServerConfig, (stdio, written): (&Stdio, &Launch)) {
+    fn program(&mut self, about: &str, server: &ServerConfig, stdio: &Stdio, written: &Launch) {
         let Launch::Stdio(written) = written else {
             return;
         };

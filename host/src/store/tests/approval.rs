@@ -11,7 +11,7 @@ fn a_changed_tool_is_what_it_was_until_it_is_approved() {
     let (_folder, store, of) = fixture();
     let learn = |tools: &[(&str, &str)]| {
         store
-            .learn(&of, offered(tools), (&OnChange::Ask.into(), None))
+            .learn(&of, offered(tools), &OnChange::Ask.into(), None)
             .unwrap()
     };
     learn(&[("a", "A"), ("b", "B")]);
@@ -54,7 +54,7 @@ fn a_tool_that_was_gone_cannot_come_back_as_another() {
     let (_folder, store, of) = fixture();
     let learn = |tools: &[(&str, &str)]| {
         store
-            .learn(&of, offered(tools), (&OnChange::Block.into(), None))
+            .learn(&of, offered(tools), &OnChange::Block.into(), None)
             .unwrap()
     };
     learn(&[("a", "A")]);
@@ -75,7 +75,7 @@ fn what_its_user_takes_as_it_comes_does_not_wait() {
     changes.tools.insert("a*".to_owned(), OnChange::Accept);
     changes.new_tools = NewTools::Show;
     let learn = |tools: &[(&str, &str)], changes: &ChangePolicy| {
-        let learnt = store.learn(&of, offered(tools), (changes, None));
+        let learnt = store.learn(&of, offered(tools), changes, None);
         learnt.unwrap().pending
     };
     learn(&[("a", "A"), ("b", "B")], &changes);
@@ -102,7 +102,7 @@ fn a_part_of_what_waits_can_be_approved() {
     let learn = |mut offered: Offered, instructions: &str| {
         offered.instructions = Some(instructions.to_owned());
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
     };
     learn(offered(&[("a", "A"), ("b", "B")]), "Be good.");
     learn(offered(&[("a", "A2"), ("b", "B2"), ("c", "C")]), "Be EVIL.");
@@ -129,7 +129,7 @@ fn what_waits_says_since_when() {
     let learn = |text: &str| {
         let changes = ChangePolicy::default();
         store
-            .learn(&of, offered(&[("a", text)]), (&changes, None))
+            .learn(&of, offered(&[("a", text)]), &changes, None)
             .unwrap();
     };
     learn("A");
@@ -223,9 +223,7 @@ fn nothing_that_nobody_has_seen_is_shown() {
     for (expected, change) in table {
         let (_folder, store, of) = fixture();
         let learn = |offered: Offered, on_change: OnChange| {
-            store
-                .learn(&of, offered, (&on_change.into(), None))
-                .unwrap()
+            store.learn(&of, offered, &on_change.into(), None).unwrap()
         };
         learn(base(), OnChange::Ask);
         assert_eq!(learn(base(), OnChange::Ask), OfferedChanges::default());
@@ -275,7 +273,7 @@ fn nothing_that_nobody_has_seen_is_shown() {
             it
         }] {
             store
-                .learn(&of, offered, (&OnChange::Accept.into(), None))
+                .learn(&of, offered, &OnChange::Accept.into(), None)
                 .unwrap();
         }
         assert_eq!(pending(&store, &of), [""; 0]);
@@ -288,7 +286,7 @@ fn what_has_changed_since_it_was_shown_is_not_approved() {
     let (_folder, store, of) = fixture();
     let learn = |tools: &[(&str, &str)]| {
         store
-            .learn(&of, offered(tools), (&OnChange::Ask.into(), None))
+            .learn(&of, offered(tools), &OnChange::Ask.into(), None)
             .unwrap()
     };
     learn(&[("a", "A")]);
@@ -317,18 +315,10 @@ fn what_has_changed_since_it_was_shown_is_not_approved() {
 fn whoever_accepts_changes_is_not_asked() {
     let (_folder, store, of) = fixture();
     store
-        .learn(
-            &of,
-            offered(&[("a", "A")]),
-            (&OnChange::Accept.into(), None),
-        )
+        .learn(&of, offered(&[("a", "A")]), &OnChange::Accept.into(), None)
         .unwrap();
     let news = store
-        .learn(
-            &of,
-            offered(&[("a", "B")]),
-            (&OnChange::Accept.into(), None),
-        )
+        .learn(&of, offered(&[("a", "B")]), &OnChange::Accept.into(), None)
         .unwrap();
     assert_eq!(news, OfferedChanges::default());
     assert_eq!(names(&store, &of), ["a"]);

@@ -14,7 +14,7 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
             ..offered(tools)
         };
         store
-            .learn(&of, offered, (&OnChange::Ask.into(), None))
+            .learn(&of, offered, &OnChange::Ask.into(), None)
             .unwrap()
     };
     let (able, unable) = (
@@ -96,7 +96,7 @@ fn a_client_that_can_be_asked_less_takes_nothing_else_away_either() {
     let able = || json!({ "roots": {}, "sampling": {} });
     let unable = || json!({ "roots": {} });
     let learn = |offered: Offered| {
-        let learnt = store.learn(&of, offered, (&OnChange::Ask.into(), None));
+        let learnt = store.learn(&of, offered, &OnChange::Ask.into(), None);
         learnt.unwrap()
     };
     let text = |text: &[&str]| text.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -141,7 +141,7 @@ fn what_is_kept_for_other_kinds_of_clients_is_bounded() {
         } } });
         let changes = OnChange::Accept.into();
         let next = offering(able, &names, &names, false);
-        store.learn(&of, next, (&changes, None)).unwrap();
+        store.learn(&of, next, &changes, None).unwrap();
         let size = std::fs::metadata(store.file(&of)).unwrap().len();
         // Names of some kinds, what is withheld of prompts and of templates, and what is offered.
         assert!(size < (4 + 8 * 2 + 12) << 20, "{size}");
@@ -157,7 +157,7 @@ fn what_earlier_versions_have_kept_of_kinds_of_clients_is_read() {
     let (_folder, store, of) = fixture();
     let able = || json!({ "roots": {}, "sampling": {} });
     let changes = ChangePolicy::from(OnChange::Block);
-    let learn = |offered: Offered| store.learn(&of, offered, (&changes, None)).unwrap();
+    let learn = |offered: Offered| store.learn(&of, offered, &changes, None).unwrap();
     learn(offering(able(), &["p", "q"], &["t://{a}"], true));
     let file = store.file(&of);
     let mut record: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();

@@ -68,8 +68,10 @@ impl Server {
 
     fn offers(&self, kind: usize, version: Option<&str>, form: Option<Form>) {
         let changes = ChangePolicy::default();
-        let asked = asked(kind, version, form);
-        let learnt = self.store.learn_as(&self.of, asked, (&changes, None));
+        let (asker, offered) = asked(kind, version, form);
+        let learnt = self
+            .store
+            .learn_as(&self.of, asker, offered, &changes, None);
         learnt.unwrap();
     }
 
@@ -145,7 +147,7 @@ fn what_an_agent_was_offered_that_is_of_the_kind_of_dormouse_goes_on_counting() 
     let changes = ChangePolicy::default();
     server
         .store
-        .learn(&server.of, offered, (&changes, None))
+        .learn(&server.of, offered, &changes, None)
         .unwrap();
     server.offers(OWN, None, Some(OLD));
     server.offers(0, None, Some(NEW));
@@ -223,7 +225,7 @@ fn what_is_forgotten_of_kinds_of_clients_goes_on_counting() {
         let changes = ChangePolicy::default();
         let learnt = server
             .store
-            .learn_as(&server.of, (asker, offered), (&changes, None));
+            .learn_as(&server.of, asker, offered, &changes, None);
         learnt.unwrap();
         server.approve();
         server.is_careful();

@@ -13,7 +13,7 @@ fn a_tool_that_is_written_in_another_order_stays_as_it_is() {
         let mut listed = offered(&[]);
         listed.tools = vec![RawValue::from_string(tool.to_owned()).unwrap()];
         store
-            .learn(&of, listed, (&OnChange::Ask.into(), None))
+            .learn(&of, listed, &OnChange::Ask.into(), None)
             .unwrap();
         let known = store.known(&of).unwrap();
         known.listing.tools[0].tool.get().to_owned()
@@ -35,9 +35,7 @@ fn what_two_readers_read_differently_is_left_out() {
         r#"{"name":"c","inputSchema":{"type":"object","properties":{"x":1,"x":2}}}"#,
     ));
     all.prompts.push(raw(r#"{"name":"p","name":"p"}"#));
-    store
-        .learn(&of, all, (&OnChange::Ask.into(), None))
-        .unwrap();
+    store.learn(&of, all, &OnChange::Ask.into(), None).unwrap();
     assert_eq!(names(&store, &of), ["a"]);
     assert!(store.known(&of).unwrap().listing.prompts.is_empty());
 }
@@ -52,9 +50,7 @@ fn odd_objects_and_second_names_do_not_lose_the_others() {
             serde_json::value::RawValue::from_string(object.to_owned()).unwrap(),
         );
     }
-    store
-        .learn(&of, odd, (&OnChange::Ask.into(), None))
-        .unwrap();
+    store.learn(&of, odd, &OnChange::Ask.into(), None).unwrap();
     assert_eq!(names(&store, &of), ["a", "b"]);
 }
 
@@ -72,7 +68,7 @@ fn the_era_of_a_server_changes_none_of_its_tools() {
             ..Offered::default()
         };
         store
-            .learn(&of, offered, (&OnChange::Block.into(), None))
+            .learn(&of, offered, &OnChange::Block.into(), None)
             .unwrap()
     };
     let own = json!({ "$schema": SCHEMA, "type": "array", "items": { "type": "number" } });
@@ -111,7 +107,7 @@ fn digits_that_nobody_has_seen_are_a_change() {
             ..Offered::default()
         };
         store
-            .learn(&of, offered, (&OnChange::Block.into(), None))
+            .learn(&of, offered, &OnChange::Block.into(), None)
             .unwrap()
     };
     for output in ["", r#","outputSchema":{"type":"object"}"#] {
@@ -119,7 +115,7 @@ fn digits_that_nobody_has_seen_are_a_change() {
         let more = learn("0.50000000000000000000000000769376101115", output);
         assert_eq!(more.pending, ["a"], "{output}");
         store
-            .learn(&of, Offered::default(), (&OnChange::Accept.into(), None))
+            .learn(&of, Offered::default(), &OnChange::Accept.into(), None)
             .unwrap();
     }
 }
@@ -137,7 +133,7 @@ fn what_is_mended_is_no_change_and_what_was_never_shown_is_new() {
             ..Offered::default()
         };
         store
-            .learn(&of, offered, (&OnChange::Block.into(), None))
+            .learn(&of, offered, &OnChange::Block.into(), None)
             .unwrap()
     };
     let sound = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
@@ -174,7 +170,7 @@ fn what_cannot_be_compared_is_not_new() {
     };
     let folder = |name: &str| of.in_folder(std::path::Path::new(name));
     let learn = |of: &Fingerprint, tools: &[(&str, &str)]| {
-        let learnt = store.learn(of, offered(tools), (&changes, None));
+        let learnt = store.learn(of, offered(tools), &changes, None);
         learnt.unwrap().pending
     };
     learn(&folder("/w/first"), &[("a", "A")]);
@@ -186,7 +182,7 @@ fn what_cannot_be_compared_is_not_new() {
     let (_folder, store, of) = fixture();
     let folder = |name: &str| of.in_folder(std::path::Path::new(name));
     let learn = |of: &Fingerprint, tools: &[(&str, &str)]| {
-        let learnt = store.learn(of, offered(tools), (&changes, None));
+        let learnt = store.learn(of, offered(tools), &changes, None);
         learnt.unwrap().pending
     };
     learn(&folder("/w/first"), &[("a", "A"), ("b", "B")]);

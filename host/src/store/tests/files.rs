@@ -11,7 +11,8 @@ fn what_was_learnt_is_known_to_the_next_process() {
         .learn(
             &of,
             offered(&[("a", "A"), ("b", "B")]),
-            (&OnChange::Ask.into(), None),
+            &OnChange::Ask.into(),
+            None,
         )
         .unwrap();
     assert_eq!(news.added, ["a", "b"]);
@@ -31,7 +32,7 @@ fn what_was_learnt_is_known_to_the_next_process() {
 fn what_cannot_be_kept_is_an_error() {
     let (folder, store, of) = fixture();
     let learn =
-        |tools: &[(&str, &str)]| store.learn(&of, offered(tools), (&OnChange::Ask.into(), None));
+        |tools: &[(&str, &str)]| store.learn(&of, offered(tools), &OnChange::Ask.into(), None);
     // A folder in place of the file cannot be replaced by one, by nobody.
     std::fs::create_dir_all(store.file(&of).join("in the way")).unwrap();
     assert!(learn(&[("a", "A")]).is_err());
@@ -74,9 +75,7 @@ fn records_of_an_older_version_are_taken_over() {
     now.prompts
         .push(raw(r#"{"name":"p","description":"EVIL"}"#));
     now.instructions = Some("Be good.".to_owned());
-    store
-        .learn(&of, now, (&OnChange::Ask.into(), None))
-        .unwrap();
+    store.learn(&of, now, &OnChange::Ask.into(), None).unwrap();
     assert_eq!(names(&store, &of), ["a", "b", "gone"]);
     assert_eq!(descriptions(&store, &of), ["A", "B", "G"]);
     let waits = ["tool `b`", "tool `gone`", "tool `new`", "prompt `p`"];
@@ -93,14 +92,14 @@ fn records_of_an_older_version_are_taken_over() {
 fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     let (_folder, store, of) = fixture();
     store
-        .learn(&of, offered(&[("a", "A")]), (&OnChange::Ask.into(), None))
+        .learn(&of, offered(&[("a", "A")]), &OnChange::Ask.into(), None)
         .unwrap();
     let file = store.file(&of);
     // What a later version knows is not overwritten: it may know what the user has seen.
     std::fs::write(&file, r#"{"format":99,"fetched":0}"#).unwrap();
     assert!(store.known(&of).is_none());
     let refused = store
-        .learn(&of, offered(&[("b", "B")]), (&OnChange::Ask.into(), None))
+        .learn(&of, offered(&[("b", "B")]), &OnChange::Ask.into(), None)
         .unwrap_err();
     assert!(format!("{refused:#}").contains("newer"), "{refused:#}");
     for text in ["", "{", "{}"] {
@@ -110,9 +109,7 @@ fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     // It is replaced by whatever is learnt next, of which nothing counts as seen, and kept.
     let mut next = offered(&[("a", "A"), ("b", "B")]);
     next.instructions = Some("Be good.".to_owned());
-    let news = store
-        .learn(&of, next, (&OnChange::Ask.into(), None))
-        .unwrap();
+    let news = store.learn(&of, next, &OnChange::Ask.into(), None).unwrap();
     assert_eq!(news.pending, ["a", "b", "instructions"]);
     assert_eq!(names(&store, &of), [""; 0]);
     assert_eq!(store.known(&of).unwrap().instructions, None);
@@ -126,7 +123,7 @@ fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     let kept = file.with_extension("json.damaged");
     std::fs::remove_file(&kept).unwrap();
     std::fs::create_dir_all(kept.join("in the way")).unwrap();
-    let learnt = store.learn(&of, offered(&[("b", "B")]), (&OnChange::Ask.into(), None));
+    let learnt = store.learn(&of, offered(&[("b", "B")]), &OnChange::Ask.into(), None);
     assert!(learnt.is_err());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
 }
@@ -141,7 +138,7 @@ fn what_comes_after_another_users_record_waits_until_it_is_approved() {
     let (_folder, store, of) = fixture();
     let learn = |tools| {
         let changes = OnChange::Freeze.into();
-        store.learn(&of, offered(tools), (&changes, None)).unwrap()
+        store.learn(&of, offered(tools), &changes, None).unwrap()
     };
     learn(&[("a", "A")]);
     std::os::unix::fs::chown(store.file(&of), Some(54_321), None).unwrap();
@@ -161,7 +158,7 @@ fn a_record_that_could_not_be_read_back_replaces_none() {
         let nested = (0..depth).fold(json!(1), |inner, _| json!([inner]));
         let mut next = offered(tools);
         next.server_info.insert("x".to_owned(), nested);
-        store.learn(&of, next, (&OnChange::Ask.into(), None))
+        store.learn(&of, next, &OnChange::Ask.into(), None)
     };
     learn(1, &[("a", "A")]).unwrap();
     let error = learn(200, &[("a", "A"), ("b", "EVIL")]).unwrap_err();
@@ -174,7 +171,7 @@ fn a_record_that_could_not_be_read_back_replaces_none() {
 fn a_record_that_is_too_large_is_neither_read_nor_replaced() {
     let (_folder, store, of) = fixture();
     store
-        .learn(&of, offered(&[("a", "A")]), (&OnChange::Ask.into(), None))
+        .learn(&of, offered(&[("a", "A")]), &OnChange::Ask.into(), None)
         .unwrap();
     let file = std::fs::File::options()
         .write(true)
@@ -182,7 +179,7 @@ fn a_record_that_is_too_large_is_neither_read_nor_replaced() {
         .unwrap();
     file.set_len(MAX_RECORD_BYTES + 1).unwrap();
     assert!(store.known(&of).is_none());
-    let refused = store.learn(&of, offered(&[("b", "B")]), (&OnChange::Ask.into(), None));
+    let refused = store.learn(&of, offered(&[("b", "B")]), &OnChange::Ask.into(), None);
     assert!(refused.is_err());
     assert_eq!(file.metadata().unwrap().len(), MAX_RECORD_BYTES + 1);
 }

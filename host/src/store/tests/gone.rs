@@ -15,7 +15,7 @@ fn what_is_gone_and_forgotten_does_not_come_back_as_new() {
         ..OnChange::Block.into()
     };
     let learn = |tools: &[(&str, &str)]| {
-        let learnt = store.learn(&of, offered(tools), (&changes, None));
+        let learnt = store.learn(&of, offered(tools), &changes, None);
         learnt.unwrap().pending
     };
     learn(&[("a", "A")]);
@@ -60,7 +60,7 @@ fn what_is_gone_is_remembered_within_bounds() {
             ..offered(&tools)
         };
         store
-            .learn(&of, offered, (&OnChange::Ask.into(), seen))
+            .learn(&of, offered, &OnChange::Ask.into(), seen)
             .unwrap()
     };
     for round in 0..12 {
@@ -79,7 +79,7 @@ fn what_is_gone_is_remembered_within_bounds() {
         ..offered(&evil)
     };
     let news = store
-        .learn(&of, evil, (&OnChange::Ask.into(), Some(&component)))
+        .learn(&of, evil, &OnChange::Ask.into(), Some(&component))
         .unwrap();
     assert_eq!(news.pending, ["own"]);
     assert_eq!(

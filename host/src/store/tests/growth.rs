@@ -56,7 +56,7 @@ fn what_kinds_of_clients_are_offered_is_put_together_in_linear_time() {
             for on_change in [OnChange::Freeze, OnChange::Ask] {
                 let changes = ChangePolicy::from(on_change);
                 for offered in kinds {
-                    store.learn(&of, offered.clone(), (&changes, None)).unwrap();
+                    store.learn(&of, offered.clone(), &changes, None).unwrap();
                 }
             }
             assert!(store.known(&of).is_some());
@@ -76,7 +76,7 @@ fn folders_are_looked_at_in_linear_time() {
             for text in ["A", "B"] {
                 let text = format!("{text}{number}");
                 let offered = offered(&[("a", &text)]);
-                store.learn(&of, offered, (&changes, None)).unwrap();
+                store.learn(&of, offered, &changes, None).unwrap();
             }
         }
         (folder, store, of)
@@ -95,7 +95,7 @@ fn folders_are_looked_at_in_linear_time() {
             let texts: Vec<_> = (0..size).map(|number| format!("t{number}")).collect();
             let tools: Vec<_> = texts.iter().map(|text| (text.as_str(), name)).collect();
             let of = of.in_folder(Path::new(name));
-            store.learn(&of, offered(&tools), (&changes, None)).unwrap();
+            store.learn(&of, offered(&tools), &changes, None).unwrap();
             approve_all(&store, &of);
         }
         (folder, store, of.in_folder(Path::new("/w/two")))

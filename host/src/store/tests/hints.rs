@@ -13,7 +13,7 @@ fn a_tool_is_as_careful_as_it_is_for_whichever_client() {
             ..Offered::default()
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
     };
     let tool = |read_only: bool, output: &str| {
         json!({
@@ -61,7 +61,7 @@ fn what_waits_of_one_kind_of_clients_is_not_forgotten_when_another_ones_changes(
             ..Offered::default()
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
     };
     let shown = || hint_shown(&store, &of);
     let a = || "A".to_owned();
@@ -99,7 +99,7 @@ fn what_waits_of_one_kind_of_clients_is_not_forgotten_when_another_ones_changes(
             ..offered(&[("new", text)])
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
     };
     new(0, "for 0");
     new(1, "for 1");
@@ -123,7 +123,7 @@ fn what_waits_of_one_kind_of_clients_outlives_another_version() {
             ..Offered::default()
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
         hint_shown(&store, &of)
     };
     let a = |reads: bool| ("A".to_owned(), reads);

@@ -25,7 +25,7 @@ fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
             ..offered(&[("a", text), ("b", "B")])
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap()
+        store.learn(&of, offered, &changes, None).unwrap()
     };
     learn(0, "for 0");
     // The first time that another kind comes, nobody has approved what it is offered.
@@ -72,7 +72,7 @@ fn a_client_of_another_revision_takes_no_tool_away() {
             ..offered(tools)
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
         descriptions(&store, &of)
     };
     let (both, one) = ([("a", "A"), ("b", "B")], [("a", "A")]);
@@ -103,7 +103,7 @@ fn what_another_release_offers_is_a_change_for_all_clients() {
             .server_info
             .insert("version".to_owned(), json!(version));
         let changes = ChangePolicy::default();
-        let learnt = store.learn(&of, offered, (&changes, None));
+        let learnt = store.learn(&of, offered, &changes, None);
         learnt.unwrap().pending
     };
     learn(json!({ "roots": {} }), "1", "A");
@@ -128,7 +128,7 @@ fn what_clients_are_no_longer_offered_is_gone_for_all() {
             ..offered(tools)
         };
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap()
+        store.learn(&of, offered, &changes, None).unwrap()
     };
     let (all, few) = (json!({ "roots": {}, "sampling": {} }), json!({}));
     let tools = [("a", "A"), ("b", "B"), ("c", "C")];
@@ -177,7 +177,7 @@ fn what_waits_of_one_kind_is_not_approved_by_what_another_is_shown() {
             ..offered(&[("a", text)])
         };
         let of = of.in_folder(std::path::Path::new(folder));
-        store.learn(&of, offered, (&changes, None)).unwrap()
+        store.learn(&of, offered, &changes, None).unwrap()
     };
     let shown = |folder: &str| descriptions(&store, &of.in_folder(std::path::Path::new(folder)));
     let (able, unable) = (json!({ "roots": {} }), json!({}));
@@ -197,7 +197,7 @@ fn what_was_replaced_is_approved_of_no_kind_that_had_it() {
             able: serde_json::from_value(able.clone()).unwrap(),
             ..offered(&[("a", text)])
         };
-        let learnt = store.learn(&of, offered, (&OnChange::Block.into(), None));
+        let learnt = store.learn(&of, offered, &OnChange::Block.into(), None);
         learnt.unwrap().pending
     };
     let (one, other) = (json!({}), json!({ "roots": {} }));

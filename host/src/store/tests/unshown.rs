@@ -41,7 +41,7 @@ fn what_waits_is_not_compared_with_what_nobody_was_shown() {
     let (_folder, store, of) = fixture();
     let learn = |offered: Offered| {
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
     };
     let (evil, schema) = ("EVIL", json!({ "type": "object" }));
     learn(to(false, "1", &[]));
@@ -72,7 +72,7 @@ fn what_cannot_be_shown_is_not_mended_by_caution() {
     let (_folder, store, of) = fixture();
     let learn = |offered: Offered| {
         let changes = ChangePolicy::default();
-        store.learn(&of, offered, (&changes, None)).unwrap();
+        store.learn(&of, offered, &changes, None).unwrap();
     };
     let schema = json!({ "type": "object" });
     learn(to(false, "1", &[]));
