@@ -11,7 +11,7 @@ use dormouse_files::replace::{Access, replace};
 use dormouse_text::visible::visible_path;
 use serde_json::value::RawValue;
 
-use super::by_folder::told_without_folder;
+use super::record::told_without_folder;
 use super::{Pending, PendingItem, Store, counts};
 
 /// Most texts that are remembered of one upstream.

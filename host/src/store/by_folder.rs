@@ -5,13 +5,11 @@
 //! its offers outside of projects, and by what its user has approved. Its first offers in another
 //! folder are approved as far as they were in one before; the rest waits.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use dormouse_config::Fingerprint;
-use serde_json::value::RawValue;
 
-use super::gated::Gated;
+use super::record::KnownElsewhere;
 use super::{Record, Store};
 
 /// Most records of other folders that one is compared with, the newest ones. With more of them,
@@ -151,139 +149,15 @@ impl Store {
         };
         let own = self.file(of);
         files.retain(|file| *file != own && file.exists());
-        let mut known = KnownElsewhere {
-            folder: of.folder().map(Path::to_owned),
-            approved: BTreeMap::new(),
-            is_partial: files.len() > MAX_RECORDS_COMPARED,
-        };
+        let is_partial = files.len() > MAX_RECORDS_COMPARED;
+        let mut known = KnownElsewhere::new(of.folder(), is_partial);
         for file in files.iter().take(MAX_RECORDS_COMPARED) {
             let Ok(Some(record)) = Self::read_record(file) else {
-                known.is_partial = true;
+                known.miss();
                 continue;
             };
-            let folder = record.folder();
-            for ((kind, name), object) in record.approved_by_name() {
-                let told = told_without_folder(kind, &name, &object, folder.as_deref());
-                known.approved.entry((kind, name)).or_default().extend(told);
-            }
+            known.add(&record);
         }
         (!files.is_empty()).then_some(known)
-    }
-}
-
-impl Record {
-    /// Returns the record's folder; none for the record for all folders.
-    fn folder(&self) -> Option<PathBuf> {
-        self.folder.as_ref().map(PathBuf::from)
-    }
-
-    /// Removes pending items that another record has approved as they are.
-    fn settle(&mut self, anywhere: &Self) {
-        let pending = self.pending();
-        if pending.is_empty() {
-            return;
-        }
-        let approved = anywhere.approved_by_name();
-        for item in pending.iter() {
-            let known = approved.get(&(item.kind, item.name.clone()));
-            if known.is_some_and(|known| item.kind.same(&item.name, known, &item.is)) {
-                self.accept(item);
-            }
-        }
-    }
-
-    /// Returns the items that its user has approved, as they have approved them, even if they are
-    /// no longer offered.
-    fn approved_by_name(&self) -> BTreeMap<(Gated, String), Box<RawValue>> {
-        let all = Gated::ALL.into_iter().flat_map(|kind| {
-            let unseen = self.unseen.get(&kind);
-            let is_new = move |name: &str| unseen.is_some_and(|unseen| unseen.added.contains(name));
-            let offered = kind.of(&self.offered).into_iter();
-            let offered = offered.filter(move |(name, _)| !is_new(name));
-            // Later ones take the place of those before.
-            let changed = unseen.into_iter().flat_map(|unseen| unseen.changed.clone());
-            // What cannot be shown, nobody has approved.
-            let approved = offered.chain(changed);
-            let approved = approved.filter(move |(name, object)| kind.told(name, object).is_some());
-            approved.map(move |(name, object)| ((kind, name), object))
-        });
-        all.collect()
-    }
-}
-
-/// Items of an upstream that its user has approved in folders where it was started before.
-#[derive(Debug, Clone)]
-pub(super) struct KnownElsewhere {
-    /// Folder that it is started in; none where no folder decides it.
-    folder: Option<PathBuf>,
-    /// Texts as models are told them, with a placeholder for the folder of each.
-    approved: BTreeMap<(Gated, String), BTreeSet<String>>,
-    /// Whether some are missing: of records that cannot be read, or are too many.
-    is_partial: bool,
-}
-
-impl KnownElsewhere {
-    /// Checks whether its user knows, or may know, something of that name in one of the folders.
-    pub(super) fn may_know(&self, kind: Gated, name: &str) -> bool {
-        self.is_partial || self.approved.contains_key(&(kind, name.to_owned()))
-    }
-
-    /// Checks whether an object was approved in one of the folders, apart from the folder's name.
-    pub(super) fn has(&self, kind: Gated, name: &str, object: &RawValue) -> bool {
-        let told = told_without_folder(kind, name, object, self.folder.as_deref());
-        let approved = self.approved.get(&(kind, name.to_owned()));
-        approved
-            .zip(told)
-            .is_some_and(|(approved, told)| approved.contains(&told))
-    }
-}
-
-/// Returns an object as a model is told it, with a placeholder for the name of its folder: a server
-/// may name its folder.
-pub(super) fn told_without_folder(
-    kind: Gated,
-    name: &str,
-    object: &RawValue,
-    folder: Option<&Path>,
-) -> Option<String> {
-    let told = kind.told(name, object)?;
-    let folder = folder.map(Path::to_string_lossy);
-    // What JSON writes in another way is no name there: it could end a string, and be members.
-    let is_plain = |folder: &str| {
-        serde_json::Value::from(folder).to_string().len() == folder.len() + "\"\"".len()
-    };
-    let folder = folder.filter(|folder| folder.len() > 1 && is_plain(folder));
-    Some(match folder {
-        Some(folder) => told.replace(&*folder, "\u{1}"),
-        None => told,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(folder: &str, tool: &str) -> String {
-        let tool = RawValue::from_string(tool.to_owned()).unwrap();
-        told_without_folder(Gated::Tool, "t", &tool, Some(Path::new(folder))).unwrap()
-    }
-
-    #[test]
-    fn what_a_server_says_of_its_folder_is_the_same_in_each() {
-        let tool = |text: &str| {
-            serde_json::json!({ "name": "t", "description": text, "inputSchema": {} }).to_string()
-        };
-        let one = told("/w/one", &tool("Works in /w/one."));
-        assert_eq!(told("/w/two", &tool("Works in /w/two.")), one);
-        assert_ne!(told("/w/two", &tool("Works in /w/one.")), one);
-    }
-
-    /// The name of a folder can be more than a part of a string.
-    #[test]
-    fn names_of_folders_add_no_members() {
-        let folder = r#"/w/q","description":"EVIL"#;
-        let one = r#"{"name":"t","inputSchema":{"default":"/w/one"}}"#;
-        let other = r#"{"name":"t","inputSchema":{"default":"/w/q","description":"EVIL"}}"#;
-        assert_ne!(told(folder, other), told("/w/one", one));
     }
 }

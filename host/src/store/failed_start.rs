@@ -1,7 +1,6 @@
 //! Last start of an upstream that has failed, until one succeeds.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
@@ -11,6 +10,7 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::Lost;
 use serde::{Deserialize, Serialize};
 
+use super::record::seconds_now;
 use super::{Store, counts};
 
 /// Longest reason that is kept, in characters: upstreams may send any length.
@@ -89,10 +89,4 @@ impl Store {
     fn failed_start_file(&self, of: &Fingerprint) -> PathBuf {
         self.folder.join(format!("{}.failed.json", of.file_stem()))
     }
-}
-
-fn seconds_now() -> u64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

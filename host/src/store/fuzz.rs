@@ -5,7 +5,7 @@
     reason = "what does not hold has to end the run, with the input that has shown it"
 )]
 
-use super::canonical::canonical;
+use super::item::canonical;
 use super::{Gated, Record, Selection};
 use crate::fuzz::text;
 

@@ -3,24 +3,16 @@
 
 mod approved_texts;
 mod by_folder;
-mod canonical;
 mod carry_over;
-mod caution;
 mod decisions;
 mod failed_start;
 mod folders;
 mod forgotten;
-mod frozen;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
-mod gated;
-mod known;
-mod offered_to;
-mod pending;
+mod item;
 mod record;
-mod same_schema;
 mod trust;
-mod unseen;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -38,14 +30,11 @@ use parking_lot::Mutex;
 
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
-pub use frozen::Treatment;
-pub(crate) use frozen::{frozen_tool, takes_other_arguments};
-pub use gated::Gated;
-pub use known::KnownUpstream;
-pub use pending::{Pending, PendingItem, Selection};
+pub use item::{Gated, Pending, PendingItem, Selection, Treatment};
+pub(crate) use item::{frozen_tool, takes_other_arguments};
 use record::Rules;
 pub(crate) use record::is_other_version;
-pub use record::{Asker, Changed, Damaged, OfferedChanges, Record};
+pub use record::{Asker, Changed, Damaged, KnownUpstream, OfferedChanges, Record};
 pub use trust::Trust;
 
 /// Largest record that is read or written, in bytes.

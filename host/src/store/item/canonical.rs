@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 100;
 /// as can be, numbers as they are written. None where an object has two members of one name, so
 /// that readers would not agree on its meaning, or where it is too deep. Takes time in proportion
 /// to the length of the text, however deep the value is.
-pub(super) fn canonical(text: &str) -> Option<String> {
+pub(in super::super) fn canonical(text: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
     let value = Scanner { text, at: 0 }.value(MAX_DEPTH)?;
     let mut canonical = String::with_capacity(text.len());

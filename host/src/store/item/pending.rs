@@ -9,12 +9,12 @@ use dormouse_config::ChangePolicy;
 use dormouse_text::visible::visible_line;
 use serde_json::value::RawValue;
 
-use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
+use super::treatment::{Novelty, Treatment};
 
 /// Items that wait for a user's approval.
 #[derive(Debug, Clone, Default)]
-pub struct Pending(pub(super) Vec<PendingItem>);
+pub struct Pending(pub(in super::super) Vec<PendingItem>);
 
 /// Item that waits for a user's approval.
 #[derive(Debug, Clone)]

@@ -1,56 +1,13 @@
-//! Definitions that a model is told of an item that has changed since its user has approved it.
+//! Definitions that a model is told of a tool that has changed since its user has approved it.
 
 use std::collections::BTreeMap;
 
-use dormouse_config::{ChangePolicy, NewTools, OnChange};
 use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::gated::{Gated, bare_output_schema};
+use super::gated::bare_output_schema;
 use super::same_schema::accepts_the_same;
-
-/// Treatment of an item that is not what its user has approved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
-    /// The item is shown as it is now, and counts as approved like that.
-    Current,
-    /// The item is shown as it was approved, and may be used.
-    Frozen,
-    /// The item is neither shown nor used.
-    Withheld,
-}
-
-/// Way in which an item is not what its user has approved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Novelty {
-    /// They have approved something else under its name.
-    Changed,
-    /// They have seen nothing of its name.
-    New,
-    /// They have seen something else under its name in another folder, or may have: this counts as
-    /// a change, but there is no earlier form to show instead.
-    NewHere,
-}
-
-impl Treatment {
-    /// Returns the treatment by a policy of an item of that kind and name, which is not what its
-    /// user has approved.
-    pub(super) fn of(changes: &ChangePolicy, kind: Gated, name: &str, novelty: Novelty) -> Self {
-        let mode = match kind {
-            Gated::Tool => changes.of_tool(name),
-            Gated::Prompt | Gated::Template | Gated::Instructions => changes.on_change,
-        };
-        let is_new_tool = novelty == Novelty::New && kind == Gated::Tool;
-        match mode {
-            OnChange::Accept => Self::Current,
-            _ if is_new_tool && changes.new_tools == NewTools::Show => Self::Current,
-            _ if novelty != Novelty::Changed => Self::Withheld,
-            OnChange::Freeze => Self::Frozen,
-            OnChange::Ask | OnChange::Block => Self::Withheld,
-        }
-    }
-}
 
 /// Returns a tool as its user has approved it, byte for byte, but for parts that would mislead a
 /// client about the current tool: its hints are the more cautious ones of both, and its output
@@ -86,7 +43,7 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
 
 /// Returns the parts of a tool's definition that decide the caution of its callers, as a tool with
 /// these parts only: its hints and its output schema.
-pub(super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
+pub(in super::super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
     let tool = Object::parse(tool.get(), members).unwrap_or_default();
     let hints = json!(BTreeMap::from(Hints::of(&tool).members()));
@@ -99,7 +56,7 @@ pub(super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
 }
 
 /// Checks whether two tools need the same caution of their callers.
-pub(super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
+pub(in super::super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
     let members = MessageLimits::default().members;
     let [one, other] =
         [one, other].map(|tool| Object::parse(tool.get(), members).unwrap_or_default());
@@ -112,7 +69,7 @@ pub(super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
 
 /// Returns the most cautious hints of all of these tools, as a tool with these hints only; none if
 /// there are no tools.
-pub(super) fn most_cautious<'t>(
+pub(in super::super) fn most_cautious<'t>(
     tools: impl IntoIterator<Item = &'t RawValue>,
 ) -> Option<Box<RawValue>> {
     let hints = tools.into_iter().map(|tool| {
@@ -201,47 +158,7 @@ impl Hints {
 
 #[cfg(test)]
 mod tests {
-    use OnChange::{Accept, Ask, Block, Freeze};
-    use Treatment::{Current, Frozen, Withheld};
-
     use super::*;
-
-    #[test]
-    fn treatments() {
-        let kinds = [Gated::Prompt, Gated::Template, Gated::Instructions];
-        for (mode, changed, new) in [
-            (Accept, Current, Current),
-            (Freeze, Frozen, Withheld),
-            (Ask, Withheld, Withheld),
-            (Block, Withheld, Withheld),
-        ] {
-            let mut changes = ChangePolicy::from(mode);
-            let of = |changes: &ChangePolicy, kind, is_new| {
-                let novelty = if is_new {
-                    Novelty::New
-                } else {
-                    Novelty::Changed
-                };
-                Treatment::of(changes, kind, "x", novelty)
-            };
-            assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
-            assert_eq!(of(&changes, Gated::Tool, true), new, "{mode:?}");
-            changes.new_tools = NewTools::Show;
-            assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
-            assert_eq!(of(&changes, Gated::Tool, true), Current, "{mode:?}");
-            let here = Treatment::of(&changes, Gated::Tool, "x", Novelty::NewHere);
-            assert_eq!(here, new, "{mode:?}");
-            for kind in kinds {
-                assert_eq!(of(&changes, kind, false), changed, "{mode:?} {kind}");
-                assert_eq!(of(&changes, kind, true), new, "{mode:?} {kind}");
-            }
-            // What is said of tools by name counts for nothing else of that name.
-            changes = ChangePolicy::from(mode);
-            changes.tools.insert("x".to_owned(), Accept);
-            assert_eq!(of(&changes, Gated::Tool, false), Current, "{mode:?}");
-            assert_eq!(of(&changes, Gated::Prompt, false), changed, "{mode:?}");
-        }
-    }
 
     fn raw(text: &str) -> Box<RawValue> {
         RawValue::from_string(text.to_owned()).unwrap()

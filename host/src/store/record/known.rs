@@ -9,10 +9,8 @@ use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::frozen::frozen_tool;
-use super::gated::{Gated, key, keyed};
-use super::pending::Pending;
-use super::record::Record;
+use super::Record;
+use crate::store::item::{Gated, Pending, key, keyed};
 
 /// Knowledge of an upstream, ready to be shown.
 #[derive(Debug, Clone)]
@@ -81,32 +79,6 @@ impl KnownUpstream {
 }
 
 impl Record {
-    /// Checks whether its user has approved something of that kind and name, as it is or as it was.
-    fn is_approved(&self, kind: Gated, name: &str) -> bool {
-        let unseen = self.unseen.get(&kind);
-        unseen.is_none_or(|unseen| !unseen.added.contains(name))
-    }
-
-    /// Returns an object of the upstream, as its user has approved it; none where they have not.
-    fn approved(&self, kind: Gated, name: &str, current: &RawValue) -> Option<Box<RawValue>> {
-        let Some(unseen) = self.unseen.get(&kind) else {
-            return Some(current.to_owned());
-        };
-        let (approved, now) = match unseen.changed.get(name) {
-            Some(approved) => (&**approved, Some(current)),
-            None if unseen.added.contains(name) => return None,
-            None => (current, None),
-        };
-        // All are shown one tool, which has to be as careful as each of them needs it.
-        let mut others = now.into_iter().chain(self.cautions(name)).peekable();
-        // What cannot be shown does not become what can be by what it loses.
-        let is_careful =
-            kind == Gated::Tool && others.peek().is_some() && kind.told(name, approved).is_some();
-        let others = others.filter(|_| is_careful);
-        let approved = approved.to_owned();
-        Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
-    }
-
     /// Returns the offered items that its user has approved, as they have approved them.
     #[must_use]
     pub fn declaration(&self) -> Declaration {
@@ -171,7 +143,7 @@ impl Record {
         subscribe == Some(&Value::Bool(true))
     }
 
-    pub(super) fn into_known(self) -> serde_json::Result<KnownUpstream> {
+    pub(in super::super) fn into_known(self) -> serde_json::Result<KnownUpstream> {
         let mut listing = Listing::new(self.declaration(), Provenance::Section)?;
         listing.odd.extend(self.repeated());
         let instructions = Gated::Instructions.of(&self.offered).into_iter().next();

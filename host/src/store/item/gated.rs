@@ -28,11 +28,11 @@ pub enum Gated {
 }
 
 impl Gated {
-    pub(super) const ALL: [Self; 4] =
+    pub(in super::super) const ALL: [Self; 4] =
         [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
 
     /// Returns an object as models are told it, in canonical form; none if it cannot be shown.
-    pub(super) fn told(self, name: &str, object: &RawValue) -> Option<String> {
+    pub(in super::super) fn told(self, name: &str, object: &RawValue) -> Option<String> {
         let what = match self {
             Self::Tool => What::Tool,
             Self::Prompt => What::Prompt,
@@ -82,7 +82,7 @@ impl Gated {
     }
 
     /// Returns the objects that an upstream offers, by name: of several with one name, the first.
-    pub(super) fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
+    pub(in super::super) fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
         let Some((objects, member)) = self.list(offered) else {
             let text = offered.instructions.as_ref();
             let text = text.and_then(|text| to_raw_value(text).ok());
@@ -94,7 +94,7 @@ impl Gated {
     }
 
     /// Replaces the objects of an upstream's offer for which `other` returns one.
-    pub(super) fn replace(
+    pub(in super::super) fn replace(
         self,
         offered: &mut Offered,
         mut other: impl FnMut(&str, &RawValue) -> Option<Box<RawValue>>,
@@ -116,7 +116,7 @@ impl Gated {
     }
 
     /// Replaces all objects of this kind in an upstream's offer.
-    pub(super) fn set(self, offered: &mut Offered, objects: Vec<Box<RawValue>>) {
+    pub(in super::super) fn set(self, offered: &mut Offered, objects: Vec<Box<RawValue>>) {
         match self.list_mut(offered) {
             Some((listed, _)) => *listed = objects,
             None => {
@@ -128,7 +128,7 @@ impl Gated {
     }
 
     /// Adds an object to an upstream's offer.
-    pub(super) fn add(self, offered: &mut Offered, object: Box<RawValue>) {
+    pub(in super::super) fn add(self, offered: &mut Offered, object: Box<RawValue>) {
         match self.list_mut(offered) {
             Some((objects, _)) => objects.push(object),
             None => {
@@ -152,7 +152,7 @@ impl fmt::Display for Gated {
 
 /// Returns objects by the member with their names, without those that have none, and without the
 /// second of one name, which no client could ask for.
-pub(super) fn keyed<'a>(
+pub(in super::super) fn keyed<'a>(
     objects: &'a [Box<RawValue>],
     member: &str,
 ) -> impl Iterator<Item = (String, &'a RawValue)> {
@@ -164,7 +164,7 @@ pub(super) fn keyed<'a>(
 }
 
 /// Returns the member with an object's name.
-pub(super) fn key(object: &RawValue, member: &str) -> Option<String> {
+pub(in super::super) fn key(object: &RawValue, member: &str) -> Option<String> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
     serde_json::from_str(members.get(member)?.get()).ok()
 }

@@ -11,10 +11,9 @@ use std::collections::BTreeMap;
 use dormouse_upstream::Offered;
 use serde_json::value::RawValue;
 
-use super::frozen::{caution_of, frozen_tool, has_same_caution, most_cautious};
-use super::gated::Gated;
+use super::Record;
 use super::offered_to::OfferedTo;
-use super::record::Record;
+use crate::store::item::{Gated, caution_of, frozen_tool, has_same_caution, most_cautious};
 
 /// Most memory for the tools as kinds of clients are offered them, in bytes. Beyond it, only their
 /// hints are kept.
@@ -162,7 +161,10 @@ impl Record {
 
     /// Returns the forms of a tool as kinds of clients are offered it, each with only the parts
     /// that decide its caution.
-    pub(super) fn cautions<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r RawValue> {
+    pub(in super::super) fn cautions<'r>(
+        &'r self,
+        name: &'r str,
+    ) -> impl Iterator<Item = &'r RawValue> {
         let of_kinds = self.offered_to.iter();
         let of_kinds = of_kinds.filter_map(move |of| of.cautions.get(name));
         let unseen = self.unseen.get(&Gated::Tool);

@@ -8,7 +8,7 @@ use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::gated::Gated;
+use crate::store::item::Gated;
 
 /// Most kinds of clients that are kept one by one.
 const MAX_KINDS_OF_CLIENTS: usize = 16;

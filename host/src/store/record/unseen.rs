@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::by_folder::KnownElsewhere;
-use super::frozen::{Novelty, Treatment};
-use super::gated::Gated;
-use super::record::{OfferedChanges, Rules, seconds_now};
+use super::known_elsewhere::KnownElsewhere;
+use super::{OfferedChanges, Rules, seconds_now};
+use crate::store::item::{Gated, Novelty, Treatment};
 
 /// Most memory for the remembered items of one kind that are gone, in bytes.
 const MAX_GONE_BYTES: usize = 8 << 20;

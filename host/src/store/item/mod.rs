@@ -1,0 +1,18 @@
+//! Items of upstreams that models are told only as their user knows them: their kinds, how two forms
+//! of one are compared, and what is shown of one that has changed.
+
+mod canonical;
+mod frozen;
+mod gated;
+mod pending;
+mod same_schema;
+mod treatment;
+
+pub(super) use canonical::canonical;
+pub(super) use frozen::{caution_of, has_same_caution, most_cautious};
+pub(crate) use frozen::{frozen_tool, takes_other_arguments};
+pub use gated::Gated;
+pub(super) use gated::{key, keyed};
+pub use pending::{Pending, PendingItem, Selection};
+pub(super) use treatment::Novelty;
+pub use treatment::Treatment;
