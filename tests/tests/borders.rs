@@ -259,7 +259,7 @@ fn what_architecture_names_is_there() {
         assert!(missing.is_empty(), "{page}: {missing:#?}");
     }
     for (name, is_missing) in [
-        ("host/src/roster/snapshot.rs", false),
+        ("host/src/roster/names.rs", false),
         ("host/src/roster/none.rs", true),
         ("roster::Snapshot", false),
         ("roster::Snapshots", true),

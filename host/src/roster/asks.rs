@@ -6,7 +6,7 @@ use dormouse_runtime::{Arguments, Completion, GuestRequest, Prompt, Resource};
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
-use super::shown_uris::RequestedUri;
+use super::resources::RequestedUri;
 use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
 
 impl Roster {

@@ -24,9 +24,8 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::roster_policy::RosterPolicy;
-use super::server_uri::is_page;
-use super::shown_uris::has_page;
 use super::slot_cell::SlotCell;
+use super::uris::{has_page, is_page};
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::store::{
     Gated, KnownUpstream, Pending, PendingItem, Selection, Treatment, takes_other_arguments,

@@ -10,11 +10,8 @@ use std::sync::{Arc, Once};
 
 use serde_json::{Map, Value};
 
-use super::server_uri::{is_page, split, with_server};
-use super::{Offer, Refusal, Roster, Snapshot};
-
-/// Scheme of Dormouse's own resources.
-const OWN_SCHEME: &str = "dormouse";
+use crate::roster::uris::{is_own, is_page, split, with_server};
+use crate::roster::{Offer, Refusal, Roster, Snapshot};
 
 /// Most bytes that are compared when a URI is matched against the templates of one server: a few
 /// milliseconds. Servers choose their templates, and some of them the URIs.
@@ -70,12 +67,6 @@ impl UnresolvedResource {
         }
         Refusal::NotFound(why)
     }
-}
-
-/// Checks whether a URI or a template is of the scheme that Dormouse keeps for itself.
-pub(super) fn is_own(uri: &str) -> bool {
-    let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case(OWN_SCHEME))
 }
 
 /// Checks whether all URIs that match a template are of one scheme.
@@ -275,21 +266,6 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_own_scheme_is_known_however_it_is_written() {
-        for (uri, own) in [
-            ("dormouse://status", true),
-            ("DORMOUSE://status", true),
-            ("dormouse:x", true),
-            ("dormouse:{+x}", true),
-            ("dormouse", false),
-            ("dormouses://x", false),
-            ("x://dormouse:", false),
-        ] {
-            assert_eq!(is_own(uri), own, "{uri}");
-        }
-    }
 
     #[test]
     fn a_template_of_any_scheme_is_known() {

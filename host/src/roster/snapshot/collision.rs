@@ -6,7 +6,7 @@ use std::fmt;
 use dormouse_config::name;
 use dormouse_text::visible::short_name;
 
-use super::server_uri;
+use crate::roster::uris::split;
 
 /// Most items that a message names one by one: servers choose how many there are.
 const MAX_NAMED: usize = 20;
@@ -85,7 +85,7 @@ impl fmt::Display for Collision {
             }
             let prefix = "give the server another `prefix` in the configuration";
             if matches!(*what, "resource" | "resource template")
-                && server_uri::split(self.name.as_str()).is_some()
+                && split(self.name.as_str()).is_some()
             {
                 return f.write_str(
                     "a URI that ends like that is one in which Dormouse names a server\n\

@@ -4,13 +4,13 @@ use dormouse_upstream::Subscription;
 use futures::FutureExt as _;
 use futures::future::{self, BoxFuture};
 
-use super::changes::WantedResource;
+use crate::roster::changes::WantedResource;
 
 /// Resource whose changes a client is notified of, until this is dropped.
 pub struct FollowedResource {
-    pub(super) _wanted: WantedResource,
+    pub(in super::super) _wanted: WantedResource,
     /// Subscription at its upstream, if it has one.
-    pub(super) subscription: Option<Subscription>,
+    pub(in super::super) subscription: Option<Subscription>,
 }
 
 impl FollowedResource {

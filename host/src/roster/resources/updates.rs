@@ -10,7 +10,8 @@ use dormouse_protocol::Notice;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
-use super::{Roster, UnresolvedResource};
+use super::UnresolvedResource;
+use crate::roster::Roster;
 
 /// Longest URI of a resource that clients can follow, in bytes: it is kept as long as its session.
 /// Updates of longer ones are not looked at.
@@ -28,7 +29,7 @@ const REST: u32 = 4;
 /// URIs of updates that wait, by the servers of which one is looked at, each as its server knows
 /// it.
 #[derive(Default)]
-pub(super) struct WaitingUpdates(Mutex<HashMap<String, BTreeSet<String>>>);
+pub(in super::super) struct WaitingUpdates(Mutex<HashMap<String, BTreeSet<String>>>);
 
 impl WaitingUpdates {
     /// Begins to look at an update of a server. Where one of that server's is looked at already, the
@@ -61,7 +62,7 @@ impl WaitingUpdates {
 
 impl Roster {
     /// Tells agents of a resource that a server says has changed, if it is that server's.
-    pub(super) fn announce_update(&self, server: &str, uri: String) {
+    pub(in super::super) fn announce_update(&self, server: &str, uri: String) {
         if uri.len() > MAX_FOLLOWED_URI_BYTES || !self.updates.begin(server, &uri) {
             return;
         }

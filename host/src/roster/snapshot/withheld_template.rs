@@ -4,16 +4,16 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_wit::Template;
 
-use super::Server;
+use crate::roster::Server;
 use crate::store::Gated;
 
 /// Resource template that is not shown because its user has not approved it as it is.
 #[derive(Debug)]
-pub(super) struct WithheldTemplate {
+pub(in super::super) struct WithheldTemplate {
     /// The template.
     pub(super) key: String,
     /// Whether its user knows it as something else.
-    pub(super) is_known: bool,
+    pub(in super::super) is_known: bool,
     server: Arc<Server>,
     parsed: OnceLock<Option<Template>>,
 }
@@ -34,12 +34,12 @@ impl WithheldTemplate {
     }
 
     /// Returns the name of its server.
-    pub(super) fn server(&self) -> &str {
+    pub(in super::super) fn server(&self) -> &str {
         &self.server.config().name
     }
 
     /// Checks whether its server is from a project's file.
-    pub(super) fn is_of_project(&self) -> bool {
+    pub(in super::super) fn is_of_project(&self) -> bool {
         self.server.config().is_of_project()
     }
 
@@ -49,12 +49,12 @@ impl WithheldTemplate {
     }
 
     /// Returns the cost of [`Self::matches`], in bytes that are compared.
-    pub(super) fn steps(&self, uri: &str) -> usize {
+    pub(in super::super) fn steps(&self, uri: &str) -> usize {
         self.parsed().map_or(1, |template| template.steps(uri))
     }
 
     /// Checks whether a URI is that of one of its resources.
-    pub(super) fn matches(&self, uri: &str) -> bool {
+    pub(in super::super) fn matches(&self, uri: &str) -> bool {
         self.parsed()
             .is_some_and(|template| template.captures(uri).is_some())
     }

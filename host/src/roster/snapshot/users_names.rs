@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dormouse_config::name::{SEPARATOR, alike};
 use dormouse_config::{ReservedNames, ServerConfig};
 
-use super::{Server, names};
+use crate::roster::{Server, names};
 
 /// Names and beginnings of names that belong to the user's own servers, in the form in which they
 /// [look](alike). None where no project has a server, which is all that they are kept from.

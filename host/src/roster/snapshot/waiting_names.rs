@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Server, names};
+use crate::roster::{Server, names};
 use crate::store::Gated;
 
 /// Names of one kind, each with the items that would be shown under it.

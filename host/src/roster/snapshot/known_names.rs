@@ -3,7 +3,8 @@
 
 use dormouse_config::name::SEPARATOR;
 
-use super::{Roster, Server, Snapshot, names};
+use super::Snapshot;
+use crate::roster::{Roster, Server, names};
 use crate::store::Gated;
 
 impl Roster {

@@ -1,18 +1,33 @@
 //! Servers and tools at one moment.
 
+mod collision;
+mod known_names;
+mod offer;
+mod offers;
+mod renamed;
+mod shared_keys;
+mod shown_tool;
+mod users_names;
+mod waiting_names;
+mod withheld_template;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use dormouse_catalog::{ListedTool, Listing};
+use dormouse_catalog::ListedTool;
 use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_protocol::{Catalog, Era};
-use serde_json::value::RawValue;
 
-use super::collision::{Collision, colliding, collisions};
-use super::offers::{Kind, Offers};
-use super::shown_uris::{is_for_pages, with_shown_pages};
-use super::users_names::UsersNames;
-use super::waiting_names::WaitingNames;
+pub use collision::Collision;
+use collision::{colliding, collisions};
+pub use offer::{Kind, Offer};
+pub use offers::Offers;
+use renamed::renamed;
+pub use shown_tool::Shown;
+use users_names::UsersNames;
+use waiting_names::WaitingNames;
+
+use super::uris::with_shown_pages;
 use super::{Server, names};
 use crate::store::Gated;
 
@@ -30,46 +45,9 @@ pub struct Snapshot {
     places: OnceLock<HashMap<String, usize>>,
 }
 
-/// Tool that agents see.
-#[derive(Debug)]
-pub struct Shown {
-    /// Name under which agents see the tool.
-    pub name: String,
-    server: Arc<Server>,
-    listing: Arc<Listing>,
-    index: usize,
-}
-
 impl Default for Snapshot {
     fn default() -> Self {
         Self::new(BTreeMap::new(), None, &ReservedNames::default())
-    }
-}
-
-impl Shown {
-    /// Returns the name of the tool's server.
-    #[must_use]
-    pub fn server(&self) -> &str {
-        &self.server.config().name
-    }
-
-    /// Returns the server's name for the tool.
-    #[must_use]
-    pub fn tool(&self) -> &str {
-        self.declared().map_or("", |declared| &declared.name)
-    }
-
-    /// Returns its plugin's declaration of it.
-    #[must_use]
-    pub fn declared(&self) -> Option<&ListedTool> {
-        self.listing.tools.get(self.index)
-    }
-
-    /// Checks whether pages of its server may call it, by the server's own declaration.
-    #[must_use]
-    pub fn is_for_pages(&self) -> bool {
-        self.declared()
-            .is_some_and(|declared| is_for_pages(declared.tool.get()))
     }
 }
 
@@ -304,73 +282,5 @@ impl Snapshot {
     fn declared(&self) -> impl Iterator<Item = (&str, &ListedTool)> {
         let tools = self.tools.iter();
         tools.filter_map(|tool| Some((tool.name.as_str(), tool.declared()?)))
-    }
-}
-
-/// Appends an MCP object with another value of its name member, everything else byte for byte.
-pub(super) fn renamed(object: &str, member: &str, own: &str, shown: &str, text: &mut String) {
-    // Most have the name that they have.
-    match (own != shown)
-        .then(|| value_in(object, member, own))
-        .flatten()
-    {
-        Some((before, after)) => {
-            text.push_str(before);
-            // A text can always be written.
-            text.push_str(&serde_json::to_string(shown).unwrap_or_default());
-            text.push_str(after);
-        }
-        // The catalog takes nothing that has no name.
-        None => text.push_str(object),
-    }
-}
-
-/// Returns the texts before and after the value of an object's member.
-fn value_in<'a>(object: &'a str, member: &str, own: &str) -> Option<(&'a str, &'a str)> {
-    const FIRST: &str = "{\"name\":";
-    // What our own tools write begins with the name, and there is no need to
-    // parse the rest of it.
-    if member == "name"
-        && let Some(rest) = object.strip_prefix(FIRST)
-        && let Some(after) = rest
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_prefix(own))
-            .and_then(|rest| rest.strip_prefix('"'))
-    {
-        return Some((FIRST, after));
-    }
-    let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
-    let value = members.get(member)?.get();
-    // The value is a part of the text, so it is that far from its start.
-    let start = (value.as_ptr() as usize).checked_sub(object.as_ptr() as usize)?;
-    Some((object.get(..start)?, object.get(start + value.len()..)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_name_is_replaced() {
-        let table = [
-            (r#"{"name":"a","x":1}"#, "a", r#"{"name":"s__a","x":1}"#),
-            (
-                r#"{"title":"name","x":{"name":"a"}, "name" : "a" ,"y":1.10}"#,
-                "a",
-                r#"{"title":"name","x":{"name":"a"}, "name" : "s__a" ,"y":1.10}"#,
-            ),
-            // Written with an escape, and the same name all the same.
-            (
-                r#"{"name":"\u0061","x":18446744073709551616}"#,
-                "a",
-                r#"{"name":"s__a","x":18446744073709551616}"#,
-            ),
-            (r#"{"name":"ab"}"#, "a", r#"{"name":"s__a"}"#),
-        ];
-        for (tool, name, expected) in table {
-            let mut text = String::new();
-            renamed(tool, "name", name, "s__a", &mut text);
-            assert_eq!(text, expected);
-        }
     }
 }

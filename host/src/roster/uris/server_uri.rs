@@ -9,7 +9,7 @@
 const MARK: &str = "dormouse-server=";
 
 /// Returns a URI, or a URI template, with the name of its server.
-pub(super) fn with_server(uri: &str, server: &str) -> String {
+pub(in super::super) fn with_server(uri: &str, server: &str) -> String {
     // A fragment begins once.
     let before = if uri.contains('#') { '&' } else { '#' };
     format!("{uri}{before}{MARK}{server}")
@@ -17,7 +17,7 @@ pub(super) fn with_server(uri: &str, server: &str) -> String {
 
 /// Returns the URI as its server knows it, and the name of the server. None if it has no server
 /// name.
-pub(super) fn split(uri: &str) -> Option<(&str, &str)> {
+pub(in super::super) fn split(uri: &str) -> Option<(&str, &str)> {
     let (before, server) = uri.rsplit_once(MARK)?;
     let uri = before.strip_suffix(['#', '&'])?;
     Some((uri, server))
