@@ -6,8 +6,8 @@ use dormouse_protocol::{Answer, attribution};
 use dormouse_runtime::Arguments;
 use serde_json::{Value, json};
 
-use super::bridge::{self, DISCOVER};
-use super::server::tool_error;
+use super::error::tool_error;
+use super::server::{DISCOVER, signatures};
 use super::{Context, Refusal, Roster, Server, names};
 
 /// Returns the text for a model beside the refusal of a tool that it is shown as its user has
@@ -129,7 +129,7 @@ impl Roster {
         let config = found.config();
         let shown = |tool: &str| names::shown(name, config.prefix.as_deref(), tool);
         let mut text = match found.listed() {
-            Some(listing) => bridge::signatures(name, listing, shown),
+            Some(listing) => signatures(name, listing, shown),
             None => format!("server `{name}` is disabled"),
         };
         if let Some(instructions) = found.instructions() {

@@ -1,9 +1,10 @@
-//! Errors of calls that cannot be made and of requests that have no answer.
+//! Errors of calls that cannot be made or have failed, and of requests that have no answer.
 
 use std::fmt;
 
 use dormouse_config::UntrustedProject;
 use dormouse_runtime::{CallError, Cause};
+use serde_json::{Value, json};
 
 /// Reason for which a prompt, a resource or a completion has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -174,4 +175,9 @@ fn hint(nearest: &Option<String>) -> String {
         .as_ref()
         .map(|name| format!("\nhint: did you mean `{name}`?"))
         .unwrap_or_default()
+}
+
+/// Returns the result of a tool that has failed, in MCP's form for a model (`isError`).
+pub(super) fn tool_error(text: String) -> Value {
+    json!({"content": [{"type": "text", "text": text}], "isError": true})
 }

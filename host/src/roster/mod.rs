@@ -1,33 +1,22 @@
 //! Servers as they are now: their configuration, declarations and slots, kept together and kept up
 //! to date while the files behind them change.
 
-mod added_resources;
 mod approval;
 mod asks;
-mod bridge;
 mod calls;
-mod changed_items;
 mod changes;
-mod confirm;
 mod error;
 pub mod folders;
-mod forget;
-mod indented_json;
-mod line_diff;
-mod memory;
 pub mod names;
 mod reading;
 mod resources;
-mod roster_policy;
 mod server;
 mod sessions;
 mod settled;
-mod slot_cell;
 mod snapshot;
 pub mod status;
 mod switch;
-mod sync;
-mod trust;
+mod upstream;
 mod uris;
 mod watch;
 
@@ -52,12 +41,9 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction, without_blocking};
 use parking_lot::{Mutex, RwLock};
 
-use added_resources::AddedResources;
-pub use approval::ApprovalOutcome;
-pub use bridge::difference;
-pub use changed_items::{Gone, counts, gone_told};
+use approval::Questions;
+pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
 pub use changes::{Changes, Numbers};
-use confirm::Questions;
 use error::MeantServer;
 pub use error::{NoSuchTool, Refusal};
 use reading::Reading;
@@ -70,7 +56,8 @@ pub use server::Server;
 use sessions::Sessions;
 pub use snapshot::{Collision, Kind, Offer, Offers, Shown, Snapshot};
 pub use status::{PendingApprovals, ServerStatus, State, Status};
-pub use sync::Synced;
+use upstream::AddedResources;
+pub use upstream::Synced;
 pub use uris::is_page;
 
 use crate::child_commands::{compile_command, read_command};

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use super::Roster;
+use crate::roster::Roster;
 
 impl Roster {
     /// Makes a server show its one tool `discover` again, in place of its offers. Returns false

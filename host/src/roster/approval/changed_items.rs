@@ -4,7 +4,7 @@ use std::fmt;
 
 use dormouse_text::visible::{first_names, visible_line};
 
-use super::Server;
+use crate::roster::Server;
 use crate::store::{Gated, Pending};
 
 /// Most items that are listed as gone.

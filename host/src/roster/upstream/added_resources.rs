@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// Resources that upstreams have only while they are connected.
 #[derive(Default)]
-pub(super) struct AddedResources(Mutex<BTreeMap<Fingerprint, OfUpstream>>);
+pub(in super::super) struct AddedResources(Mutex<BTreeMap<Fingerprint, OfUpstream>>);
 
 #[derive(Default)]
 struct OfUpstream {
@@ -66,7 +66,7 @@ impl AddedResources {
     }
 
     /// Returns the knowledge of an upstream with these resources.
-    pub(super) fn extended(
+    pub(in super::super) fn extended(
         &self,
         upstream: &Fingerprint,
         known: Arc<KnownUpstream>,

@@ -12,21 +12,20 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::Roster;
-use super::confirm::Agreed;
-use super::server::Server;
+use crate::roster::approval::Agreed;
+use crate::roster::{Roster, Server};
 use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 
 /// Policy between one server and its upstream.
-pub(super) struct RosterPolicy {
-    pub(super) roster: Weak<Roster>,
-    pub(super) server: String,
+struct RosterPolicy {
+    roster: Weak<Roster>,
+    server: String,
     /// Fingerprint of the upstream's launch. Another server may get the name while a connection
     /// lives, and must not get messages of this one.
-    pub(super) fingerprint: Fingerprint,
+    fingerprint: Fingerprint,
     /// Tools that were looked for again, because they were called by a client that is not shown
     /// them; `None` stands for all tools after another release.
-    pub(super) looked: Mutex<BTreeSet<Option<String>>>,
+    looked: Mutex<BTreeSet<Option<String>>>,
 }
 
 impl RosterPolicy {
@@ -167,6 +166,20 @@ const CHANGED: &str = "its configuration has changed since it was connected\nhin
 const MAX_NAMES_TOLD: usize = 20;
 
 impl Roster {
+    /// Returns the policy between a server and its upstream, whose launch has this fingerprint.
+    pub(in super::super) fn upstream_policy(
+        &self,
+        server: &str,
+        fingerprint: &Fingerprint,
+    ) -> Arc<dyn UpstreamPolicy> {
+        Arc::new(RosterPolicy {
+            roster: self.me.clone(),
+            server: server.to_owned(),
+            fingerprint: fingerprint.clone(),
+            looked: Mutex::default(),
+        })
+    }
+
     /// Returns the server of a name, if it may be connected and its upstream has this fingerprint.
     fn reached_by(&self, server: &str, fingerprint: &Fingerprint) -> Option<Arc<Server>> {
         let found = self.server(server).ok()?;
@@ -232,7 +245,7 @@ impl Roster {
 
     /// Returns the reason for which a server's upstream gets no requests, if its offers could not
     /// be recorded.
-    pub(super) fn not_kept(&self, server: &str) -> Option<String> {
+    pub(in super::super) fn not_kept(&self, server: &str) -> Option<String> {
         self.unkept.lock().get(server).cloned()
     }
 
@@ -299,7 +312,7 @@ impl Roster {
 
     /// Checks that a call of a hidden tool may go to its server, and asks the user where the policy
     /// says so, before anything is connected.
-    pub(super) async fn admit_tool(
+    pub(in super::super) async fn admit_tool(
         &self,
         server: &str,
         tool: &str,

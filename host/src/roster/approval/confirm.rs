@@ -8,14 +8,14 @@ use parking_lot::Mutex;
 use serde_json::{Map, json};
 use tokio::sync::watch;
 
-use super::Roster;
+use crate::roster::Roster;
 
 /// Longest question, in bytes. A longer one is not read in a form.
 pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
 
 /// Reason for which the user has not agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unconfirmed {
+pub(in super::super) enum Unconfirmed {
     #[error("nobody can be asked through this client")]
     NobodyToAsk,
     #[error("there is more to be read than fits into a form")]
@@ -44,7 +44,7 @@ type FormOutcome = Result<(), Unconfirmed>;
 
 /// Questions that users are being asked, and those that they have refused.
 #[derive(Default)]
-pub(super) struct Questions(Mutex<QuestionsState>);
+pub(in super::super) struct Questions(Mutex<QuestionsState>);
 
 #[derive(Default)]
 struct QuestionsState {
@@ -61,7 +61,7 @@ struct OpenForm {
 }
 
 /// Form of this call. No other one about the same subject opens until this is dropped.
-pub(super) struct OwnForm<'q> {
+pub(in super::super) struct OwnForm<'q> {
     questions: &'q Questions,
     asked: ConfirmationSubject,
     message: Arc<str>,
@@ -69,7 +69,7 @@ pub(super) struct OwnForm<'q> {
 }
 
 /// Form in which a user has agreed.
-pub(super) enum Agreed<'q> {
+pub(in super::super) enum Agreed<'q> {
     /// The form of this call, just now; its caller now does what was agreed to.
     Now(OwnForm<'q>),
     /// The form of another call, which has done what was agreed to.
@@ -146,7 +146,7 @@ impl<'q> OwnForm<'q> {
     }
 
     /// Tells all calls that wait for this form whether what was agreed to could be done.
-    pub(super) fn done(self, is_done: bool) {
+    pub(in super::super) fn done(self, is_done: bool) {
         let outcome = match is_done {
             true => Ok(()),
             false => Err(Unconfirmed::Changed),

@@ -10,8 +10,8 @@ use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
 use super::confirm::{Agreed, ConfirmationSubject, Unconfirmed};
-use super::server::tool_error;
-use super::{Context, Roster};
+use crate::roster::error::tool_error;
+use crate::roster::{Context, Roster};
 use crate::store::{DecidedBy, Decision, RecordedFolders};
 
 impl Roster {

@@ -2,8 +2,8 @@
 
 use dormouse_upstream::{Lost, without_blocking};
 
-use super::Roster;
-use super::status::wants_login;
+use crate::roster::Roster;
+use crate::roster::status::wants_login;
 use crate::store::Asker;
 
 /// Number of items that an upstream turned out to offer.
@@ -74,7 +74,7 @@ impl Roster {
     }
 
     /// Reads, one by one, the offers of the servers of which nothing is known.
-    pub(super) async fn sync_unknown(&self) {
+    pub(in super::super) async fn sync_unknown(&self) {
         for server in self.bridged() {
             let unknown = self
                 .server(&server)

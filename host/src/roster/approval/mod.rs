@@ -1,5 +1,12 @@
 //! Approval of a server's pending items, by a user who has been shown them.
 
+mod changed_items;
+mod confirm;
+mod difference;
+mod indented_json;
+mod line_diff;
+mod trust;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,9 +14,12 @@ use std::sync::Arc;
 use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
-use super::changed_items::{Gone, counts};
-use super::confirm::{Agreed, ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
-use super::{Context, Roster, bridge};
+pub use changed_items::{Gone, counts, gone_told};
+pub(super) use confirm::{Agreed, Questions};
+use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
+pub use difference::difference;
+
+use super::{Context, Roster};
 use crate::store::{DecidedBy, Decision, Pending, Selection};
 
 /// Outcome of asking a user to approve the pending items of a server.
@@ -150,7 +160,7 @@ fn shown(server: &str, pending: &Pending, gone: Option<&Gone>) -> String {
             break;
         }
         message.push('\n');
-        message.push_str(&bridge::difference(item));
+        message.push_str(&difference(item));
     }
     if let Some(gone) = gone {
         message.push('\n');

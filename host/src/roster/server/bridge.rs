@@ -1,0 +1,224 @@
+//! Listing of a bridged server, made of the record of its upstream.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use dormouse_catalog::{ListedTool, Listing, NonconformingItem, Provenance, What};
+use dormouse_config::{Bridge, ChangePolicy, Filter};
+use dormouse_wit::{Declaration, DeclaredTool};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use crate::store::{Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
+
+/// Name of the only tool of a server of which nothing is known yet.
+pub(in super::super) const DISCOVER: &str = "discover";
+
+/// Returns the listing that a bridged server shows.
+pub(super) fn listing(
+    server: &str,
+    bridge: &Bridge,
+    known: Option<&KnownUpstream>,
+) -> Arc<Listing> {
+    match known {
+        Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
+        None if bridge.stubs.is_empty() => made(vec![discover(server)]),
+        None => made(bridge.stubs.iter().map(|name| stub(server, name)).collect()),
+    }
+}
+
+/// Returns an upstream's listing as its user has approved it, without the items that have changed
+/// since and that the policy withholds.
+fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
+    let is_withheld =
+        |item: &&PendingItem| item.was.is_some() && item.treatment(changes) == Treatment::Withheld;
+    let withheld: HashSet<(Gated, &str)> = known
+        .pending
+        .iter()
+        .filter(is_withheld)
+        .map(|item| (item.kind, item.name.as_str()))
+        .collect();
+    if withheld.is_empty() {
+        return Arc::clone(&known.listing);
+    }
+    let mut shown = Listing::clone(&known.listing);
+    let is_shown = |kind, name: &str| !withheld.contains(&(kind, name));
+    shown.tools.retain(|tool| is_shown(Gated::Tool, &tool.name));
+    shown
+        .prompts
+        .retain(|prompt| is_shown(Gated::Prompt, &prompt.key));
+    shown
+        .templates
+        .retain(|template| is_shown(Gated::Template, &template.key));
+    Arc::new(shown)
+}
+
+/// Returns the listing of a plugin in front of an upstream: its own declaration, with tools as
+/// cautious as those of its upstream, and without those that the policy withholds because their
+/// user has not approved them.
+pub(super) fn adapted(
+    declared: &Arc<Listing>,
+    changes: &ChangePolicy,
+    known: Option<&KnownUpstream>,
+) -> Arc<Listing> {
+    let Some(known) = known else {
+        return Arc::clone(declared);
+    };
+    let pending = known.pending.of_component(declared);
+    let outdated: HashMap<&str, &ListedTool> = outdated(declared, known).collect();
+    if pending.is_empty() && outdated.is_empty() {
+        return Arc::clone(declared);
+    }
+    let mut waiting: HashMap<&str, Vec<&PendingItem>> = HashMap::new();
+    for item in pending.iter() {
+        waiting.entry(&item.name).or_default().push(item);
+    }
+    let mut shown = Listing::clone(declared);
+    shown.tools.retain_mut(|tool| {
+        if let Some(approved) = outdated.get(tool.name.as_str()) {
+            tool.replace(frozen_tool(&tool.tool, &approved.tool));
+        }
+        let items = waiting.get(tool.name.as_str());
+        items.into_iter().flatten().all(|item| {
+            let treatment = item.treatment(changes);
+            // A function of the component's own is what the component declares of it.
+            if treatment != Treatment::Withheld && !tool.is_typed() {
+                tool.replace(frozen_tool(&tool.tool, &item.is));
+            }
+            treatment != Treatment::Withheld
+        })
+    });
+    Arc::new(shown)
+}
+
+/// Returns the tools that a plugin in front of an upstream declares in another form than their user
+/// has approved: each as approved, by its name. Functions of the plugin's own are left out, because
+/// the plugin alone defines them.
+pub(super) fn outdated<'k>(
+    declared: &Listing,
+    known: &'k KnownUpstream,
+) -> impl Iterator<Item = (&'k str, &'k ListedTool)> {
+    let tools = declared.tools.iter().filter(|tool| !tool.is_typed());
+    let declared: HashMap<&str, &ListedTool> =
+        tools.map(|tool| (tool.name.as_str(), tool)).collect();
+    let approved = known.listing.tools.iter().filter(move |approved| {
+        let declared = declared.get(approved.name.as_str());
+        declared.is_some_and(|tool| !Gated::Tool.same(&approved.name, &tool.tool, &approved.tool))
+    });
+    approved.map(|tool| (tool.name.as_str(), tool))
+}
+
+/// Returns a listing of the tools that the user wants to be shown.
+fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
+    let filter = filter.of_tools();
+    // What is odd about a tool that nobody wants is nobody's concern either.
+    let wanted = |odd: &NonconformingItem| odd.what != What::Tool || filter.shows(&odd.name);
+    let shows = |tool: &ListedTool| filter.shows(&tool.name);
+    if listing.tools.iter().all(shows) && listing.odd.iter().all(wanted) {
+        return Arc::clone(listing);
+    }
+    let mut shown = Listing::clone(listing);
+    shown.tools.retain(shows);
+    shown.odd.retain(wanted);
+    Arc::new(shown)
+}
+
+/// Makes a listing of tools that are defined here.
+pub(super) fn made(tools: Vec<(String, Value)>) -> Arc<Listing> {
+    let tools = tools.into_iter().filter_map(|(name, tool)| {
+        let tool = to_raw_value(&tool).ok()?;
+        Some(DeclaredTool {
+            name,
+            tool,
+            function: None,
+        })
+    });
+    let declaration = Declaration {
+        tools: tools.collect(),
+        ..Declaration::default()
+    };
+    let listing = Listing::new(declaration, Provenance::Section);
+    Arc::new(listing.unwrap_or_else(|_| Listing::empty()))
+}
+
+fn discover(server: &str) -> (String, Value) {
+    let tool = json!({
+        "name": DISCOVER,
+        "title": format!("Discover {server}"),
+        "description": format!(
+            "The MCP server `{server}` has not been connected yet, so its tools are not known. \
+             Call this once: it connects, answers with the signatures of all of its tools, and \
+             from then on they can be called."
+        ),
+        "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
+        "annotations": { "readOnlyHint": true, "openWorldHint": true },
+    });
+    (DISCOVER.to_owned(), tool)
+}
+
+fn stub(server: &str, name: &str) -> (String, Value) {
+    let tool = json!({
+        "name": name,
+        "description": format!(
+            "A tool of the MCP server `{server}`, which has not been connected yet: what it does \
+             and what arguments it takes is known after the first call of any of its tools."
+        ),
+        "inputSchema": { "type": "object" },
+    });
+    (name.to_owned(), tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_config::{Fingerprint, OnChange};
+    use dormouse_launch::{Launch, Stdio};
+    use dormouse_upstream::Offered;
+
+    use super::*;
+    use crate::store::{Selection, Store};
+
+    /// A component that declares an older form of a tool is as cautious as the current form,
+    /// whoever has approved that, and repeats nothing that it does not declare.
+    #[test]
+    fn a_component_is_as_careful_as_what_is_approved_of_its_upstream() {
+        let tool = |description: &str, reads: bool| {
+            json!({
+                "name": "x", "description": description, "inputSchema": { "type": "object" },
+                "annotations": { "readOnlyHint": reads },
+            })
+        };
+        let declared = made(vec![("x".to_owned(), tool("Reads.", true))]);
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().join("servers"));
+        let of = Fingerprint::of(&Launch::Stdio(Stdio::default()));
+        for mode in [OnChange::Freeze, OnChange::Accept] {
+            let changes = ChangePolicy::from(mode);
+            for (description, reads) in [("Reads.", true), ("Deletes.", false)] {
+                let offered = Offered {
+                    tools: vec![to_raw_value(&tool(description, reads)).unwrap()],
+                    ..Offered::default()
+                };
+                store
+                    .learn(&of, offered, &changes, Some(&declared))
+                    .unwrap();
+                let pending = store.known(&of).unwrap().pending.digest();
+                for is_approved in [false, true] {
+                    if is_approved {
+                        store.approve(&of, &pending, Selection::default()).unwrap();
+                    }
+                    let known = store.known(&of).unwrap();
+                    let shown = adapted(&declared, &changes, Some(&known));
+                    let shown: Value = serde_json::from_str(shown.tools[0].tool.get()).unwrap();
+                    assert_eq!(shown["description"], "Reads.", "{mode:?}");
+                    let hint = &shown["annotations"]["readOnlyHint"];
+                    assert_eq!(*hint, reads, "{mode:?} {is_approved}");
+                    let count = outdated(&declared, &known).count();
+                    assert!(
+                        count == usize::from(!reads),
+                        "{mode:?} {is_approved}: {count}"
+                    );
+                }
+            }
+        }
+    }
+}

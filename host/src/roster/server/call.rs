@@ -1,0 +1,195 @@
+//! Calls of a server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dormouse_catalog::ListedTool;
+use dormouse_protocol::Answer;
+use dormouse_runtime::{
+    Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, Tool,
+};
+use serde_json::{Map, Value, json};
+
+use super::Server;
+use crate::roster::error::tool_error;
+use crate::roster::{Context, NoSuchTool, Refusal, Roster, names};
+use crate::store::Gated;
+
+/// Counts of a server, kept as long as its host runs.
+#[derive(Debug, Default)]
+pub(in super::super) struct Tally {
+    pub(in super::super) calls: AtomicU64,
+    pub(in super::super) running: AtomicU64,
+}
+
+impl Server {
+    /// Calls one of its tools.
+    ///
+    /// # Errors
+    /// There is no such tool, the server is none that may be called, or its upstream refuses.
+    pub(in super::super) async fn call(
+        &self,
+        roster: &Roster,
+        tool: &str,
+        arguments: Arguments,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let name = &self.config.name;
+        let listing = self.available()?;
+        let tools = &listing.tools;
+        let mut places = tools.iter().enumerate();
+        let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
+            let nearest = names::nearest(tool, tools.iter().map(|listed| listed.name.as_str()))
+                .map(str::to_owned);
+            return Err(self.no_tool(tool, nearest).into());
+        };
+        let failed = |why: &str| {
+            Ok(Answer::Made(tool_error(format!(
+                "tool `{tool}` of server `{name}` could not be called: {why}"
+            ))))
+        };
+        let callable = match self.callable(index, listed) {
+            Ok(callable) => callable,
+            Err(error) => return failed(&format!("its declaration cannot be read: {error}")),
+        };
+        let slot = match self.started(roster, listing) {
+            Ok(slot) => slot,
+            Err(why) => return failed(&why),
+        };
+        let wanted = GuestRequest::Tool(Tool {
+            name: tool.to_owned(),
+            callable,
+            arguments,
+        });
+        match self.run(slot, wanted, context).await {
+            Ok(result) => Ok(result),
+            // What the upstream refuses, it refuses to the agent.
+            Err(error) if matches!(error.cause, Cause::Upstream { .. }) => Err(error.into()),
+            Err(error) => Ok(error.to_result().into()),
+        }
+    }
+
+    /// Answers a request for something else than a tool.
+    pub(in super::super) async fn ask(
+        &self,
+        roster: &Roster,
+        wanted: GuestRequest,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let failed = |why: String| Refusal::Failed(why);
+        let listing = self.available().map_err(|why| failed(why.to_string()))?;
+        let slot = self.started(roster, listing).map_err(failed)?;
+        Ok(self.run(slot, wanted, context).await?)
+    }
+
+    async fn run(
+        &self,
+        slot: &Arc<Slot>,
+        wanted: GuestRequest,
+        context: Context,
+    ) -> Result<Answer, CallError> {
+        let _running = Running::begin(&self.tally);
+        let call = Call {
+            wanted,
+            session: context.session,
+            cancel: context.cancel,
+            listener: context.listener,
+        };
+        slot.call(call).await
+    }
+
+    fn no_tool(&self, tool: &str, nearest: Option<String>) -> NoSuchTool {
+        if self.is_unknown() {
+            let name = &self.config.name;
+            let hint = match self.reachable() {
+                Ok(_) => format!(
+                    "hint: `dormouse sync {name}` finds out, and so does its tool `discover`"
+                ),
+                Err(why) => why,
+            };
+            return NoSuchTool::NotKnown {
+                server: name.clone(),
+                tool: tool.to_owned(),
+                hint,
+            };
+        }
+        let (server, tool) = (self.config.name.clone(), tool.to_owned());
+        if self.gone().any(|gone| gone == (Gated::Tool, &tool)) {
+            return NoSuchTool::Gone { server, tool };
+        }
+        if self.left_out().any(|left_out| left_out == tool) {
+            let why = self.why_left_out(&tool);
+            return NoSuchTool::LeftOut { server, why };
+        }
+        NoSuchTool::Tool {
+            server,
+            tool,
+            nearest,
+        }
+    }
+
+    fn callable(&self, index: usize, listed: &ListedTool) -> serde_json::Result<Arc<Callable>> {
+        let known = || self.callable.lock();
+        if let Some(callable) = known().get(&index) {
+            return Ok(callable.clone());
+        }
+        let function = listed.function()?;
+        let upstream = self.config.bridge().is_some();
+        let schemas = (function.is_some() || !upstream).then(|| {
+            let mut tool: Map<String, Value> = serde_json::from_str(listed.tool.get())?;
+            let input = tool.remove("inputSchema").unwrap_or_else(|| json!({}));
+            // What a function returns is what its schema says by itself.
+            let output = tool.remove("outputSchema").filter(|_| function.is_none());
+            Ok(Schemas::new(input, output))
+        });
+        let callable = Arc::new(Callable {
+            schemas: schemas.transpose()?,
+            function,
+        });
+        known().insert(index, callable.clone());
+        Ok(callable)
+    }
+
+    /// Connects its upstream, if it is not connected already.
+    pub(in super::super) async fn connect(
+        &self,
+        roster: &Roster,
+        context: Context,
+    ) -> Result<(), String> {
+        let listing = self.available().map_err(|why| why.to_string())?;
+        let slot = self.started(roster, listing)?;
+        let Some(upstream) = slot.upstream() else {
+            return Ok(());
+        };
+        let call = async { upstream.connect(context.session, &context.listener).await };
+        let connected = tokio::select! {
+            connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
+            () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
+            () = slot.ended() => Err(ENDED.to_owned()),
+        };
+        // No call has loaded the adapter, and what runs is to be stopped all the same.
+        slot.stop_when_idle();
+        connected
+    }
+
+    pub(in super::super) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}
+
+/// Counts a call while it runs, however it ends.
+struct Running<'a>(&'a Tally);
+
+impl<'a> Running<'a> {
+    fn begin(tally: &'a Tally) -> Self {
+        tally.calls.fetch_add(1, Ordering::Relaxed);
+        tally.running.fetch_add(1, Ordering::Relaxed);
+        Self(tally)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,257 @@
+//! Items of a server: which are shown, wait for approval, are gone or are left out.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use dormouse_catalog::{ListedTool, Listing};
+use dormouse_text::visible::visible_line;
+
+use super::{Server, bridge};
+use crate::roster::names;
+use crate::roster::uris::{has_page, is_page};
+use crate::store::{Gated, Pending, PendingItem, Selection, Treatment, takes_other_arguments};
+
+impl Server {
+    /// Returns the instructions of its upstream for a model, as far as its user has seen them and
+    /// they are to be shown. None of them are shown if a component is in front of the upstream.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&str> {
+        self.listed()?;
+        let known = self.known().filter(|_| self.config.component().is_none())?;
+        let waiting = known.pending.find(Gated::Instructions, "");
+        if waiting.is_some_and(|item| self.treatment(item) == Treatment::Withheld) {
+            return None;
+        }
+        let instructions = known.instructions.as_deref()?;
+        (!instructions.trim().is_empty()).then_some(instructions)
+    }
+
+    /// Returns the pending items, of those that concern its shown ones.
+    #[must_use]
+    pub fn pending(&self) -> Cow<'_, Pending> {
+        match (&self.known, self.config.component(), &self.declared) {
+            (Some(known), None, _) => Cow::Borrowed(&known.pending),
+            (Some(known), Some(_), Some(_)) => Cow::Owned(known.pending.selected(self.selection())),
+            (None, ..) | (Some(_), Some(_), None) => Cow::Owned(Pending::default()),
+        }
+    }
+
+    /// Returns the items that its user has approved and that it no longer offers, each with its
+    /// kind, without tools that are not to be shown. None of a component, which declares its own.
+    pub fn gone(&self) -> impl Iterator<Item = (Gated, &str)> {
+        let known = self.known.as_ref();
+        let known = known.filter(|_| self.config.enabled && self.config.component().is_none());
+        let gone = known.into_iter().flat_map(|known| &known.gone);
+        let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
+        gone.map(|(kind, name)| (*kind, name.as_str()))
+            .filter(move |(kind, name)| {
+                let filter = filter.as_ref().filter(|_| *kind == Gated::Tool);
+                filter.is_none_or(|filter| filter.shows(name))
+            })
+    }
+
+    /// Returns the tools that its upstream has and its user has approved, and that a filter leaves
+    /// out. None of a component, which declares its own.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let known = self.known.as_ref();
+        let known = known.filter(|_| self.config.enabled && self.config.component().is_none());
+        let tools = known.into_iter().flat_map(|known| &known.listing.tools);
+        let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
+        tools.map(|tool| tool.name.as_str()).filter(move |tool| {
+            let filter = filter.as_ref();
+            filter.is_some_and(|filter| !filter.shows(tool))
+        })
+    }
+
+    /// Returns a sentence on why a tool that a filter leaves out is not there, without the server's
+    /// name.
+    #[must_use]
+    pub fn why_left_out(&self, tool: &str) -> String {
+        let bridge = self.config.bridge();
+        let rules = bridge.into_iter().flat_map(|bridge| bridge.rules.iter());
+        let hides = rules.filter(|(_, rule)| !rule.filter.shows(tool));
+        let clients: Vec<_> = hides.map(|(client, _)| format!("`{client}`")).collect();
+        let place = match (self.config.origin.client, clients.is_empty()) {
+            (Some(_), false) => format!("the files of {}, or in dormouse.toml", clients.join(", ")),
+            (Some(client), true) => format!("the files of `{client}`, or in dormouse.toml"),
+            (None, _) => "dormouse.toml".to_owned(),
+        };
+        format!("has `{tool}`, but a list of tools leaves it out: one in {place}")
+    }
+
+    /// Returns the part of its upstream's offers that its user can approve.
+    pub(in super::super) fn selection(&self) -> Selection<'_> {
+        Selection {
+            component: self.declared(),
+            tools: None,
+        }
+    }
+
+    /// Returns the declarations of the component in front of its upstream, shown or not; none where
+    /// there is no component.
+    pub(in super::super) fn declared(&self) -> Option<&Arc<Listing>> {
+        let has_component = self.config.component().is_some();
+        self.declared.as_ref().filter(|_| has_component)
+    }
+
+    /// Returns the treatment of a pending item.
+    pub(in super::super) fn treatment(&self, item: &PendingItem) -> Treatment {
+        let bridge = self.config.bridge();
+        bridge.map_or(Treatment::Withheld, |bridge| {
+            item.treatment(&bridge.changes)
+        })
+    }
+
+    /// Returns the tools that their user has approved as they are now, and of which the component
+    /// in front of its upstream declares an older form: by name, each as it is approved.
+    fn outdated(&self) -> HashMap<&str, &ListedTool> {
+        let known = self.declared().zip(self.known.as_deref());
+        let outdated = known.into_iter();
+        let outdated = outdated.flat_map(|(declared, known)| bridge::outdated(declared, known));
+        let mut outdated: HashMap<&str, &ListedTool> = outdated.collect();
+        for item in self.waiting_tools() {
+            outdated.remove(item.name.as_str());
+        }
+        outdated
+    }
+
+    /// Returns the text for its user on the component in front of its upstream, where that declares
+    /// older forms of tools than they have approved.
+    #[must_use]
+    pub fn outdated_component(&self) -> Option<String> {
+        let outdated = self.outdated();
+        let mut names: Vec<&str> = outdated.into_keys().collect();
+        names.sort_unstable();
+        let count = names.len();
+        let first = visible_line(names.first()?);
+        let tools = match count - 1 {
+            0 => format!("tool `{first}`"),
+            more => format!("tool `{first}` and {more} more"),
+        };
+        let name = &self.config.name;
+        Some(format!(
+            "the component of server `{name}` is out of date: it declares {tools} as it was before \
+             you approved what it is now, and agents are shown what it declares\n\
+             hint: whoever has made the component has to make it anew, as `dormouse adapt` does"
+        ))
+    }
+
+    /// Checks whether the component in front of its upstream declares other arguments of a tool
+    /// than its user has approved.
+    pub(in super::super) fn declares_other_arguments(&self, tool: &str) -> bool {
+        let declared = self.declared().map(|declared| declared.tools.iter());
+        let declared = declared.and_then(|mut tools| tools.find(|known| known.name == tool));
+        let outdated = self.outdated();
+        declared
+            .zip(outdated.get(tool))
+            .is_some_and(|(was, is)| takes_other_arguments(&was.tool, &is.tool))
+    }
+
+    /// Checks whether a tool of it is shown as its user has approved it, and takes other arguments
+    /// by now.
+    pub(in super::super) fn takes_other_arguments(&self, tool: &str) -> bool {
+        let pending = self.known.as_ref().map(|known| &known.pending);
+        let waiting = pending.and_then(|pending| pending.find(Gated::Tool, tool));
+        waiting.is_some_and(|item| {
+            let was = item.was.as_ref();
+            self.treatment(item) == Treatment::Frozen
+                && was.is_some_and(|was| takes_other_arguments(was, &item.is))
+        })
+    }
+
+    /// Returns all known listings of it, shown or not; an item may be in several.
+    fn listings(&self) -> impl Iterator<Item = &Arc<Listing>> {
+        let of_upstream = self.known.as_ref().map(|known| &known.listing);
+        self.listing.iter().chain(&self.declared).chain(of_upstream)
+    }
+
+    /// Returns its pending tools.
+    fn waiting_tools(&self) -> impl Iterator<Item = &PendingItem> {
+        let pending = self.known.iter().flat_map(|known| known.pending.iter());
+        pending.filter(|item| item.kind == Gated::Tool)
+    }
+
+    /// Returns its tools that are not shown because its user has not approved them as they are.
+    pub fn hidden(&self) -> impl Iterator<Item = &str> {
+        let declared: Option<HashSet<&str>> = self.declared().map(|declared| {
+            let tools = declared.tools.iter();
+            tools.map(|tool| tool.name.as_str()).collect()
+        });
+        let waiting = self.waiting_tools();
+        let withheld = waiting.filter(|item| self.treatment(item) == Treatment::Withheld);
+        let withheld = withheld.map(|item| item.name.as_str()).filter(move |name| {
+            let declared = declared.as_ref();
+            declared.is_none_or(|declared| declared.contains(name))
+        });
+        let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
+        withheld.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
+    }
+
+    /// Returns the names of items of a kind that are withheld until its user has approved them,
+    /// each with whether they know it as something else. None where a component, whose items are
+    /// its own, is in front of the upstream.
+    pub(in super::super) fn withheld(&self, kind: Gated) -> impl Iterator<Item = (&str, bool)> {
+        let is_asked = self.config.enabled && self.config.component().is_none();
+        let known = self.known.iter().filter(move |_| is_asked);
+        let pending = known.flat_map(|known| known.pending.iter());
+        let withheld = pending
+            .filter(move |item| item.kind == kind)
+            .filter(|item| self.treatment(item) == Treatment::Withheld);
+        withheld.map(|item| (item.name.as_str(), item.was.is_some()))
+    }
+
+    /// Returns the known names of its tools, shown or not; a name may come more than once.
+    pub(in super::super) fn known_tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.listings().flat_map(|listing| &listing.tools);
+        let waiting = self.waiting_tools().map(|item| item.name.as_str());
+        tools.map(|tool| tool.name.as_str()).chain(waiting)
+    }
+
+    /// Returns the known names of its prompts, shown or not; a name may come more than once.
+    pub(in super::super) fn known_prompts(&self) -> impl Iterator<Item = &str> {
+        let prompts = self.listings().flat_map(|listing| &listing.prompts);
+        let waiting = self.known.iter().flat_map(|known| known.pending.iter());
+        let waiting = waiting.filter(|item| item.kind == Gated::Prompt);
+        let waiting = waiting.map(|item| item.name.as_str());
+        prompts.map(|prompt| prompt.key.as_str()).chain(waiting)
+    }
+
+    /// Checks whether it is known to have a tool of that name of its own, shown or not.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.known_tools().any(|tool| tool == name)
+    }
+
+    /// Checks whether it is known to have a tool that agents see under that name when it is shown.
+    #[must_use]
+    pub fn has_tool_shown_as(&self, name: &str) -> bool {
+        let prefix = self.config.prefix.as_deref();
+        let mut known = self.known_tools();
+        known.any(|tool| names::shown(&self.config.name, prefix, tool) == name)
+    }
+
+    /// Checks whether it is known to have pages that clients show for tools, shown or not.
+    #[must_use]
+    pub fn has_pages(&self) -> bool {
+        let is_with_pages = |listing: &Arc<Listing>| {
+            let mut listed = listing.resources.iter().chain(&listing.templates);
+            let mut tools = listing.tools.iter();
+            listed.any(|one| is_page(&one.key)) || tools.any(|tool| has_page(tool.tool.get()))
+        };
+        self.listings().any(is_with_pages)
+            || self.waiting_tools().any(|item| has_page(item.is.get()))
+    }
+
+    /// Checks whether its upstream declares resources, listed or not.
+    pub(in super::super) fn has_resources(&self) -> bool {
+        let says = match self.config.component() {
+            None => self.known.as_ref().is_some_and(|known| known.resources),
+            // It may not pass on what it does not declare.
+            Some(_) => false,
+        };
+        let listed =
+            |listing: &Listing| !listing.resources.is_empty() || !listing.templates.is_empty();
+        says || self.listing.as_deref().is_some_and(listed)
+    }
+}

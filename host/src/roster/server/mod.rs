@@ -1,0 +1,341 @@
+//! Configured servers.
+
+mod bridge;
+mod call;
+mod items;
+mod signatures;
+mod slot_cell;
+mod start;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dormouse_catalog::error::Problem;
+use dormouse_catalog::{Entry, Listing, NonconformingItem, ReadError, Stamp};
+use dormouse_config::{Bridge, RefusedServer, ServerConfig};
+use dormouse_runtime::{Callable, RunningCalls, Slot};
+use parking_lot::Mutex;
+
+pub(super) use bridge::DISCOVER;
+use call::Tally;
+pub(super) use signatures::signatures;
+use slot_cell::SlotCell;
+
+use super::NoSuchTool;
+use crate::store::KnownUpstream;
+
+/// Time for which the last look at a plugin's file is valid, so that simultaneous calls of many
+/// agents do not look each. Replacing the file between two calls takes longer.
+const LOOK: Duration = Duration::from_micros(250);
+
+/// Configured server, with the knowledge of it at one moment: a plugin at one content of its file,
+/// or an upstream as it was when it was last seen.
+#[derive(Debug)]
+pub struct Server {
+    config: ServerConfig,
+    listing: Option<Arc<Listing>>,
+    /// Declaration of a component in front of an upstream, shown or not.
+    declared: Option<Arc<Listing>>,
+    /// Stamp of the plugin's file.
+    stamp: Option<Stamp>,
+    /// Time at which the file was last seen to have this stamp.
+    looked: Mutex<Option<Instant>>,
+    problem: Option<String>,
+    /// Record of its upstream.
+    known: Option<Arc<KnownUpstream>>,
+    /// Slot, made by the first call. The server's next version shares it if everything that matters
+    /// to running instances is unchanged.
+    slot: Arc<SlotCell>,
+    /// Callables of the tools that have been called, by their index among all of them: parsed once.
+    callable: Mutex<HashMap<usize, Arc<Callable>>>,
+    tally: Arc<Tally>,
+}
+
+/// Data that was read for a server: empty, if it is disabled.
+#[derive(Default)]
+pub(super) struct Read {
+    /// Its component, if it has one of its own.
+    pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
+    /// Record of its upstream, if it has one.
+    pub(super) known: Option<Arc<KnownUpstream>>,
+}
+
+impl Server {
+    /// Returns the server as it is configured and was read now: `old`, if nothing has changed.
+    pub(super) fn next(old: Option<&Arc<Self>>, config: ServerConfig, read: Read) -> Arc<Self> {
+        let Read { entry, known } = read;
+        let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
+        let (read, problem) = match entry {
+            None => (None, config.refused().map(RefusedServer::for_models)),
+            Some(Ok(entry)) => (Some((entry.listing.clone(), entry.stamp)), None),
+            // A file that is damaged may be one that is being written: what it
+            // declared until now stays in the list, so that agents do not lose
+            // it for a moment. A file that is gone has nothing in the list.
+            Some(Err(error)) => {
+                let kept = match error.problem {
+                    Problem::Missing => None,
+                    _ => old.filter(same_file).and_then(|old| old.read()),
+                };
+                (kept, Some(error.to_string()))
+            }
+        };
+        let (mut listing, stamp) = read.unzip();
+        let declared = listing.clone().filter(|_| config.bridge().is_some());
+        if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
+            listing = match (listing, config.component()) {
+                // What it offers is what it declares, whatever its upstream does.
+                (Some(declared), _) => Some(bridge::adapted(
+                    &declared,
+                    &upstream.changes,
+                    known.as_deref(),
+                )),
+                (None, Some(_)) => None,
+                (None, None) => Some(bridge::listing(&config.name, upstream, known.as_deref())),
+            };
+        }
+        if let Some(old) = old {
+            let same_content = match (&old.listing, &listing) {
+                (Some(one), Some(other)) => old.stamp == stamp && same(one, other),
+                (None, None) => true,
+                _ => false,
+            };
+            let same_known = match (&old.known, &known) {
+                (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+                (None, None) => true,
+                _ => false,
+            };
+            if same_content && same_known && old.problem == problem && old.config == config {
+                return old.clone();
+            }
+            // What an upstream offers makes no difference to the bridge before it.
+            let same_code = old.stamp == stamp && (same_content || config.bridge().is_some());
+            let slot = if config.enabled
+                && same_code
+                && old.problem == problem
+                && old.runs_like(&config)
+            {
+                old.slot.clone()
+            } else {
+                Arc::default()
+            };
+            return Arc::new(Self {
+                config,
+                listing,
+                declared,
+                stamp,
+                looked: Mutex::default(),
+                problem,
+                known,
+                slot,
+                callable: Mutex::default(),
+                tally: old.tally.clone(),
+            });
+        }
+        Arc::new(Self {
+            config,
+            listing,
+            declared,
+            stamp,
+            looked: Mutex::default(),
+            problem,
+            known,
+            slot: Arc::default(),
+            callable: Mutex::default(),
+            tally: Arc::default(),
+        })
+    }
+
+    /// Checks whether another configuration makes no difference to running instances.
+    fn runs_like(&self, other: &ServerConfig) -> bool {
+        let ServerConfig {
+            adapter,
+            instance,
+            grants,
+            limits,
+            settings,
+            // These are about how it is shown, or where that is written.
+            name: _,
+            enabled: _,
+            prefix: _,
+            from: _,
+            denied: _,
+            off_in: _,
+            origin: _,
+        } = &self.config;
+        (adapter, instance, grants, limits, settings)
+            == (
+                &other.adapter,
+                &other.instance,
+                &other.grants,
+                &other.limits,
+                &other.settings,
+            )
+    }
+
+    /// Returns its configuration.
+    #[must_use]
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
+    }
+
+    /// Returns its plugin's declarations, as far as they could ever be read; nothing is read of a
+    /// disabled server.
+    #[must_use]
+    pub fn listing(&self) -> Option<&Arc<Listing>> {
+        self.listing.as_ref()
+    }
+
+    /// Returns the stamp of its plugin's file when that was read.
+    #[must_use]
+    pub fn stamp(&self) -> Option<&Stamp> {
+        self.stamp.as_ref()
+    }
+
+    /// Checks whether its plugin's file is unchanged since it was read, as far as one look at its
+    /// folder can tell.
+    pub(super) fn is_current(&self) -> bool {
+        let (true, Some(component)) = (self.config.enabled, self.config.component()) else {
+            return true;
+        };
+        let Some(stamp) = self.stamp.filter(|_| self.problem.is_none()) else {
+            return false;
+        };
+        let mut looked = self.looked.lock();
+        if looked.is_some_and(|at| at.elapsed() < LOOK) {
+            return true;
+        }
+        let current = std::fs::metadata(component).is_ok_and(|now| Stamp::of(&now) == stamp);
+        *looked = current.then(Instant::now);
+        current
+    }
+
+    /// Returns the record of its upstream.
+    #[must_use]
+    pub fn known(&self) -> Option<&Arc<KnownUpstream>> {
+        self.known.as_ref()
+    }
+
+    fn read(&self) -> Option<(Arc<Listing>, Stamp)> {
+        Some((self.listing.clone()?, self.stamp?))
+    }
+
+    /// Returns the reason for which its plugin cannot be used as it is now.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Returns its declarations, if its tools are to be listed.
+    #[must_use]
+    pub fn listed(&self) -> Option<&Arc<Listing>> {
+        self.listing.as_ref().filter(|_| self.config.enabled)
+    }
+
+    /// Returns the parts of its tools, prompts and resources that do not conform to MCP, where
+    /// these are to be listed.
+    #[must_use]
+    pub fn odd(&self) -> &[NonconformingItem] {
+        self.listed().map_or(&[], |listing| &listing.odd)
+    }
+
+    pub(super) fn slot(&self) -> Option<&Arc<Slot>> {
+        self.slot.get()
+    }
+
+    /// Returns the state of a server that may not be started or connected by anyone, with the reason
+    /// or a hint. None where it may.
+    #[must_use]
+    pub fn switched_off(&self) -> Option<String> {
+        if let Some(why) = &self.config.denied {
+            return Some(format!("disabled: a policy denies it: {why}"));
+        }
+        if self.config.enabled {
+            return None;
+        }
+        let name = &self.config.name;
+        Some(match self.config.off_in {
+            Some(client) => format!(
+                "disabled for the client `{client}`, and on for others\n                 hint: it is off in that client's own files, or in `clients` of `[servers.{name}]` \
+                 in dormouse.toml"
+            ),
+            None => format!("disabled\nhint: `dormouse enable {name}` switches it on"),
+        })
+    }
+
+    /// Returns its upstream, if that may be started or connected: every command that does so asks
+    /// here.
+    ///
+    /// # Errors
+    /// It has none, is switched off, or something has to be set first: a sentence for the user.
+    pub fn reachable(&self) -> Result<&Bridge, String> {
+        if let Some(refused) = self.config.refused() {
+            return Err(refused.for_models());
+        }
+        let bridge = self.config.bridge();
+        let bridge = bridge.ok_or("it is a plugin, whose tools are known from its file")?;
+        if let Some(why) = self.switched_off() {
+            return Err(format!("it is {why}"));
+        }
+        match bridge.needs.first() {
+            Some(need) => Err(need.for_models(&self.config.origin.scope).to_owned()),
+            None => Ok(bridge),
+        }
+    }
+
+    /// Returns its declarations, if it may be called.
+    fn available(&self) -> Result<&Arc<Listing>, NoSuchTool> {
+        let name = &self.config.name;
+        let unavailable = |state: String| NoSuchTool::Unavailable {
+            server: name.clone(),
+            state,
+        };
+        if let Some(why) = self.switched_off() {
+            return Err(unavailable(why));
+        }
+        self.listing.as_ref().ok_or_else(|| {
+            let problem = self.problem.as_deref().unwrap_or("its file was never read");
+            unavailable(format!("failed: {problem}"))
+        })
+    }
+
+    /// Checks whether nothing is known of its upstream, not even by name.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        let upstream = self.config.bridge();
+        upstream.is_some_and(|upstream| upstream.stubs.is_empty())
+            && self.known.is_none()
+            && self.config.component().is_none()
+    }
+
+    /// Closes its slot, because the server is replaced by `next` or gone. Running calls go on if
+    /// `next` runs in the same way.
+    pub(super) fn replaced_by(&self, next: Option<&Self>) {
+        let next = next.filter(|next| next.config.enabled);
+        if next.is_some_and(|next| Arc::ptr_eq(&next.slot, &self.slot)) {
+            return;
+        }
+        let runs_the_same = next.is_some_and(|next| {
+            let fingerprint = |server: &Self| Some(server.config.bridge()?.fingerprint.clone());
+            fingerprint(next) == fingerprint(self)
+                && next.config.component() == self.config.component()
+        });
+        self.slot.close(match runs_the_same {
+            true => RunningCalls::GoOn,
+            false => RunningCalls::End,
+        });
+    }
+}
+
+/// Checks whether two listings have the same content. A file that has just been written is read
+/// again although it looks the same, because it may not be.
+fn same(old: &Arc<Listing>, new: &Arc<Listing>) -> bool {
+    Arc::ptr_eq(old, new) || declared(old).eq(declared(new)) && old.odd == new.odd
+}
+
+/// Returns the texts of all MCP objects of a listing.
+fn declared(listing: &Listing) -> impl Iterator<Item = &str> {
+    let items = listing.items().map(|item| &item.object);
+    let all = listing.tools.iter().map(|tool| &tool.tool).chain(items);
+    all.map(|object| object.get())
+}

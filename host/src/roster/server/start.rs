@@ -1,0 +1,87 @@
+//! Start of a server: its slot, and the connection to its upstream.
+
+use std::sync::Arc;
+
+use dormouse_catalog::{ListedItem, ListedTool, Listing};
+use dormouse_config::Bridge;
+use dormouse_policy::NEVER;
+use dormouse_protocol::{QuestionLimit, SessionClients};
+use dormouse_runtime::{Code, Slot, Target};
+use dormouse_upstream::{Setup, Upstream};
+use dormouse_wit::Function;
+
+use super::Server;
+use crate::roster::Roster;
+
+impl Server {
+    /// Returns its slot, made if need be, where it may be started. Starts nothing.
+    pub(in super::super) fn asleep(&self, roster: &Roster) -> Option<&Arc<Slot>> {
+        let listing = self.available().ok()?;
+        self.started(roster, listing).ok()
+    }
+
+    pub(super) fn started(&self, roster: &Roster, listing: &Listing) -> Result<&Arc<Slot>, String> {
+        if let Some(problem) = &self.problem {
+            return Err(problem.clone());
+        }
+        self.slot.get_or_make(|| self.make_slot(roster, listing))
+    }
+
+    fn make_slot(&self, roster: &Roster, listing: &Listing) -> Result<Arc<Slot>, String> {
+        let config = &self.config;
+        let questions = QuestionLimit::new(config.limits.questions);
+        let upstream = match config.bridge() {
+            Some(bridge) => Some(self.upstream(roster, bridge, questions.clone())?),
+            None => None,
+        };
+        let items = listing.items().map(ListedItem::function);
+        let functions = listing.tools.iter().map(ListedTool::function).chain(items);
+        let functions = functions
+            .filter_map(Result::transpose)
+            .collect::<Result<Vec<Function>, _>>()
+            .map_err(|error| format!("its declaration cannot be read: {error}"))?;
+        Ok(roster.runtime.slot(Target {
+            server: self.config.name.clone(),
+            code: match config.component() {
+                Some(file) => Code::File(file.to_owned()),
+                None => Code::Bridge,
+            },
+            upstream,
+            instance: self.config.instance.unwrap_or(listing.instance),
+            functions,
+            grants: self.config.grants.clone(),
+            questions,
+            limits: self.config.limits.clone(),
+            settings: self.config.settings.clone(),
+            clients: Arc::clone(&roster.sessions) as Arc<dyn SessionClients>,
+        }))
+    }
+
+    /// Returns the connection to its upstream, which is made when it is first used.
+    fn upstream(
+        &self,
+        roster: &Roster,
+        bridge: &Bridge,
+        questions: QuestionLimit,
+    ) -> Result<Arc<Upstream>, String> {
+        let name = &self.config.name;
+        if let Some(need) = bridge.needs.first() {
+            let need = need.for_models(&self.config.origin.scope);
+            return Err(format!("it is not ready to be started: {need}"));
+        }
+        Ok(Upstream::new(
+            Arc::clone(&roster.hub),
+            Setup {
+                server: name.clone(),
+                launch: bridge.launch.clone(),
+                share: bridge.share,
+                is_to_stay: self.config.limits.idle == NEVER,
+                sessionless_patience: self.config.limits.total_timeout,
+                start_timeout: bridge.patience(),
+                limits: self.config.limits.upstream,
+                questions,
+                gate: roster.upstream_policy(name, &bridge.fingerprint),
+            },
+        ))
+    }
+}
