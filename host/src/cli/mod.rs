@@ -39,6 +39,7 @@ mod restart;
 pub mod serve;
 mod session;
 mod status;
+mod stderr;
 mod stdin;
 mod switch;
 mod sync;
@@ -262,7 +263,7 @@ impl Global {
             None => (EnvFilter::new(&level), None),
         };
         let lines = tracing_subscriber::fmt::layer()
-            .with_writer(progress::AboveProgress::default)
+            .with_writer(stderr::AboveProgress::default)
             .with_ansi(std::io::stderr().is_terminal() && output::colours_wanted())
             .with_filter(filter.and(filter_fn(|event| !may_have_secrets(event))));
         tracing_subscriber::registry().with(lines).init();

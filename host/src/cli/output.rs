@@ -12,7 +12,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
 
-use super::progress::AboveProgress;
+use super::stderr::AboveProgress;
 use crate::roster::Refusal;
 
 /// Style of errors.

@@ -1,12 +1,11 @@
 //! Progress bars on a terminal; nothing is shown elsewhere.
 
-use std::io;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use parking_lot::{Mutex, MutexGuard};
 
 use super::output;
+use super::stderr::shown;
 
 /// Number of steps that a bar is divided into.
 const STEPS: u64 = 1000;
@@ -56,32 +55,5 @@ impl Drop for Progress {
     fn drop(&mut self) {
         *shown() = None;
         self.bar.finish_and_clear();
-    }
-}
-
-/// Progress line that is shown now.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
-    SHOWN.lock()
-}
-
-/// Standard error, whose output is kept whole above a progress line.
-#[derive(Default)]
-pub(super) struct AboveProgress;
-
-impl io::Write for AboveProgress {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let bar = shown().clone();
-        let write = || io::stderr().write_all(bytes);
-        match bar {
-            Some(bar) => bar.suspend(write)?,
-            None => write()?,
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
     }
 }
