@@ -9,7 +9,7 @@ use dormouse_launch::Launch;
 use dormouse_policy::{Grants, SharedFolder, WritableCode, real_path};
 use dormouse_runtime::{GrantError, GrantedFolders};
 
-use super::Places;
+use crate::roster::Places;
 use crate::store::RecordedFolders;
 
 /// Fills in where each server's folders were when they were granted, and records those that were

@@ -4,7 +4,7 @@ use anyhow::bail;
 use dormouse_config::Configured;
 use dormouse_config::edit::Editor;
 
-use super::Roster;
+use crate::roster::Roster;
 
 impl Roster {
     /// Switches a server on or off for good, in the user's own configuration. Returns whether that

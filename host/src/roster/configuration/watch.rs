@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::Roster;
 use super::settled::QUIET;
+use crate::roster::Roster;
 
 /// Longest time for which reading is put off while files change without a pause.
 const MAX_WAIT: Duration = Duration::from_secs(1);
@@ -60,7 +60,7 @@ fn has(files: &BTreeSet<PathBuf>, path: &Path) -> bool {
 }
 
 /// Keeps a roster up to date as long as it exists.
-pub(super) async fn run(roster: Weak<Roster>) {
+pub(in super::super) async fn run(roster: Weak<Roster>) {
     tokio::time::sleep(START_DELAY).await;
     let bell = Arc::new(Bell::default());
     let ringing = bell.clone();

@@ -6,10 +6,10 @@ use std::sync::{Arc, Weak};
 
 use dormouse_catalog::{Entry, ReadError, Round};
 
-use super::Roster;
+use crate::roster::Roster;
 
 /// How components are read that are new.
-pub(super) enum Reading {
+pub(in super::super) enum Reading {
     /// All at once.
     AtOnce,
     /// Some at once, and the others while clients are answered. Whether that is going on.
@@ -17,7 +17,7 @@ pub(super) enum Reading {
 }
 
 impl Reading {
-    pub(super) fn while_answering() -> Self {
+    pub(in super::super) fn while_answering() -> Self {
         Self::WhileAnswering(AtomicBool::new(false))
     }
 }

@@ -20,8 +20,8 @@ pub(in super::super) struct KnownElsewhere {
 }
 
 impl KnownElsewhere {
-    /// Makes the knowledge of an upstream that is started in a folder, or in one that decides
-    /// nothing, before any record is [added](Self::add).
+    /// Makes the knowledge of an upstream, before any record is [added](Self::add): `folder` is the
+    /// one that it is started in, and `is_partial` whether some records are left out.
     pub(in super::super) fn new(folder: Option<&Path>, is_partial: bool) -> Self {
         Self {
             folder: folder.map(Path::to_owned),

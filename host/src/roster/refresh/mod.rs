@@ -1,0 +1,116 @@
+//! Refresh of the snapshot: components, records and the configuration as they are now.
+
+mod problems;
+mod reading;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dormouse_config::{Configured, ServerConfig};
+use dormouse_protocol::{Catalog, Notice};
+use dormouse_upstream::without_blocking;
+
+pub use problems::PROBLEMS_OF_SERVERS;
+use problems::{log_new_problems, only_in};
+pub(super) use reading::Reading;
+
+use super::configuration::folders;
+use super::server::Read;
+use super::{Roster, Server, Snapshot};
+
+impl Roster {
+    /// Reads everything again that has changed on disk, with another configuration if there is one.
+    /// Records of upstreams may be long, so other work of the runtime goes on meanwhile.
+    pub(super) fn refresh(&self, new: Option<Configured>) {
+        without_blocking(usize::MAX, || self.refresh_now(new));
+    }
+
+    fn refresh_now(&self, new: Option<Configured>) {
+        let _refreshing = self.refreshing.lock();
+        let mut config = self.config();
+        if let Some(new) = new {
+            let told = folders::doubts(&config);
+            for problem in only_in(&new.own_problems, &config.own_problems) {
+                tracing::error!("{problem}");
+            }
+            config = Arc::new(new);
+            *self.config.lock() = Arc::clone(&config);
+            let doubts = folders::doubts(&config).into_iter();
+            for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {
+                tracing::warn!(target: PROBLEMS_OF_SERVERS, "{doubt}");
+            }
+            self.runtime.set_limits(&config.limits);
+            self.hub.set_limits(&config.limits);
+        }
+        let once = self.once.lock().clone();
+        let shown = config.servers.values();
+        let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
+        let shown: Vec<ServerConfig> = shown
+            .map(|server| {
+                let mut server = server.for_client(self.places.client);
+                let enabled = *once.get(&server.name).unwrap_or(&server.enabled);
+                server.enabled = enabled && server.denied.is_none();
+                server
+            })
+            .collect();
+        let components = shown.iter().filter(|server| server.enabled);
+        let components: Vec<_> = components
+            .filter_map(|server| Some(server.component()?.to_owned()))
+            .collect();
+        let mut read = self.read_components(&components).into_iter();
+        let old = self.snapshot();
+        let servers: BTreeMap<_, _> = shown
+            .into_iter()
+            .map(|server| {
+                let mut found = Read::default();
+                if server.enabled {
+                    found.entry = server.component().and_then(|_| read.next());
+                    let upstream = server.bridge();
+                    found.known = upstream.and_then(|of| {
+                        let known = self.store.known(&of.fingerprint)?;
+                        Some(self.added_resources.extended(&of.fingerprint, known))
+                    });
+                    // What a component offers is in its file, and is held against the record.
+                    if server.component().is_none()
+                        && upstream.is_some_and(|of| self.store.is_forgotten(&of.fingerprint))
+                    {
+                        found.known = None;
+                    }
+                }
+                let name = server.name.clone();
+                let next = Server::next(old.servers().get(&name), server, found);
+                (name, next)
+            })
+            .collect();
+        let untrusted = config.untrusted_for(self.places.client);
+        let same = old.untrusted() == untrusted.as_ref()
+            && servers.len() == old.servers().len()
+            && servers
+                .iter()
+                .zip(old.servers())
+                .all(|(new, old)| new.0 == old.0 && Arc::ptr_eq(new.1, old.1));
+        if same {
+            return;
+        }
+        let snapshot = Arc::new(Snapshot::new(servers, untrusted, config.reserved_names()));
+        log_new_problems(&old, &snapshot);
+        *self.current.write() = snapshot.clone();
+        stop_replaced(&old, &snapshot);
+        // At the start there is nobody to tell, and the list is not made before
+        // it is asked for.
+        if self.changes.is_heard() {
+            for list in [Catalog::Tools, Catalog::Prompts, Catalog::Resources] {
+                if !snapshot.lists_as(&old, list) {
+                    self.changes.tell(Notice::Changed(list));
+                }
+            }
+        }
+    }
+}
+
+/// Stops servers that are gone, disabled, or to be run in another way.
+fn stop_replaced(old: &Snapshot, new: &Snapshot) {
+    for (name, server) in old.servers() {
+        server.replaced_by(new.servers().get(name).map(AsRef::as_ref));
+    }
+}
