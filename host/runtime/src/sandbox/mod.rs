@@ -1,10 +1,5 @@
 //! Sandbox of a guest, wired into WASI: the decisions are `dormouse-policy`'s.
 
-#[cfg(unix)]
-mod directory_entries;
-mod file_streams;
-#[cfg(unix)]
-mod files_left;
 mod filesystem;
 mod given_secrets;
 mod granted;
@@ -14,7 +9,7 @@ mod output;
 mod wasi;
 
 #[cfg(unix)]
-pub(crate) use directory_entries::DirectoryStreams;
+pub(crate) use filesystem::DirectoryStreams;
 pub(crate) use filesystem::{Charge, FilesystemState};
 pub(crate) use given_secrets::GivenSecrets;
 pub(crate) use granted::Preopens;

@@ -11,7 +11,7 @@ use wasmtime_wasi::p2::{
     StreamResult,
 };
 
-use super::filesystem::{Answer, FilesystemState, told};
+use super::{Answer, FilesystemState, told};
 
 /// Most bytes that a stream keeps in memory of the host: wasmtime reads and writes no more at once.
 const STREAM_BYTES: u64 = 64 << 10;

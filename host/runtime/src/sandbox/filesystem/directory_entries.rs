@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 
 use super::files_left::takes_what_is_left;
-use super::filesystem::{Answer, FilesystemState, blocking, dir, told};
+use super::{Answer, FilesystemState, blocking, dir, told};
 
 /// Most folders that an instance lists at once: each is an open file of the host.
 const MAX_DIRECTORY_STREAMS: usize = 128;

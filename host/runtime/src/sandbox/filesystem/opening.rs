@@ -1,0 +1,218 @@
+//! Opening of files and folders, and of no special files, which wasmtime would open unchecked: a
+//! pipe does not open until another process opens its other end, and opening a device can have an
+//! effect of its own.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use wasmtime::StoreContextMut;
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::{self as wasi, Descriptor, Dir, OpenMode, WasiFilesystemView as _};
+use wasmtime_wasi::p2::FsError;
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorFlags, ErrorCode, HostDescriptor as _, NewTimestamp, OpenFlags, PathFlags,
+};
+
+use super::files_left::takes_what_is_left;
+use super::{Answer, FilesystemState, blocking, dir, told, too_long};
+
+/// Options for opening a file.
+struct How {
+    options: OpenOptions,
+    follow: FollowSymlinks,
+    is_folder: bool,
+    mode: OpenMode,
+}
+
+impl How {
+    /// Reads the options of a request, as wasmtime does. The error is for the guest.
+    fn new(dir: &Dir, follow: PathFlags, open: OpenFlags, flags: DescriptorFlags) -> Answer<Self> {
+        let synchronised = DescriptorFlags::FILE_INTEGRITY_SYNC
+            | DescriptorFlags::DATA_INTEGRITY_SYNC
+            | DescriptorFlags::REQUESTED_WRITE_SYNC;
+        if flags.intersects(synchronised) {
+            return Err(ErrorCode::Unsupported);
+        }
+        let changes = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
+        let is_folder = open.contains(OpenFlags::DIRECTORY);
+        if is_folder && open.intersects(changes) {
+            return Err(ErrorCode::Invalid);
+        }
+        let creates = open.contains(OpenFlags::CREATE);
+        let truncates = open.contains(OpenFlags::TRUNCATE);
+        let writes = flags.contains(DescriptorFlags::WRITE);
+        // A file that is not opened for writing is opened for reading.
+        let reads = flags.contains(DescriptorFlags::READ) || !writes;
+        let mut mode = OpenMode::empty();
+        mode.set(OpenMode::READ, reads);
+        mode.set(OpenMode::WRITE, writes || creates || truncates);
+        if dir.perms.write_not_permitted() && mode.contains(OpenMode::WRITE) {
+            return Err(ErrorCode::NotPermitted);
+        }
+        let is_new = creates && open.contains(OpenFlags::EXCLUSIVE);
+        let follow = follows(follow);
+        let mut options = OpenOptions::new();
+        options
+            .read(reads)
+            .write(mode.contains(OpenMode::WRITE))
+            .create(creates && !is_new)
+            .create_new(is_new)
+            .truncate(truncates);
+        Ok(Self {
+            options,
+            follow,
+            is_folder,
+            mode,
+        })
+    }
+}
+
+fn follows(flags: PathFlags) -> FollowSymlinks {
+    match flags.contains(PathFlags::SYMLINK_FOLLOW) {
+        true => FollowSymlinks::Yes,
+        false => FollowSymlinks::No,
+    }
+}
+
+/// Returns the error for a path that is neither a file nor a folder, and so is not opened.
+fn refused() -> io::Error {
+    io::Error::from(rustix::io::Errno::PERM)
+}
+
+/// Opens a file or folder, and nothing else. Checks the kind before opening, so that other
+/// kinds are not touched; and opens without waiting and checks again, so that nothing can be
+/// put in its place meanwhile.
+fn open_plain(
+    dir: &File,
+    path: &Path,
+    options: &OpenOptions,
+    follow: FollowSymlinks,
+) -> io::Result<File> {
+    if let Ok(metadata) = stat(dir, path, follow) {
+        let kind = metadata.file_type();
+        if !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
+            return Err(refused());
+        }
+    }
+    let mut options = options.clone();
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    options.custom_flags(nonblocking)._cap_fs_ext_follow(follow);
+    let file = open(dir, path, &options)?;
+    if takes_what_is_left(&file) {
+        return Err(rustix::io::Errno::MFILE.into());
+    }
+    let kind = file.metadata()?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(refused());
+    }
+    let flags = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+pub(super) async fn open_at<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
+    folder: Resource<Descriptor>,
+    follow: PathFlags,
+    path: String,
+    open: OpenFlags,
+    flags: DescriptorFlags,
+) -> wasmtime::Result<Answer<Resource<Descriptor>>> {
+    if let Some(refused) = too_long(&[&path]) {
+        return Ok(Err(refused));
+    }
+    let dir = match dir(&mut store, &folder)? {
+        Ok(dir) => dir,
+        Err(code) => return Ok(Err(code)),
+    };
+    let how = match How::new(&dir, follow, open, flags) {
+        Ok(how) => how,
+        Err(code) => return Ok(Err(code)),
+    };
+    let (perms, mode) = (dir.perms, how.mode);
+    let opened = blocking(move || {
+        let file = open_plain(&dir.dir, path.as_ref(), &how.options, how.follow)?;
+        let is_dir = file.metadata()?.is_dir();
+        if how.is_folder && !is_dir {
+            return Err(rustix::io::Errno::NOTDIR.into());
+        }
+        Ok((file, is_dir))
+    });
+    let (file, is_dir) = match opened.await? {
+        Ok(opened) => opened,
+        Err(code) => return Ok(Err(code)),
+    };
+    let descriptor = match is_dir {
+        true => Descriptor::Dir(Dir::new(file, perms, mode, false)),
+        false => Descriptor::File(wasi::File::new(file, perms, mode, false)),
+    };
+    let pushed = store.data_mut().ctx().table.push(descriptor);
+    told(pushed.map_err(FsError::from))
+}
+
+pub(super) async fn set_times_at<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
+    folder: Resource<Descriptor>,
+    follow: PathFlags,
+    path: String,
+    accessed: NewTimestamp,
+    modified: NewTimestamp,
+) -> wasmtime::Result<Answer<()>> {
+    if let Some(refused) = too_long(&[&path]) {
+        return Ok(Err(refused));
+    }
+    if !follow.contains(PathFlags::SYMLINK_FOLLOW) {
+        let mut filesystem = store.data_mut().filesystem();
+        let set = filesystem.set_times_at(folder, follow, path, accessed, modified);
+        return told(set.await);
+    }
+    let dir = match dir(&mut store, &folder)? {
+        Ok(dir) if dir.perms.write_not_permitted() => return Ok(Err(ErrorCode::NotPermitted)),
+        Ok(dir) => dir,
+        Err(code) => return Ok(Err(code)),
+    };
+    let mut times = std::fs::FileTimes::new();
+    match time(accessed) {
+        Ok(Some(time)) => times = times.set_accessed(time),
+        Ok(None) => {}
+        Err(code) => return Ok(Err(code)),
+    }
+    match time(modified) {
+        Ok(Some(time)) => times = times.set_modified(time),
+        Ok(None) => {}
+        Err(code) => return Ok(Err(code)),
+    }
+    blocking(move || {
+        // A guest that may change a file's times may not always write to it or read it.
+        let open = |write: bool| {
+            let mut options = OpenOptions::new();
+            options.read(!write).write(write);
+            open_plain(&dir.dir, path.as_ref(), &options, FollowSymlinks::Yes)
+        };
+        use io::ErrorKind::{IsADirectory, PermissionDenied};
+        let file = match open(true) {
+            Err(error) if matches!(error.kind(), IsADirectory | PermissionDenied) => open(false),
+            opened => opened,
+        };
+        file?.set_times(times)
+    })
+    .await
+}
+
+/// Returns the time that is to be set, if one is.
+fn time(of: NewTimestamp) -> Answer<Option<SystemTime>> {
+    let time = match of {
+        NewTimestamp::NoChange => return Ok(None),
+        NewTimestamp::Now => return Ok(Some(SystemTime::now())),
+        NewTimestamp::Timestamp(time) => time,
+    };
+    SystemTime::UNIX_EPOCH
+        .checked_add(Duration::from_secs(time.seconds))
+        .and_then(|at| at.checked_add(Duration::from_nanos(time.nanoseconds.into())))
+        .map(Some)
+        .ok_or(ErrorCode::Overflow)
+}
