@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Target;
+use super::target::Target;
 
 /// A call that failed before or outside of the plugin's own code, or, for all but tools, inside of
 /// it.
@@ -129,6 +129,14 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Returns the text by which a guest passes it on.
+    pub(super) fn text_for_guest(&self) -> String {
+        match self {
+            Self::Unreached(why) => why.clone(),
+            cause => cause.to_string(),
+        }
+    }
+
     /// Returns the cause, or [`Self::ErrorTooLarge`] where its text is longer than a result of that
     /// server may be: an error is an answer, too.
     pub(super) fn within(self, target: &Target) -> Self {

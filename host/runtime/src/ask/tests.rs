@@ -1,10 +1,10 @@
 use serde_json::value::RawValue;
 
-use super::super::bindings::dormouse::plugin::client::{
+use super::*;
+use crate::bindings::dormouse::plugin::client::{
     Form as Asking, ModelPreferences, Page, Sampling, SamplingMessage,
 };
-use super::super::bindings::dormouse::plugin::types::{Annotations, Content, Role, TextContent};
-use super::*;
+use crate::bindings::dormouse::plugin::types::{Annotations, Content, Role, TextContent};
 
 fn request(question: Asked) -> Result<Question, AskError> {
     let id = "who".to_owned();

@@ -3,9 +3,8 @@
 //! A value decodes if and only if its type's JSON Schema accepts it, with one exception that no
 //! schema can express: the text of a `list<u8>` has to be canonical base64.
 
-use std::cell::Cell;
 use std::collections::HashSet;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,115 +13,8 @@ use dormouse_wit::{Case, Field, Function, Type};
 use serde_json::{Map, Number, Value};
 use wasmtime::component::Val;
 
-/// A value that does not match its type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mismatch {
-    /// Place of the mismatch: a JSON pointer (RFC 6901).
-    pub pointer: String,
-    /// Text on the mismatch.
-    pub message: String,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.pointer.is_empty() {
-            return f.write_str(&self.message);
-        }
-        write!(f, "`{}`: {}", self.pointer, self.message)
-    }
-}
-
-impl Mismatch {
-    fn new(message: impl Into<String>) -> Self {
-        Self {
-            pointer: String::new(),
-            message: message.into(),
-        }
-    }
-
-    /// Adds `step` in front of the mismatch's pointer.
-    fn below(mut self, step: &str) -> Self {
-        let step = step.replace('~', "~0").replace('/', "~1");
-        self.pointer.insert_str(0, &format!("/{step}"));
-        self
-    }
-}
-
-/// Most work for making the values of one call's arguments, in comparisons of names; a value counts
-/// as [`VALUE_STEPS`]. Defaults of defaults can make any number of values of no input.
-const MAX_STEPS: usize = 1 << 27;
-
-/// Comparisons that a value counts as.
-const VALUE_STEPS: usize = 64;
-
-/// Work and memory left for the values of one call's arguments.
-#[derive(Debug, Clone, Copy)]
-struct Allowance {
-    steps: usize,
-    /// Memory, in bytes.
-    bytes: u64,
-}
-
-thread_local! {
-    /// Allowance left for the arguments that are made on this thread. None where it is not limited.
-    static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
-}
-
-/// Takes steps from the allowance.
-fn spend(steps: usize) -> Result<(), Mismatch> {
-    let Some(left) = ALLOWANCE.get() else {
-        return Ok(());
-    };
-    let steps = left.steps.checked_sub(steps);
-    ALLOWANCE.set(Some(Allowance {
-        steps: steps.unwrap_or_default(),
-        ..left
-    }));
-    steps.map(drop).ok_or_else(|| {
-        Mismatch::new("there are too many values, with all that stands for what is left out")
-    })
-}
-
-/// Takes memory for so many values and so many bytes of text from the allowance, before they are
-/// made.
-fn spend_memory(values: usize, text_bytes: usize) -> Result<(), Mismatch> {
-    let Some(left) = ALLOWANCE.get() else {
-        return Ok(());
-    };
-    let wanted = values
-        .saturating_mul(size_of::<Val>())
-        .saturating_add(text_bytes);
-    let bytes = left.bytes.checked_sub(wanted as u64);
-    ALLOWANCE.set(Some(Allowance {
-        bytes: bytes.unwrap_or_default(),
-        ..left
-    }));
-    bytes.map(drop).ok_or_else(|| {
-        Mismatch::new(
-            "the values take more memory than the server may have, with all that stands for what \
-             is left out\nhint: send less at once, or give the server more `limits.memory`",
-        )
-    })
-}
-
-/// Limits the values that are made on this thread until it is dropped.
-struct Counted;
-
-impl Counted {
-    fn begin(max_bytes: u64) -> Self {
-        ALLOWANCE.set(Some(Allowance {
-            steps: MAX_STEPS,
-            bytes: max_bytes,
-        }));
-        Self
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        ALLOWANCE.set(None);
-    }
-}
+use super::allowance::{Counted, VALUE_STEPS, spend, spend_memory};
+use super::mismatch::Mismatch;
 
 /// Returns the parameters of a function from a tool's arguments. They may take `max_bytes` of
 /// memory.

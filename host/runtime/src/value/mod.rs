@@ -1,11 +1,13 @@
 //! Values: JSON ↔ component model, by the type tree of a declaration (DESIGN §4).
 
+mod allowance;
 mod bytes;
 mod case_index;
 mod decode;
 mod encode;
 mod json_size;
 mod left_out;
+mod mismatch;
 mod prompt;
 mod resource;
 mod result;

@@ -13,7 +13,8 @@ use super::result::{block, either};
 /// # Errors
 /// The plugin's own error text.
 pub(crate) fn prompt_result(
-    (server, description): (&str, Option<&str>),
+    server: &str,
+    description: Option<&str>,
     ty: Option<&Type>,
     value: Option<&Val>,
 ) -> Result<Value, String> {

@@ -16,7 +16,8 @@ use super::result::{either, flat};
 /// The plugin's own error text.
 pub(crate) fn resource_result(
     server: &str,
-    (uri, mime_type): (&str, Option<&str>),
+    uri: &str,
+    mime_type: Option<&str>,
     ty: Option<&Type>,
     value: Option<&Val>,
 ) -> Result<Option<Value>, String> {

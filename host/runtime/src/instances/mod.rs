@@ -1,0 +1,164 @@
+//! Instances of one server: a fresh one for each call, or one for each session.
+
+mod instance;
+mod kept_instances;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dormouse_protocol::{Answer, Awaited, SessionId};
+use dormouse_wit::Instance as Kind;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+
+pub(crate) use kept_instances::Place;
+
+use self::instance::Live;
+use self::kept_instances::{KeptInstances, WaitingCall};
+use crate::call::{Call, Pace};
+use crate::error::Cause;
+use crate::loader::{Loaded, Loader};
+use crate::memory::{InstanceMemory, ReclaimableInstances, ServerMemory};
+use crate::request::Params;
+use crate::sandbox::GivenSecrets;
+use crate::schemas;
+use crate::target::Target;
+
+/// Instances of one server.
+pub(super) struct Instances {
+    loader: Arc<Loader>,
+    target: Arc<Target>,
+    settings: Arc<Map<String, Value>>,
+    secrets: Arc<GivenSecrets>,
+    kept: Arc<KeptInstances>,
+    memory: Arc<ServerMemory>,
+    alive: Arc<AtomicU64>,
+}
+
+impl Instances {
+    pub(super) fn new(loader: Arc<Loader>, target: Arc<Target>) -> Self {
+        let memory = ServerMemory::new(Arc::clone(&loader.memory));
+        let kept = Arc::new(KeptInstances {
+            server: target.server.clone(),
+            memory: Arc::clone(&memory),
+            sessions: Mutex::default(),
+        });
+        if target.instance == Kind::PerSession {
+            let kept = Arc::clone(&kept) as Arc<dyn ReclaimableInstances>;
+            loader.memory.may_end(Arc::downgrade(&kept));
+        }
+        let settings = Arc::new(target.settings.clone());
+        Self {
+            secrets: GivenSecrets::new(&target.grants, &settings),
+            settings,
+            memory,
+            loader,
+            target,
+            kept,
+            alive: Arc::default(),
+        }
+    }
+
+    /// Returns the memory of the instances and of all that is kept for them.
+    pub(super) fn memory(&self) -> &Arc<ServerMemory> {
+        &self.memory
+    }
+
+    /// Returns the number of instances that belong to a call or a session.
+    pub(super) fn alive(&self) -> u64 {
+        self.alive.load(Ordering::Relaxed)
+    }
+
+    /// Drops all instances that no call uses. Returns the sessions that they were kept for.
+    pub(super) fn stop(&self) -> Vec<SessionId> {
+        schemas::forget_compiled(Some(&self.memory));
+        let kept = std::mem::take(&mut *self.kept.sessions.lock());
+        kept.into_keys().collect()
+    }
+
+    /// Checks whether an instance is kept for a session.
+    pub(super) fn keeps_for(&self, session: SessionId) -> bool {
+        self.kept.sessions.lock().contains_key(&session)
+    }
+
+    /// Drops the instance that was kept for a session.
+    pub(super) fn end_session(&self, session: SessionId) {
+        let kept = self.kept.sessions.lock().remove(&session);
+        drop(kept);
+    }
+
+    /// Waits for earlier calls of the same kept instance, if the call is to have one: before the
+    /// call takes its permit and its time begins.
+    pub(super) async fn place(&self, call: &Call) -> Result<Option<Place>, Cause> {
+        let (Kind::PerSession, Some(session)) = (self.target.instance, call.session) else {
+            return Ok(None);
+        };
+        let kept = self
+            .kept
+            .sessions
+            .lock()
+            .entry(session)
+            .or_default()
+            .clone();
+        let place = match Arc::clone(&kept.live).try_lock_owned() {
+            Ok(place) => place,
+            Err(_) => {
+                let _waiting = WaitingCall::begin(&kept.waiting);
+                let limit = self.target.limits.timeout;
+                tokio::time::timeout(limit, kept.live.lock_owned())
+                    .await
+                    .map_err(|_| Cause::Busy(limit))?
+            }
+        };
+        let awaited = Awaited::new(kept.waiting.subscribe());
+        call.listener.holds(awaited);
+        Ok(Some(place))
+    }
+
+    /// Runs a call in the instance that it is to have.
+    pub(super) async fn run(
+        &self,
+        loaded: &Arc<Loaded>,
+        place: Option<Place>,
+        call: &Call,
+        params: Params,
+        pace: &Pace,
+    ) -> Result<Answer, Cause> {
+        let Some(mut place) = place else {
+            let mut live = self.fresh(loaded, pace).await?;
+            live.attach(call, pace);
+            return live.call(&self.target, call, params).await;
+        };
+        // Taken out while the call runs: a call that is dropped half-way or that traps takes its
+        // instance with it.
+        let mut live = match place.take() {
+            Some(live) => {
+                // The instance still has its folders, which may no longer be allowed.
+                let folders = loaded.folders.preopens();
+                folders.map_err(|error| Cause::Load(error.to_string()))?;
+                live
+            }
+            None => self.fresh(loaded, pace).await?,
+        };
+        live.attach(call, pace);
+        let result = live.call(&self.target, call, params).await;
+        if live.is_sound() {
+            *place = Some(live);
+            // Idle from now on, so that it may be ended for a call that waits for memory.
+            drop(place);
+            self.loader.memory.has_become_idle();
+        }
+        result
+    }
+
+    async fn fresh(&self, loaded: &Arc<Loaded>, pace: &Pace) -> Result<Live, Cause> {
+        let origin = loaded.origin(&self.loader, &self.target).await;
+        let (origin, place) = origin.map_err(Cause::Load)?;
+        let memory = InstanceMemory::new(
+            Arc::clone(&self.memory),
+            self.target.limits.memory,
+            Arc::clone(&pace.waits_for_memory),
+        );
+        Live::start(self, loaded, origin, place, memory).await
+    }
+}

@@ -1,0 +1,142 @@
+//! State of a guest's store, and the host's functions for guests: a file for each interface of the
+//! contract.
+
+mod call;
+mod client;
+mod notify;
+mod settings;
+mod upstream;
+mod wasi;
+
+use std::sync::Arc;
+
+use dormouse_protocol::{Listener, QuestionLimit, SessionId};
+use dormouse_upstream::Upstream;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use wasmtime::Engine;
+use wasmtime::component::{HasSelf, Linker, ResourceTable};
+use wasmtime_wasi::WasiCtx;
+use wasmtime_wasi_http::WasiHttpCtx;
+
+use crate::bindings::dormouse::plugin;
+use crate::call::Pace;
+use crate::error::Cause;
+use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
+#[cfg(unix)]
+use crate::sandbox::DirectoryStreams;
+use crate::sandbox::{HttpHooks, HttpMemory, NetworkGate, Output, Preopens, http_context};
+use crate::target::Target;
+
+/// Most resources (files, streams, …) that a guest holds at once.
+const RESOURCES: usize = 4096;
+
+/// The state of one instance.
+pub(super) struct State {
+    pub server: String,
+    questions: QuestionLimit,
+    wasi: WasiCtx,
+    table: ResourceTable,
+    preopens: Preopens,
+    #[cfg(unix)]
+    directory_streams: DirectoryStreams,
+    http: WasiHttpCtx,
+    http_hooks: HttpHooks,
+    http_memory: HttpMemory<MemoryCharge>,
+    /// Gate to the network.
+    pub network: NetworkGate,
+    /// Output to stdout, stderr and the log.
+    pub output: Output,
+    /// The running call; an instance that is kept has a new one with each call.
+    pub call: Option<Current>,
+    settings: Arc<Map<String, Value>>,
+    /// The upstream that the guest stands in front of.
+    pub upstream: Option<Arc<Upstream>>,
+    pub memory: InstanceMemory,
+    /// Memory that the host has allocated for the running call.
+    pub call_memory: Option<Arc<CallMemory>>,
+}
+
+/// The call that an instance is running.
+pub(super) struct Current {
+    pub listener: Arc<dyn Listener>,
+    pub cancel: CancellationToken,
+    pub pace: Pace,
+    pub session: Option<SessionId>,
+    /// Cause of the upstream's last failure.
+    pub failed: Option<Cause>,
+    /// The upstream's last answer to a completion: JSON text.
+    pub completed: Option<String>,
+}
+
+/// Error text for a guest that waits when its call is cancelled.
+pub(super) const CANCELLED: &str = "the call was cancelled";
+
+impl Current {
+    /// Waits for `work`, but no longer than until the call is cancelled.
+    pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            result = work => Some(result),
+            () = self.cancel.cancelled() => None,
+        }
+    }
+}
+
+impl State {
+    pub(super) fn new(
+        target: &Target,
+        wasi: WasiCtx,
+        preopens: Preopens,
+        output: Output,
+        settings: Arc<Map<String, Value>>,
+        memory: InstanceMemory,
+    ) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(RESOURCES);
+        Self {
+            server: target.server.clone(),
+            questions: target.questions.clone(),
+            wasi,
+            table,
+            preopens,
+            #[cfg(unix)]
+            directory_streams: DirectoryStreams::default(),
+            http: http_context(),
+            http_hooks: HttpHooks,
+            http_memory: HttpMemory::default(),
+            network: NetworkGate::new(&target.server, output.clone()),
+            output,
+            call: None,
+            settings,
+            upstream: target.upstream.clone(),
+            memory,
+            call_memory: None,
+        }
+    }
+}
+
+/// Returns a linker with all functions that the host offers.
+pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    crate::sandbox::add_to_linker(&mut linker)?;
+    plugin::types::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    plugin::call::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    plugin::client::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    plugin::notify::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    plugin::settings::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    plugin::upstream::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    Ok(linker)
+}
+
+impl State {
+    /// Records that a function of the host runs, and returns the state.
+    fn in_function(&mut self) -> &mut Self {
+        if let Some(memory) = &self.call_memory {
+            memory.is_in_function_of_host();
+        }
+        self
+    }
+}
+
+impl plugin::types::Host for State {}

@@ -1,0 +1,31 @@
+//! `dormouse:plugin/notify`: changes that agents are told of.
+
+use dormouse_protocol::{Catalog, Notice};
+
+use super::State;
+use crate::bindings::dormouse::plugin::notify;
+
+/// Longest URI of which a guest may report a change, in bytes.
+const URI: usize = 8 << 10;
+
+impl notify::Host for State {
+    fn resource_updated(&mut self, uri: String) {
+        if uri.len() > URI {
+            return;
+        }
+        if let Some(call) = &self.call {
+            call.listener.notify(Notice::Updated(uri));
+        }
+    }
+
+    fn list_changed(&mut self, catalog: notify::Catalog) {
+        let catalog = match catalog {
+            notify::Catalog::Tools => Catalog::Tools,
+            notify::Catalog::Prompts => Catalog::Prompts,
+            notify::Catalog::Resources => Catalog::Resources,
+        };
+        if let Some(call) = &self.call {
+            call.listener.notify(Notice::Changed(catalog));
+        }
+    }
+}

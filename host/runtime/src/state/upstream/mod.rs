@@ -1,0 +1,210 @@
+//! `dormouse:plugin/upstream`: requests of a guest to its upstream.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_protocol::{
+    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, attribution,
+};
+use dormouse_upstream::{Failure, Lost};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::{CANCELLED, State};
+use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
+use crate::call::PausableDeadline;
+use crate::error::Cause;
+
+/// Copies of a request until it is answered: as the guest gave it, and on the way to the upstream.
+const COPIES: usize = 3;
+
+/// Most memory of a request that is not counted, in bytes.
+const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
+
+impl upstream::Host for State {
+    async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
+        let failure = match self.forward(&method, &params).await {
+            Ok(answer) => {
+                if let (Some(call), "completion/complete") = (&mut self.call, method.as_str()) {
+                    call.completed = Some(answer.clone());
+                }
+                return Ok(answer);
+            }
+            Err(failure) => failure,
+        };
+        let cause = cause(&self.server, failure);
+        let data = match &cause {
+            Cause::Upstream { data, .. } => data.clone(),
+            _ => None,
+        };
+        let error = match &cause {
+            Cause::Upstream { code, message, .. } => UpstreamError::Refused(Refusal {
+                code: *code,
+                message: message.clone(),
+                data,
+            }),
+            cause => UpstreamError::Failed(cause.text_for_guest()),
+        };
+        if let Some(call) = &mut self.call {
+            call.failed = Some(cause);
+        }
+        Err(error)
+    }
+}
+
+impl State {
+    async fn forward(&mut self, method: &str, params: &str) -> Result<String, Failure> {
+        let none = |why: &str| Failure::Lost(Lost::Broken(why.to_owned()));
+        let copies = params.len().saturating_mul(COPIES);
+        let mut held = None;
+        if copies > MAX_UNCOUNTED_BYTES {
+            held = self.memory.charge(copies as u64).await;
+            if held.is_none() {
+                self.memory.refused = None;
+                return Err(none(&format!(
+                    "there is no memory for a request of {} bytes\n\
+                     hint: ask for less at once, or give the server more `limits.memory`",
+                    params.len()
+                )));
+            }
+        }
+        let Some(upstream) = &self.upstream else {
+            return Err(none("this server has no upstream"));
+        };
+        let Some(call) = &self.call else {
+            return Err(none("no call is running"));
+        };
+        let pace = &call.pace;
+        let listener: Arc<dyn Listener> = Arc::new(Patient {
+            listener: Arc::clone(&call.listener),
+            patience: pace.patience.clone(),
+        });
+        let connection = match upstream.open(call.session, &listener) {
+            Some(connection) => connection,
+            None => {
+                let waiting = pace.patience.wait();
+                let connecting = upstream.connect(call.session, &listener);
+                let connecting = told(connecting, listener.as_ref());
+                let connecting = call.unless_cancelled(connecting);
+                let connection = pace.turn.lend(connecting).await;
+                drop(waiting);
+                connection.ok_or_else(|| none(CANCELLED))??
+            }
+        };
+        // Time of the upstream's questions does not count as the guest's, as long as the guest
+        // waits for the upstream.
+        let _waiting = pace.patience.guest_waits();
+        let asking = upstream.request((call.session, connection), (method, params), &listener);
+        let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
+        drop(held);
+        answer.ok_or_else(|| none(CANCELLED))?
+    }
+}
+
+/// Reports every second that work goes on: a first start may have to download much, and clients
+/// give up on a call without progress.
+async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.tick().await;
+    loop {
+        tokio::select! {
+            result = &mut work => return result,
+            _ = second.tick() => listener.preparing("connecting to its upstream".into()),
+        }
+    }
+}
+
+fn cause(server: &str, failure: Failure) -> Cause {
+    match failure {
+        Failure::Refused(refusal) => {
+            let data = refusal.data;
+            let data = data.map(|data| attribution::error_data(server, refusal.code, data));
+            Cause::Upstream {
+                code: refusal.code,
+                size: refusal.message.len() + data.as_ref().map_or(0, String::len),
+                message: attribution::error_message(&refusal.message),
+                data,
+            }
+        }
+        Failure::Barred(why) => Cause::Refused(why),
+        Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
+        Failure::Lost(lost) => Cause::Unreached(lost.to_string()),
+    }
+}
+
+/// Listener of a call whose questions pause the call's deadline.
+struct Patient {
+    listener: Arc<dyn Listener>,
+    patience: PausableDeadline,
+}
+
+impl Listener for Patient {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        self.patience.put_off();
+        self.listener.progress(progress, total, message);
+    }
+
+    fn preparing(&self, what: String) {
+        self.listener.preparing(what);
+    }
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        self.listener.log(level, logger, data);
+    }
+
+    fn client(&self) -> ClientKey {
+        self.listener.client()
+    }
+
+    fn era(&self) -> ClientEra {
+        self.listener.era()
+    }
+
+    fn declared(&self) -> Map<String, Value> {
+        self.listener.declared()
+    }
+
+    fn supports(&self, capability: Capability) -> bool {
+        self.listener.supports(capability)
+    }
+
+    fn may_decide(&self) -> bool {
+        self.listener.may_decide()
+    }
+
+    fn outlives_call(&self) -> bool {
+        self.listener.outlives_call()
+    }
+
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        self.listener.lacks(lacked)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let waiting = self.patience.question();
+        let asking = self.listener.ask(questions);
+        async move {
+            let answers = asking.await;
+            drop(waiting);
+            answers
+        }
+        .boxed()
+    }
+
+    fn notify(&self, notice: Notice) {
+        self.listener.notify(notice);
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        self.listener.level()
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        self.listener.meta()
+    }
+}

@@ -1,0 +1,60 @@
+//! What the sandbox has in a guest's store.
+
+use wasmtime_wasi::{WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
+
+use super::State;
+use crate::memory::MemoryCharge;
+#[cfg(unix)]
+use crate::sandbox::DirectoryStreams;
+use crate::sandbox::{FilesystemState, HttpMemory, HttpState, NetworkGate, NetworkState, Preopens};
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        self.in_function();
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl FilesystemState for State {
+    type Charge = MemoryCharge;
+
+    fn preopens(&self) -> &Preopens {
+        &self.preopens
+    }
+
+    async fn charge(&mut self, bytes: u64) -> Option<MemoryCharge> {
+        self.memory.charge(bytes).await
+    }
+
+    #[cfg(unix)]
+    fn directory_streams(&self) -> &DirectoryStreams {
+        &self.directory_streams
+    }
+}
+
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.in_function();
+        WasiHttpCtxView {
+            hooks: &mut self.http_hooks,
+            table: &mut self.table,
+            ctx: &mut self.http,
+        }
+    }
+}
+
+impl NetworkState for State {
+    fn network(&mut self) -> &mut NetworkGate {
+        &mut self.network
+    }
+}
+
+impl HttpState for State {
+    fn http_memory(&mut self) -> &mut HttpMemory<MemoryCharge> {
+        &mut self.http_memory
+    }
+}

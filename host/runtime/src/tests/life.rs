@@ -1,0 +1,125 @@
+//! Starts and stops of servers and of their instances.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dormouse_protocol::SessionId;
+use dormouse_wit::Instance;
+use serde_json::json;
+
+use super::{cause, place, runtime};
+use crate::{Cause, Phase, Slot};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_made_before_the_first_call() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let slot = runtime.slot(place.target());
+    assert_eq!(runtime.counts().engines, 0);
+    assert_eq!(slot.phase(), Phase::Known);
+    assert!(!place.cache().exists());
+    place.good(&slot).await;
+    assert_eq!(
+        (runtime.counts().engines, runtime.counts().compiled),
+        (1, 1)
+    );
+    assert!(matches!(slot.phase(), Phase::Ready(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let count = async |slot: &Arc<Slot>, session| {
+        let mut call = place.call("count", json!({}));
+        call.session = Some(SessionId(session));
+        let result = slot.call(call).await.unwrap().into_value().unwrap();
+        result["structuredContent"]["result"].clone()
+    };
+    let fresh = runtime.slot(place.target());
+    assert_eq!(
+        (count(&fresh, 1).await, count(&fresh, 1).await),
+        (json!(1), json!(1))
+    );
+    let mut target = place.target();
+    target.instance = Instance::PerSession;
+    let kept = runtime.slot(target);
+    assert_eq!(
+        (count(&kept, 1).await, count(&kept, 1).await),
+        (json!(1), json!(2))
+    );
+    assert_eq!(count(&kept, 2).await, json!(1));
+    assert_eq!(kept.instances(), 2);
+    kept.end_session(SessionId(2));
+    assert_eq!(kept.instances(), 1);
+    assert!(kept.call(place.call("crash", json!({}))).await.is_err());
+    assert_eq!(count(&kept, 1).await, json!(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_first_callers_share_one_start_and_a_cancelled_one_strands_nobody() {
+    let place = Arc::new(place());
+    let runtime = runtime(place.cache());
+    let slot = runtime.slot(place.target());
+    let first = place.call("add", json!({ "a": 1, "b": 1 }));
+    first.cancel.cancel();
+    let calls = (0..100).map(|_| {
+        let (slot, place) = (Arc::clone(&slot), Arc::clone(&place));
+        tokio::spawn(async move { place.good(&slot).await })
+    });
+    let calls: Vec<_> = calls.collect();
+    let _ = slot.call(first).await;
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(
+        (runtime.counts().compiled, runtime.counts().cache_hits),
+        (1, 0)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_server_is_stopped_and_wakes_again() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let mut target = place.target();
+    target.instance = Instance::PerSession;
+    target.limits.idle = Duration::from_millis(200);
+    let slot = runtime.slot(target);
+    place.good(&slot).await;
+    assert_eq!(slot.instances(), 1);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !matches!(slot.phase(), Phase::Idle(_)) {
+        assert!(Instant::now() < deadline, "{:?}", slot.phase());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(slot.instances(), 0);
+    place.good(&slot).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_start_is_told_and_not_repeated_at_once() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let mut target = place.target();
+    target.functions[0].params.pop();
+    let slot = runtime.slot(target);
+    let Cause::Load(why) = cause(
+        slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+            .await,
+    ) else {
+        panic!("the lie was believed")
+    };
+    assert!(why.contains("disagree"), "{why}");
+    let again = cause(
+        slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+            .await,
+    );
+    assert!(matches!(again, Cause::Backoff { .. }), "{again}");
+    slot.stop();
+    let afresh = cause(
+        slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+            .await,
+    );
+    assert!(matches!(afresh, Cause::Load(_)), "{afresh}");
+}
