@@ -44,9 +44,9 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
         .collect();
     for _ in 0..PROCESSES {
         let (ours, floor) = (home.serve_http(&[])?, fleet::floor_http(1)?);
-        for (((era, _), clients), of_ours, of_floor) in &mut cases {
-            let mut ours = Side::new(&ours, *era, *clients, of_ours)?;
-            let mut floor = Side::new(&floor, *era, *clients, of_floor)?;
+        for (((era, _), (clients, calls)), of_ours, of_floor) in &mut cases {
+            let mut ours = Side::new(&ours, *era, *clients, *calls, of_ours)?;
+            let mut floor = Side::new(&floor, *era, *clients, *calls, of_floor)?;
             for _ in 0..rounds.div_ceil(PROCESSES) {
                 ours.round()?;
                 floor.round()?;
@@ -118,7 +118,8 @@ impl<'a> Side<'a> {
     fn new(
         server: &'a Server,
         era: Era,
-        (clients, calls): (usize, usize),
+        clients: usize,
+        calls: usize,
         seen: &'a mut Seen,
     ) -> Result<Self> {
         let mut callers = callers(server, era, clients)?;
