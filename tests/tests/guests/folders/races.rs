@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::folders::{Granted, run, stays_well, step};
 use super::*;
+use super::{Granted, run, stays_well, step};
 
 /// Least number of exchanges while a plugin is at work.
 const SWAPS: u64 = 20_000;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 
-use super::folders::{Granted, run, stays_well};
+use super::{Granted, run, stays_well};
 
 /// Steps that change something in a folder in which there are files `a` and `b`, and folders
 /// `empty` and `full`.
