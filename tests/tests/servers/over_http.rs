@@ -32,7 +32,8 @@ fn sent(server: &Server, method: &str, params: &Value) -> [Vec<Value>; 2] {
 pub(crate) fn without_session(
     server: &Server,
     client: &str,
-    (method, params): (&str, Value),
+    method: &str,
+    params: Value,
     able: Value,
 ) -> Value {
     let name = params["name"].as_str().unwrap_or_default().to_owned();
@@ -196,7 +197,7 @@ fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
 #[track_caller]
 fn texts(server: &Server, client: &str, tool: &str) -> Vec<String> {
     let params = json!({ "name": tool, "arguments": {} });
-    let result = without_session(server, client, ("tools/call", params), asks());
+    let result = without_session(server, client, "tools/call", params, asks());
     let content = result["content"].as_array().unwrap().iter();
     content
         .map(|block| block["text"].as_str().unwrap().to_owned())
@@ -356,12 +357,12 @@ fn a_result_is_held_against_what_its_own_client_has_listed() {
     all.home.synced("post").unwrap();
     let server = all.home.serve_http(&[]).unwrap();
     let list = |client: &str| {
-        let listed = without_session(&server, client, ("tools/list", json!({})), json!({}));
+        let listed = without_session(&server, client, "tools/list", json!({}), json!({}));
         listed["tools"][0]["outputSchema"]["required"].clone()
     };
     let call = |client: &str| {
         let params = json!({ "name": "post__send", "arguments": {} });
-        without_session(&server, client, ("tools/call", params), json!({}))
+        without_session(&server, client, "tools/call", params, json!({}))
     };
     assert_eq!(list("one"), json!(["a"]));
     all.offers_just("post", &sends("b"));

@@ -1,6 +1,17 @@
 //! Servers that are sound but for one fault each: with any of these, a call has an answer in time,
 //! and other servers answer meanwhile.
 
+#[cfg(target_os = "linux")]
+mod endless;
+pub(crate) mod floods;
+mod forged_words;
+mod leftovers;
+mod log_floods;
+mod odd;
+mod redirects;
+mod templates;
+mod updates;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -75,7 +86,7 @@ fn progress_puts_the_end_of_a_call_off_up_to_a_total() {
 /// Checks that the call of a server was answered as it should be: an error names the server and the
 /// cause, and has a hint.
 #[track_caller]
-fn answered(answer: &Value, (kind, server): (&str, &str), (fails, expected): (bool, &str)) {
+fn answered(answer: &Value, kind: &str, server: &str, fails: bool, expected: &str) {
     let result = &answer["result"];
     let told = client::text(result).unwrap_or_else(|| panic!("{kind}: {answer}"));
     assert_eq!(result["isError"] == true, fails, "{kind}: {told}");
@@ -132,7 +143,7 @@ fn each_call_is_answered() {
     assert_eq!(host.text("good__echo", json!({})).unwrap(), "echo");
     for ((kind, fails, expected), id) in table.iter().zip(calls) {
         let answer = host.answer(id).unwrap();
-        answered(&answer, (kind, &named(kind)), (*fails, expected));
+        answered(&answer, kind, &named(kind), *fails, expected);
     }
     // What they have sent is long gone, however much it was.
     #[cfg(target_os = "linux")]
@@ -288,7 +299,7 @@ fn each_call_over_http_is_answered() {
     let mut host = home.serve().unwrap();
     let calls = table.map(|(kind, ..)| host.send("tools/call", call(kind)).unwrap());
     for ((kind, fails, expected), id) in table.into_iter().zip(calls) {
-        answered(&host.answer(id).unwrap(), (kind, kind), (fails, expected));
+        answered(&host.answer(id).unwrap(), kind, kind, fails, expected);
     }
     assert!(host.close(client::PATIENCE).unwrap().success());
     drop(server.stdin.take());

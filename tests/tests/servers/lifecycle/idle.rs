@@ -8,8 +8,8 @@ use dormouse_tests::http::{Server, Session};
 use dormouse_tests::{Client, wait};
 use serde_json::json;
 
-use super::over_http::without_session;
-use super::scripted::{Scripted, asks};
+use crate::over_http::without_session;
+use crate::scripted::{Scripted, asks};
 
 /// A server that was only asked for its lists does not run on for ever.
 #[test]
@@ -226,7 +226,7 @@ fn who_hears_no_logs_is_told_with_the_next_result() {
                     (Some(session), _) => ask(session, server, "tools/call", params),
                     (None, HttpAble) => {
                         let (method, able) = ("tools/call", asks());
-                        without_session(server, "one", (method, params), able)
+                        without_session(server, "one", method, params, able)
                     }
                     _ => server.stateless("tools/call", params).unwrap(),
                 },

@@ -4,7 +4,7 @@ use dormouse_tests::client::PATIENCE;
 use dormouse_tests::wait;
 use serde_json::{Value, json};
 
-use super::scripted::{Scripted, comes_to, tools, write};
+use crate::scripted::{Scripted, comes_to, tools, write};
 
 fn text(answer: &Value) -> String {
     answer.to_string()

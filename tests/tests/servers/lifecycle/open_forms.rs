@@ -80,7 +80,7 @@ fn is_refused(answer: &Value, how: &str) {
 
 /// Checks that nothing has reached the server since, and that it was not started again, either.
 #[track_caller]
-fn is_left_alone(all: &Announcing, (got, starts): (&[String], usize), how: &str) {
+fn is_left_alone(all: &Announcing, got: &[String], starts: usize, how: &str) {
     assert_eq!(all.got(), got, "{how}");
     assert_eq!(all.0.starts("post"), starts, "{how}");
 }
@@ -107,7 +107,7 @@ fn an_answer_does_not_reach_a_server_that_is_trusted_no_longer() {
         let answer = host.answer(call).unwrap();
         is_refused(&answer, how);
         assert!(host.close(PATIENCE).unwrap().success());
-        is_left_alone(&all, (&got, starts), how);
+        is_left_alone(&all, &got, starts, how);
     }
 }
 
@@ -142,7 +142,7 @@ fn a_call_does_not_go_on_to_a_server_that_is_trusted_no_longer() {
         let answer = host.outcome("tools/call", call(again)).unwrap();
         is_refused(&answer, how);
         assert!(host.close(PATIENCE).unwrap().success());
-        is_left_alone(&all, (&got, starts), how);
+        is_left_alone(&all, &got, starts, how);
     }
 }
 
@@ -163,7 +163,7 @@ fn what_is_approved_in_a_form_is_not_called_of_a_server_that_is_trusted_no_longe
         let answer = host.answer(call).unwrap();
         is_refused(&answer, how);
         assert!(host.close(PATIENCE).unwrap().success());
-        is_left_alone(&all, (&got, starts), how);
+        is_left_alone(&all, &got, starts, how);
     }
 }
 

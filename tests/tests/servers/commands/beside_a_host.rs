@@ -9,10 +9,10 @@ use dormouse_tests::Client;
 use dormouse_tests::processes::{self, Process};
 use serde_json::json;
 
+use crate::lifecycle::switched_off::{STATES, switched_off};
 use crate::scripted::{Scripted, comes_to, tools, write};
-use crate::switched_off::{STATES, switched_off};
 use crate::trust::counting;
-use crate::untrusted_files::WatchedFiles;
+use crate::trust::untrusted_files::WatchedFiles;
 
 /// A session that has started `good`, and nothing else.
 struct Beside<'a> {
@@ -42,7 +42,7 @@ impl<'a> Beside<'a> {
     /// Checks that a server was started as often as this, no URL was connected to, and the host has
     /// started nothing more.
     #[track_caller]
-    fn unchanged(&self, (server, starts): (&str, usize), what: &str) {
+    fn unchanged(&self, server: &str, starts: usize, what: &str) {
         assert_eq!(self.connections.load(Ordering::SeqCst), 0, "{what}");
         assert_eq!(self.all.starts(server), starts, "{server}: {what}");
         let now = processes::descendants(self.host.pid()).unwrap();
@@ -50,13 +50,13 @@ impl<'a> Beside<'a> {
     }
 
     /// Calls a server's tools in the session, by names that may have been shown once.
-    fn called(&mut self, (server, starts): (&str, usize)) {
+    fn called(&mut self, server: &str, starts: usize) {
         for tool in ["go", "discover"] {
             let call = json!({ "name": format!("{server}__{tool}"), "arguments": {} });
             let answer = self.host.outcome("tools/call", call).unwrap();
             let is_refused = answer["error"].is_object() || answer["result"]["isError"] == true;
             assert!(is_refused, "{server}: {answer}");
-            self.unchanged((server, starts), tool);
+            self.unchanged(server, starts, tool);
         }
     }
 
@@ -132,7 +132,7 @@ fn no_command_beside_a_host_starts_what_is_switched_off() {
         for kind in ["local", "far"] {
             let server = format!("{state}-{kind}");
             let starts = usize::from(kind == "local" && state != "waiting");
-            beside.called((&server, starts));
+            beside.called(&server, starts);
             // To enable what is disabled is its user's right, and starts nothing either.
             let switch: &[&[&str]] = match state {
                 "disabled" => &[&["disable", &server, "--once"]],
@@ -145,13 +145,13 @@ fn no_command_beside_a_host_starts_what_is_switched_off() {
             let switch = switch.iter().map(|words| words.to_vec());
             for words in switch.chain(table(&server)) {
                 all.run_in(all.home.path(), &words);
-                beside.unchanged((&server, starts), &format!("{words:?}"));
+                beside.unchanged(&server, starts, &format!("{words:?}"));
             }
             if state != "disabled" {
                 let enable = json!({ "name": "enable", "arguments": { "server": server } });
                 beside.host.outcome("prompts/get", enable).unwrap();
             }
-            beside.called((&server, starts));
+            beside.called(&server, starts);
             let told = all.home.server_status(&server).unwrap();
             assert_eq!(told["pids"], json!([]), "{told}");
         }
@@ -184,7 +184,7 @@ fn no_command_beside_a_host_starts_connects_or_reads_what_is_untrusted() {
     let mut beside = Beside::new(&all, host, &connections);
     assert_eq!(beside.shown, ["good__go"]);
     for server in ["local", "far", "plugin"] {
-        beside.called((server, 0));
+        beside.called(server, 0);
         let switch = [
             vec!["disable", server, "--once"],
             vec!["enable", server, "--once"],
@@ -192,7 +192,7 @@ fn no_command_beside_a_host_starts_connects_or_reads_what_is_untrusted() {
         ];
         for words in switch.into_iter().chain(table(server)) {
             let (_, said) = all.run_in(&project, &words);
-            beside.unchanged(("local", 0), &format!("{words:?}"));
+            beside.unchanged("local", 0, &format!("{words:?}"));
             let opened = files.opened();
             assert!(opened.is_empty(), "{words:?}: {opened:?}, {said}");
         }

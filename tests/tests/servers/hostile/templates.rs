@@ -5,8 +5,8 @@ use dormouse_tests::client::PATIENCE;
 use dormouse_tests::{Client, processes};
 use serde_json::json;
 
-use crate::floods::cpu_time;
 use crate::hostile::Hostile;
+use crate::hostile::floods::cpu_time;
 
 /// Returns a host in front of a server of that kind, after a look for a resource.
 fn looked(kind: &str, uri: &str) -> (Hostile, Client) {

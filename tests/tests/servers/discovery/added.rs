@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::scripted::{Scripted, write};
+use crate::scripted::{Scripted, write};
 
 /// Returns the text of the user's own configuration.
 fn configuration(all: &Scripted) -> String {

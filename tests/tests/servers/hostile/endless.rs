@@ -8,7 +8,7 @@ use dormouse_tests::client::PATIENCE;
 use dormouse_tests::{Client, processes, wait};
 use serde_json::{Value, json};
 
-use crate::floods::{asked, goes_on, hostile, text};
+use crate::hostile::floods::{asked, goes_on, hostile, text};
 
 /// Most memory that a host may take while it is flooded, in KiB: half of each flood's size.
 const MAX_MORE_KIB: u64 = 64 << 10;
