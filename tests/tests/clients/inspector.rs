@@ -2,13 +2,6 @@
 //! session for one request, and `mcpdo`, which keeps one open and answers the server's questions.
 //! Neither shows progress to its user.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test is over when something is not as it should be"
-)]
-
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -252,7 +245,7 @@ fn until(done: impl Fn() -> bool) {
 macro_rules! ways {
     ($($module:ident = $http:literal $era:literal;)*) => {
         $(mod $module {
-            const WAY: crate::Way = crate::Way { http: $http, era: $era };
+            const WAY: crate::inspector::Way = crate::inspector::Way { http: $http, era: $era };
             ways!(strictly_accepts_every_tool gets_prompts_and_resources calls_and_answers
                 cancels_a_call);
         })*
@@ -260,7 +253,7 @@ macro_rules! ways {
     ($($feature:ident)*) => {
         $(#[test]
         fn $feature() {
-            crate::$feature(WAY);
+            crate::inspector::$feature(WAY);
         })*
     };
 }

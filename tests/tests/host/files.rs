@@ -1,13 +1,6 @@
 //! Files that are no plugins, or not the plugins that they claim to be. Each is
 //! told of where it can be, and takes nothing else down.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test is over when something is not as it should be"
-)]
-
 use std::time::Duration;
 
 use dormouse_tests::{Home, artifacts, component};

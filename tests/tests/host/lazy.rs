@@ -1,14 +1,6 @@
 //! Twenty servers: none runs before the first call, then only those that were called, and none
 //! afterwards.
 
-#![cfg(target_os = "linux")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test is over when something is not as it should be"
-)]
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;

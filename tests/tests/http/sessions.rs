@@ -1,13 +1,6 @@
 //! Sessions over HTTP whose clients lose their connections, or do not read: all messages are there
 //! when they come back, once, and no other client waits for them.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test is over when something is not as it should be"
-)]
-
 use std::collections::HashSet;
 use std::time::Duration;
 

@@ -1,12 +1,5 @@
 //! Differences of the eras of the protocol, and clients that know both of them.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test is over when something is not as it should be"
-)]
-
 use std::time::{Duration, Instant};
 
 use dormouse_tests::http::{Answer, Request, Server};

@@ -1,12 +1,5 @@
 //! Messages that make no sense over stdio, answered as the specification of its era says.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test is over when something is not as it should be"
-)]
-
 use std::time::Duration;
 
 use dormouse_tests::wire::{self, Wire, stateless};

@@ -1,14 +1,18 @@
 //! JSON that most types have no room for: byte for byte, the agent gets the server's, and the
 //! server the agent's.
 
+mod raw;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use dormouse_tests::http::{Answer, Request, Server, Session};
-use dormouse_tests::wire::{self, LEGACY, MODERN, Wire};
+use dormouse_tests::wire::{self, LEGACY, MODERN};
 use dormouse_tests::{Home, Upstream, artifacts};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+use crate::exact::raw::Raw;
 
 /// Members with numbers that neither an `f64` nor a `u64` holds, and with a name that is there
 /// twice.
@@ -71,65 +75,8 @@ fn stateless(params: &str) -> String {
 }
 
 /// Returns the capabilities that the client declares.
-fn able() -> Value {
+pub(crate) fn able() -> Value {
     json!({ "elicitation": { "form": {} } })
-}
-
-/// Lines to and from a server or a host, as they are.
-struct Raw {
-    wire: Wire,
-    next: u64,
-    /// Result for all requests of the server.
-    answer: &'static str,
-    /// Last request of the server.
-    asked: String,
-}
-
-impl Raw {
-    fn start(command: &mut std::process::Command) -> Self {
-        let mut wire = Wire::spawn(command).unwrap();
-        let hello = wire::initialize(able());
-        wire.request(0, "initialize", hello).unwrap();
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        wire.send(&ready).unwrap();
-        Self::of(wire)
-    }
-
-    /// Starts a host without a handshake.
-    fn stateless(home: &Home) -> Self {
-        Self::of(Wire::spawn(&mut home.command(&["serve"])).unwrap())
-    }
-
-    fn of(wire: Wire) -> Self {
-        Self {
-            wire,
-            next: 1,
-            answer: "{}",
-            asked: String::new(),
-        }
-    }
-
-    fn say(&mut self, line: &str) {
-        self.wire.send_raw(format!("{line}\n").as_bytes()).unwrap();
-    }
-
-    /// Sends a request, and returns the message that answers it.
-    fn ask(&mut self, method: &str, params: &str) -> String {
-        let id = self.next;
-        self.next += 1;
-        self.say(&request(id, method, params));
-        loop {
-            let message = String::from_utf8(self.wire.receive_raw().unwrap()).unwrap();
-            match (member(&message, "id"), member(&message, "method")) {
-                (Some(answered), None) if answered == id.to_string() => return message,
-                (Some(asked), Some(_)) => {
-                    self.say(&response(&asked, self.answer));
-                    self.asked = message;
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
 /// Makes a request over HTTP, in that session or in none.
