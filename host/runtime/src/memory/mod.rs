@@ -15,19 +15,19 @@ mod server_memory;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call_memory::{CallMemory, allocated};
-pub(crate) use host_share::{GUEST_STACK_BYTES, HostShare, held_too_many};
-pub(crate) use instance_memory::{InstanceMemory, MemoryCharge, Refused};
-pub(crate) use memory_wait::MemoryWait;
-pub(crate) use reclaim::{ReclaimableInstance, ReclaimableInstances};
-pub(crate) use server_memory::{ReclaimCaches, ServerCharge, ServerMemory};
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+
+pub(crate) use call_memory::{CallMemory, allocated};
+pub(crate) use host_share::{GUEST_STACK_BYTES, HostShare, held_too_many};
+pub(crate) use instance_memory::{InstanceMemory, MemoryCharge, Refused};
+pub(crate) use memory_wait::MemoryWait;
+pub(crate) use reclaim::{ReclaimableInstance, ReclaimableInstances};
+pub(crate) use server_memory::{ReclaimCaches, ServerCharge, ServerMemory};
 
 /// Largest file that is loaded even where there is no room for it. Components of toolchains are
 /// smaller, and none of them should fail to start because others are busy.
