@@ -14,6 +14,8 @@ mod declared_capabilities;
 pub mod form;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
+mod header_argument;
+mod header_value;
 mod listener;
 mod question;
 mod question_limit;
@@ -27,6 +29,8 @@ pub use client_era::{ClientEra, Era, NEWEST_HANDSHAKE};
 pub use client_key::ClientKey;
 pub use declared_capabilities::{DeclaredCapabilities, passed_extensions};
 pub use form::{Choice, Field, Form, Kind};
+pub use header_argument::{HEADER_KEYWORD, HeaderArgument};
+pub use header_value::{decode_header_value, encode_header_value};
 pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
 pub use question::{
     AskError, LONG_TEXT_BYTES, MAX_QUESTION_BYTES, MAX_WAIT_FOR_OTHER, Question, VALUE_BYTES,

@@ -1,9 +1,8 @@
 //! Era of a message, by its headers and its metadata.
 
-use std::sync::Arc;
-
+use dormouse_protocol::HeaderArgument;
 use hyper::HeaderMap;
-use rmcp::model::{ErrorCode, JsonObject, ProtocolVersion};
+use rmcp::model::{ErrorCode, ProtocolVersion};
 use serde_json::Map;
 
 use super::header::only;
@@ -35,15 +34,14 @@ pub(super) fn has_session(headers: &HeaderMap) -> Result<bool, ErrorObject> {
     }
 }
 
-/// Returns the era of a request. `schema` gives the input schema of a tool that has arguments in
-/// headers.
+/// Returns the era of a request. `arguments_in_headers` gives those that a tool wants there.
 ///
 /// # Errors
 /// Its headers and its body contradict each other, or its metadata lack what they have to have.
 pub(super) fn of_request(
     request: &ClientRequest,
     headers: &HeaderMap,
-    schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
+    arguments_in_headers: impl Fn(&str) -> Vec<HeaderArgument>,
 ) -> Result<RequestEra, ErrorObject> {
     let header = only(headers, VERSION).map_err(|()| no_text())?;
     let wanted = request.params.get("protocolVersion");
@@ -61,7 +59,7 @@ pub(super) fn of_request(
         }
         // What goes by headers on the way has to know a handshake for what it is.
         if headers.contains_key(repeated::METHOD) {
-            check_repeated(request, headers, schema)?;
+            check_repeated(request, headers, arguments_in_headers)?;
         }
         return Ok(RequestEra::Session);
     }
@@ -80,7 +78,7 @@ pub(super) fn of_request(
         }
         _ => {}
     }
-    check_repeated(request, headers, schema)?;
+    check_repeated(request, headers, arguments_in_headers)?;
     let is_complete = request
         .meta
         .missing_required_keys(&ProtocolVersion::V_2026_07_28);
@@ -98,15 +96,21 @@ pub(super) fn of_request(
 /// # Errors
 /// They do not repeat what they have to.
 pub(super) fn check_notification(method: &str, headers: &HeaderMap) -> Result<(), ErrorObject> {
-    repeated::check(method, &Map::new(), headers, |_| None).map_err(mismatch)
+    repeated::check(method, &Map::new(), headers, |_| Vec::new()).map_err(mismatch)
 }
 
 fn check_repeated(
     request: &ClientRequest,
     headers: &HeaderMap,
-    schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
+    arguments_in_headers: impl Fn(&str) -> Vec<HeaderArgument>,
 ) -> Result<(), ErrorObject> {
-    repeated::check(&request.method, &request.params, headers, schema).map_err(mismatch)
+    repeated::check(
+        &request.method,
+        &request.params,
+        headers,
+        arguments_in_headers,
+    )
+    .map_err(mismatch)
 }
 
 fn is_known(version: &str) -> bool {
@@ -165,7 +169,7 @@ mod tests {
             Original::default(),
             &TakenRoom::default(),
         );
-        match of_request(&read.unwrap(), &headers, |_| None) {
+        match of_request(&read.unwrap(), &headers, |_| Vec::new()) {
             Ok(era) => Ok(matches!(era, RequestEra::Stateless(_))),
             Err(error) => Err(error.code.0),
         }

@@ -117,8 +117,8 @@ impl Endpoint {
         headers: &HeaderMap,
     ) -> Result<Response, Box<Response>> {
         tracing::trace!(id = %request.id, method = request.method, "a request has come");
-        let schema = |name: &str| self.shared.schema(name);
-        let era = era::of_request(&request, headers, schema);
+        let wanted = |name: &str| self.shared.header_arguments(name);
+        let era = era::of_request(&request, headers, wanted);
         match era.map_err(|error| refused_request(&request.id, error))? {
             // What waits there is large: a box is moved in no time.
             RequestEra::Stateless(terms) => Ok(Box::pin(self.stateless(request, terms)).await),

@@ -1,13 +1,9 @@
 //! Headers that repeat parts of a request's body, so that proxies can tell requests apart without
 //! reading them (SEP-2243).
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use dormouse_protocol::{HeaderArgument, decode_header_value};
 use hyper::HeaderMap;
-use rmcp::model::{JsonObject, ProtocolVersion};
+use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value};
 
 use super::header::only;
@@ -23,7 +19,7 @@ pub(super) fn are_wanted(headers: &HeaderMap) -> bool {
 }
 
 /// Checks whether the headers of a request or notification match its body, where they have to.
-/// `schema` gives the input schema of a tool that has arguments in headers.
+/// `wanted` gives the arguments that a tool wants in headers.
 ///
 /// # Errors
 /// A header is missing, or says something else; with the reason.
@@ -31,7 +27,7 @@ pub(super) fn check(
     method: &str,
     params: &Map<String, Value>,
     headers: &HeaderMap,
-    schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
+    wanted: impl Fn(&str) -> Vec<HeaderArgument>,
 ) -> Result<(), String> {
     if !are_wanted(headers) {
         return Ok(());
@@ -46,20 +42,18 @@ pub(super) fn check(
     let Some(name) = name.and_then(Value::as_str) else {
         return Ok(());
     };
-    let is_name = |said: &str| decoded(said).as_deref() == Some(name);
+    let is_name = |said: &str| decode_header_value(said).as_deref() == Some(name);
     is_said(headers, NAME, is_name, name)?;
-    let Some(schema) = (method == "tools/call").then(|| schema(name)).flatten() else {
+    if method != "tools/call" {
         return Ok(());
-    };
+    }
     let arguments = params.get("arguments");
-    let mut annotated = Vec::new();
-    annotations(schema.get("properties"), arguments, &mut annotated);
-    annotated.into_iter().try_for_each(|(header, argument)| {
-        let header = format!("mcp-param-{}", header.to_ascii_lowercase());
-        match (only(headers, &header), argument) {
+    wanted(name).iter().try_for_each(|wanted| {
+        let header = &wanted.header;
+        match (only(headers, header), wanted.value(arguments)) {
             (Ok(None), argument) if !argument.is_some_and(is_repeatable) => Ok(()),
             (Ok(Some(said)), Some(argument))
-                if decoded(said).is_some_and(|said| is_the_same(&said, argument)) =>
+                if decode_header_value(said).is_some_and(|said| is_the_same(&said, argument)) =>
             {
                 Ok(())
             }
@@ -115,40 +109,6 @@ fn is_the_same(said: &str, argument: &Value) -> bool {
     }
 }
 
-/// Returns the headers in which a schema wants arguments, with the arguments themselves.
-fn annotations<'a>(
-    properties: Option<&'a Value>,
-    arguments: Option<&'a Value>,
-    found: &mut Vec<(&'a str, Option<&'a Value>)>,
-) {
-    let Some(Value::Object(properties)) = properties else {
-        return;
-    };
-    for (name, schema) in properties {
-        let argument = arguments.and_then(|arguments| arguments.get(name));
-        if let Some(Value::String(header)) = schema.get("x-mcp-header")
-            && !header.is_empty()
-        {
-            found.push((header, argument));
-        }
-        annotations(schema.get("properties"), argument, found);
-    }
-}
-
-/// Decodes a header's value that was encoded to fit a header.
-fn decoded(value: &str) -> Option<Cow<'_, str>> {
-    match value
-        .strip_prefix("=?base64?")
-        .and_then(|rest| rest.strip_suffix("?="))
-    {
-        Some(encoded) => {
-            let bytes = BASE64_STANDARD.decode(encoded).ok()?;
-            String::from_utf8(bytes).ok().map(Cow::Owned)
-        }
-        None => Some(Cow::Borrowed(value)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -162,15 +122,19 @@ mod tests {
         for (name, value) in lines {
             headers.append(*name, value.parse().unwrap());
         }
-        let schema = |name: &str| {
+        let wanted = |name: &str| {
             let schema = json!({"properties": {
                 "region": {"type": "string", "x-mcp-header": "Region"},
                 "deep": {"properties": {"n": {"type": "integer", "x-mcp-header": "N"}}},
             }});
-            (name == "annotated").then(|| Arc::new(schema.as_object().unwrap().clone()))
+            let wanted = HeaderArgument::of_schema(&schema).unwrap();
+            match name {
+                "annotated" => wanted,
+                _ => Vec::new(),
+            }
         };
         let params = body["params"].as_object().cloned().unwrap_or_default();
-        check(body["method"].as_str().unwrap(), &params, &headers, schema)
+        check(body["method"].as_str().unwrap(), &params, &headers, wanted)
     }
 
     fn call(name: &str, arguments: Value) -> Value {

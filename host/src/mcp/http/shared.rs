@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rmcp::model::JsonObject;
-use serde::Deserialize;
+use dormouse_jsonrpc::member;
+use dormouse_protocol::{HEADER_KEYWORD, HeaderArgument};
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::common::Common;
@@ -43,20 +43,16 @@ impl Shared {
         (session, host.among_others())
     }
 
-    /// The input schema of a tool some of whose arguments go into headers.
-    pub(super) fn schema(&self, name: &str) -> Option<Arc<JsonObject>> {
-        #[derive(Deserialize)]
-        struct Declared {
-            #[serde(rename = "inputSchema")]
-            input_schema: JsonObject,
-        }
+    /// Returns the arguments that a tool wants in headers; none of one that wants them wrongly.
+    pub(super) fn header_arguments(&self, name: &str) -> Vec<HeaderArgument> {
         let snapshot = self.common.roster.snapshot();
-        let tool = snapshot.find(name)?.declared()?.tool.get();
+        let shown = snapshot.find(name).and_then(|shown| shown.declared());
         // Hardly any tool has such arguments, and a schema is long.
-        if !tool.contains("x-mcp-header") {
-            return None;
-        }
-        let declared: Declared = serde_json::from_str(tool).ok()?;
-        Some(Arc::new(declared.input_schema))
+        let tool = shown.map(|declared| declared.tool.get());
+        let tool = tool.filter(|tool| tool.contains(HEADER_KEYWORD));
+        let schema = tool.and_then(|tool| member(tool, "inputSchema"));
+        let schema = schema.and_then(|schema| serde_json::from_str(schema).ok());
+        let wanted = schema.map(|schema| HeaderArgument::of_schema(&schema));
+        wanted.and_then(Result::ok).unwrap_or_default()
     }
 }
