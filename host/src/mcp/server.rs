@@ -140,7 +140,7 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorObject {
         Refusal::Invalid(_) => ErrorObject::invalid_params(text),
         Refusal::Upstream { code, data, .. } => {
             let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-            let error = ErrorObject::new(code, text);
+            let error = ErrorObject::of_server(code, text.into());
             match data {
                 Some(data) => error.with_data(data),
                 None => error,

@@ -15,6 +15,7 @@ use super::answers::sse::Event;
 use super::connections::Connection;
 use super::endpoint::{Endpoint, session_id};
 use super::message::{self, Message};
+use super::post::PostHead;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::stdio::MAX_BATCH_MESSAGES;
 
@@ -71,7 +72,12 @@ impl Endpoint {
                 let why = "`initialize` may not be part of a batch";
                 return refused(id(&message), ErrorObject::invalid_request(why));
             }
-            let answered = self.message(connection, headers, message).await;
+            let head = PostHead {
+                connection,
+                headers,
+                is_of_batch: true,
+            };
+            let answered = self.message(&head, message).await;
             answered.unwrap_or_else(|refused| *refused)
         });
         let mut answers = stream::iter(answers)

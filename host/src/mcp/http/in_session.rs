@@ -17,6 +17,7 @@ use super::answers::answer::Response;
 use super::answers::written::{Message, written};
 use super::endpoint::{Endpoint, SESSION, refused_request};
 use super::header::only;
+use super::post::PostHead;
 use super::sessions::Agent;
 use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::messages::client_request::ClientRequest;
@@ -59,10 +60,11 @@ impl Endpoint {
         &self,
         agent: Arc<Agent>,
         mut request: ClientRequest,
-        headers: &HeaderMap,
+        head: &PostHead<'_>,
     ) -> Result<Response, Box<Response>> {
         let id = request.id.clone();
         let room = self.answers.of_client(agent.client.clone());
+        let room = room.counting_short(head.is_of_batch);
         let Some(claimed) = agent.session.claim(&id) else {
             let why = format!("a request with the id `{id}` is on its way already");
             return Err(refused_request(&id, ErrorObject::invalid_request(why)));
@@ -96,7 +98,7 @@ impl Endpoint {
                 }
                 work = std::future::ready(answered).boxed();
             }
-            () = claimed.streamed(stream_after(headers)) => {}
+            () = claimed.streamed(stream_after(head.headers)) => {}
             // Who has cancelled a request wants no answer.
             () = cancel.cancelled() => return Ok(answer::nothing()),
         }

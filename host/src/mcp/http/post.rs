@@ -25,6 +25,14 @@ use crate::mcp::methods::listen;
 /// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
 const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
 
+/// Facts of a message that was posted, besides the message.
+pub(super) struct PostHead<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) headers: &'a HeaderMap,
+    /// Whether it came together with others.
+    pub(super) is_of_batch: bool,
+}
+
 impl Endpoint {
     /// Answers what a client has posted: a message, or a batch of them.
     pub(super) async fn post(
@@ -41,17 +49,24 @@ impl Endpoint {
         let body = self.read(&headers, body).await?;
         match self.batch(&headers, &body) {
             Some(messages) => Ok(self.together(connection, &headers, messages?).await),
-            None => self.message(connection, &headers, body).await,
+            None => {
+                let head = PostHead {
+                    connection,
+                    headers: &headers,
+                    is_of_batch: false,
+                };
+                self.message(&head, body).await
+            }
         }
     }
 
     /// Answers one message.
     pub(super) async fn message(
         &self,
-        connection: &Connection,
-        headers: &HeaderMap,
+        head: &PostHead<'_>,
         body: Bytes,
     ) -> Result<Response, Box<Response>> {
+        let headers = head.headers;
         let message = without_blocking(body.len(), || message::read(&body));
         let message = message.map_err(|refused| {
             let Refused { id, error } = *refused;
@@ -72,7 +87,7 @@ impl Endpoint {
                     false => &self.running,
                 };
                 let mut held = Held {
-                    busy: connection.busy(),
+                    busy: head.connection.busy(),
                     _running: Some(tracker.token()),
                 };
                 if method == listen::METHOD {
@@ -85,7 +100,7 @@ impl Endpoint {
                 };
                 let request = without_blocking(params.map_or(0, str::len), read);
                 let request = request.map_err(|error| refused_request(&id, error))?;
-                let answered = self.request(request, headers).await?;
+                let answered = self.request(request, head).await?;
                 Ok(answer::hold(answered, held))
             }
             Message::Notification { method, content } => {
@@ -114,20 +129,23 @@ impl Endpoint {
     async fn request(
         &self,
         request: ClientRequest,
-        headers: &HeaderMap,
+        head: &PostHead<'_>,
     ) -> Result<Response, Box<Response>> {
+        let headers = head.headers;
         tracing::trace!(id = %request.id, method = request.method, "a request has come");
         let wanted = |name: &str| self.shared.header_arguments(name);
         let era = era::of_request(&request, headers, wanted);
         match era.map_err(|error| refused_request(&request.id, error))? {
             // What waits there is large: a box is moved in no time.
-            RequestEra::Stateless(terms) => Ok(Box::pin(self.stateless(request, terms)).await),
+            RequestEra::Stateless(terms) => {
+                Ok(Box::pin(self.stateless(request, terms, head)).await)
+            }
             RequestEra::Session => {
                 if request.method == "initialize" && session_id(headers).is_none() {
                     return self.open_session(&request);
                 }
                 let agent = self.agent(headers)?;
-                Box::pin(self.in_session(agent, request, headers)).await
+                Box::pin(self.in_session(agent, request, head)).await
             }
         }
     }

@@ -16,6 +16,7 @@ use super::answers::answer::Response;
 use super::answers::answer_room::ClientAnswerRoom;
 use super::answers::written::{Message, written};
 use super::endpoint::Endpoint;
+use super::post::PostHead;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::lifecycle::Terms;
 use crate::mcp::messages::client_request::ClientRequest;
@@ -86,12 +87,18 @@ impl Messages {
 
 impl Endpoint {
     /// Answers a request that is complete by itself.
-    pub(super) async fn stateless(&self, request: ClientRequest, terms: Box<Terms>) -> Response {
+    pub(super) async fn stateless(
+        &self,
+        request: ClientRequest,
+        terms: Box<Terms>,
+        head: &PostHead<'_>,
+    ) -> Response {
         let host = self.shared.stateless.clone();
         let (messages, said) = mpsc::channel(1);
         let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream { messages });
         let id = request.id.clone();
         let room = self.answers.of_client(client_name(&request.meta));
+        let room = room.counting_short(head.is_of_batch);
         let work = async move {
             let id = request.id.clone();
             let context = RequestContext::new(&host, &request, &terms, connection);

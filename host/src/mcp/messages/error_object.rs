@@ -20,11 +20,27 @@ pub(in crate::mcp) struct ErrorObject {
     data: Option<Box<RawValue>>,
 }
 
+/// Longest message of an error that is made here, in bytes: it may repeat what a client has written.
+const MAX_MESSAGE_BYTES: usize = 2048;
+
+/// Longest version of a client that is repeated, in bytes.
+const MAX_VERSION_BYTES: usize = 64;
+
 impl ErrorObject {
     pub(in crate::mcp) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        let mut message = message.into();
+        if message.len() > MAX_MESSAGE_BYTES {
+            let end = message.floor_char_boundary(MAX_MESSAGE_BYTES);
+            message = format!("{}…", message.get(..end).unwrap_or_default()).into();
+        }
+        Self::of_server(code, message)
+    }
+
+    /// Makes the error of a server, whose words are not cut.
+    pub(in crate::mcp) fn of_server(code: ErrorCode, message: Cow<'static, str>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message,
             data: None,
         }
     }
@@ -51,7 +67,11 @@ impl ErrorObject {
 
     /// Makes the error of a request of a version that is not known.
     pub(in crate::mcp) fn unsupported_protocol_version(requested: ProtocolVersion) -> Self {
-        ErrorData::unsupported_protocol_version(requested, ProtocolVersion::KNOWN_VERSIONS).into()
+        let known = ProtocolVersion::KNOWN_VERSIONS;
+        let text = requested.as_str();
+        let end = text.floor_char_boundary(MAX_VERSION_BYTES);
+        let short = serde_json::from_value(text.get(..end).unwrap_or_default().into());
+        ErrorData::unsupported_protocol_version(short.unwrap_or(requested), known).into()
     }
 
     /// Makes the error of a request whose client lacks what it needs.

@@ -49,6 +49,8 @@ struct RoomyText {
 pub(in crate::mcp::http) struct ClientAnswerRoom {
     room: Arc<AnswerRoom>,
     client: String,
+    /// Whether short ones take room as well: one connection may have very many of them.
+    counts_short: bool,
 }
 
 impl NoAnswerRoom {
@@ -99,17 +101,31 @@ impl AnswerRoom {
         ClientAnswerRoom {
             room: Arc::clone(self),
             client,
+            counts_short: false,
         }
     }
 }
 
 impl ClientAnswerRoom {
+    /// Makes it one where short answers take room as well, where they are `many`.
+    pub(in crate::mcp::http) fn counting_short(self, many: bool) -> Self {
+        Self {
+            counts_short: many,
+            ..self
+        }
+    }
+
+    /// Checks whether an answer of that length takes room.
+    pub(super) fn counts(&self, bytes: usize) -> bool {
+        self.counts_short || bytes > SHORT_BYTES
+    }
+
     /// Returns a text that has room as long as any part of it is there.
     ///
     /// # Errors
     /// There is no room for it.
     pub(super) fn hold(&self, text: Vec<u8>) -> Result<Bytes, NoAnswerRoom> {
-        if text.len() <= SHORT_BYTES {
+        if !self.counts(text.len()) {
             return Ok(text.into());
         }
         let room = self.room.take(&self.client, text.capacity())?;

@@ -7,7 +7,7 @@ use rmcp::model::RequestId;
 
 use super::answer;
 use super::answer::Response;
-use super::answer_room::{ClientAnswerRoom, NoAnswerRoom, SHORT_BYTES};
+use super::answer_room::{ClientAnswerRoom, NoAnswerRoom};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::original::on_one_line;
@@ -39,11 +39,17 @@ impl Message {
     ) -> Self {
         let text = match answered {
             Ok(answer) => on_one_line(answer.into_text()),
-            Err(error) => return Self::error(Some(id), &error),
+            Err(error) => {
+                let held = room.hold(error.to_message(Some(id)));
+                return match held {
+                    Ok(text) => Self(vec![text]),
+                    Err(NoAnswerRoom) => Self::error(Some(id), &NoAnswerRoom.error()),
+                };
+            }
         };
         let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id_text(id));
         // Most are short, and go out in one piece.
-        if text.len() <= SHORT_BYTES {
+        if !room.counts(text.len()) {
             return Self(vec![[&head, text.as_str(), "}"].concat().into()]);
         }
         match room.hold(text.into_bytes()) {
