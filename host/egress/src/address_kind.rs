@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use url::Url;
+use reqwest::Url;
 
 use crate::host_name::{is_local_name, literal};
 

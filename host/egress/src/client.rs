@@ -8,6 +8,7 @@ use dormouse_launch::is_here;
 use parking_lot::Mutex;
 use reqwest::{Client, ClientBuilder, Url, redirect};
 
+use crate::error::CONFIGURE;
 use crate::resolver::FilteredResolver;
 use crate::{AddressKind, EgressError, Reach, causes, shown_url};
 
@@ -21,9 +22,6 @@ const ALIVE_TIME: Duration = Duration::from_secs(45);
 
 /// Time that a request of a login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
-
-/// Hint of a refusal to follow a URL that a server names.
-pub(crate) const CONFIGURE: &str = "if that is meant, configure that URL";
 
 /// Properties in which clients differ. There are few, so all clients are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,7 +1,9 @@
 //! Reasons why a request is not sent.
 
 use crate::AddressKind;
-use crate::client::CONFIGURE;
+
+/// Hint of a refusal to follow a URL that a server names.
+pub(crate) const CONFIGURE: &str = "if that is meant, configure that URL";
 
 /// Reason why a request is not sent.
 #[derive(Debug, thiserror::Error)]

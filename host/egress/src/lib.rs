@@ -3,6 +3,7 @@
 //!
 //! - [`client`], [`named_hosts_client`]: the clients, by how far they reach;
 //! - [`Reach`], [`AddressKind`]: which addresses that is;
+//! - [`is_of_own_network`], [`literal`]: what a URL says of where it leads;
 //! - [`redirect_target`]: redirects that are followed;
 //! - [`EgressError`], [`causes`], [`shown_url`]: what is said of a request that was not sent or has
 //!   failed.
@@ -14,6 +15,7 @@ mod cause;
 mod client;
 mod error;
 mod host_name;
+mod own_network;
 mod proxies;
 mod reach;
 mod redirect;
@@ -24,7 +26,8 @@ pub use address_kind::AddressKind;
 pub use cause::causes;
 pub use client::{client, named_hosts_client};
 pub use error::EgressError;
-pub use host_name::{is_of_own_network, literal};
+pub use host_name::literal;
+pub use own_network::is_of_own_network;
 pub use reach::Reach;
 pub use redirect::redirect_target;
 pub use shown_url::shown_url;

@@ -1,6 +1,6 @@
 //! Proxies that the environment names.
 
-use url::Url;
+use reqwest::Url;
 
 use crate::host_name::bare_host;
 
