@@ -279,21 +279,21 @@ impl OddServer {
         &self,
         session: impl Into<Option<SessionId>>,
         listener: Arc<dyn Listener>,
-        (tool, arguments): (&str, Value),
+        tool: &str,
+        arguments: Value,
     ) -> Result<Value, Failure> {
         let session = session.into();
         let params = json!({ "name": tool, "arguments": arguments }).to_string();
         let connection = self.upstream.connect(session, &listener).await?;
-        let to = (session, connection);
         let asking = self
             .upstream
-            .request(to, ("tools/call", &params), &listener);
+            .request(session, connection, "tools/call", &params, &listener);
         let answer = tokio::time::timeout(LIMIT, asking).await.expect("hangs")?;
         Ok(serde_json::from_str(&answer).unwrap())
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Failure> {
-        self.call_as(ONE, Arc::new(Ear::default()), (tool, arguments))
+        self.call_as(ONE, Arc::new(Ear::default()), tool, arguments)
             .await
     }
 
@@ -359,9 +359,9 @@ async fn json_passes_as_it_is_in_both_eras() {
         let listener: Arc<dyn Listener> = Arc::new(Ear::default());
         let connection = odd.upstream.connect(Some(ONE), &listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{"z":1,"a":null}}"#;
-        let asking =
-            odd.upstream
-                .request((Some(ONE), connection), ("tools/call", params), &listener);
+        let asking = odd
+            .upstream
+            .request(Some(ONE), connection, "tools/call", params, &listener);
         let answer = asking.await.unwrap();
         assert_eq!(
             answer, r#"{"content":[],"x":1.10,"arguments":{"z": 1, "a": null}}"#,
@@ -382,7 +382,7 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
     for era in [&[][..], &["modern"]] {
         let odd = odd(era);
         let ear = Ear::able(&[Capability::ElicitationForm, Capability::Sampling]);
-        odd.call_as(ONE, ear.clone(), ("tell", json!({})))
+        odd.call_as(ONE, ear.clone(), "tell", json!({}))
             .await
             .unwrap();
         assert_eq!(
@@ -397,7 +397,7 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
         assert!(odd.door.told().contains(&"updated odd://x".to_owned()));
         let params = json!({ "message": "why?", "requestedSchema": {}, "x-own": 1 });
         let asked = json!({ "method": "elicitation/create", "params": params });
-        let answer = odd.call_as(ONE, ear.clone(), ("ask", asked)).await.unwrap();
+        let answer = odd.call_as(ONE, ear.clone(), "ask", asked).await.unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(&text(&answer)).unwrap(),
             json!({
@@ -441,7 +441,7 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
             let odd = odd(era);
             let asked = json!({ "method": method, "params": params });
             let answer = odd
-                .call_as(ONE, Ear::able(able), ("ask", asked))
+                .call_as(ONE, Ear::able(able), "ask", asked)
                 .await
                 .map(|answer| text(&answer));
             let told = match answer {
@@ -461,14 +461,14 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
     let odd = odd(&[]);
     let ear = || Ear::able(&[Sampling, SamplingTools, SamplingContext]);
     let asked = json!({ "method": sampling, "params": tools });
-    let answer = odd.call_as(ONE, ear(), ("ask", asked)).await.unwrap();
+    let answer = odd.call_as(ONE, ear(), "ask", asked).await.unwrap();
     let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
     let mut asked = tools.clone();
     asked["systemPrompt"] = json!("[server `odd`] Rhyme.");
     // To a client, "this server" would be all of them.
     asked.as_object_mut().unwrap().remove("includeContext");
     assert_eq!(answer["params"], asked);
-    let stats = odd.call_as(ONE, ear(), ("stats", json!({}))).await.unwrap();
+    let stats = odd.call_as(ONE, ear(), "stats", json!({})).await.unwrap();
     let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
     assert_eq!(
         stats["capabilities"],
@@ -480,10 +480,10 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
 async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let odd = odd(&["asks-early"]);
     let ear = || Ear::able(&[Capability::ElicitationUrl, Capability::Roots]);
-    odd.call_as(ONE, ear(), ("echo", json!({}))).await.unwrap();
+    odd.call_as(ONE, ear(), "echo", json!({})).await.unwrap();
     let answered = async {
         loop {
-            let stats = odd.call_as(ONE, ear(), ("stats", json!({}))).await.unwrap();
+            let stats = odd.call_as(ONE, ear(), "stats", json!({})).await.unwrap();
             let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
             if !stats["early"].is_null() {
                 return stats;
@@ -530,7 +530,7 @@ async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_other_way() {
     let calls = cases.map(async |(era, odds)| {
         let odd = odd(odds);
         let ear = Ear::of(era, &[]);
-        let answer = odd.call_as(ONE, ear, ("echo", json!({}))).await;
+        let answer = odd.call_as(ONE, ear, "echo", json!({})).await;
         assert!(answer.is_ok(), "{odds:?} {answer:?}");
     });
     futures::future::join_all(calls).await;
@@ -590,7 +590,8 @@ async fn what_cannot_be_started_says_what_to_do() {
             "odd",
             &Launch::Stdio(stdio),
             CAPS,
-            (LIMIT, Reactions::default()),
+            LIMIT,
+            Reactions::default(),
         )
         .await;
         found.unwrap_err().to_string()
@@ -643,7 +644,7 @@ async fn sessions_have_processes_of_their_own_unless_shared() {
         let odd = odd(if share { &["shared"] } else { &[] });
         let pid = async |session: Option<SessionId>| {
             let ear = Arc::new(Ear::default());
-            let answer = odd.call_as(session, ear, ("pid", json!({}))).await;
+            let answer = odd.call_as(session, ear, "pid", json!({})).await;
             text(&answer.unwrap()).parse::<u32>().unwrap()
         };
         let (one, two) = (Some(ONE), Some(SessionId(2)));
@@ -673,7 +674,7 @@ async fn there_are_only_so_many_connections() {
     let pid = async |session: u64| {
         let ear = Arc::new(Ear::default());
         let session = SessionId(session);
-        let answer = odd.call_as(session, ear, ("pid", json!({}))).await;
+        let answer = odd.call_as(session, ear, "pid", json!({})).await;
         text(&answer.unwrap()).parse::<u32>().unwrap()
     };
     let (one, two) = (pid(1).await, pid(2).await);
@@ -687,7 +688,7 @@ async fn there_are_only_so_many_connections() {
     let slow = |session: u64, seconds: u64| {
         let ear = Arc::new(Ear::default());
         let arguments = json!({ "seconds": seconds });
-        odd.call_as(SessionId(session), ear, ("slow", arguments))
+        odd.call_as(SessionId(session), ear, "slow", arguments)
     };
     let late = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -719,7 +720,7 @@ async fn connections_with_processes_are_the_last_to_end_and_that_is_told() {
     let pid = async |session: u64, starts: bool| {
         let ear = Arc::new(Ear::default());
         let arguments = json!({ "starts": starts });
-        let answer = odd.call_as(SessionId(session), ear, ("pid", arguments));
+        let answer = odd.call_as(SessionId(session), ear, "pid", arguments);
         text(&answer.await.unwrap()).parse::<u32>().unwrap()
     };
     let (one, two) = (pid(1, true).await, pid(2, false).await);
@@ -753,7 +754,7 @@ async fn sessions_that_want_the_same_connection_take_turns() {
         for _ in 0..3 {
             let ear = Arc::new(Ear::default());
             let arguments = json!({ "seconds": 0.1 });
-            let answer = odd.call_as(SessionId(session), ear, ("slow", arguments));
+            let answer = odd.call_as(SessionId(session), ear, "slow", arguments);
             answer.await.unwrap();
         }
     };
@@ -783,7 +784,7 @@ async fn connections_that_are_being_ended_count() {
     let mut pids = Vec::new();
     for session in 1..=4 {
         let ear = Arc::new(Ear::default());
-        let answer = odd.call_as(SessionId(session), ear, ("pid", json!({})));
+        let answer = odd.call_as(SessionId(session), ear, "pid", json!({}));
         pids.push(text(&answer.await.unwrap()).parse::<u32>().unwrap());
         let alive = pids.iter().filter(|pid| lives(**pid));
         assert!(alive.count() <= 2, "{pids:?}");
@@ -798,10 +799,10 @@ async fn who_waits_too_long_for_a_connection_is_told_why() {
     };
     let odd = limited(&[], Duration::from_secs(5), None, limits);
     let ear = || Arc::new(Ear::default());
-    let hangs = odd.call_as(SessionId(1), ear(), ("hang", json!({})));
+    let hangs = odd.call_as(SessionId(1), ear(), "hang", json!({}));
     let late = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let refused = odd.call_as(SessionId(2), ear(), ("pid", json!({}))).await;
+        let refused = odd.call_as(SessionId(2), ear(), "pid", json!({})).await;
         refused.unwrap_err().to_string()
     };
     let refused = tokio::select! {
@@ -866,7 +867,7 @@ async fn lines_that_are_not_whole_share_their_room() {
     let slow = |session: u64| {
         let ear = Arc::new(Ear::default());
         let begins = json!({ "begins": 900_000, "seconds": 3 });
-        odd.call_as(SessionId(session), ear, ("slow", begins))
+        odd.call_as(SessionId(session), ear, "slow", begins)
     };
     let calls = futures::future::join_all((1..=6).map(slow)).await;
     let (whole, cut): (Vec<_>, Vec<_>) = (1..).zip(calls).partition(|(_, call)| call.is_ok());
@@ -998,10 +999,10 @@ async fn nobody_is_asked_on_behalf_of_another_agent() {
     // Two calls of no session may be of two agents.
     for (odds, [one, other]) in two.into_iter().chain([(&[][..], [None, None])]) {
         let odd = odd(odds);
-        let slow = odd.call_as(other, able(), ("slow", json!({ "seconds": 2 })));
+        let slow = odd.call_as(other, able(), "slow", json!({ "seconds": 2 }));
         let asks = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
-            let answer = odd.call_as(one, able(), ("ask", asked())).await.unwrap();
+            let answer = odd.call_as(one, able(), "ask", asked()).await.unwrap();
             serde_json::from_str::<Value>(&text(&answer)).unwrap()
         };
         let (slow, answer) = futures::join!(slow, asks);
@@ -1010,12 +1011,12 @@ async fn nobody_is_asked_on_behalf_of_another_agent() {
         let why = answer["message"].as_str().unwrap();
         assert!(why.contains("calls of several agents"), "{why}");
         let asks = async || {
-            let answer = odd.call_as(one, able(), ("ask", asked())).await;
+            let answer = odd.call_as(one, able(), "ask", asked()).await;
             text(&answer.unwrap())
         };
         assert!(asks().await.contains("roots/list"));
         // A call that was given up may be what it is about, until it is answered.
-        let slow = odd.call_as(other, able(), ("slow", json!({ "seconds": 2 })));
+        let slow = odd.call_as(other, able(), "slow", json!({ "seconds": 2 }));
         let given_up = tokio::time::timeout(Duration::from_millis(300), slow);
         assert!(given_up.await.is_err());
         let why = asks().await;
@@ -1046,9 +1047,8 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
     let hub = Connector::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
-        let start = (LIMIT, Reactions::default());
         let launch = launch(era);
-        let offered = discover(&hub, "odd", &launch, CAPS, start).await;
+        let offered = discover(&hub, "odd", &launch, CAPS, LIMIT, Reactions::default()).await;
         let offered = offered.unwrap();
         assert_eq!(offered.tools.len(), 11, "{era:?}");
         assert_eq!(offered.server_info["version"], version);

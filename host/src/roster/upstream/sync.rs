@@ -35,11 +35,16 @@ impl Roster {
         let config = found.config();
         let bridge = found.reachable()?;
         let known = found.known().map(|known| known.reactions);
-        let start = (bridge.patience(), known.unwrap_or_default());
         let limits = config.limits.upstream;
-        let offered =
-            dormouse_upstream::discover(&self.hub, server, &bridge.launch, limits, start).await;
-        let offered = offered.map_err(|lost| {
+        let offered = dormouse_upstream::discover(
+            &self.hub,
+            server,
+            &bridge.launch,
+            limits,
+            bridge.patience(),
+            known.unwrap_or_default(),
+        );
+        let offered = offered.await.map_err(|lost| {
             self.store.note_failed_start(&bridge.fingerprint, &lost);
             match lost {
                 Lost::Auth { .. } => wants_login(config),

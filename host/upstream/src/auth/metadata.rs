@@ -51,7 +51,7 @@ pub(super) async fn metadata(
     reach: &LoginReach,
     challenge: Option<&str>,
 ) -> Result<(AuthorizationMetadata, bool), String> {
-    let found = found(manager, (http, reach), challenge);
+    let found = found(manager, http, reach, challenge);
     let found = tokio::time::timeout(DISCOVERY, found).await;
     let (metadata, is_guessed) = found.map_err(|_| {
         let seconds = DISCOVERY.as_secs();
@@ -87,7 +87,8 @@ fn check_secure(http: &Http, metadata: &AuthorizationMetadata) -> Result<(), Str
 
 async fn found(
     manager: &AuthorizationManager,
-    (http, reach): (&Http, &LoginReach),
+    http: &Http,
+    reach: &LoginReach,
     challenge: Option<&str>,
 ) -> Result<(AuthorizationMetadata, bool), String> {
     let oauth = &http.oauth;

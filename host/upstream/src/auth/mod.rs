@@ -131,8 +131,8 @@ impl Auth {
         if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
             return Ok(Arc::clone(open));
         }
-        let kept = (self.0.store.clone(), pending::LIFE);
-        let new = Pending::begin(http, &self.0.secrets, challenge, kept).await?;
+        let store = self.0.store.clone();
+        let new = Pending::begin(http, &self.0.secrets, challenge, store, pending::LIFE).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 

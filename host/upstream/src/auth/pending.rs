@@ -38,7 +38,8 @@ impl Pending {
         http: &Http,
         secrets: &Arc<ServerSecrets>,
         challenge: Option<&str>,
-        (store, life): (Store, Duration),
+        store: Store,
+        life: Duration,
     ) -> Result<Arc<Self>, Failure> {
         let (arrivals, arrived) = mpsc::channel(1);
         let (decline, declined) = mpsc::channel(1);

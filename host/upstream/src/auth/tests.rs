@@ -402,7 +402,8 @@ async fn a_link_that_nobody_follows_ends() {
         &user.http(),
         &user.auth().0.secrets,
         None,
-        (user.store(), life),
+        user.store(),
+        life,
     )
     .await;
     let pending = pending.unwrap();
@@ -884,9 +885,9 @@ async fn calls_wait_for_their_user() {
 
     // What is refused later is asked for later.
     user.server.make("forget").unwrap();
-    let call = ("tools/call", r#"{"name":"whoami","arguments":{}}"#);
+    let params = r#"{"name":"whoami","arguments":{}}"#;
     let answer = upstream
-        .request((session, connection), call, &listener)
+        .request(session, connection, "tools/call", params, &listener)
         .await;
     let answer = answer.unwrap();
     assert!(answer.contains("notes"), "{answer}");
@@ -921,9 +922,9 @@ async fn a_call_that_needs_more_asks_for_it_and_keeps_what_there_was() {
     let session = Some(SessionId(1));
     let connection = upstream.connect(session, &listener).await.unwrap();
     assert_eq!(client.asked.load(Ordering::Relaxed), 1);
-    let call = ("tools/call", r#"{"name":"admin","arguments":{}}"#);
+    let params = r#"{"name":"admin","arguments":{}}"#;
     let answer = upstream
-        .request((session, connection), call, &listener)
+        .request(session, connection, "tools/call", params, &listener)
         .await;
     let answer: Value = serde_json::from_str(&answer.unwrap()).unwrap();
     let scopes = answer.pointer("/structuredContent/scopes");

@@ -180,14 +180,13 @@ impl Opening<'_> {
             questions: self.questions.clone(),
         };
         let gate = self.gate.clone();
-        let ends = (Arc::clone(&outlet), inlet);
         let policy = PeerPolicy {
             gate,
             limits: self.limits,
             secrets: Arc::clone(secrets),
             log: self.hub.log_budget(self.server, &self.limits),
         };
-        let peer = Peer::new(self.server, ends, asking, policy);
+        let peer = Peer::new(self.server, Arc::clone(&outlet), inlet, asking, policy);
         let mut connection = Connection {
             hub: Arc::clone(self.hub),
             outlet,
@@ -230,7 +229,7 @@ impl Connection {
     pub(crate) fn follow(&self, follower: Follower, turns: FetchTurns) {
         if let Some(gate) = self.peer.gate.clone() {
             let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
-            tokio::spawn(follow::follow(peer, hello, gate, (follower, turns)));
+            tokio::spawn(follow::follow(peer, hello, gate, follower, turns));
         }
     }
 
@@ -267,7 +266,8 @@ impl Connection {
     /// the upstream has first.
     pub(crate) async fn request(
         &self,
-        (session, listener): (Option<SessionId>, &Arc<dyn Listener>),
+        session: Option<SessionId>,
+        listener: &Arc<dyn Listener>,
         method: &str,
         params: &str,
     ) -> Result<Box<RawValue>, Failure> {
@@ -431,8 +431,7 @@ impl<'a> InputRequired<'a> {
                 let asked = asked.filter(|params| *params != "null");
                 bytes += counted_bytes(&method, asked.unwrap_or_default());
                 check_size(bytes).map_err(unanswered)?;
-                let of = (peer.server.as_str(), peer.secrets.as_ref());
-                let question = question(of, &member.name, &method, asked);
+                let question = question(&peer.server, &peer.secrets, &member.name, &method, asked);
                 questions.push(question.map_err(|(_, why)| {
                     Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
                 })?);

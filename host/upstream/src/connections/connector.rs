@@ -100,7 +100,7 @@ impl Connector {
         let channel = match launch {
             Launch::Stdio(stdio) => {
                 let log = self.log_budget(server, limits);
-                child::open(&self.reaper, (server, log), stdio, secrets, &room)
+                child::open(&self.reaper, server, log, stdio, secrets, &room)
             }
             Launch::Http(entry) => {
                 let login = self.login(server, entry);

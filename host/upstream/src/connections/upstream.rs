@@ -275,7 +275,8 @@ impl Upstream {
                     Some(connecting) => connecting,
                     None => match self.join(
                         &mut state,
-                        (session, &introduction),
+                        session,
+                        &introduction,
                         listener,
                         &mut permit,
                     )? {
@@ -316,7 +317,8 @@ impl Upstream {
     fn join(
         &self,
         state: &mut State,
-        (session, introduction): (Option<SessionId>, &Introduction),
+        session: Option<SessionId>,
+        introduction: &Introduction,
         listener: &Arc<dyn Listener>,
         permit: &mut Option<Arc<ConnectionPermit>>,
     ) -> Result<Option<(Stage, Calling)>, Lost> {
@@ -505,8 +507,10 @@ impl Upstream {
     /// The upstream policy does not let it through, the upstream refuses, or it is lost.
     pub async fn request(
         &self,
-        (session, line): (Option<SessionId>, ConnectionHandle),
-        (method, params): (&str, &str),
+        session: Option<SessionId>,
+        handle: ConnectionHandle,
+        method: &str,
+        params: &str,
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
@@ -518,12 +522,12 @@ impl Upstream {
         };
         let name = name.as_deref();
         drop(members);
-        self.admit(&line.connection, (method, name), listener)
+        self.admit(&handle.connection, method, name, listener)
             .await?;
-        let caller = (session, listener);
-        let mut answer = line.connection.request(caller, method, params).await;
-        let mut line = Some(line);
-        let again = match (&answer, &line) {
+        let connection = &handle.connection;
+        let mut answer = connection.request(session, listener, method, params).await;
+        let mut handle = Some(handle);
+        let again = match (&answer, &handle) {
             (Err(Failure::Lost(Lost::Session)), Some(lost)) => {
                 self.forget(&lost.connection);
                 true
@@ -540,22 +544,24 @@ impl Upstream {
             (Err(Failure::Lost(Lost::Auth { challenge })), Some(closed)) => {
                 self.shut_out(&closed.connection, challenge);
                 // Its place may be the last one that there is.
-                line = None;
+                handle = None;
                 self.authorize(listener, challenge.as_deref()).await?;
                 true
             }
             _ => false,
         };
         if again {
-            drop(line.take());
+            drop(handle.take());
             let next = self.connect(session, listener).await?;
-            self.admit(&next.connection, (method, name), listener)
-                .await?;
-            answer = next.connection.request(caller, method, params).await;
-            line = Some(next);
+            self.admit(&next.connection, method, name, listener).await?;
+            answer = next
+                .connection
+                .request(session, listener, method, params)
+                .await;
+            handle = Some(next);
         }
-        if let (Err(Failure::Lost(Lost::Auth { challenge })), Some(line)) = (&answer, &line) {
-            self.shut_out(&line.connection, challenge);
+        if let (Err(Failure::Lost(Lost::Auth { challenge })), Some(handle)) = (&answer, &handle) {
+            self.shut_out(&handle.connection, challenge);
         }
         let server = &self.setup.server;
         let hint = || format!("call it again, or `dormouse restart {server}` first");
@@ -567,7 +573,8 @@ impl Upstream {
     async fn admit(
         &self,
         connection: &Connection,
-        (method, name): (&str, Option<&str>),
+        method: &str,
+        name: Option<&str>,
         listener: &Arc<dyn Listener>,
     ) -> Result<(), Failure> {
         let admitted = self.setup.gate.admit(method, name, listener).await;

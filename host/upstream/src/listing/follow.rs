@@ -37,7 +37,8 @@ pub(crate) async fn follow(
     peer: Arc<Peer>,
     hello: ServerIntroduction,
     gate: Arc<dyn UpstreamPolicy>,
-    (follower, turns): (Follower, FetchTurns),
+    follower: Follower,
+    turns: FetchTurns,
 ) {
     let asking = async {
         if peer.is_modern() {

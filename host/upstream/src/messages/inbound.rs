@@ -51,7 +51,8 @@ impl Peer {
     /// Handles a request of the upstream.
     pub(crate) fn asked(
         self: &Arc<Self>,
-        (method, params): (&str, Option<&str>),
+        method: &str,
+        params: Option<&str>,
         id: RequestId<'_>,
         about: Option<u64>,
     ) {
@@ -60,7 +61,7 @@ impl Peer {
         };
         let room = self.room_for(params.map_or(0, str::len) + id.as_str().len());
         let question = match &room {
-            Ok(_) => question((&self.server, &self.secrets), id.as_str(), method, params),
+            Ok(_) => question(&self.server, &self.secrets, id.as_str(), method, params),
             Err(why) => Err((INTERNAL_ERROR, why.clone())),
         };
         // Who is there now, not by the time that anybody gets around to asking.
@@ -226,7 +227,7 @@ impl Peer {
     }
 
     /// Handles a notification of the upstream.
-    pub(crate) fn told(&self, (method, params): (&str, Option<&str>), about: Option<u64>) {
+    pub(crate) fn told(&self, method: &str, params: Option<&str>, about: Option<u64>) {
         let params = params.unwrap_or("{}");
         match method {
             "notifications/progress" => self.progress(params),
@@ -347,7 +348,8 @@ fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
 /// that differ from known ones in letter case only: the content of a form is between the upstream
 /// and the client, and parameters of later versions of MCP pass, too.
 pub(crate) fn question(
-    (server, secrets): (&str, &ServerSecrets),
+    server: &str,
+    secrets: &ServerSecrets,
     id: &str,
     method: &str,
     params: Option<&str>,

@@ -152,7 +152,8 @@ impl Peer {
     /// Creates a peer that handles incoming messages until no more come.
     pub(crate) fn new(
         server: &str,
-        (outlet, mut inlet): (Arc<dyn MessageSender>, mpsc::Receiver<ReceivedMessage>),
+        outlet: Arc<dyn MessageSender>,
+        mut inlet: mpsc::Receiver<ReceivedMessage>,
         asking: Asking,
         policy: PeerPolicy,
     ) -> Arc<Self> {
@@ -395,8 +396,8 @@ impl Peer {
         let params = message.params.filter(|params| *params != "null");
         let method = message.method_name();
         match (method, message.id.clone().filter(|id| !id.is_null())) {
-            (Some(method), Some(id)) => self.asked((&method, params), id, about),
-            (Some(method), None) => self.told((&method, params), about),
+            (Some(method), Some(id)) => self.asked(&method, params, id, about),
+            (Some(method), None) => self.told(&method, params, about),
             (None, _) if message.method.is_some() => self.odd(Oddity::NoMessage),
             (None, _) => self.answered(&message),
         }

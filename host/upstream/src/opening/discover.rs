@@ -22,7 +22,8 @@ pub async fn discover(
     server: &str,
     launch: &Launch,
     limits: UpstreamLimits,
-    (start_timeout, known): (Duration, Reactions),
+    start_timeout: Duration,
+    known: Reactions,
 ) -> Result<Offered, Lost> {
     let opening = Opening {
         hub,

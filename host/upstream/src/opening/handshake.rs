@@ -68,7 +68,7 @@ pub(crate) async fn greet(
     let mut answer_to_first = send(peer, first, introduction);
     let refused = tokio::select! {
         answer = &mut answer_to_first => match answer {
-            Ok(hello) => return Ok(hello.after((first, Reaction::Answers), None)),
+            Ok(hello) => return Ok(hello.after(first, None)),
             Err(Failure::Refused(refused)) => Some(refused),
             Err(failure) => return Err(unmet(failure, &[first])),
         },
@@ -77,9 +77,9 @@ pub(crate) async fn greet(
     let both = [first, second];
     let mut answer_to_second = send(peer, second, introduction);
     if let Some(refusal) = refused {
-        let refused = Some((first, Reaction::Refuses));
+        let refused = Some(first);
         return match answer_to_second.await {
-            Ok(hello) => Ok(hello.after((second, Reaction::Answers), refused)),
+            Ok(hello) => Ok(hello.after(second, refused)),
             Err(Failure::Refused(other)) => Err(unmet(neither(first, &refusal, &other), &[])),
             Err(failure) => Err(unmet(failure, &both)),
         };
@@ -91,19 +91,19 @@ pub(crate) async fn greet(
         answer = &mut answer_to_first => match answer {
             Ok(hello) => {
                 hello.speaks(peer);
-                Ok(hello.after((first, Reaction::Answers), None))
+                Ok(hello.after(first, None))
             }
             Err(_) => {
-                let refused = Some((first, Reaction::Refuses));
+                let refused = Some(first);
                 let hello = answer_to_second.await;
                 let hello = hello.map_err(|failure| unmet(failure, &both))?;
-                Ok(hello.after((second, Reaction::Answers), refused))
+                Ok(hello.after(second, refused))
             }
         },
         answer = &mut answer_to_second => match answer {
             // It may ignore the other one, or only be slow.
             Ok(hello) => {
-                let mut hello = hello.after((second, Reaction::Answers), None);
+                let mut hello = hello.after(second, None);
                 hello.reactions.overtaken = Some(first);
                 Ok(hello)
             }
@@ -111,8 +111,8 @@ pub(crate) async fn greet(
             Err(failure) => match answer_to_first.await {
                 Ok(hello) => {
                     hello.speaks(peer);
-                    let refused = Some((second, Reaction::Refuses));
-                    Ok(hello.after((first, Reaction::Answers), refused))
+                    let refused = Some(second);
+                    Ok(hello.after(first, refused))
                 }
                 Err(_) => Err(unmet(failure, &both)),
             },
@@ -121,14 +121,12 @@ pub(crate) async fn greet(
 }
 
 impl ServerIntroduction {
-    /// Returns the same introduction with these reactions of its server.
-    fn after(
-        mut self,
-        answered: (FirstRequest, Reaction),
-        other: Option<(FirstRequest, Reaction)>,
-    ) -> Self {
-        for (request, reaction) in [Some(answered), other].into_iter().flatten() {
-            self.reactions.set(request, reaction);
+    /// Returns the same introduction, with the first requests that its server has answered and
+    /// refused.
+    fn after(mut self, answered: FirstRequest, refused: Option<FirstRequest>) -> Self {
+        self.reactions.set(answered, Reaction::Answers);
+        if let Some(refused) = refused {
+            self.reactions.set(refused, Reaction::Refuses);
         }
         self
     }

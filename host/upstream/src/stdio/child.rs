@@ -75,7 +75,8 @@ struct Pipe {
 /// The child cannot be started.
 pub(crate) fn open(
     reaper: &Arc<Reaper>,
-    (server, log): (&str, Arc<LogBudget>),
+    server: &str,
+    log: Arc<LogBudget>,
     stdio: &Stdio,
     secrets: &Arc<ServerSecrets>,
     room: &ReadRoom,

@@ -14,13 +14,13 @@ fn handshake(version: &str) -> ClientEra {
 impl OddServer {
     async fn stats_as(&self, session: impl Into<Option<SessionId>>, ear: &Arc<Ear>) -> Value {
         let ear: Arc<dyn Listener> = ear.clone();
-        let answer = self.call_as(session, ear, ("stats", json!({}))).await;
+        let answer = self.call_as(session, ear, "stats", json!({})).await;
         serde_json::from_str(&text(&answer.unwrap())).unwrap()
     }
 
     async fn pid_as(&self, session: Option<SessionId>, ear: &Arc<Ear>) -> String {
         let ear: Arc<dyn Listener> = ear.clone();
-        let answer = self.call_as(session, ear, ("pid", json!({}))).await;
+        let answer = self.call_as(session, ear, "pid", json!({})).await;
         text(&answer.unwrap())
     }
 }
@@ -49,7 +49,7 @@ async fn a_server_is_begun_with_as_its_client_would() {
         assert_eq!(stats["first"], json!(first), "{odds:?} {era:?}");
         // It is asked that once, and behaves so from then on.
         let asked = json!({ "method": "roots/list", "params": {} });
-        let answer = odd.call_as(ONE, ear, ("ask", asked)).await.unwrap();
+        let answer = odd.call_as(ONE, ear, "ask", asked).await.unwrap();
         assert!(text(&answer).contains("roots/list"), "{odds:?} {era:?}");
     }
 }

@@ -17,7 +17,7 @@ impl OddServer {
     /// Returns the number of roots that the server has been named when a call reaches it.
     async fn named(&self, ear: &Arc<Ear>) -> usize {
         let ear: Arc<dyn Listener> = ear.clone();
-        let answer = self.call_as(ONE, ear, ("stats", json!({}))).await.unwrap();
+        let answer = self.call_as(ONE, ear, "stats", json!({})).await.unwrap();
         let stats: Value = serde_json::from_str(&text(&answer)).unwrap();
         stats["named"].as_array().unwrap().len()
     }
@@ -58,14 +58,14 @@ async fn a_server_that_asks_often_has_its_client_asked_once() {
         let asked = json!({ "method": "roots/list", "params": {} });
         let ask = async || {
             let listener: Arc<dyn Listener> = ear(era.clone(), Duration::ZERO);
-            let answer = odd.call_as(ONE, listener, ("ask", asked.clone())).await;
+            let answer = odd.call_as(ONE, listener, "ask", asked.clone()).await;
             assert!(text(&answer.unwrap()).contains("roots/list"));
         };
         ask().await;
         // A stateless client does not tell when its roots change.
         let listener: Arc<dyn Listener> = client.clone();
         odd.upstream.roots_changed(ONE);
-        let answer = odd.call_as(ONE, listener, ("ask", asked.clone())).await;
+        let answer = odd.call_as(ONE, listener, "ask", asked.clone()).await;
         assert!(text(&answer.unwrap()).contains("roots/list"));
         assert_eq!(asks(), 2, "{era:?}");
     }
@@ -96,7 +96,7 @@ async fn what_one_call_leaves_unanswered_the_next_one_is_asked() {
 async fn a_start_that_waits_for_its_client_says_so() {
     let odd = patient(&["asks-often"], Duration::from_secs(2));
     let silent: Arc<dyn Listener> = ear(ClientEra::Stateless, 10 * LIMIT);
-    let why = why(odd.call_as(ONE, silent, ("stats", json!({}))).await);
+    let why = why(odd.call_as(ONE, silent, "stats", json!({})).await);
     assert!(why.contains("it asked its client `roots/list`"), "{why}");
     assert!(why.contains("`input_required`"), "{why}");
 }
@@ -106,8 +106,7 @@ async fn a_start_that_waits_for_its_client_says_so() {
 async fn a_start_that_the_host_breaks_off_is_no_failure_of_the_server() {
     let odd = odd(&["starts-slowly"]);
     let launch = launch(&["starts-slowly"]);
-    let start = (LIMIT, Reactions::default());
-    let looking = discover(&odd.hub, "odd", &launch, CAPS, start);
+    let looking = discover(&odd.hub, "odd", &launch, CAPS, LIMIT, Reactions::default());
     let calling = odd.call("echo", json!({}));
     let closing = async {
         tokio::time::sleep(Duration::from_millis(500)).await;

@@ -14,14 +14,14 @@ impl OddServer {
     }
 
     async fn wake(&self, session: SessionId) {
-        let call = ("echo", json!({}));
-        let answer = self.call_as(session, Arc::new(Ear::default()), call).await;
+        let ear = Arc::new(Ear::default());
+        let answer = self.call_as(session, ear, "echo", json!({})).await;
         answer.unwrap();
     }
 
     async fn stats(&self, session: SessionId) -> Value {
-        let call = ("stats", json!({}));
-        let answer = self.call_as(session, Arc::new(Ear::default()), call).await;
+        let ear = Arc::new(Ear::default());
+        let answer = self.call_as(session, ear, "stats", json!({})).await;
         serde_json::from_str(&text(&answer.unwrap())).unwrap()
     }
 }
@@ -162,7 +162,7 @@ async fn a_request_goes_with_what_its_agent_says_of_it() {
             meta: meta.as_object().unwrap().clone(),
             ..Ear::default()
         });
-        let answer = odd.call_as(ONE, caller, ("meta", json!({}))).await.unwrap();
+        let answer = odd.call_as(ONE, caller, "meta", json!({})).await.unwrap();
         let seen: Map<String, Value> = serde_json::from_str(&text(&answer)).unwrap();
         assert_eq!(seen["com.example/trace"], json!({ "id": 7 }));
         // What is the connection's is never an agent's.

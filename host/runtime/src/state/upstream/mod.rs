@@ -98,7 +98,7 @@ impl State {
         // Time of the upstream's questions does not count as the guest's, as long as the guest
         // waits for the upstream.
         let _waiting = pace.patience.guest_waits();
-        let asking = upstream.request((call.session, connection), (method, params), &listener);
+        let asking = upstream.request(call.session, connection, method, params, &listener);
         let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
         drop(held);
         answer.ok_or_else(|| none(CANCELLED))?

@@ -38,9 +38,9 @@ impl Caller {
 
     async fn call(&self) -> Result<String, Failure> {
         let connection = self.upstream.connect(ONE, &self.ear).await?;
-        let call = ("tools/call", r#"{"name":"echo","arguments":{}}"#);
+        let params = r#"{"name":"echo","arguments":{}}"#;
         self.upstream
-            .request((ONE, connection), call, &self.ear)
+            .request(ONE, connection, "tools/call", params, &self.ear)
             .await
     }
 }
@@ -188,9 +188,9 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
     let call = async |session, ear: &Arc<Ear>| {
         let session = Some(SessionId(session));
         let ear: Arc<dyn Listener> = ear.clone();
-        let line = upstream.connect(session, &ear).await.unwrap();
-        let call = ("tools/call", r#"{"name":"echo","arguments":{}}"#);
-        let asking = upstream.request((session, line), call, &ear);
+        let connection = upstream.connect(session, &ear).await.unwrap();
+        let params = r#"{"name":"echo","arguments":{}}"#;
+        let asking = upstream.request(session, connection, "tools/call", params, &ear);
         let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
         serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
     };
@@ -321,12 +321,10 @@ async fn a_list_that_names_other_headers_is_read_again_once() {
         })
         .await;
         let caller = Caller::new(&server);
-        let line = caller.upstream.connect(ONE, &caller.ear).await.unwrap();
-        let call = (
-            "tools/call",
-            r#"{"name":"echo","arguments":{"region":"west"}}"#,
-        );
-        let asking = caller.upstream.request((ONE, line), call, &caller.ear);
+        let upstream = &caller.upstream;
+        let connection = upstream.connect(ONE, &caller.ear).await.unwrap();
+        let params = r#"{"name":"echo","arguments":{"region":"west"}}"#;
+        let asking = upstream.request(ONE, connection, "tools/call", params, &caller.ear);
         let answer = asking.await;
         match known {
             true => assert!(answer.is_ok(), "{answer:?}"),

@@ -10,7 +10,7 @@ fn read(method: &str, params: &str) -> Result<Question, (i64, String)> {
     let launch = Launch::Stdio(Stdio::default());
     let secrets = ServerSecrets::new("x", &launch);
     secrets.learn(["a-token-of-a-login"]);
-    question(("x", &secrets), "1", method, Some(params))
+    question("x", &secrets, "1", method, Some(params))
 }
 
 fn asked(method: &str, params: &Value) -> Result<Question, String> {
@@ -123,7 +123,7 @@ fn a_question_is_read_in_linear_time() {
     secrets.learn(["a-token-of-a-login"]);
     for (what, method, params) in kinds {
         dormouse_tests::growth::is_linear(what, 120, params, |params: &String| {
-            let question = question(("x", &secrets), "1", method, Some(params));
+            let question = question("x", &secrets, "1", method, Some(params));
             std::hint::black_box(question.unwrap().to_text());
         });
     }
