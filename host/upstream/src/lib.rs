@@ -24,7 +24,8 @@ mod tests;
 
 pub use connections::connector::Connector;
 pub use connections::failure::Failure;
-pub use connections::upstream::{RETIRED, Setup, StoppedIdle, Upstream, whose_state};
+pub use connections::setup::Setup;
+pub use connections::upstream::{RETIRED, StoppedIdle, Upstream, whose_state};
 pub use listing::offered::Offered;
 pub use listing::subscriptions::Subscription;
 pub use messages::channel::Lost;

@@ -30,4 +30,19 @@ impl Failure {
             )),
         }
     }
+
+    /// Returns the failure with a hint, where it has lost the connection and has none yet.
+    pub(super) fn with_hint(self, hint: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Lost(lost @ (Lost::Broken(_) | Lost::Session)) => {
+                let mut why = lost.to_string();
+                if !why.contains("\nhint: ") {
+                    why.push_str("\nhint: ");
+                    why.push_str(&hint());
+                }
+                Lost::Broken(why).into()
+            }
+            other => other,
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod callers;
 pub(crate) mod connection;
+pub(crate) mod connection_handle;
 pub(crate) mod connection_room;
 pub(crate) mod connector;
 pub(crate) mod failure;
@@ -9,4 +10,5 @@ pub(crate) mod given_up;
 pub(crate) mod idle_connections;
 pub(crate) mod links;
 pub(crate) mod recent_failures;
+pub(crate) mod setup;
 pub(crate) mod upstream;

@@ -2,6 +2,7 @@
 
 pub(crate) mod channel;
 pub(crate) mod inbound;
+pub(crate) mod input_required;
 pub(crate) mod known_roots;
 pub(crate) mod large;
 pub(crate) mod level;

@@ -1,0 +1,194 @@
+//! Opening of a connection: the start of what is behind it, its first request and its lists.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
+use dormouse_protocol::QuestionLimit;
+use tokio::time::Instant;
+
+use super::Connection;
+use crate::connections::callers::Callers;
+use crate::connections::connection_room::ConnectionPermit;
+use crate::listing::lists;
+use crate::messages::channel::Lost;
+use crate::messages::level::Level;
+use crate::messages::peer::{Asking, Peer, PeerPolicy};
+use crate::opening::first_request::{Beginning, FirstRequest, Reaction, Reactions};
+use crate::opening::handshake;
+use crate::opening::handshake::ServerIntroduction;
+use crate::opening::introduction::Introduction;
+use crate::server_secrets::ServerSecrets;
+use crate::stdio::descendants::StartOrder;
+use crate::{Connector, Failure, Offered, UpstreamPolicy};
+
+/// Parameters of a new connection.
+pub(crate) struct Opening<'a> {
+    pub(crate) hub: &'a Arc<Connector>,
+    pub(crate) server: &'a str,
+    pub(crate) launch: &'a Launch,
+    /// Longest time that opening may take.
+    pub(crate) patience: Duration,
+    pub(crate) callers: Arc<Callers>,
+    pub(crate) questions: QuestionLimit,
+    pub(crate) gate: Option<Arc<dyn UpstreamPolicy>>,
+    /// Introduction of the client that the connection is made for.
+    pub(crate) introduction: Introduction,
+    /// Reactions of the upstream to first requests before, as far as they are known.
+    pub(crate) known: Reactions,
+    /// Limits of what the upstream may send.
+    pub(crate) limits: UpstreamLimits,
+    /// Place among the connections of its server; none where it is made to look only.
+    pub(crate) permit: Option<Arc<ConnectionPermit>>,
+}
+
+/// Reason for which a connection could not be made.
+struct Unopened {
+    lost: Lost,
+    /// First requests that the upstream had taken when it was lost: it may have been lost because
+    /// of them.
+    sent: Vec<FirstRequest>,
+}
+
+impl From<Lost> for Unopened {
+    fn from(lost: Lost) -> Self {
+        Self {
+            lost,
+            sent: Vec::new(),
+        }
+    }
+}
+
+impl Opening<'_> {
+    /// Connects, sends the first request, and asks for all lists.
+    ///
+    /// A server may end at the first request of an era that it does not know, and is then started
+    /// once more with that of the other era. Nobody wants to see a start that fails for another
+    /// reason twice, with all that it does before, so this is done only where the server has taken
+    /// the request before it ended. Later connections do not send it that request again.
+    pub(crate) async fn open(self) -> Result<(Connection, Offered), Lost> {
+        let end = Instant::now() + self.patience;
+        let may_end = matches!(self.launch, Launch::Stdio(_));
+        let era = &self.introduction.era;
+        let mut beginning = Beginning::new(era, self.known, self.patience, may_end);
+        let secrets = self.hub.secrets(self.server, self.launch);
+        let mut failed: Option<(FirstRequest, Lost)> = None;
+        loop {
+            let unopened = match self.attempt(beginning, end, &secrets).await {
+                Ok((connection, mut offered)) => {
+                    if let Some((request, _)) = failed {
+                        offered.reactions.set(request, Reaction::Fails);
+                    }
+                    return Ok((connection, offered));
+                }
+                Err(unopened) => unopened,
+            };
+            // Then it was ended by that.
+            if self.hub.is_closing() {
+                return Err(Lost::HostEnds);
+            }
+            let Unopened { lost, sent } = unopened;
+            // What refuses a start may say what it was started with.
+            let lost = match lost {
+                Lost::Broken(why) => Lost::Broken(secrets.redact(&why)),
+                lost => lost,
+            };
+            let other = beginning.after_end(&sent, self.known);
+            let other = other.filter(|_| failed.is_none() && matches!(lost, Lost::Broken(_)));
+            let Some(other) = other else {
+                return Err(match failed {
+                    // The handshake is what its other clients know it by.
+                    Some((FirstRequest::Initialize, first)) => first,
+                    _ => lost,
+                });
+            };
+            tracing::debug!(
+                "server `{}` is begun with in another way ({:?}): {lost}",
+                self.server,
+                other.first
+            );
+            failed = Some((other.first.other(), lost));
+            beginning = other;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        beginning: Beginning,
+        end: Instant,
+        secrets: &Arc<ServerSecrets>,
+    ) -> Result<(Connection, Offered), Unopened> {
+        let limit = self.patience.as_secs_f64();
+        let late = |what: &str| {
+            let hint = "`start_timeout` in its table says how long a start may take";
+            Lost::Broken(format!(
+                "it did not answer within {limit} s: {what}\nhint: {hint}"
+            ))
+        };
+        let late_peer = |peer: &Peer| match peer.open_question() {
+            // It may only wait for that.
+            Some(question) => Lost::Broken(format!(
+                "it asked its client `{question}` and had no answer within {limit} s\n\
+                 hint: a client that is answered `input_required` has to call again with its \
+                 answers; call it again"
+            )),
+            None => late(&peer.epitaph()),
+        };
+        let opening = self
+            .hub
+            .open(self.server, self.launch, secrets, &self.limits);
+        // Whoever cannot even be started is not started another way.
+        let channel = tokio::time::timeout_at(end, opening)
+            .await
+            .map_err(|_| late("it cannot be reached"))??;
+        let (outlet, inlet) = (channel.outlet, channel.inlet);
+        let asking = Asking {
+            callers: Arc::clone(&self.callers),
+            introduction: self.introduction.clone(),
+            questions: self.questions.clone(),
+        };
+        let gate = self.gate.clone();
+        let policy = PeerPolicy {
+            gate,
+            limits: self.limits,
+            secrets: Arc::clone(secrets),
+            log: self.hub.log_budget(self.server, &self.limits),
+        };
+        let peer = Peer::new(self.server, Arc::clone(&outlet), inlet, asking, policy);
+        let mut connection = Connection {
+            hub: Arc::clone(self.hub),
+            outlet,
+            peer,
+            hello: ServerIntroduction::default(),
+            level: Level::default(),
+            since: SystemTime::now(),
+            opened: Instant::now(),
+            opened_after: None,
+            permit: self.permit.clone(),
+        };
+        let peer = Arc::clone(&connection.peer);
+        let greeting = handshake::greet(&peer, beginning, &self.introduction);
+        let hello = tokio::time::timeout_at(end, greeting)
+            .await
+            .map_err(|_| late_peer(&peer))?
+            .map_err(|unmet| {
+                let mut sent = unmet.sent;
+                if connection.outlet.unheard() {
+                    sent.clear();
+                }
+                Unopened {
+                    lost: unmet.failure.into_lost(),
+                    sent,
+                }
+            })?;
+        connection.hello = hello;
+        let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
+            .await
+            .map_err(|_| late_peer(&peer))?
+            .map_err(Failure::into_lost)?;
+        connection.opened = Instant::now();
+        connection.opened_after = StartOrder::now();
+        Ok((connection, offered))
+    }
+}

@@ -1,0 +1,22 @@
+//! Connections as calls hold them.
+
+use std::sync::Arc;
+
+use super::callers::Calling;
+use super::connection::Connection;
+
+/// A connection for one call, whose caller can be asked something from the moment that
+/// it waits for the connection: some servers ask at once.
+pub struct ConnectionHandle {
+    pub(super) connection: Arc<Connection>,
+    _calling: Option<Calling>,
+}
+
+impl ConnectionHandle {
+    pub(super) fn new(connection: Arc<Connection>, calling: Option<Calling>) -> Self {
+        Self {
+            connection,
+            _calling: calling,
+        }
+    }
+}

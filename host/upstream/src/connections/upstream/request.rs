@@ -1,0 +1,118 @@
+//! Requests to an upstream, over one of its connections.
+
+use std::sync::Arc;
+
+use dormouse_protocol::{Listener, SessionId};
+
+use super::Upstream;
+use crate::Failure;
+use crate::connections::connection::Connection;
+use crate::connections::connection_handle::ConnectionHandle;
+use crate::connections::links::Stage;
+use crate::messages::channel::Lost;
+use crate::messages::large::without_blocking;
+use crate::messages::message;
+use crate::messages::message::HEADER_MISMATCH;
+
+impl Upstream {
+    /// Sends the upstream a request, over one of its connections. `params` is the text of a JSON
+    /// object.
+    ///
+    /// # Errors
+    /// The upstream policy does not let it through, the upstream refuses, or it is lost.
+    pub async fn request(
+        &self,
+        session: Option<SessionId>,
+        handle: ConnectionHandle,
+        method: &str,
+        params: &str,
+        listener: &Arc<dyn Listener>,
+    ) -> Result<String, Failure> {
+        let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
+        // Nothing else of them is made to values, which take many times the memory of their text.
+        let members = without_blocking(params.len(), || message::object(params)).map_err(not)?;
+        let name = match method {
+            "tools/call" | "prompts/get" => Some(message::name(&members).map_err(Lost::Broken)?),
+            _ => None,
+        };
+        let name = name.as_deref();
+        drop(members);
+        self.admit(&handle.connection, method, name, listener)
+            .await?;
+        let connection = &handle.connection;
+        let mut answer = connection.request(session, listener, method, params).await;
+        let mut handle = Some(handle);
+        let again = match (&answer, &handle) {
+            (Err(Failure::Lost(Lost::Session)), Some(lost)) => {
+                self.forget(&lost.connection);
+                true
+            }
+            // It wants other arguments in headers than its list has named, so that has
+            // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
+            (Err(Failure::Refused(refusal)), Some(same)) if refusal.code == HEADER_MISMATCH => {
+                let offered = same.connection.list().await;
+                offered
+                    .map(|offered| self.setup.gate.opened(offered))
+                    .is_ok()
+            }
+            // It may let everybody look, and want to know who does something.
+            (Err(Failure::Lost(Lost::Auth { challenge })), Some(closed)) => {
+                self.shut_out(&closed.connection, challenge);
+                // Its place may be the last one that there is.
+                handle = None;
+                self.authorize(listener, challenge.as_deref()).await?;
+                true
+            }
+            _ => false,
+        };
+        if again {
+            drop(handle.take());
+            let next = self.connect(session, listener).await?;
+            self.admit(&next.connection, method, name, listener).await?;
+            answer = next
+                .connection
+                .request(session, listener, method, params)
+                .await;
+            handle = Some(next);
+        }
+        if let (Err(Failure::Lost(Lost::Auth { challenge })), Some(handle)) = (&answer, &handle) {
+            self.shut_out(&handle.connection, challenge);
+        }
+        let server = &self.setup.server;
+        let hint = || format!("call it again, or `dormouse restart {server}` first");
+        let answer = answer.map_err(|failure| failure.with_hint(hint));
+        answer.map(|result| String::from(Box::<str>::from(result)))
+    }
+
+    /// Checks whether a request may go out over a connection.
+    async fn admit(
+        &self,
+        connection: &Connection,
+        method: &str,
+        name: Option<&str>,
+        listener: &Arc<dyn Listener>,
+    ) -> Result<(), Failure> {
+        let admitted = self.setup.gate.admit(method, name, listener).await;
+        admitted.map_err(Failure::Barred)?;
+        let tool = name.filter(|_| method == "tools/call");
+        let Some((tool, why)) = tool.and_then(|tool| Some((tool, connection.withholds(tool)?)))
+        else {
+            return Ok(());
+        };
+        self.setup.gate.missed(tool);
+        Err(Failure::Barred(why))
+    }
+
+    /// Notes that a connection is of no use before its user logs in.
+    fn shut_out(&self, connection: &Arc<Connection>, challenge: &Option<String>) {
+        self.state.lock().failures.shut_out(challenge.clone());
+        self.forget(connection);
+    }
+
+    fn forget(&self, gone: &Arc<Connection>) {
+        self.state
+            .lock()
+            .links
+            .retain(|link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)));
+    }
+}
