@@ -33,6 +33,6 @@ pub use messages::large::without_blocking;
 pub use messages::message::Refusal;
 pub use opening::discover::discover;
 pub use opening::first_request::{FirstRequest, Reaction, Reactions};
-pub use opening::handshake::MODERN;
+pub use opening::introduction::MODERN;
 pub use status::{Connected, Status};
 pub use upstream_policy::UpstreamPolicy;

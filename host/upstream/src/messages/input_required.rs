@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::channel::Lost;
-use super::inbound::{counted_bytes, question};
 use super::message;
 use super::peer::Peer;
+use super::question::{counted_bytes, question};
 use crate::Failure;
 
 /// A result that wants answers first (MCP 2026-07-28).

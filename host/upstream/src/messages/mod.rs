@@ -1,11 +1,12 @@
 //! Messages between the host and an upstream.
 
 pub(crate) mod channel;
-pub(crate) mod inbound;
 pub(crate) mod input_required;
 pub(crate) mod known_roots;
 pub(crate) mod large;
 pub(crate) mod level;
 pub(crate) mod message;
+pub(crate) mod oddity;
 pub(crate) mod peer;
+pub(crate) mod question;
 pub(crate) mod read_room;

@@ -16,16 +16,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
-use super::introduction::Introduction;
+use super::introduction::{Introduction, MODERN, us};
 use super::self_description::{bounded_instructions, read_bounded_object};
 use crate::Failure;
 use crate::http::excerpt;
 use crate::messages::channel::Lost;
 use crate::messages::message;
 use crate::messages::peer::Peer;
-
-/// The version without a handshake.
-pub const MODERN: &str = "2026-07-28";
 
 /// Most bytes of the list of versions that a server speaks.
 const MAX_VERSIONS_BYTES: usize = 4096;
@@ -46,11 +43,6 @@ pub(crate) struct ServerIntroduction {
     pub(crate) instructions: Option<String>,
     /// Reactions to the first requests.
     pub(crate) reactions: Reactions,
-}
-
-/// Returns Dormouse's name and version (MCP `Implementation`).
-pub(crate) fn us() -> Value {
-    json!({ "name": "dormouse", "version": env!("CARGO_PKG_VERSION") })
 }
 
 /// Sends a server its first requests in the name of a client.

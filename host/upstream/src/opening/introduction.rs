@@ -1,7 +1,10 @@
-//! Introductions of clients to servers.
+//! Introductions of clients to servers, Dormouse itself included.
 
 use dormouse_protocol::{ClientEra, DeclaredCapabilities, Listener};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+/// The version without a handshake.
+pub const MODERN: &str = "2026-07-28";
 
 /// Properties of a client by which a server behaves towards it, told once for a connection in the
 /// era with a handshake: two clients for which this is the same may share a connection.
@@ -28,4 +31,9 @@ impl Introduction {
             capabilities: DeclaredCapabilities::all().into_members(),
         }
     }
+}
+
+/// Returns Dormouse's name and version (MCP `Implementation`).
+pub(crate) fn us() -> Value {
+    json!({ "name": "dormouse", "version": env!("CARGO_PKG_VERSION") })
 }

@@ -1,5 +1,8 @@
+//! Questions as they are read: their parameters, their size, and the time that takes.
+
 use dormouse_launch::{Launch, Stdio};
 use dormouse_protocol::MAX_QUESTION_BYTES;
+use serde_json::json;
 
 use super::*;
 

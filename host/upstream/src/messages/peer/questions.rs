@@ -1,0 +1,221 @@
+//! Requests of an upstream: its questions to the clients of those who call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId};
+use dormouse_protocol::{Answer, AskError, Capability, ClientEra, Listener, Question};
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{OpenQuestion, Peer};
+use crate::connections::callers::{Nobody, is_same};
+use crate::messages::known_roots::RootsOwner;
+use crate::messages::oddity::Oddity;
+use crate::messages::question::{question, told};
+
+/// Time that a question waits for an answer of one call before another call is asked as well.
+const UNANSWERED: Duration = Duration::from_secs(2);
+
+impl Peer {
+    /// Takes room for what the upstream asks and has no answer to yet, by its bytes.
+    ///
+    /// # Errors
+    /// There is not so much. The error says how much there is.
+    pub(crate) fn room_for(&self, bytes: usize) -> Result<OwnedSemaphorePermit, String> {
+        let room = u32::try_from(bytes)
+            .ok()
+            .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok());
+        room.ok_or_else(|| {
+            self.odd(Oddity::TooMuchAsked);
+            let limit = self.limits.request_bytes;
+            format!("more than {limit} bytes of requests wait for an answer")
+        })
+    }
+
+    /// Handles a request of the upstream.
+    pub(super) fn asked(
+        self: &Arc<Self>,
+        method: &str,
+        params: Option<&str>,
+        id: RequestId<'_>,
+        about: Option<u64>,
+    ) {
+        let Ok(place) = Arc::clone(&self.replies).try_acquire_owned() else {
+            return self.odd(Oddity::Flood);
+        };
+        let room = self.room_for(params.map_or(0, str::len) + id.as_str().len());
+        let question = match &room {
+            Ok(_) => question(&self.server, &self.secrets, id.as_str(), method, params),
+            Err(why) => Err((INTERNAL_ERROR, why.clone())),
+        };
+        // Who is there now, not by the time that anybody gets around to asking.
+        let question = question.and_then(|question| {
+            let able = |listener: &dyn Listener| lacked(listener, &question).is_none();
+            let listener = self.whom(about, able);
+            let listener = listener.or_else(|nobody| self.between(&question).ok_or(nobody));
+            let listener = listener.map_err(|nobody| self.unanswered(&question, about, nobody))?;
+            Ok((question, listener))
+        });
+        let (peer, id) = (Arc::clone(self), id.into_owned());
+        let ping = method == "ping";
+        let mut early = self.early.begin().filter(|_| !ping);
+        let asked_of_client = question.as_ref().ok();
+        let method = asked_of_client.map(|(question, _)| question.method());
+        let key = id.as_str().to_owned();
+        let mine = key.clone();
+        // It may be done before it is noted, but not before it is let go.
+        let mut asked = self.asked.lock();
+        let asking = tokio::spawn(async move {
+            let outcome = match question {
+                _ if ping => Ok(json!({}).into()),
+                Ok((question, listener)) => peer.ask(question, listener, about).await,
+                Err(problem) => Err(problem),
+            };
+            let is_answer = outcome.is_ok();
+            peer.reply(&id, outcome).await;
+            if let Some(early) = early.as_mut().filter(|_| is_answer) {
+                early.answered();
+            }
+            peer.asked.lock().remove(&mine);
+            drop((place, room, early));
+        });
+        let asking = asking.abort_handle();
+        asked.insert(key, OpenQuestion { method, asking });
+    }
+
+    /// Returns the client of the one session of the connection, if it can be asked that between its
+    /// calls.
+    fn between(&self, question: &Question) -> Option<Arc<dyn Listener>> {
+        let client = self.client(self.callers.only_session()?)?;
+        lacked(client.as_ref(), question)
+            .is_none()
+            .then_some(client)
+    }
+
+    /// Returns the error for a question that nobody can be asked. For a client that takes such
+    /// questions, but not this one, there is no other code than for parameters that are wrong (MCP
+    /// 2025-11-25, "Error Handling" of elicitation).
+    fn unanswered(&self, question: &Question, about: Option<u64>, nobody: Nobody) -> (i64, String) {
+        const KINDS: [Capability; 4] = [
+            Capability::ElicitationForm,
+            Capability::ElicitationUrl,
+            Capability::Sampling,
+            Capability::Roots,
+        ];
+        let method = question.method();
+        let kinds = KINDS.into_iter().filter(|kind| kind.method() == method);
+        let kinds: Vec<_> = kinds.collect();
+        let takes = |listener: &dyn Listener| kinds.iter().any(|kind| listener.supports(*kind));
+        let some = self.whom(about, takes).ok();
+        let lacked = some.and_then(|listener| lacked(listener.as_ref(), question));
+        match lacked {
+            Some(lacked) => (INVALID_PARAMS, format!("the client has no `{lacked}`")),
+            None => {
+                let wanted = question.capability;
+                let why = format!("nobody can be asked for `{wanted}`: {nobody}");
+                (METHOD_NOT_FOUND, why)
+            }
+        }
+    }
+
+    /// Asks a caller's client, or answers with the roots that it has named before.
+    async fn ask(
+        self: &Arc<Self>,
+        question: Question,
+        listener: Arc<dyn Listener>,
+        about: Option<u64>,
+    ) -> Result<Answer, (i64, String)> {
+        let is_for_roots = question.capability == Capability::Roots;
+        let owner = is_for_roots.then(|| self.roots_owner(&listener)).flatten();
+        let peer = Arc::clone(self);
+        let asking = async move { peer.put(question, listener, about).await };
+        match owner {
+            Some(owner) => self.callers.roots.ask(owner, asking).await,
+            None => asking.await,
+        }
+    }
+
+    /// Returns the owner of the roots that a client names, where they are known for some time.
+    fn roots_owner(&self, listener: &Arc<dyn Listener>) -> Option<RootsOwner> {
+        let declared = listener.declared();
+        let roots = declared.get("roots");
+        let tells = roots.and_then(|roots| roots.get("listChanged")?.as_bool());
+        let tells = tells == Some(true) && listener.era() != ClientEra::Stateless;
+        match self.callers.only_session().filter(|_| tells) {
+            Some(session) => Some(RootsOwner::Session(session)),
+            None if self.callers.has(listener) => Some(RootsOwner::call(listener)),
+            None => None,
+        }
+    }
+
+    async fn put(
+        &self,
+        question: Question,
+        listener: Arc<dyn Listener>,
+        about: Option<u64>,
+    ) -> Result<Answer, (i64, String)> {
+        let counted = self.questions.take(&self.server, listener.client(), 1);
+        let _counted = counted.map_err(told)?;
+        let mut answers = self.put_to_callers(&question, listener, about).await;
+        // What is asked while a call runs need not be about it, and may outlive it.
+        if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
+            answers = client.put(vec![question]).await;
+        }
+        let answer = answers.map_err(told)?;
+        let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
+        answer.into_iter().next().ok_or_else(none)
+    }
+
+    /// Asks a caller's client, in the call of its that began last; where that ends first, in another one
+    /// that still waits. A client of the stateless era is asked by the answer to its call and need not
+    /// come back, and nothing tells whether it will: where another call of the same client waits, that
+    /// one is asked as well after a while.
+    async fn put_to_callers(
+        &self,
+        question: &Question,
+        listener: Arc<dyn Listener>,
+        about: Option<u64>,
+    ) -> Result<Vec<Answer>, AskError> {
+        let able = |listener: &dyn Listener| lacked(listener, question).is_none();
+        let asking = listener.put(vec![question.clone()]);
+        if about.is_some() {
+            return asking.await;
+        }
+        // A client with a session answers, as long as a call of its is there to be asked in.
+        let patience = match listener.era() {
+            ClientEra::Stateless => UNANSWERED,
+            ClientEra::Handshake(_) => Duration::MAX,
+        };
+        let mut asking = FuturesUnordered::from_iter([asking]);
+        let mut asked = vec![listener];
+        loop {
+            let is_over = tokio::select! {
+                answers = asking.next() => match answers {
+                    Some(Err(AskError::Over)) | None => asking.is_empty(),
+                    Some(answers) => return answers,
+                },
+                () = tokio::time::sleep(patience) => false,
+            };
+            let latest = self.callers.latest(able).ok();
+            let is_asked =
+                |latest: &Arc<dyn Listener>| asked.iter().any(|asked| is_same(asked, latest));
+            match latest.filter(|latest| !is_asked(latest)) {
+                Some(latest) => {
+                    asking.push(latest.put(vec![question.clone()]));
+                    asked.push(latest);
+                }
+                None if is_over => return Err(AskError::Over),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Returns a capability that a question needs and a client lacks, if any.
+fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
+    let mut needed = question.needs();
+    needed.find(|needed| !listener.supports(*needed))
+}
