@@ -9,7 +9,8 @@ use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 use super::Failure;
 use super::callback::{Answer, Arrival, Callback};
-use super::server::{Attempt, shown};
+use super::error_text::shown;
+use super::server::Attempt;
 use super::store::Store;
 use crate::http::on_reading_thread;
 use crate::server_secrets::ServerSecrets;

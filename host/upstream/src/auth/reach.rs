@@ -5,7 +5,7 @@ use dormouse_launch::Http;
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
-use super::metadata::endpoints;
+use super::endpoints::endpoints;
 use crate::Lost;
 use dormouse_egress::{AddressKind, Reach, is_of_own_network, literal, named_hosts_client};
 
@@ -300,7 +300,7 @@ mod tests {
             .send()
             .await
             .unwrap_err();
-        let why = super::super::server::causes(&error);
+        let why = super::super::error_text::causes(&error);
         for part in [
             "`localhost` leads to",
             "this machine",
@@ -330,7 +330,7 @@ mod tests {
             };
             let client = LoginReach::of(&http, None).await.client().unwrap();
             let asked = client.get("http://127.0.0.1:1/").send().await;
-            let why = super::super::server::causes(&asked.unwrap_err());
+            let why = super::super::error_text::causes(&asked.unwrap_err());
             assert_eq!(why.contains("scheme"), is_refused, "{server}: {why}");
         }
     }

@@ -1,0 +1,121 @@
+//! Credentials of requests: the token of a login, renewed when it ends.
+
+use std::sync::Arc;
+
+use dormouse_launch::Secret;
+use futures::future::BoxFuture;
+use rmcp::transport::auth::WWWAuthenticateParams;
+
+use super::user_login::Inner;
+use super::{Auth, Failure, server};
+use crate::Lost;
+use crate::http::{Credentials, on_reading_thread};
+use crate::server_secrets::ServerSecrets;
+
+impl Inner {
+    fn give(&self, token: Secret) -> Secret {
+        self.given.lock().give(&token);
+        token
+    }
+
+    async fn bearer(self: &Arc<Self>) -> Result<Option<Secret>, Lost> {
+        let Some(login) = self.login().map_err(lost)? else {
+            return Ok(None);
+        };
+        let Some(token) = login.access() else {
+            return Ok(None);
+        };
+        if !login.ends_soon() {
+            return Ok(Some(self.give(token)));
+        }
+        match self.renew(&token).await {
+            Ok(Some(token)) => Ok(Some(self.give(token))),
+            // It may do for this once.
+            _ if !login.is_over() => Ok(Some(self.give(token))),
+            Ok(None) => Ok(None),
+            Err(failure) => Err(lost(failure)),
+        }
+    }
+
+    async fn rejected(self: &Arc<Self>, challenge: Option<&str>) -> Result<bool, Lost> {
+        let login = self.login().map_err(lost)?;
+        let Some(token) = login.and_then(|login| login.access()) else {
+            return Ok(false);
+        };
+        // The token is good, and not enough: another one of its kind is not, either.
+        if let (Some(header), Ok(base)) = (challenge, self.http.url.parse())
+            && WWWAuthenticateParams::parse(header, &base).is_insufficient_scope()
+        {
+            return Ok(false);
+        }
+        if self.given.lock().is_newer(&token) {
+            return Ok(true);
+        }
+        match self.renew(&token).await {
+            Ok(renewed) => Ok(renewed.is_some()),
+            Err(failure) => Err(lost(failure)),
+        }
+    }
+
+    /// Returns a token in place of this one; `None` where only a new login brings one.
+    async fn renew(self: &Arc<Self>, stale: &Secret) -> Result<Option<Secret>, Failure> {
+        let renewing = Arc::clone(self).renewing(stale.clone());
+        // A call that is cancelled meanwhile must not cost the user their login: the
+        // old token may be used up, and the new one on its way.
+        match tokio::spawn(renewing).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Failure::Refresh {
+                url: self.http.shown(),
+                why: "the host is ending".into(),
+            }),
+        }
+    }
+
+    async fn renewing(self: Arc<Self>, stale: Secret) -> Result<Option<Secret>, Failure> {
+        let _turn = self.renewing.lock().await;
+        let _lock = self.store.lock().await?;
+        // Only what is there now counts: another host may have been faster, and what
+        // was read before the lock was taken may be used up.
+        let Some(login) = self.login()? else {
+            return Ok(None);
+        };
+        if let Some(token) = login.access()
+            && token != stale
+            && !login.ends_soon()
+        {
+            return Ok(Some(token));
+        }
+        if login.refresh().is_none() {
+            return Ok(None);
+        }
+        let renewed = server::refresh(&self.http, &self.secrets, &login);
+        let Some(renewed) = on_reading_thread(&self.server, renewed).await? else {
+            // It would be refused each time.
+            self.store.remove()?;
+            return Ok(None);
+        };
+        self.secrets
+            .learn(renewed.secrets().iter().map(String::as_str));
+        self.store.write(&renewed)?;
+        tracing::info!("the login of `{}` was renewed", self.server);
+        Ok(renewed.access())
+    }
+}
+
+impl Credentials for Auth {
+    fn secrets(&self) -> Arc<ServerSecrets> {
+        Arc::clone(&self.0.secrets)
+    }
+
+    fn bearer(&self) -> BoxFuture<'_, Result<Option<Secret>, Lost>> {
+        Box::pin(self.0.bearer())
+    }
+
+    fn rejected<'a>(&'a self, challenge: Option<&'a str>) -> BoxFuture<'a, Result<bool, Lost>> {
+        Box::pin(self.0.rejected(challenge))
+    }
+}
+
+fn lost(failure: Failure) -> Lost {
+    Lost::Broken(failure.to_string())
+}

@@ -1,0 +1,37 @@
+//! Errors of logins in words, which strangers may have chosen.
+
+use crate::server_secrets::ServerSecrets;
+
+/// Returns an error with all its causes. Some of them come from strangers: they are for
+/// [`shown`].
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Most characters of a stranger's words that are shown.
+const MAX_SHOWN_CHARACTERS: usize = 500;
+
+/// Returns a stranger's words without secrets, on one line that is not too long. Secrets must not
+/// be cut before they are looked for.
+pub(super) fn shown(secrets: &ServerSecrets, text: &str) -> String {
+    let text = secrets.redact(text).replace(char::is_control, " ");
+    text.chars().take(MAX_SHOWN_CHARACTERS).collect()
+}
+
+/// Returns the error of an answer that could not be read, without the value that it quotes: that
+/// may be a token in the wrong place.
+pub(super) fn without_quoted_value(text: String) -> String {
+    let found = ["invalid type: string ", "invalid value: string "].into_iter();
+    let found = found.filter_map(|begin| Some(text.find(begin)? + begin.len()));
+    match (found.min(), text.rfind('"')) {
+        (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to + 1..]),
+        _ => text,
+    }
+}

@@ -1,0 +1,42 @@
+//! The client of the protocol, which is rmcp's.
+
+use dormouse_launch::Http;
+use rmcp::transport::auth::{AuthError, AuthorizationManager, InMemoryCredentialStore};
+
+use crate::auth::Failure;
+use crate::auth::error_text::{causes, shown};
+use crate::auth::reach::LoginReach;
+use crate::server_secrets::ServerSecrets;
+
+pub(super) async fn manager(
+    http: &Http,
+    secrets: &ServerSecrets,
+    reach: &LoginReach,
+    memory: &InMemoryCredentialStore,
+) -> Result<AuthorizationManager, Failure> {
+    let url = http.url.as_str();
+    // Where names lead is judged by this client, and which addresses documents may name by
+    // rmcp and by `LoginReach::check`.
+    let client = reach.client().map_err(|lost| Failure::Discovery {
+        url: http.shown(),
+        why: shown(secrets, &lost.to_string()),
+    })?;
+    let manager = match reach.allows_private() {
+        true => AuthorizationManager::new_allowing_private_addresses(url).await,
+        false => AuthorizationManager::new(url).await,
+    };
+    let mut manager = manager.map_err(|error| discovery(http, secrets, &error))?;
+    manager
+        .with_client(client)
+        .map_err(|error| discovery(http, secrets, &error))?;
+    manager.set_credential_store(memory.clone());
+    Ok(manager)
+}
+
+/// Returns the failure of a login that cannot be begun because of this error.
+pub(super) fn discovery(http: &Http, secrets: &ServerSecrets, error: &AuthError) -> Failure {
+    Failure::Discovery {
+        url: http.shown(),
+        why: shown(secrets, &causes(error)),
+    }
+}

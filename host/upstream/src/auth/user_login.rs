@@ -1,0 +1,125 @@
+//! User's login at one upstream.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dormouse_launch::{Http, Launch};
+use parking_lot::Mutex as StdMutex;
+use tokio::sync::Mutex;
+
+use super::given_token::Given;
+use super::store::{Kept, Login, Store};
+use super::{Failure, Pending, pending, server};
+use crate::http::on_reading_thread;
+use crate::server_secrets::ServerSecrets;
+
+/// User's login at one upstream. Clones share it.
+#[derive(Clone)]
+pub struct Auth(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) server: String,
+    pub(super) http: Http,
+    pub(super) secrets: Arc<ServerSecrets>,
+    pub(super) store: Store,
+    pub(super) given: StdMutex<Given>,
+    /// Held while a token is renewed, so that many calls at once do not all look for
+    /// the file's lock.
+    pub(super) renewing: Mutex<()>,
+    /// The login that waits for the user; all callers share it.
+    pub(super) pending: Mutex<Option<Arc<Pending>>>,
+}
+
+impl Auth {
+    /// Creates the login of a server's upstream, kept below `data` (Dormouse's data folder). Does
+    /// nothing yet.
+    #[must_use]
+    pub fn new(server: &str, http: &Http, data: &Path) -> Self {
+        Self(Arc::new(Inner {
+            server: server.to_owned(),
+            http: http.clone(),
+            secrets: ServerSecrets::new(server, &Launch::Http(http.clone())),
+            store: Store::new(data, http),
+            given: StdMutex::default(),
+            renewing: Mutex::new(()),
+            pending: Mutex::new(None),
+        }))
+    }
+
+    /// Returns the login that waits for the user, begun if there is none. `challenge` is the
+    /// upstream's `WWW-Authenticate` header; without one the upstream is asked for it.
+    ///
+    /// # Errors
+    /// There is no way to log in there, or none that can be found now.
+    pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
+        self.check()?;
+        let http = &self.0.http;
+        // Held while the link is got: that is done once for all who want it.
+        let mut pending = self.0.pending.lock().await;
+        if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
+            return Ok(Arc::clone(open));
+        }
+        let store = self.0.store.clone();
+        let new = Pending::begin(http, &self.0.secrets, challenge, store, pending::LIFE).await?;
+        Ok(Arc::clone(pending.insert(new)))
+    }
+
+    /// Checks whether the configuration has room for a login. Asks nobody.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let http = &self.0.http;
+        if http.oauth.off {
+            return Err(Failure::Off { url: http.shown() });
+        }
+        http.oauth.check()?;
+        if http.has_authorization() {
+            let url = http.shown();
+            return Err(Failure::Header { url });
+        }
+        Ok(())
+    }
+
+    /// Returns the facts that may be told of the kept login, if there is one. Asks nobody.
+    ///
+    /// # Errors
+    /// The login cannot be read.
+    pub fn kept(&self) -> Result<Option<Kept>, Failure> {
+        Ok(self.0.store.read()?.map(|login| login.kept()))
+    }
+
+    /// Forgets the login, and revokes its tokens where the authorization server does that. False if
+    /// there was none.
+    ///
+    /// # Errors
+    /// The login cannot be forgotten. (Tokens that cannot be revoked end by themselves; that is
+    /// only logged.)
+    pub async fn logout(&self) -> Result<bool, Failure> {
+        let _lock = self.0.store.lock().await?;
+        let login = self.0.login();
+        let removed = self.0.store.remove()?;
+        let revoke = async |login: &Login| {
+            let revoking = server::revoke(&self.0.http, &self.0.secrets, login);
+            on_reading_thread(&self.0.server, revoking).await
+        };
+        if let Ok(Some(login)) = login
+            && let Err(why) = revoke(&login).await
+        {
+            tracing::warn!(
+                "the tokens of `{}` are forgotten here, but could not be given back: {why}",
+                self.0.server
+            );
+        }
+        Ok(removed)
+    }
+}
+
+impl Inner {
+    /// Returns the login that is kept, and hides its secrets from now on.
+    pub(super) fn login(&self) -> Result<Option<Login>, Failure> {
+        let login = self.store.read()?;
+        if let Some(login) = &login {
+            self.secrets
+                .learn(login.secrets().iter().map(String::as_str));
+        }
+        Ok(login)
+    }
+}
