@@ -140,7 +140,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tests::Ear;
+    use crate::tests::RecordingListener;
 
     struct Asked {
         roots: Arc<KnownRoots>,
@@ -201,14 +201,14 @@ mod tests {
     #[tokio::test]
     async fn errors_are_not_kept_and_roots_of_a_call_end_with_it() {
         let asked = Asked::new();
-        let listener: Arc<dyn Listener> = Ear::able(&[]);
+        let listener: Arc<dyn Listener> = RecordingListener::able(&[]);
         let owner = RootsOwner::call(&listener);
         assert!(asked.ask(&owner, true).await.is_err());
         assert!(asked.ask(&owner, false).await.is_ok());
         assert!(asked.ask(&owner, true).await.is_ok());
         assert_eq!(asked.count(), 2);
         drop(listener);
-        let listener: Arc<dyn Listener> = Ear::able(&[]);
+        let listener: Arc<dyn Listener> = RecordingListener::able(&[]);
         let next = RootsOwner::call(&listener);
         assert!(asked.ask(&next, true).await.is_err());
         assert_eq!(asked.roots.0.lock().known.len(), 1);

@@ -12,13 +12,17 @@ fn handshake(version: &str) -> ClientEra {
 }
 
 impl OddServer {
-    async fn stats_as(&self, session: impl Into<Option<SessionId>>, ear: &Arc<Ear>) -> Value {
+    async fn stats_as(
+        &self,
+        session: impl Into<Option<SessionId>>,
+        ear: &Arc<RecordingListener>,
+    ) -> Value {
         let ear: Arc<dyn Listener> = ear.clone();
         let answer = self.call_as(session, ear, "stats", json!({})).await;
         serde_json::from_str(&text(&answer.unwrap())).unwrap()
     }
 
-    async fn pid_as(&self, session: Option<SessionId>, ear: &Arc<Ear>) -> String {
+    async fn pid_as(&self, session: Option<SessionId>, ear: &Arc<RecordingListener>) -> String {
         let ear: Arc<dyn Listener> = ear.clone();
         let answer = self.call_as(session, ear, "pid", json!({})).await;
         text(&answer.unwrap())
@@ -44,7 +48,7 @@ async fn a_server_is_begun_with_as_its_client_would() {
         ),
     ] {
         let odd = odd(odds);
-        let ear = Ear::of(era.clone(), &[Capability::Roots]);
+        let ear = RecordingListener::of(era.clone(), &[Capability::Roots]);
         let stats = odd.stats_as(ONE, &ear).await;
         assert_eq!(stats["first"], json!(first), "{odds:?} {era:?}");
         // It is asked that once, and behaves so from then on.
@@ -73,7 +77,7 @@ async fn a_server_that_has_ended_at_a_request_is_not_sent_it_again() {
         let starts = || std::fs::read_to_string(&file).unwrap().lines().count();
         let noting = format!("starts={}", file.display());
         let odd = odd(&[odds[0], odds[1], &noting]);
-        let ear = Ear::of(era, &[]);
+        let ear = RecordingListener::of(era, &[]);
         for expected in [2, 3, 4] {
             let stats = odd.stats_as(ONE, &ear).await;
             assert_eq!(stats["first"], json!([first]), "{odds:?}");
@@ -83,7 +87,9 @@ async fn a_server_that_has_ended_at_a_request_is_not_sent_it_again() {
     }
     // Nobody has to know that one of the other era would.
     let odd = odd(&["dies-of-server/discover"]);
-    let stats = odd.stats_as(ONE, &Ear::of(ClientEra::default(), &[])).await;
+    let stats = odd
+        .stats_as(ONE, &RecordingListener::of(ClientEra::default(), &[]))
+        .await;
     assert_eq!(stats["first"], json!(["initialize"]));
 }
 
@@ -110,7 +116,7 @@ async fn a_server_that_was_slow_once_is_begun_with_as_its_client_would_the_next_
             None,
         ),
     ] {
-        odd.stats_as(ONE, &Ear::of(era, &[])).await;
+        odd.stats_as(ONE, &RecordingListener::of(era, &[])).await;
         assert_eq!(odd.upstream.status().connections[0].protocol, protocol);
         let expected = Reactions {
             initialize,
@@ -127,7 +133,7 @@ async fn a_server_hears_of_its_client_as_it_has_introduced_itself() {
     for version in ["2024-11-05", "2025-06-18", NEWEST_HANDSHAKE] {
         for able in [&[][..], &[Capability::ElicitationForm, Capability::Roots]] {
             let odd = odd(&["both"]);
-            let ear = Ear::of(handshake(version), able);
+            let ear = RecordingListener::of(handshake(version), able);
             let stats = odd.stats_as(ONE, &ear).await;
             assert_eq!(stats["version"], version);
             assert_eq!(stats["capabilities"], json!(ear.declared()));
@@ -142,8 +148,8 @@ async fn a_server_hears_of_its_client_as_it_has_introduced_itself() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_clients_of_the_same_kind_share_a_connection() {
     let asked = [Capability::ElicitationForm];
-    let mute = || Ear::of(ClientEra::default(), &[]);
-    let able = || Ear::of(ClientEra::default(), &asked);
+    let mute = || RecordingListener::of(ClientEra::default(), &[]);
+    let able = || RecordingListener::of(ClientEra::default(), &asked);
     for odds in [&["shared"][..], &["shared", "both"], &["shared", "modern"]] {
         let odd = odd(odds);
         let pids = [
@@ -157,8 +163,9 @@ async fn only_clients_of_the_same_kind_share_a_connection() {
         assert_eq!(pids[0] == pids[2], each_says, "{odds:?}");
         assert_eq!(pids[2], pids[3], "{odds:?}");
         let of_stateless = [
-            odd.pid_as(None, &Ear::of(ClientEra::Stateless, &[])).await,
-            odd.pid_as(None, &Ear::of(ClientEra::Stateless, &asked))
+            odd.pid_as(None, &RecordingListener::of(ClientEra::Stateless, &[]))
+                .await,
+            odd.pid_as(None, &RecordingListener::of(ClientEra::Stateless, &asked))
                 .await,
         ];
         let each_says = odds.len() > 1;
@@ -172,8 +179,8 @@ async fn only_clients_of_the_same_kind_share_a_connection() {
 async fn clients_of_the_stateless_era_that_come_together_share_a_connection() {
     for (odds, shared) in [(&["shared", "both"][..], true), (&["shared"], false)] {
         let odd = odd(odds);
-        let mute = Ear::of(ClientEra::Stateless, &[]);
-        let able = Ear::of(ClientEra::Stateless, &[Capability::Roots]);
+        let mute = RecordingListener::of(ClientEra::Stateless, &[]);
+        let able = RecordingListener::of(ClientEra::Stateless, &[Capability::Roots]);
         let pids = futures::join!(odd.pid_as(None, &mute), odd.pid_as(None, &able));
         assert_eq!(pids.0 == pids.1, shared, "{odds:?}");
     }

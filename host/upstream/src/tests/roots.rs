@@ -1,21 +1,24 @@
 //! Questions that an upstream asks its client while it is started: for roots, above all.
 
+use std::time::Instant;
+
 use super::*;
+use crate::Lost;
 
 const ERAS: fn() -> [ClientEra; 2] = || [ClientEra::default(), ClientEra::Stateless];
 
-fn ear(era: ClientEra, thinks: Duration) -> Arc<Ear> {
-    Arc::new(Ear {
+fn ear(era: ClientEra, thinks: Duration) -> Arc<RecordingListener> {
+    Arc::new(RecordingListener {
         able: vec![Capability::Roots],
         era,
         thinks,
-        ..Ear::default()
+        ..RecordingListener::default()
     })
 }
 
 impl OddServer {
     /// Returns the number of roots that the server has been named when a call reaches it.
-    async fn named(&self, ear: &Arc<Ear>) -> usize {
+    async fn named(&self, ear: &Arc<RecordingListener>) -> usize {
         let ear: Arc<dyn Listener> = ear.clone();
         let answer = self.call_as(ONE, ear, "stats", json!({})).await.unwrap();
         let stats: Value = serde_json::from_str(&text(&answer)).unwrap();

@@ -1,26 +1,29 @@
 //! Messages between an upstream and the sessions of its connection, in and outside of calls.
 
+use parking_lot::Mutex;
+use serde_json::Map;
+
 use super::*;
 
 const TWO: SessionId = SessionId(2);
 
 impl OddServer {
     /// Makes a session's client reachable between its calls, too.
-    fn attended(&self, session: SessionId, able: &[Capability]) -> Arc<Ear> {
-        let client = Ear::able(able);
+    fn attended(&self, session: SessionId, able: &[Capability]) -> Arc<RecordingListener> {
+        let client = RecordingListener::able(able);
         let mut clients = self.door.clients.lock();
         clients.insert(session, client.clone());
         client
     }
 
     async fn wake(&self, session: SessionId) {
-        let ear = Arc::new(Ear::default());
+        let ear = Arc::new(RecordingListener::default());
         let answer = self.call_as(session, ear, "echo", json!({})).await;
         answer.unwrap();
     }
 
     async fn stats(&self, session: SessionId) -> Value {
-        let ear = Arc::new(Ear::default());
+        let ear = Arc::new(RecordingListener::default());
         let answer = self.call_as(session, ear, "stats", json!({})).await;
         serde_json::from_str(&text(&answer.unwrap())).unwrap()
     }
@@ -157,10 +160,10 @@ async fn a_request_goes_with_what_its_agent_says_of_it() {
     ] {
         let odd = odd(era);
         let meta = json!({ "com.example/trace": { "id": 7 }, "progressToken": "theirs" });
-        let caller = Arc::new(Ear {
+        let caller = Arc::new(RecordingListener {
             level: Mutex::new(level),
             meta: meta.as_object().unwrap().clone(),
-            ..Ear::default()
+            ..RecordingListener::default()
         });
         let answer = odd.call_as(ONE, caller, "meta", json!({})).await.unwrap();
         let seen: Map<String, Value> = serde_json::from_str(&text(&answer)).unwrap();

@@ -7,7 +7,7 @@ use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{Ear, OneToolWithheld};
+use crate::tests::{OneToolWithheld, RecordingListener};
 use crate::{Connector, Failure, Setup, Upstream};
 
 const ONE: Option<SessionId> = Some(SessionId(1));
@@ -32,7 +32,7 @@ impl Caller {
         };
         Self {
             upstream: Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup),
-            ear: Ear::able(&[]),
+            ear: RecordingListener::able(&[]),
         }
     }
 
@@ -183,9 +183,10 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         gate: Arc::new(OneToolWithheld::default()),
     };
     let upstream = Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup);
-    let [able, other] = [(), ()].map(|()| Ear::able(&[dormouse_protocol::Capability::Roots]));
-    let unable = Ear::able(&[]);
-    let call = async |session, ear: &Arc<Ear>| {
+    let [able, other] =
+        [(), ()].map(|()| RecordingListener::able(&[dormouse_protocol::Capability::Roots]));
+    let unable = RecordingListener::able(&[]);
+    let call = async |session, ear: &Arc<RecordingListener>| {
         let session = Some(SessionId(session));
         let ear: Arc<dyn Listener> = ear.clone();
         let connection = upstream.connect(session, &ear).await.unwrap();

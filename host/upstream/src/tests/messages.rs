@@ -1,0 +1,232 @@
+//! Messages in calls, in both eras.
+
+use std::time::Instant;
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_offered_is_told_before_the_first_request_goes_out() {
+    let odd = odd(&[]);
+    odd.good().await;
+    let all = "opened echo slow hang die change tell ask refuse pid meta stats";
+    assert_eq!(odd.door.told(), [all, "admit tools/call echo"]);
+    let status = odd.upstream.status();
+    assert_eq!(status.server_info["name"], "odd");
+    assert_eq!(status.connections.len(), 1);
+    assert_eq!(status.connections[0].pid, Some(odd.pid().await));
+    let barred = odd.call("barred", json!({})).await;
+    assert_eq!(barred, Err(Failure::Barred("it has changed".into())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_passes_as_it_is_in_both_eras() {
+    for era in [&[][..], &["modern"]] {
+        let odd = odd(era);
+        let listener: Arc<dyn Listener> = Arc::new(RecordingListener::default());
+        let connection = odd.upstream.connect(Some(ONE), &listener).await.unwrap();
+        let params = r#"{"name":"echo","arguments":{"z":1,"a":null}}"#;
+        let asking = odd
+            .upstream
+            .request(Some(ONE), connection, "tools/call", params, &listener);
+        let answer = asking.await.unwrap();
+        assert_eq!(
+            answer, r#"{"content":[],"x":1.10,"arguments":{"z": 1, "a": null}}"#,
+            "{era:?}"
+        );
+        let refused = odd.call("refuse", json!({})).await;
+        let Err(Failure::Refused(refusal)) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((refusal.code, &*refusal.message), (-32042, "not today"));
+        let data = refusal.data.as_deref();
+        assert_eq!(data, Some(r#"{"why": "rain", "rate": 1.5}"#));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
+    for era in [&[][..], &["modern"]] {
+        let odd = odd(era);
+        let ear = RecordingListener::able(&[Capability::ElicitationForm, Capability::Sampling]);
+        odd.call_as(ONE, ear.clone(), "tell", json!({}))
+            .await
+            .unwrap();
+        assert_eq!(
+            ear.heard(),
+            [
+                json!({ "progress": 1.0, "total": 2.0 }),
+                json!({ "progress": 2.0, "total": 2.0 }),
+                json!({ "level": "warning", "logger": "odd/odd", "data": { "a": 1 } }),
+            ],
+            "{era:?}"
+        );
+        assert!(odd.door.told().contains(&"updated odd://x".to_owned()));
+        let params = json!({ "message": "why?", "requestedSchema": {}, "x-own": 1 });
+        let asked = json!({ "method": "elicitation/create", "params": params });
+        let answer = odd.call_as(ONE, ear.clone(), "ask", asked).await.unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(&text(&answer)).unwrap(),
+            json!({
+                "to": "elicitation/create",
+                "params": {
+                    "message": "[server `odd`] why?", "requestedSchema": {}, "x-own": 1
+                },
+                "own": [1.5]
+            })
+        );
+    }
+    // What nobody can answer is refused, and what nobody knows.
+    let odd = odd(&[]);
+    for method in ["roots/list", "no/such"] {
+        let asked = json!({ "method": method, "params": {} });
+        let answer = odd.call("ask", asked).await.unwrap();
+        let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
+        assert_eq!(answer["code"], -32601, "{method}");
+    }
+}
+
+/// A client that can be asked something need not know all ways of asking.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
+    use Capability::{ElicitationForm, Sampling, SamplingContext, SamplingTools};
+    let sampling = "sampling/createMessage";
+    let tools = json!({
+        "tools": [], "includeContext": "thisServer", "systemPrompt": "Rhyme."
+    });
+    let page = json!({ "mode": "url", "message": "?", "url": "https://example.com" });
+    for (able, method, params, lacked) in [
+        (&[Sampling][..], sampling, &tools, "`sampling.tools`"),
+        (
+            &[ElicitationForm],
+            "elicitation/create",
+            &page,
+            "`elicitation.url`",
+        ),
+    ] {
+        for era in [&[][..], &["modern"]] {
+            let odd = odd(era);
+            let asked = json!({ "method": method, "params": params });
+            let answer = odd
+                .call_as(ONE, RecordingListener::able(able), "ask", asked)
+                .await
+                .map(|answer| text(&answer));
+            let told = match answer {
+                Ok(answer) => {
+                    let answer: Value = serde_json::from_str(&answer).unwrap();
+                    assert_eq!(answer["code"], -32602, "{answer}");
+                    answer.to_string()
+                }
+                // In that era the question is an answer, and has none itself.
+                Err(failure) => failure.to_string(),
+            };
+            assert!(told.contains(lacked), "{era:?}: {told}");
+        }
+    }
+    // It is told who can be asked what, and what it asks of them goes out as it is, but
+    // for whose question it is.
+    let odd = odd(&[]);
+    let ear = || RecordingListener::able(&[Sampling, SamplingTools, SamplingContext]);
+    let asked = json!({ "method": sampling, "params": tools });
+    let answer = odd.call_as(ONE, ear(), "ask", asked).await.unwrap();
+    let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
+    let mut asked = tools.clone();
+    asked["systemPrompt"] = json!("[server `odd`] Rhyme.");
+    // To a client, "this server" would be all of them.
+    asked.as_object_mut().unwrap().remove("includeContext");
+    assert_eq!(answer["params"], asked);
+    let stats = odd.call_as(ONE, ear(), "stats", json!({})).await.unwrap();
+    let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
+    assert_eq!(
+        stats["capabilities"],
+        json!({ "sampling": { "tools": {}, "context": {} } })
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
+    let odd = odd(&["asks-early"]);
+    let ear = || RecordingListener::able(&[Capability::ElicitationUrl, Capability::Roots]);
+    odd.call_as(ONE, ear(), "echo", json!({})).await.unwrap();
+    let answered = async {
+        loop {
+            let stats = odd.call_as(ONE, ear(), "stats", json!({})).await.unwrap();
+            let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
+            if !stats["early"].is_null() {
+                return stats;
+            }
+        }
+    };
+    let stats = tokio::time::timeout(LIMIT, answered).await.unwrap();
+    assert_eq!(
+        stats["capabilities"],
+        json!({ "elicitation": { "url": {} }, "roots": { "listChanged": true } })
+    );
+    assert_eq!(stats["early"]["to"], "roots/list");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_call_blocks_no_other_and_one_given_up_is_cancelled() {
+    let odd = odd(&[]);
+    odd.good().await;
+    let begun = Instant::now();
+    let slow = odd.call("slow", json!({ "seconds": 3 }));
+    let fast = async {
+        for _ in 0..10 {
+            odd.good().await;
+        }
+        begun.elapsed()
+    };
+    let (slow, fast) = futures::join!(slow, fast);
+    assert_eq!(text(&slow.unwrap()), "slept");
+    assert!(fast < Duration::from_secs(2), "{fast:?}");
+    let hang = odd.call("hang", json!({}));
+    let soon = tokio::time::timeout(Duration::from_millis(200), hang);
+    assert!(soon.await.is_err());
+    let seen = async {
+        loop {
+            let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+            if stats["cancelled"]
+                .as_array()
+                .is_some_and(|ids| ids.len() == 1)
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LIMIT, seen).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_on_behalf_of_another_agent() {
+    let able = || RecordingListener::able(&[Capability::Roots]);
+    let asked = || json!({ "method": "roots/list", "params": {} });
+    let two = [(&["shared"][..], [Some(ONE), Some(SessionId(2))])];
+    // Two calls of no session may be of two agents.
+    for (odds, [one, other]) in two.into_iter().chain([(&[][..], [None, None])]) {
+        let odd = odd(odds);
+        let slow = odd.call_as(other, able(), "slow", json!({ "seconds": 2 }));
+        let asks = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let answer = odd.call_as(one, able(), "ask", asked()).await.unwrap();
+            serde_json::from_str::<Value>(&text(&answer)).unwrap()
+        };
+        let (slow, answer) = futures::join!(slow, asks);
+        slow.unwrap();
+        assert_eq!(answer["code"], -32601);
+        let why = answer["message"].as_str().unwrap();
+        assert!(why.contains("calls of several agents"), "{why}");
+        let asks = async || {
+            let answer = odd.call_as(one, able(), "ask", asked()).await;
+            text(&answer.unwrap())
+        };
+        assert!(asks().await.contains("roots/list"));
+        // A call that was given up may be what it is about, until it is answered.
+        let slow = odd.call_as(other, able(), "slow", json!({ "seconds": 2 }));
+        let given_up = tokio::time::timeout(Duration::from_millis(300), slow);
+        assert!(given_up.await.is_err());
+        let why = asks().await;
+        assert!(why.contains("were given up and not answered yet"), "{why}");
+        let answered = async { while !asks().await.contains("roots/list") {} };
+        tokio::time::timeout(LIMIT, answered).await.unwrap();
+    }
+}

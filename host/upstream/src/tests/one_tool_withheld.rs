@@ -1,0 +1,97 @@
+//! An upstream policy of the tests.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use dormouse_protocol::{Listener, SessionId};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::recording_listener::RecordingListener;
+use crate::{Lost, Offered, Reactions, UpstreamPolicy};
+
+/// Policy that lets everything through but one tool, and notes what it is told.
+#[derive(Default)]
+pub(crate) struct OneToolWithheld {
+    told: Mutex<Vec<String>>,
+    /// Clients that can be told and asked something between calls.
+    pub(super) clients: Mutex<HashMap<SessionId, Arc<RecordingListener>>>,
+    pub(super) reactions: Mutex<Reactions>,
+}
+
+impl OneToolWithheld {
+    pub(super) fn told(&self) -> Vec<String> {
+        self.told.lock().clone()
+    }
+
+    fn names(offered: &Offered) -> Vec<String> {
+        let name = |tool: &serde_json::value::RawValue| {
+            let tool: Value = serde_json::from_str(tool.get()).unwrap();
+            tool["name"].as_str().unwrap().to_owned()
+        };
+        offered.tools.iter().map(|tool| name(tool)).collect()
+    }
+}
+
+impl UpstreamPolicy for OneToolWithheld {
+    fn closed(&self, _connection: u64) {}
+
+    fn failed(&self, lost: &Lost) {
+        self.told.lock().push(format!("failed {lost}"));
+    }
+
+    fn missed(&self, tool: &str) {
+        self.told.lock().push(format!("missed {tool}"));
+    }
+
+    fn seen_tools(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    fn reactions(&self) -> Reactions {
+        *self.reactions.lock()
+    }
+
+    fn opened(&self, offered: Offered) {
+        let mut reactions = self.reactions.lock();
+        *reactions = offered.reactions.or(*reactions);
+        let told = format!("opened {}", Self::names(&offered).join(" "));
+        self.told.lock().push(told);
+    }
+
+    fn admit<'a>(
+        &'a self,
+        method: &'a str,
+        name: Option<&'a str>,
+        _: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        let name = name.unwrap_or_default();
+        let told = format!("admit {method} {name}");
+        self.told.lock().push(told);
+        let barred = name == "barred";
+        async move {
+            if barred {
+                return Err("it has changed".to_owned());
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn updated(&self, uri: &str) {
+        self.told.lock().push(format!("updated {uri}"));
+    }
+
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        let client = self.clients.lock().get(&session).cloned()?;
+        Some(client)
+    }
+
+    fn tell(&self, session: Option<SessionId>, text: String) {
+        if let Some(client) = session.and_then(|session| self.client(session)) {
+            client.log("notice", None, text.into());
+        }
+    }
+}
