@@ -35,7 +35,7 @@ struct Inner {
 }
 
 /// Caller, until this is dropped.
-pub(crate) struct Calling {
+pub(super) struct Calling {
     callers: Arc<Callers>,
     number: u64,
 }
@@ -59,7 +59,7 @@ pub(crate) enum Nobody {
 }
 
 impl Callers {
-    pub(crate) fn join(
+    pub(super) fn join(
         self: &Arc<Self>,
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
@@ -109,7 +109,7 @@ impl Callers {
 
     /// Returns the users who lose something when the connection ends: its sessions, and `None` for
     /// clients without a session.
-    pub(crate) fn users(&self) -> Vec<Option<SessionId>> {
+    pub(super) fn users(&self) -> Vec<Option<SessionId>> {
         let inner = self.inner.lock();
         let sessions = inner.sessions.iter().copied().map(Some);
         let sessionless = inner.is_of_sessionless.then_some(None);
@@ -118,7 +118,7 @@ impl Callers {
 
     /// Whether somebody may go on with what calls have begun: a session until it ends, and a client
     /// without one for `patience` after the last call, because nothing tells that it has gone.
-    pub(crate) fn may_go_on(&self, patience: Duration) -> bool {
+    pub(super) fn may_go_on(&self, patience: Duration) -> bool {
         let inner = self.inner.lock();
         let is_patient = inner.last_left.is_none_or(|left| left.elapsed() < patience);
         !inner.sessions.is_empty() || inner.is_of_sessionless && is_patient
@@ -162,13 +162,13 @@ impl Callers {
     }
 
     /// Whether no call runs, nor one that was given up.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         let inner = self.inner.lock();
         inner.listeners.is_empty() && inner.given_up.are_all_of(None, Instant::now())
     }
 
     /// Returns the end of the last call that has ended; none where none has.
-    pub(crate) fn last_left(&self) -> Option<Instant> {
+    pub(super) fn last_left(&self) -> Option<Instant> {
         self.inner.lock().last_left
     }
 
@@ -180,7 +180,7 @@ impl Callers {
     }
 
     /// Removes a session that has ended.
-    pub(crate) fn leave(&self, session: SessionId) {
+    pub(super) fn leave(&self, session: SessionId) {
         self.inner.lock().sessions.remove(&session);
         self.roots.end_session(session);
     }

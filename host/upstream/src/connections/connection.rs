@@ -39,10 +39,10 @@ pub(crate) struct Connection {
     hub: Arc<Connector>,
     outlet: Arc<dyn MessageSender>,
     peer: Arc<Peer>,
-    pub(crate) hello: ServerIntroduction,
+    pub(super) hello: ServerIntroduction,
     level: Level,
-    pub(crate) since: SystemTime,
-    pub(crate) opened: Instant,
+    pub(super) since: SystemTime,
+    pub(super) opened: Instant,
     /// Place of the last process that was started before it was opened.
     opened_after: Option<StartOrder>,
     /// Kept until what is behind the connection is gone.
@@ -51,7 +51,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Follows changes from now on, for the upstream policy.
-    pub(crate) fn follow(&self, follower: Follower, turns: FetchTurns) {
+    pub(super) fn follow(&self, follower: Follower, turns: FetchTurns) {
         if let Some(gate) = self.peer.gate.clone() {
             let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
             tokio::spawn(follow::follow(peer, hello, gate, follower, turns));
@@ -59,7 +59,7 @@ impl Connection {
     }
 
     /// Waits until the changes of lists that the upstream has announced are known.
-    pub(crate) async fn lists_settled(&self) {
+    pub(super) async fn lists_settled(&self) {
         tokio::select! {
             () = self.peer.list_changes.settled() => {}
             () = self.peer.over.cancelled() => {}
@@ -68,13 +68,13 @@ impl Connection {
 
     /// Tells the upstream which logs the sessions of the connection want, if it has not been told
     /// yet.
-    pub(crate) async fn set_level(&self) {
+    pub(super) async fn set_level(&self) {
         self.level.tell(&self.peer, &self.hello).await;
     }
 
     /// Tells the upstream that a session has other roots now. In the stateless era it asks for them
     /// each time that it needs them.
-    pub(crate) async fn roots_changed(&self) {
+    pub(super) async fn roots_changed(&self) {
         if self.peer.is_modern() {
             return;
         }
@@ -89,7 +89,7 @@ impl Connection {
 
     /// Sends a request and waits for its result. The caller's client is asked the questions that
     /// the upstream has first.
-    pub(crate) async fn request(
+    pub(super) async fn request(
         &self,
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
@@ -118,7 +118,7 @@ impl Connection {
     }
 
     /// Asks for all lists again.
-    pub(crate) async fn list(&self) -> Result<Offered, Failure> {
+    pub(super) async fn list(&self) -> Result<Offered, Failure> {
         let listed = lists::all(&self.peer, &self.hello).await;
         listed.map_err(|failure| self.shown(failure))
     }
@@ -134,7 +134,7 @@ impl Connection {
 
     /// Returns the reason for which a tool that the server is known to have cannot be called over
     /// this connection, if so. It names only tools that the user has seen: a model reads this.
-    pub(crate) fn withholds(&self, tool: &str) -> Option<String> {
+    pub(super) fn withholds(&self, tool: &str) -> Option<String> {
         let tools = self.peer.tools.lock();
         let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
         let server = &self.peer.server;
@@ -157,28 +157,28 @@ impl Connection {
     }
 
     /// Returns the introduction of the client that the connection was made for.
-    pub(crate) fn introduction(&self) -> &Introduction {
+    pub(super) fn introduction(&self) -> &Introduction {
         &self.peer.introduction
     }
 
     /// Whether each request says for itself what its client can be asked.
-    pub(crate) fn is_modern(&self) -> bool {
+    pub(super) fn is_modern(&self) -> bool {
         self.peer.is_modern()
     }
 
     /// Returns the reason for which the connection can no longer be used, if so.
-    pub(crate) fn ended(&self) -> Option<String> {
+    pub(super) fn ended(&self) -> Option<String> {
         self.peer.ended()
     }
 
     /// Returns the id of the process behind the connection, where there is one.
-    pub(crate) fn pid(&self) -> Option<u32> {
+    pub(super) fn pid(&self) -> Option<u32> {
         self.outlet.pid()
     }
 
     /// Whether its process has started others since the connection was opened that still run: a
     /// browser, a shell. Takes some milliseconds.
-    pub(crate) fn has_new_processes(&self) -> bool {
+    pub(super) fn has_new_processes(&self) -> bool {
         let started = self.pid().zip(self.opened_after);
         started.is_some_and(|(pid, since)| descendants::has_started_since(pid, since))
     }

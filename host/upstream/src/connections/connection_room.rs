@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 /// Connections that are there, are being made, or are being ended.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ConnectionCount(Arc<AtomicUsize>);
+pub(super) struct ConnectionCount(Arc<AtomicUsize>);
 
 /// Place of a connection, which counts until this is dropped: when what is behind the connection is
 /// gone.
@@ -16,7 +16,7 @@ pub(crate) struct ConnectionPermit([ConnectionCount; 2]);
 
 /// Limit that a new connection would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(super) enum Full {
     /// The server has as many connections as it may have.
     Server(usize),
     /// The servers together have as many as the host may have.
@@ -25,7 +25,7 @@ pub(crate) enum Full {
 
 impl Full {
     /// Returns the message for a caller that gets no connection to `server`.
-    pub(crate) fn message(self, server: &str) -> String {
+    pub(super) fn message(self, server: &str) -> String {
         let (whose, most, table) = match self {
             Self::Server(most) => ("it", most, format!("[servers.{server}.limits]")),
             Self::Host(most) => ("the host", most, "[limits]".to_owned()),
@@ -53,29 +53,29 @@ impl Drop for ConnectionPermit {
 
 /// Callers that wait for room, in the order in which they came.
 #[derive(Debug, Default)]
-pub(crate) struct RoomQueue {
+pub(super) struct RoomQueue {
     turn: tokio::sync::Mutex<()>,
     waiting: AtomicUsize,
 }
 
 /// A caller that has its turn and finds no room. It counts as waiting until this is dropped.
 #[derive(Debug)]
-pub(crate) struct WaitingForRoom<'q>(&'q RoomQueue);
+pub(super) struct WaitingForRoom<'q>(&'q RoomQueue);
 
 impl RoomQueue {
     /// Waits for the turn of a caller: nobody else has one until the guard is dropped.
-    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }
 
     /// Counts the caller whose turn it is as waiting.
-    pub(crate) fn wait(&self) -> WaitingForRoom<'_> {
+    pub(super) fn wait(&self) -> WaitingForRoom<'_> {
         self.waiting.fetch_add(1, Ordering::AcqRel);
         WaitingForRoom(self)
     }
 
     /// Whether anybody waits.
-    pub(crate) fn has_waiting(&self) -> bool {
+    pub(super) fn has_waiting(&self) -> bool {
         self.waiting.load(Ordering::Acquire) > 0
     }
 }
@@ -88,18 +88,18 @@ impl Drop for WaitingForRoom<'_> {
 
 /// Room for the connections of all servers of a host.
 #[derive(Debug)]
-pub(crate) struct ConnectionRoom {
+pub(super) struct ConnectionRoom {
     most: AtomicUsize,
     all: ConnectionCount,
     /// Held while a connection is counted in.
     counting: Mutex<()>,
     /// Callers that find room in their server, and none in the host.
-    pub(crate) queue: RoomQueue,
+    pub(super) queue: RoomQueue,
 }
 
 impl ConnectionRoom {
     /// Creates room for that many connections.
-    pub(crate) fn new(most: usize) -> Self {
+    pub(super) fn new(most: usize) -> Self {
         Self {
             most: AtomicUsize::new(most),
             all: ConnectionCount::default(),
@@ -109,12 +109,12 @@ impl ConnectionRoom {
     }
 
     /// Most connections of all servers together.
-    pub(crate) fn most(&self) -> usize {
+    pub(super) fn most(&self) -> usize {
         self.most.load(Ordering::Relaxed)
     }
 
     /// Changes the most connections that there may be. Those that are there stay.
-    pub(crate) fn set_most(&self, most: usize) {
+    pub(super) fn set_most(&self, most: usize) {
         self.most.store(most, Ordering::Relaxed);
     }
 
@@ -122,7 +122,7 @@ impl ConnectionRoom {
     ///
     /// # Errors
     /// There is no room for it.
-    pub(crate) fn take(
+    pub(super) fn take(
         &self,
         count: &ConnectionCount,
         most: usize,

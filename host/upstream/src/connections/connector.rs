@@ -41,7 +41,7 @@ pub struct Connector {
     read_rooms: Mutex<HashMap<String, ReadRoom>>,
     /// Upstreams, some of which are gone.
     upstreams: Mutex<Vec<Weak<Upstream>>>,
-    pub(crate) connection_room: ConnectionRoom,
+    pub(super) connection_room: ConnectionRoom,
 }
 
 impl Connector {
@@ -70,14 +70,14 @@ impl Connector {
     }
 
     /// Counts the connections of another upstream from now on.
-    pub(crate) fn add(&self, upstream: Weak<Upstream>) {
+    pub(super) fn add(&self, upstream: Weak<Upstream>) {
         let mut upstreams = self.upstreams.lock();
         upstreams.retain(|upstream| upstream.strong_count() > 0);
         upstreams.push(upstream);
     }
 
     /// Returns the connections of all upstreams that no call uses.
-    pub(crate) fn idle(&self) -> Vec<IdleConnection> {
+    pub(super) fn idle(&self) -> Vec<IdleConnection> {
         let upstreams: Vec<_> = {
             let upstreams = self.upstreams.lock();
             upstreams.iter().filter_map(Weak::upgrade).collect()
@@ -89,7 +89,7 @@ impl Connector {
     }
 
     /// Makes a connection.
-    pub(crate) async fn open(
+    pub(super) async fn open(
         &self,
         server: &str,
         launch: &Launch,
@@ -114,7 +114,7 @@ impl Connector {
     }
 
     /// Returns the secrets of a server. Those of a login are the same for all of its connections.
-    pub(crate) fn secrets(&self, server: &str, launch: &Launch) -> Arc<ServerSecrets> {
+    pub(super) fn secrets(&self, server: &str, launch: &Launch) -> Arc<ServerSecrets> {
         match launch {
             Launch::Stdio(_) => ServerSecrets::new(server, launch),
             Launch::Http(http) => self.login(server, http).secrets(),
@@ -122,7 +122,7 @@ impl Connector {
     }
 
     /// Returns the log budget of a server.
-    pub(crate) fn log_budget(&self, server: &str, limits: &UpstreamLimits) -> Arc<LogBudget> {
+    pub(super) fn log_budget(&self, server: &str, limits: &UpstreamLimits) -> Arc<LogBudget> {
         let mut logs = self.logs.lock();
         let budget = logs
             .entry(server.to_owned())
@@ -146,12 +146,12 @@ impl Connector {
     }
 
     /// Returns the user's login at a server's upstream.
-    pub(crate) fn login(&self, server: &str, http: &Http) -> Auth {
+    pub(super) fn login(&self, server: &str, http: &Http) -> Auth {
         self.logins.of(server, http)
     }
 
     /// Runs work that ends a connection, which [`Connector::close`] waits for.
-    pub(crate) fn closing(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn closing(&self, work: impl Future<Output = ()> + Send + 'static) {
         // Outside of a runtime there is nothing left that could be closed.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             self.closing.spawn_on(work, &runtime);
@@ -160,7 +160,7 @@ impl Connector {
 
     /// Whether all connections end because the process does: a failure then says nothing of an
     /// upstream.
-    pub(crate) fn is_closing(&self) -> bool {
+    pub(super) fn is_closing(&self) -> bool {
         self.is_closing.load(Ordering::Acquire)
     }
 

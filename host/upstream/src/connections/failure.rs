@@ -20,7 +20,7 @@ pub enum Failure {
 
 impl Failure {
     /// Converts it into the error of a connection that is being made.
-    pub(crate) fn into_lost(self) -> Lost {
+    pub(super) fn into_lost(self) -> Lost {
         match self {
             Self::Lost(lost) => lost,
             Self::Barred(why) => Lost::Broken(why),

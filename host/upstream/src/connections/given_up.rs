@@ -17,7 +17,7 @@ const MAX_BUSY: Duration = Duration::from_secs(600);
 
 /// Requester of a request that was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Requester {
+pub(super) enum Requester {
     /// Dormouse itself, for what the upstream offers.
     Dormouse,
     /// A client of that session, or of none.
@@ -27,7 +27,7 @@ pub(crate) enum Requester {
 /// Requests of one connection that were given up. A cancellation is a wish: until its answer comes,
 /// an upstream may ask and say things that are about such a request.
 #[derive(Debug, Default)]
-pub(crate) struct GivenUpRequests {
+pub(super) struct GivenUpRequests {
     requests: HashMap<u64, GivenUpRequest>,
     /// Time until which there may be some that are not remembered.
     incomplete_until: Option<Instant>,
@@ -42,7 +42,7 @@ struct GivenUpRequest {
 
 impl GivenUpRequests {
     /// Remembers a request by its JSON-RPC id.
-    pub(crate) fn add(&mut self, id: u64, requester: Requester, now: Instant) {
+    pub(super) fn add(&mut self, id: u64, requester: Requester, now: Instant) {
         self.requests.retain(|_, request| request.end > now);
         let end = now + MAX_BUSY;
         match self.requests.len() < MAX_REQUESTS {
@@ -52,12 +52,12 @@ impl GivenUpRequests {
     }
 
     /// Whether an answer with this id may belong to one of the requests. Forgets that request.
-    pub(crate) fn take(&mut self, id: u64) -> bool {
+    pub(super) fn take(&mut self, id: u64) -> bool {
         self.requests.remove(&id).is_some() || self.incomplete_until.is_some()
     }
 
     /// Whether all that the upstream may still be busy with is of that one session.
-    pub(crate) fn are_all_of(&self, session: Option<SessionId>, now: Instant) -> bool {
+    pub(super) fn are_all_of(&self, session: Option<SessionId>, now: Instant) -> bool {
         let mut requests = self.requests.values();
         self.incomplete_until.is_none_or(|end| end <= now)
             && requests.all(|request| match request.requester {

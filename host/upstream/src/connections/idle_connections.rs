@@ -39,7 +39,7 @@ impl IdleConnection {
 
 /// Ends one of the connections: of those without state that can be seen, or else of all, the one
 /// that has been idle for longest. False where none is idle.
-pub(crate) async fn end_one(idle: Vec<IdleConnection>) -> bool {
+pub(super) async fn end_one(idle: Vec<IdleConnection>) -> bool {
     // What processes there are is read from the system.
     let chosen = tokio::task::spawn_blocking(move || {
         let ranked = idle.into_iter();

@@ -13,18 +13,18 @@ use crate::messages::channel::Lost;
 use crate::opening::introduction::Introduction;
 
 /// Attempt to connect, whose outcome all who wait for it get.
-pub(crate) type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
+pub(super) type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
 
 /// Connection, or an attempt to make one.
-pub(crate) struct Link {
+pub(super) struct Link {
     /// The session that it is for; none where it is shared.
-    pub(crate) session: Option<SessionId>,
-    pub(crate) callers: Arc<Callers>,
-    pub(crate) stage: Stage,
+    pub(super) session: Option<SessionId>,
+    pub(super) callers: Arc<Callers>,
+    pub(super) stage: Stage,
 }
 
 #[derive(Clone)]
-pub(crate) enum Stage {
+pub(super) enum Stage {
     /// Attempt for a client that introduces itself so.
     Connecting(Introduction, Connecting),
     Open(Arc<Connection>),
@@ -48,7 +48,7 @@ impl Link {
 
 /// Connections of one server, the oldest first.
 #[derive(Default)]
-pub(crate) struct Links {
+pub(super) struct Links {
     /// Number of the newest link. It grows, so that none is taken for one that was ended.
     next: u64,
     all: BTreeMap<u64, Link>,
@@ -56,32 +56,32 @@ pub(crate) struct Links {
 
 impl Links {
     /// Returns a number that no other link has had.
-    pub(crate) fn number(&mut self) -> u64 {
+    pub(super) fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
 
-    pub(crate) fn insert(&mut self, number: u64, link: Link) {
+    pub(super) fn insert(&mut self, number: u64, link: Link) {
         self.all.insert(number, link);
     }
 
-    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut Link> {
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Link> {
         self.all.get_mut(&number)
     }
 
     /// Ends a connection, once no call uses it any more. False where there is none of that number.
-    pub(crate) fn remove(&mut self, number: u64) -> bool {
+    pub(super) fn remove(&mut self, number: u64) -> bool {
         self.all.remove(&number).is_some()
     }
 
     /// Takes out all connections.
-    pub(crate) fn take_all(&mut self) -> BTreeMap<u64, Link> {
+    pub(super) fn take_all(&mut self) -> BTreeMap<u64, Link> {
         std::mem::take(&mut self.all)
     }
 
     /// Returns the connection of a session, or a shared one, for a client that introduces itself
     /// so.
-    pub(crate) fn find(
+    pub(super) fn find(
         &self,
         session: Option<SessionId>,
         introduction: &Introduction,
@@ -92,7 +92,7 @@ impl Links {
 
     /// Takes out the connection of a session, or the shared one, for such a client, if no call uses
     /// it.
-    pub(crate) fn take_idle_of(
+    pub(super) fn take_idle_of(
         &mut self,
         session: Option<SessionId>,
         introduction: &Introduction,
@@ -109,7 +109,7 @@ impl Links {
 
     /// Returns an attempt for another client that may turn out to be a connection for this one as
     /// well: clients of the stateless era can share one where their server knows that era.
-    pub(crate) fn undecided(
+    pub(super) fn undecided(
         &self,
         session: Option<SessionId>,
         introduction: &Introduction,
@@ -129,7 +129,7 @@ impl Links {
     }
 
     /// Returns the connections under `key` that a session has a part in.
-    pub(crate) fn of(&self, key: Option<SessionId>, session: SessionId) -> Vec<Stage> {
+    pub(super) fn of(&self, key: Option<SessionId>, session: SessionId) -> Vec<Stage> {
         let links = self.all.values().filter(|link| link.session == key);
         links
             .filter(|link| key.is_some() || link.callers.sessions().contains(&session))
@@ -138,7 +138,7 @@ impl Links {
     }
 
     /// Makes all connections that a session has a part in forget its roots.
-    pub(crate) fn roots_changed(&self, key: Option<SessionId>, session: SessionId) {
+    pub(super) fn roots_changed(&self, key: Option<SessionId>, session: SessionId) {
         let links = self.all.values().filter(|link| link.session == key);
         for link in links.filter(|link| link.callers.sessions().contains(&session)) {
             link.callers.roots.changed();
@@ -146,7 +146,7 @@ impl Links {
     }
 
     /// Takes out a session's own connections, and removes it from the others.
-    pub(crate) fn end_session(&mut self, session: SessionId) -> Vec<Link> {
+    pub(super) fn end_session(&mut self, session: SessionId) -> Vec<Link> {
         for link in self.all.values().filter(|link| link.session.is_none()) {
             link.callers.leave(session);
         }
@@ -157,7 +157,7 @@ impl Links {
     }
 
     /// Takes out the connections of these numbers that no call uses.
-    pub(crate) fn take_idle(&mut self, numbers: &BTreeSet<u64>) -> Vec<Link> {
+    pub(super) fn take_idle(&mut self, numbers: &BTreeSet<u64>) -> Vec<Link> {
         let idle = self.all.extract_if(.., |number, link| {
             numbers.contains(number) && link.callers.is_idle()
         });
@@ -165,7 +165,7 @@ impl Links {
     }
 
     /// Returns the open connections, by their numbers.
-    pub(crate) fn open(&self) -> Vec<(u64, Arc<Connection>, Arc<Callers>)> {
+    pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Arc<Callers>)> {
         let open = self.all.iter().filter_map(|(number, link)| {
             let Stage::Open(connection) = &link.stage else {
                 return None;
@@ -175,12 +175,12 @@ impl Links {
         open.collect()
     }
 
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Link) -> bool) {
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&Link) -> bool) {
         self.all.retain(|_, link| keep(link));
     }
 
     /// Returns the open connections that no call uses, each with its number and since when.
-    pub(crate) fn idle(&self) -> impl Iterator<Item = (u64, &Link, &Arc<Connection>, Instant)> {
+    pub(super) fn idle(&self) -> impl Iterator<Item = (u64, &Link, &Arc<Connection>, Instant)> {
         let links = self.all.iter();
         links.filter_map(|(number, link)| match &link.stage {
             Stage::Open(connection) if link.callers.is_idle() => {
@@ -191,7 +191,7 @@ impl Links {
         })
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Link> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {
         self.all.values()
     }
 }

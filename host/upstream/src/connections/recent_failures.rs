@@ -17,7 +17,7 @@ const CRASHES: u32 = 2;
 
 /// Failures of late.
 #[derive(Default)]
-pub(crate) struct RecentFailures {
+pub(super) struct RecentFailures {
     failures: u32,
     crashes: u32,
     /// Time before which nothing is tried.
@@ -27,7 +27,7 @@ pub(crate) struct RecentFailures {
 
 impl RecentFailures {
     /// Notes that a connection could not be made.
-    pub(crate) fn failed(&mut self, why: Lost) {
+    pub(super) fn failed(&mut self, why: Lost) {
         // Logging in mends that, not waiting.
         if !matches!(why, Lost::Auth { .. }) {
             self.pause(self.failures);
@@ -37,7 +37,7 @@ impl RecentFailures {
     }
 
     /// Notes that a connection has ended by itself, after that long.
-    pub(crate) fn ended(&mut self, why: String, after: Duration) {
+    pub(super) fn ended(&mut self, why: String, after: Duration) {
         if after < SHORT {
             self.crashes += 1;
         } else {
@@ -50,19 +50,19 @@ impl RecentFailures {
     }
 
     /// Notes that a connection was made. It may crash again all the same.
-    pub(crate) fn connected(&mut self) {
+    pub(super) fn connected(&mut self) {
         self.failures = 0;
         self.until = None;
         self.last = None;
     }
 
     /// Notes that a connection is of no use before its user logs in.
-    pub(crate) fn shut_out(&mut self, challenge: Option<String>) {
+    pub(super) fn shut_out(&mut self, challenge: Option<String>) {
         self.last = Some(Lost::Auth { challenge });
     }
 
     /// Forgets all that stands in the way of another attempt, except a login that is wanted.
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         let last = self.last.take();
         *self = Self {
             last: last.filter(|last| matches!(last, Lost::Auth { .. })),
@@ -71,7 +71,7 @@ impl RecentFailures {
     }
 
     /// Checks whether a connection may be tried now.
-    pub(crate) fn may_try(&self) -> Result<(), Lost> {
+    pub(super) fn may_try(&self) -> Result<(), Lost> {
         let now = Instant::now();
         let Some(until) = self.until.filter(|until| *until > now) else {
             return Ok(());
@@ -84,7 +84,7 @@ impl RecentFailures {
         )))
     }
 
-    pub(crate) fn last(&self) -> Option<&Lost> {
+    pub(super) fn last(&self) -> Option<&Lost> {
         self.last.as_ref()
     }
 

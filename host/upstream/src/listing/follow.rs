@@ -91,7 +91,7 @@ async fn fetch(
     }
 }
 
-pub(crate) fn declares(hello: &ServerIntroduction, list: &str, what: &str) -> bool {
+pub(super) fn declares(hello: &ServerIntroduction, list: &str, what: &str) -> bool {
     let declared = hello.capabilities.get(list);
     declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
 }

@@ -27,7 +27,7 @@ impl ListChanges {
     }
 
     /// Waits for changes that were not fetched yet. Returns the number of those that were told.
-    pub(crate) async fn next(&self) -> u64 {
+    pub(super) async fn next(&self) -> u64 {
         let fetched = *self.fetched.borrow();
         let mut told = self.told.subscribe();
         // The sender is here.
@@ -36,12 +36,12 @@ impl ListChanges {
     }
 
     /// Number of the changes that were told until now.
-    pub(crate) fn told(&self) -> u64 {
+    pub(super) fn told(&self) -> u64 {
         *self.told.borrow()
     }
 
     /// Notes that the lists were fetched after so many changes, or cannot be.
-    pub(crate) fn fetched(&self, told: u64) {
+    pub(super) fn fetched(&self, told: u64) {
         self.fetched.send_replace(told);
         self.is_slow.store(false, Ordering::Relaxed);
     }

@@ -27,7 +27,7 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
 type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
 
 /// Asks the server to announce changes of all that is wanted, and again when that differs.
-pub(crate) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
+pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
     let mut standing = Fuse::terminated();
     let mut ended_before = 0;
     loop {

@@ -2,7 +2,7 @@
 
 pub(crate) mod follow;
 pub(crate) mod list_changes;
-pub(crate) mod listen;
+mod listen;
 pub(crate) mod lists;
 pub(crate) mod offered;
 pub(crate) mod subscriptions;

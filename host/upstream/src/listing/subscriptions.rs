@@ -41,10 +41,10 @@ struct Counts {
 
 /// Resources that are subscribed to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct WantedResources {
-    pub(crate) uris: BTreeSet<Arc<str>>,
+pub(super) struct WantedResources {
+    pub(super) uris: BTreeSet<Arc<str>>,
     /// Number of changes of the wanted resources.
-    pub(crate) number: u64,
+    pub(super) number: u64,
 }
 
 /// Subscription to a resource, until this is dropped.
@@ -58,7 +58,7 @@ pub struct Subscription {
 pub(crate) struct Follower {
     all: Arc<Subscriptions>,
     key: u64,
-    pub(crate) changes: watch::Receiver<u64>,
+    pub(super) changes: watch::Receiver<u64>,
 }
 
 impl Subscriptions {
@@ -154,7 +154,7 @@ impl Drop for Subscription {
 
 impl Follower {
     /// Returns the resources that are subscribed to now.
-    pub(crate) fn wanted(&mut self) -> WantedResources {
+    pub(super) fn wanted(&mut self) -> WantedResources {
         self.changes.borrow_and_update();
         let counts = self.all.counts.lock();
         WantedResources {
@@ -164,7 +164,7 @@ impl Follower {
     }
 
     /// Notes that the upstream knows of these subscriptions.
-    pub(crate) fn told(&self, wanted: &WantedResources) {
+    pub(super) fn told(&self, wanted: &WantedResources) {
         self.all.told.send_modify(|told| {
             told.insert(self.key, Some(wanted.number));
         });

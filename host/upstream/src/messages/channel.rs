@@ -24,7 +24,7 @@ pub(crate) struct ReceivedMessage {
     text: Box<RawValue>,
     /// Request of ours that it is about, where the transport tells: over HTTP, that on whose stream
     /// it has come. A pipe does not tell.
-    pub(crate) about: Option<u64>,
+    pub(super) about: Option<u64>,
     /// Its room among the messages that were not handled yet.
     place: Option<OwnedSemaphorePermit>,
 }

@@ -16,7 +16,7 @@ type Asking = Shared<BoxFuture<'static, Outcome>>;
 
 /// Owner of roots, which decides how long they are known.
 #[derive(Clone)]
-pub(crate) enum RootsOwner {
+pub(super) enum RootsOwner {
     /// A session whose client tells when its roots change.
     Session(SessionId),
     /// A call of a client that does not tell.
@@ -25,7 +25,7 @@ pub(crate) enum RootsOwner {
 
 impl RootsOwner {
     /// Returns the owner for a call.
-    pub(crate) fn call(listener: &Arc<dyn Listener>) -> Self {
+    pub(super) fn call(listener: &Arc<dyn Listener>) -> Self {
         Self::Call(Arc::downgrade(listener))
     }
 
@@ -61,7 +61,7 @@ struct Inner {
 impl KnownRoots {
     /// Returns the answer to a question for roots: the known one, that of a question which is open
     /// already, or that of `asking`. An error is told to all who wait, and not kept.
-    pub(crate) async fn ask(
+    pub(super) async fn ask(
         self: &Arc<Self>,
         owner: RootsOwner,
         asking: impl Future<Output = Outcome> + Send + 'static,

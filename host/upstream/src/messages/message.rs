@@ -55,7 +55,7 @@ impl Refusal {
     /// Returns the same error without secrets, should the upstream have repeated one of them. In
     /// URLs of pages that a user is to open, only those of logins are hidden: else the URLs would
     /// lead elsewhere.
-    pub(crate) fn without(mut self, secrets: &ServerSecrets) -> Self {
+    pub(super) fn without(mut self, secrets: &ServerSecrets) -> Self {
         self.message = secrets.redact(&self.message);
         self.data = self.data.map(|data| match self.code {
             PAGES_REQUIRED => secrets.redact_learnt_json(&data).into_owned(),

@@ -2,7 +2,7 @@
 
 /// Behaviour that is allowed and odd: each kind is logged once for a connection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Oddity {
+pub(super) enum Oddity {
     NoMessage,
     Batch,
     UnknownId,

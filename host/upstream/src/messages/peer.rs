@@ -59,28 +59,28 @@ pub(crate) struct Peer {
     /// Notified when it acknowledges a request for announcements.
     pub(crate) acknowledged: Notify,
     /// Requests of it that have no answer yet, by the text of their ids.
-    pub(crate) asked: Mutex<HashMap<String, OpenQuestion>>,
+    asked: Mutex<HashMap<String, OpenQuestion>>,
     /// Questions that it has asked before the first call.
     pub(crate) early: Arc<EarlyQuestions>,
-    pub(crate) replies: Arc<Semaphore>,
+    replies: Arc<Semaphore>,
     /// Room for its requests, in bytes.
-    pub(crate) room: Arc<Semaphore>,
+    room: Arc<Semaphore>,
     pub(crate) limits: UpstreamLimits,
     /// Secrets that it knows, and may repeat.
     pub(crate) secrets: Arc<ServerSecrets>,
     /// Budget of what is logged about it.
-    pub(crate) log: Arc<LogBudget>,
-    pub(crate) questions: QuestionLimit,
+    log: Arc<LogBudget>,
+    pub(super) questions: QuestionLimit,
     oddities: AtomicU32,
     /// Cancelled when the upstream can say nothing more.
     pub(crate) over: CancellationToken,
 }
 
 /// Question that a client is asked.
-pub(crate) struct OpenQuestion {
+struct OpenQuestion {
     /// Its method; none where nobody can be asked.
-    pub(crate) method: Option<&'static str>,
-    pub(crate) asking: AbortHandle,
+    method: Option<&'static str>,
+    asking: AbortHandle,
 }
 
 /// Limits of a connection, and the policy for what passes over it.
@@ -147,12 +147,12 @@ impl Peer {
 
     /// Returns the client of a session, where it can be told and asked something between its
     /// requests.
-    pub(crate) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+    pub(super) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
         self.gate.as_ref()?.client(session)
     }
 
     /// Returns the clients of all sessions that the connection belongs to.
-    pub(crate) fn clients(&self) -> Vec<Arc<dyn Listener>> {
+    pub(super) fn clients(&self) -> Vec<Arc<dyn Listener>> {
         let sessions = self.callers.sessions().into_iter();
         sessions
             .filter_map(|session| self.client(session))
@@ -171,7 +171,7 @@ impl Peer {
     }
 
     /// Answers a request of the upstream.
-    pub(crate) async fn reply(&self, id: &RequestId<'_>, outcome: Result<Answer, (i64, String)>) {
+    async fn reply(&self, id: &RequestId<'_>, outcome: Result<Answer, (i64, String)>) {
         let text = match outcome {
             // What is text was read as JSON before.
             Ok(answer) => dormouse_jsonrpc::response(id.as_str(), &answer.into_text()),
@@ -190,13 +190,13 @@ impl Peer {
     }
 
     /// Returns the listener of the request with this progress token.
-    pub(crate) fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
+    fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
         self.pending.lock().waiting.get(&token)?.listener.clone()
     }
 
     /// Returns the listener that can be asked or told something: that of the request that it is
     /// about, or the last caller's where nothing says what it is about.
-    pub(crate) fn whom(
+    fn whom(
         &self,
         about: Option<u64>,
         wanted: impl Fn(&dyn Listener) -> bool,
@@ -238,7 +238,7 @@ impl Peer {
     }
 
     /// Logs odd behaviour, once.
-    pub(crate) fn odd(&self, oddity: Oddity) {
+    fn odd(&self, oddity: Oddity) {
         let bit = 1 << oddity as u32;
         if self.oddities.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             tracing::warn!("server `{}` {}", self.server, oddity.text());

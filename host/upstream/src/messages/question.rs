@@ -12,7 +12,7 @@ use crate::server_secrets::ServerSecrets;
 /// Reads a question of the upstream, and marks it as the upstream's. All parameters stay but those
 /// that differ from known ones in letter case only: the content of a form is between the upstream
 /// and the client, and parameters of later versions of MCP pass, too.
-pub(crate) fn question(
+pub(super) fn question(
     server: &str,
     secrets: &ServerSecrets,
     id: &str,
@@ -71,7 +71,7 @@ pub(crate) fn question(
 /// Returns the bytes of a question that count as its size: its text, and the memory of each value
 /// within it. Of a sampling, long texts do not count: images are such, and as values they are no
 /// larger.
-pub(crate) fn counted_bytes(method: &str, params: &str) -> usize {
+pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
     let may_be_long = method == "sampling/createMessage";
     let mut counted = params.len();
     for part in text_parts(params.as_bytes()) {

@@ -89,7 +89,7 @@ impl Reactions {
         }
     }
 
-    pub(crate) fn of(self, request: FirstRequest) -> Reaction {
+    pub(super) fn of(self, request: FirstRequest) -> Reaction {
         match request {
             FirstRequest::Initialize => self.initialize,
             FirstRequest::Discover => self.discover,
@@ -111,7 +111,7 @@ pub(crate) struct Beginning {
     /// Request that the server is sent first.
     pub(crate) first: FirstRequest,
     /// Silence after which it is sent the other one as well; never, if none.
-    pub(crate) silence: Option<Duration>,
+    pub(super) silence: Option<Duration>,
 }
 
 impl Beginning {

@@ -25,7 +25,7 @@ impl Introduction {
     }
 
     /// Returns the introduction of nobody, to find out what there is for all who may come.
-    pub(crate) fn of_nobody() -> Self {
+    pub(super) fn of_nobody() -> Self {
         Self {
             era: ClientEra::default(),
             capabilities: DeclaredCapabilities::all().into_members(),

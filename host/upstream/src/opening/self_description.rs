@@ -22,7 +22,7 @@ const MAX_LOGGED_NAME_BYTES: usize = 64;
 /// Reads an object without the members that are too deep, and without those that make it larger
 /// than an item of a list may be. `called` is what MCP calls it. A member whose text is too long is
 /// not read: values take many times the memory of their text.
-pub(crate) fn read_bounded_object(
+pub(super) fn read_bounded_object(
     called: &str,
     text: Option<&RawValue>,
     secrets: &ServerSecrets,

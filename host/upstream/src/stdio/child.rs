@@ -38,28 +38,28 @@ const QUEUE: usize = 64;
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Time to wait for the last output of a child.
-pub(crate) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
+pub(super) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// State of a child.
-pub(crate) struct ChildStatus {
-    pub(crate) words: Words,
+pub(super) struct ChildStatus {
+    pub(super) words: Words,
     /// Reason for which it was given up, where it did not end by itself.
-    pub(crate) given_up: OnceLock<String>,
-    pub(crate) status: OnceLock<String>,
+    pub(super) given_up: OnceLock<String>,
+    pub(super) status: OnceLock<String>,
     /// Whether the child has left a part of its input unread.
-    pub(crate) unheard: AtomicBool,
+    pub(super) unheard: AtomicBool,
     /// Whether a process that the child has started has said something after the child's end.
-    pub(crate) has_heir: AtomicBool,
+    pub(super) has_heir: AtomicBool,
     /// Cancelled when the child is to end.
-    pub(crate) closing: CancellationToken,
+    pub(super) closing: CancellationToken,
     /// Cancelled when the child has ended.
-    pub(crate) exited: CancellationToken,
+    pub(super) exited: CancellationToken,
     /// Cancelled when all that the child has started has ended, too.
-    pub(crate) gone: CancellationToken,
+    pub(super) gone: CancellationToken,
 }
 
 /// Message to write, and sender for the result of writing it.
-pub(crate) type Queued = (String, oneshot::Sender<io::Result<()>>);
+pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 
 struct Pipe {
     pid: u32,

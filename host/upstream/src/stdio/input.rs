@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::child::{ChildStatus, LAST_OUTPUT_TIMEOUT, Queued};
 
 /// Writes whole messages, also those whose senders have given up.
-pub(crate) async fn write(
+pub(super) async fn write(
     mut stdin: ChildStdin,
     mut queue: mpsc::Receiver<Queued>,
     fate: Arc<ChildStatus>,

@@ -3,6 +3,6 @@
 pub(crate) mod child;
 #[cfg(unix)]
 pub(crate) mod descendants;
-pub(crate) mod input;
+mod input;
 pub(crate) mod process;
-pub(crate) mod stderr_tail;
+mod stderr_tail;

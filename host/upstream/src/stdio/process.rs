@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 /// A child and its descendants.
-pub(crate) struct Process {
+pub(super) struct Process {
     #[cfg(unix)]
     child: tokio::process::Child,
     #[cfg(windows)]
@@ -15,11 +15,11 @@ pub(crate) struct Process {
 }
 
 /// Standard input, output and error of a child.
-pub(crate) type Streams = (ChildStdin, ChildStdout, ChildStderr);
+pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
 
 impl Process {
     /// Starts a program, with pipes for all of its streams.
-    pub(crate) fn spawn(mut command: Command) -> io::Result<(Self, Streams)> {
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Self, Streams)> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -54,23 +54,23 @@ impl Process {
     }
 
     /// Returns the id of the child, which is that of its group, too, where there are groups.
-    pub(crate) fn id(&self) -> u32 {
+    pub(super) fn id(&self) -> u32 {
         self.id
     }
 
     /// Waits until the child has ended. Processes that it has started may live on.
-    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
     /// Asks the child and its group to end, where there are groups.
-    pub(crate) fn terminate(&self) {
+    pub(super) fn terminate(&self) {
         #[cfg(unix)]
         group::signal(self.id, rustix::process::Signal::TERM);
     }
 
     /// Kills the child and its group or job.
-    pub(crate) fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         #[cfg(unix)]
         group::signal(self.id, rustix::process::Signal::KILL);
         // A process that has ended already is no problem.
@@ -78,7 +78,7 @@ impl Process {
     }
 
     /// Whether anything of its group is left; false where there are no groups.
-    pub(crate) fn lives(&self) -> bool {
+    pub(super) fn lives(&self) -> bool {
         #[cfg(unix)]
         return group::lives(self.id);
         #[cfg(not(unix))]

@@ -20,7 +20,7 @@ const MAX_LINES: usize = 20;
 const MAX_LINE_BYTES: usize = 1 << 10;
 
 /// The last words of a child.
-pub(crate) struct Words {
+pub(super) struct Words {
     server: String,
     /// Secrets that are taken out of each line.
     secrets: Arc<ServerSecrets>,
@@ -31,7 +31,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(crate) fn new(
+    pub(super) fn new(
         server: &str,
         secrets: Arc<ServerSecrets>,
         log: Arc<LogBudget>,
@@ -47,7 +47,7 @@ impl Words {
     }
 
     /// Reads stderr to its end.
-    pub(crate) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
+    pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
         let mut lines = LineReader::new(
             BufReader::new(stderr),
             MAX_LINE_BYTES + MAX_WRITTEN_PIECE_BYTES,
@@ -80,14 +80,14 @@ impl Words {
     }
 
     /// Returns the first `bytes` of a text of the child, without secrets.
-    pub(crate) fn without_secrets(&self, text: &str, bytes: usize) -> String {
+    pub(super) fn without_secrets(&self, text: &str, bytes: usize) -> String {
         let end = text.floor_char_boundary(bytes + MAX_WRITTEN_PIECE_BYTES);
         let hidden = self.secrets.texts();
         hidden.redact_beginning(text.get(..end).unwrap_or(text), bytes)
     }
 
     /// Returns the last lines below `what`, which is said of the child.
-    pub(crate) fn below(&self, what: &str) -> String {
+    pub(super) fn below(&self, what: &str) -> String {
         let last = self.last.lock();
         if last.is_empty() {
             return what.to_owned();

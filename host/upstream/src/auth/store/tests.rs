@@ -1,3 +1,5 @@
+//! Logins as they are kept: for whom, for how long, and in which form.
+
 use dormouse_launch::OAuth;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Annotations of tools as they are read, kept and sent.
+
 use serde_json::json;
 
 use super::*;

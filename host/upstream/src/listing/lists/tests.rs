@@ -1,3 +1,5 @@
+//! Lists as they are read: what is left out, and their size together.
+
 use dormouse_launch::{Launch, Stdio};
 
 use super::*;
