@@ -5,7 +5,6 @@
 //! configuration names the older transport.
 
 mod annotations;
-mod answer;
 mod body;
 mod credentials;
 mod cursor;
@@ -15,7 +14,6 @@ mod events;
 pub(crate) mod fuzz;
 mod headers;
 mod inbox;
-mod listen;
 mod message;
 mod reading_threads;
 mod sse;

@@ -1,5 +1,8 @@
 //! Streamable HTTP (2025-03-26 and later): a POST for each message.
 
+mod answer;
+mod listen;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +14,6 @@ use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, watch};
 
 use super::annotations::Annotations;
-use super::answer;
 use super::body::{self, Kind};
 use super::endpoint::{Ask, Session};
 use super::events::Events;
@@ -34,7 +36,7 @@ pub(super) struct Streamable {
     annotations: Annotations,
     known: Mutex<ConnectionState>,
     /// Whether the stream of messages that the server sends by itself is open, or asked for.
-    pub(super) listening: watch::Sender<bool>,
+    listening: watch::Sender<bool>,
     /// Room for replies to the server's requests that are on their way.
     replying: Semaphore,
 }
@@ -66,7 +68,7 @@ impl From<Lost> for Failure {
 }
 
 /// Reason for which there is no stream.
-pub(super) enum Closed {
+enum Closed {
     /// There never will be one.
     ForGood(Lost),
     /// There may be one later.
@@ -144,7 +146,7 @@ impl Streamable {
         let Some(id) = message.id else {
             body::explanation(response).await;
             if method == Some("notifications/initialized") && !modern {
-                super::listen::start(self);
+                listen::start(self);
             }
             return Ok(());
         };
@@ -172,7 +174,7 @@ impl Streamable {
 
     /// Asks for a stream: of messages that the server sends by itself, or of those that would have
     /// followed an event.
-    pub(super) async fn open(
+    async fn open(
         &self,
         after: Option<&str>,
         patience: Option<Duration>,
@@ -213,7 +215,7 @@ impl Streamable {
 
     /// Waits until nothing more can come but answers to POSTs. Returns at once where there is no
     /// other stream.
-    pub(super) async fn listened(&self) {
+    async fn listened(&self) {
         let mut listening = self.listening.subscribe();
         // It is ours, so that it does not go.
         let _ = listening.wait_for(|is_listening| !is_listening).await;
@@ -224,7 +226,7 @@ impl Streamable {
     }
 
     /// Hands messages to the peer. Returns whether one of them answers the request.
-    pub(super) async fn hand_on(
+    async fn hand_on(
         &self,
         messages: Vec<Box<RawValue>>,
         request: Option<&Outgoing>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::listen::listen;
@@ -91,14 +91,9 @@ async fn fetch(
     }
 }
 
-pub(super) fn declares(hello: &ServerIntroduction, list: &str, what: &str) -> bool {
-    let declared = hello.capabilities.get(list);
-    declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
-}
-
 /// Subscribes to resources, one by one: before 2026-07-28, lists are announced anyway.
 async fn subscribe(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
-    if !declares(hello, "resources", "subscribe") {
+    if !hello.declares("resources", "subscribe") {
         return;
     }
     let mut told: BTreeSet<Arc<str>> = BTreeSet::new();

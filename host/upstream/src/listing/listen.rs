@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::follow::declares;
 use super::subscriptions::{Follower, WantedResources};
 use crate::Failure;
 use crate::messages::message;
@@ -110,11 +109,11 @@ fn filter(hello: &ServerIntroduction, wanted: &WantedResources) -> Map<String, V
         ("prompts", "promptsListChanged"),
         ("resources", "resourcesListChanged"),
     ] {
-        if declares(hello, list, "listChanged") {
+        if hello.declares(list, "listChanged") {
             filter.insert(name.to_owned(), Value::Bool(true));
         }
     }
-    if !wanted.uris.is_empty() && declares(hello, "resources", "subscribe") {
+    if !wanted.uris.is_empty() && hello.declares("resources", "subscribe") {
         let uris: Vec<&str> = wanted.uris.iter().map(AsRef::as_ref).collect();
         filter.insert("resourceSubscriptions".to_owned(), json!(uris));
     }

@@ -123,6 +123,12 @@ impl ServerIntroduction {
         self
     }
 
+    /// Whether the server has declared this capability of one of its lists.
+    pub(crate) fn declares(&self, list: &str, what: &str) -> bool {
+        let declared = self.capabilities.get(list);
+        declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
+    }
+
     /// Sets its version as the spoken one, where another first request has been sent since.
     fn speaks(&self, peer: &Peer) {
         peer.speak(Some(&self.protocol));

@@ -20,7 +20,9 @@ use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::child_status::ChildStatus;
 use super::input;
+use super::input::{LAST_OUTPUT_TIMEOUT, Queued};
 use super::process::Process;
 use super::stderr_tail::Words;
 use crate::messages::channel::{
@@ -36,30 +38,6 @@ const QUEUE: usize = 64;
 
 /// Time that a child may take to end after its input has ended.
 const LEAVE: Duration = Duration::from_secs(1);
-
-/// Time to wait for the last output of a child.
-pub(super) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// State of a child.
-pub(super) struct ChildStatus {
-    pub(super) words: Words,
-    /// Reason for which it was given up, where it did not end by itself.
-    pub(super) given_up: OnceLock<String>,
-    pub(super) status: OnceLock<String>,
-    /// Whether the child has left a part of its input unread.
-    pub(super) unheard: AtomicBool,
-    /// Whether a process that the child has started has said something after the child's end.
-    pub(super) has_heir: AtomicBool,
-    /// Cancelled when the child is to end.
-    pub(super) closing: CancellationToken,
-    /// Cancelled when the child has ended.
-    pub(super) exited: CancellationToken,
-    /// Cancelled when all that the child has started has ended, too.
-    pub(super) gone: CancellationToken,
-}
-
-/// Message to write, and sender for the result of writing it.
-pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 
 struct Pipe {
     pid: u32,

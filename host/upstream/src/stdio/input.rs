@@ -1,13 +1,21 @@
 //! Standard input of a child: writing messages to it, and finding out whether the child reads them.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use super::child::{ChildStatus, LAST_OUTPUT_TIMEOUT, Queued};
+use super::child_status::ChildStatus;
+
+/// Time to wait for the last output of a child.
+pub(super) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Message to write, and sender for the result of writing it.
+pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 
 /// Writes whole messages, also those whose senders have given up.
 pub(super) async fn write(

@@ -6,13 +6,13 @@ use std::time::Duration;
 use dormouse_egress::shown_url;
 use reqwest::Response;
 
-use super::body::{self, Kind};
-use super::cursor::Cursor;
-use super::events::{Cut, Events};
-use super::message::Refusal;
-use super::streamable::{Closed, Streamable};
-use super::{RESPONSE_HEAD_TIMEOUT, headers, message};
+use super::{Closed, Streamable};
 use crate::Lost;
+use crate::http::body::{self, Kind};
+use crate::http::cursor::Cursor;
+use crate::http::events::{Cut, Events};
+use crate::http::message::Refusal;
+use crate::http::{RESPONSE_HEAD_TIMEOUT, headers, message};
 use crate::messages::channel::Outgoing;
 
 /// Most bytes of an event that comes after the answer.

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::cursor::Cursor;
-use super::events::{Cut, Events};
-use super::streamable::{Closed, Streamable};
-use crate::Lost;
 use dormouse_egress::shown_url;
+
+use super::{Closed, Streamable};
+use crate::Lost;
+use crate::http::cursor::Cursor;
+use crate::http::events::{Cut, Events};
 
 /// Listens for as long as the connection lasts, or until the server has no such stream.
 pub(super) fn start(connection: &Arc<Streamable>) {
