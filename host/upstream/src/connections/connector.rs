@@ -12,8 +12,7 @@ use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 use super::connection_room::ConnectionRoom;
-use super::idle_connections::IdleConnection;
-use super::upstream::Upstream;
+use super::idle_connections::{ConnectionOwner, IdleConnection};
 use crate::auth::{Auth, Logins};
 use crate::http;
 use crate::http::Credentials as _;
@@ -40,7 +39,7 @@ pub struct Connector {
     /// Room for unfinished messages of each server, over all of its connections.
     read_rooms: Mutex<HashMap<String, ReadRoom>>,
     /// Upstreams, some of which are gone.
-    upstreams: Mutex<Vec<Weak<Upstream>>>,
+    upstreams: Mutex<Vec<Weak<dyn ConnectionOwner>>>,
     pub(super) connection_room: ConnectionRoom,
 }
 
@@ -70,14 +69,14 @@ impl Connector {
     }
 
     /// Counts the connections of another upstream from now on.
-    pub(super) fn add(&self, upstream: Weak<Upstream>) {
+    pub(super) fn add(&self, upstream: Weak<dyn ConnectionOwner>) {
         let mut upstreams = self.upstreams.lock();
         upstreams.retain(|upstream| upstream.strong_count() > 0);
         upstreams.push(upstream);
     }
 
     /// Returns the connections of all upstreams that no call uses.
-    pub(super) fn idle(&self) -> Vec<IdleConnection> {
+    pub(super) fn idle(&self) -> Vec<Box<dyn IdleConnection>> {
         let upstreams: Vec<_> = {
             let upstreams = self.upstreams.lock();
             upstreams.iter().filter_map(Weak::upgrade).collect()

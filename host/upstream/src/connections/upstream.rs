@@ -54,7 +54,8 @@ impl Upstream {
             count: ConnectionCount::default(),
             room_queue: RoomQueue::default(),
         });
-        upstream.hub.add(Arc::downgrade(&upstream));
+        let owner = Arc::downgrade(&upstream);
+        upstream.hub.add(owner);
         upstream
     }
 

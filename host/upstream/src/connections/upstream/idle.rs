@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dormouse_protocol::SessionId;
+use tokio::time::Instant;
 
 use super::Upstream;
-use crate::connections::idle_connections::IdleConnection;
+use crate::connections::callers::Callers;
+use crate::connections::connection::Connection;
+use crate::connections::idle_connections::{ConnectionOwner, IdleConnection};
 use crate::connections::links::Link;
 
 /// Outcome of ending connections because nobody called.
@@ -17,33 +21,71 @@ pub struct StoppedIdle {
     pub users: Vec<Option<SessionId>>,
 }
 
-impl Upstream {
-    /// Returns the connections that no call uses.
-    pub(crate) fn idle(&self) -> Vec<IdleConnection> {
+/// A connection of an upstream that no call uses.
+struct IdleLink {
+    upstream: Arc<Upstream>,
+    number: u64,
+    connection: Arc<Connection>,
+    since: Instant,
+    /// Clients that have called over it.
+    callers: Arc<Callers>,
+}
+
+impl IdleConnection for IdleLink {
+    fn since(&self) -> Instant {
+        self.since
+    }
+
+    fn has_state(&self) -> bool {
+        let setup = &self.upstream.setup;
+        match setup.is_to_stay {
+            true => self.callers.may_go_on(Duration::MAX),
+            false => {
+                self.callers.may_go_on(setup.sessionless_patience)
+                    && self.connection.has_new_processes()
+            }
+        }
+    }
+
+    fn end(self: Box<Self>) -> bool {
+        let Self {
+            upstream,
+            number,
+            connection,
+            ..
+        } = *self;
+        // It ends when nobody has it any more.
+        drop(connection);
+        let number = BTreeSet::from([number]);
+        let ended = upstream.state.lock().links.take_idle(&number);
+        upstream.tell_ended(&ended);
+        !ended.is_empty()
+    }
+}
+
+impl ConnectionOwner for Upstream {
+    fn idle(&self) -> Vec<Box<dyn IdleConnection>> {
         let Some(upstream) = self.me.upgrade() else {
             return Vec::new();
         };
         let state = self.state.lock();
         let idle = state.links.idle();
-        let idle = idle.map(|(number, link, connection, since)| IdleConnection {
-            upstream: Arc::clone(&upstream),
-            number,
-            connection: Arc::clone(connection),
-            since,
-            callers: Arc::clone(&link.callers),
-            sessionless_patience: self.setup.sessionless_patience,
-            is_to_stay: self.setup.is_to_stay,
+        let idle = idle.map(|(number, link, connection, since)| {
+            let idle = IdleLink {
+                upstream: Arc::clone(&upstream),
+                number,
+                connection: Arc::clone(connection),
+                since,
+                callers: Arc::clone(&link.callers),
+            };
+            let idle: Box<dyn IdleConnection> = Box::new(idle);
+            idle
         });
         idle.collect()
     }
+}
 
-    /// Ends a connection if no call uses it, and tells its users. False where one does.
-    pub(crate) fn end_for_another(&self, number: u64) -> bool {
-        let ended = self.state.lock().links.take_idle(&BTreeSet::from([number]));
-        self.tell_ended(&ended);
-        !ended.is_empty()
-    }
-
+impl Upstream {
     /// Tells the users of connections that these have ended for others.
     pub(super) fn tell_ended(&self, ended: &[Link]) {
         let server = &self.setup.server;

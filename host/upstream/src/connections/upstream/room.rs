@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::Upstream;
 use crate::connections::connection_room::{ConnectionPermit, Full};
-use crate::connections::idle_connections::end_one;
+use crate::connections::idle_connections::{ConnectionOwner as _, end_one};
 use crate::messages::channel::Lost;
 
 /// Interval at which a caller checks for room for its connection.
