@@ -17,6 +17,7 @@ use crate::server_secrets::ServerSecrets;
 #[derive(Clone)]
 pub struct Auth(pub(super) Arc<Inner>);
 
+/// Login at one upstream, which all clones of an [`Auth`] share.
 pub(super) struct Inner {
     pub(super) server: String,
     pub(super) http: Http,

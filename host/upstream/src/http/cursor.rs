@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dormouse_policy::Backoff;
 
-use super::events::{Event, Events};
+use super::event::Event;
+use super::events::Events;
 
 /// Longest wait that the server has not named.
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);

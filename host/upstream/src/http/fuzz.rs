@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use dormouse_jsonrpc::is_json;
 
-use super::events::{Cut, Event, Parser};
+use super::event::Event;
+use super::event_parser::{Cut, Parser};
 use super::message;
 use crate::Refusal;
 use crate::messages::read_room::ReadRoom;

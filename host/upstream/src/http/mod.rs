@@ -9,6 +9,8 @@ mod body;
 mod credentials;
 mod cursor;
 mod endpoint;
+mod event;
+mod event_parser;
 mod events;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;

@@ -1,4 +1,4 @@
-//! Tokens that an authorization server gives.
+//! Bearer tokens, as an authorization server gives them.
 
 use oauth2::TokenResponse as _;
 use reqwest::header::HeaderValue;

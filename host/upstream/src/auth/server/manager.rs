@@ -1,4 +1,4 @@
-//! The client of the protocol, which is rmcp's.
+//! rmcp's manager of a login, which speaks the protocol.
 
 use dormouse_launch::Http;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, InMemoryCredentialStore};
@@ -8,6 +8,10 @@ use crate::auth::error_text::{causes, shown};
 use crate::auth::reach::LoginReach;
 use crate::server_secrets::ServerSecrets;
 
+/// Returns a manager that asks within reach, and leaves tokens in `memory`.
+///
+/// # Errors
+/// There is no client for these requests, or the upstream's URL is not valid.
 pub(super) async fn manager(
     http: &Http,
     secrets: &ServerSecrets,

@@ -1,4 +1,4 @@
-//! State of an upstream: its connections, and what has failed of late.
+//! State of an upstream: its connections, and the failures of late.
 
 use serde_json::{Map, Value};
 
@@ -9,6 +9,7 @@ use crate::messages::channel::Lost;
 /// Error of a connection that is to be made and is not configured so any more.
 pub const RETIRED: &str = "its configuration has changed since the call began\nhint: call it again";
 
+/// State of an upstream.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) links: Links,

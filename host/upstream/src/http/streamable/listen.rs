@@ -8,7 +8,8 @@ use dormouse_egress::shown_url;
 use super::{Closed, Streamable};
 use crate::Lost;
 use crate::http::cursor::Cursor;
-use crate::http::events::{Cut, Events};
+use crate::http::event_parser::Cut;
+use crate::http::events::Events;
 
 /// Listens for as long as the connection lasts, or until the server has no such stream.
 pub(super) fn start(connection: &Arc<Streamable>) {

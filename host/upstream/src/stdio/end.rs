@@ -1,0 +1,62 @@
+//! The end of a child, and of what it has started.
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::child_status::ChildStatus;
+use super::process::Process;
+use crate::reaper::{LOOK, TERMINATION_TIMEOUT, Watched};
+
+/// Time that a child may take to end after its input has ended.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// Waits for the end of a child, or ends it, and then all that it has started.
+pub(super) async fn attend(mut process: Process, watched: Watched, fate: Arc<ChildStatus>) {
+    let status = tokio::select! {
+        status = process.wait() => Some(status),
+        () = fate.closing.cancelled() => None,
+    };
+    let status = match status {
+        Some(status) => status,
+        // Its input has ended by now, which is how it is asked to leave.
+        None => leave(&mut process).await,
+    };
+    let _ = fate.status.set(ended(status));
+    fate.exited.cancel();
+    // What it has started may still have its stdout, and answer.
+    fate.closing.cancelled().await;
+    if process.lives() {
+        process.terminate();
+        let end = tokio::time::Instant::now() + TERMINATION_TIMEOUT;
+        while process.lives() && tokio::time::Instant::now() < end {
+            tokio::time::sleep(LOOK).await;
+        }
+        process.kill();
+    }
+    watched.forget();
+    fate.gone.cancel();
+}
+
+async fn leave(process: &mut Process) -> io::Result<ExitStatus> {
+    if let Ok(status) = tokio::time::timeout(LEAVE, process.wait()).await {
+        return status;
+    }
+    process.terminate();
+    if let Ok(status) = tokio::time::timeout(TERMINATION_TIMEOUT, process.wait()).await {
+        return status;
+    }
+    process.kill();
+    process.wait().await
+}
+
+fn ended(status: io::Result<ExitStatus>) -> String {
+    match status {
+        Ok(status) => match status.code() {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => format!("it was ended ({status})"),
+        },
+        Err(error) => format!("it has ended, and nobody knows how: {error}"),
+    }
+}
