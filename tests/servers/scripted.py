@@ -90,6 +90,8 @@ def ask_later(id, arguments):
     ASKED_LATER[question] = id
     asked = {"id": question, **arguments["question"]}
     threading.Timer(arguments["seconds"], send, (asked,)).start()
+    if "ends" in arguments:
+        wait(id, {"seconds": arguments["ends"]})
 
 
 def wait(id, arguments):

@@ -108,6 +108,37 @@ fn a_question_whose_call_has_ended_is_put_to_one_that_waits() {
     assert!(text.contains("decline"), "{text}");
 }
 
+/// Sessions may share a connection; the questions of their calls they do not.
+#[test]
+fn a_question_whose_call_has_ended_is_put_to_no_other_session() {
+    let all = Scripted::new();
+    all.offers("slow", &[("ask-later", "Asks."), ("wait", "Waits.")]);
+    all.own("slow", "share = true\n");
+    all.home.synced("slow").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let [one, other] = [1, 2].map(|_| Session::open_able(&server, asks()).unwrap());
+    let form = json!({ "message": "?", "requestedSchema": { "type": "object", "properties": {} } });
+    let question = json!({ "method": "elicitation/create", "params": form });
+    let called = |session: &Session, tool: &str, arguments: Value| {
+        let call = json!({ "name": tool, "arguments": arguments });
+        let request = session.request(1, "tools/call", call);
+        server.ask(&request).unwrap()
+    };
+    let mut first = called(&one, "slow__wait", json!({ "seconds": 0 }));
+    first.result().unwrap();
+    let ends = json!({ "question": question, "seconds": 0.3, "ends": 1.5 });
+    let mut asking = called(&one, "slow__ask-later", ends);
+    let is_asked = std::iter::from_fn(|| asking.event().unwrap())
+        .any(|(_, message)| message["method"] == "elicitation/create");
+    assert!(is_asked);
+    let mut waiting = called(&other, "slow__wait", json!({ "seconds": 3 }));
+    let result = asking.result().unwrap();
+    assert_eq!(result["content"][0]["text"], "waited", "{result}");
+    let messages = waiting.messages().unwrap();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["result"]["content"][0]["text"], "waited");
+}
+
 #[test]
 fn a_project_is_not_trusted_by_whoever_calls_its_servers() {
     let all = Scripted::new();

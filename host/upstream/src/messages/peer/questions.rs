@@ -179,11 +179,14 @@ impl Peer {
         listener: Arc<dyn Listener>,
         about: Option<u64>,
     ) -> Result<Vec<Answer>, AskError> {
-        let able = |listener: &dyn Listener| lacked(listener, question).is_none();
         let asking = listener.put(vec![question.clone()]);
         if about.is_some() {
             return asking.await;
         }
+        // What one client was asked is nothing to another's.
+        let client = listener.client();
+        let able =
+            |other: &dyn Listener| other.client() == client && lacked(other, question).is_none();
         // A client with a session answers, as long as a call of its is there to be asked in.
         let patience = match listener.era() {
             ClientEra::Stateless => UNANSWERED,
