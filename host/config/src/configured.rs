@@ -4,7 +4,7 @@
 mod names;
 mod reviewed;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use super::file::Variables;
 use super::launch_folder::without_folder;
 use super::project_content::{ProjectHashes, ProjectText, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
-use super::reserved_names::{ReservedNames, UsersServer};
+use super::reserved_names::ReservedNames;
 use super::review::NameOfUsers;
 use super::trusted::TrustedFolders;
 use super::{
@@ -183,23 +183,33 @@ fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
 /// Servers of one kind that may be taken, before those of later kinds.
 type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
-/// Servers of the user's that have lost their names to others.
-struct DisplacedServers {
-    by_launch: BTreeMap<Fingerprint, UsersServer>,
-    /// Names that servers of projects have.
-    of_projects: HashSet<String>,
+/// Launches of the user's servers, with the names that these have where there is no project: what the
+/// user says of a server counts by its name, and no project gives the server another one, on which
+/// nothing is said.
+#[derive(Default)]
+struct UsersLaunches(BTreeMap<Fingerprint, UsersLaunch>);
+
+/// A server of the user's, by its launch.
+struct UsersLaunch {
+    /// Name that it is shown under; none where others have taken its name.
+    name: Option<String>,
+    origin: Origin,
 }
 
-impl DisplacedServers {
-    /// Returns the displaced server that a server with these launches would bring back under another
-    /// name, on which nothing is said: a project's, or where a project has taken the name, another of
-    /// the user's own.
-    fn renamed(&self, server: &ServerConfig, launches: &[Fingerprint]) -> Option<&UsersServer> {
-        let lost = launches
-            .iter()
-            .filter_map(|launch| self.by_launch.get(launch));
-        let mut renamed = lost.filter(|lost| lost.name != server.name);
-        renamed.find(|lost| server.is_of_project() || self.of_projects.contains(&lost.name))
+impl UsersLaunches {
+    fn add(&mut self, launch: Fingerprint, name: Option<&str>, origin: &Origin) {
+        self.0.entry(launch).or_insert_with(|| UsersLaunch {
+            name: name.map(str::to_owned),
+            origin: origin.clone(),
+        });
+    }
+
+    /// Returns the place of the user's server that another one, with this name and these launches,
+    /// would give another name.
+    fn renamed(&self, name: &str, launches: &[Fingerprint]) -> Option<&Origin> {
+        let known = launches.iter().filter_map(|launch| self.0.get(launch));
+        let mut others = known.filter(|users| users.name.as_deref() != Some(name));
+        others.next().map(|users| &users.origin)
     }
 }
 
@@ -496,7 +506,8 @@ impl Configured {
             }
         }
         // What stands under the name of a table that is wrong does not come back under another.
-        for found in &self.found.found {
+        let found = self.found.found.iter();
+        for found in found.filter(|found| !found.server.is_of_project()) {
             let name = &found.server.name;
             if self
                 .servers
@@ -509,18 +520,11 @@ impl Configured {
                 }
             }
         }
-        let [of_users, ..] = &kinds;
-        let of_projects = kinds.iter().flatten().map(|(server, _)| server);
-        let of_projects = of_projects.filter(|server| server.is_of_project());
-        let of_projects: HashSet<String> = of_projects.map(|server| server.name.clone()).collect();
-        let displaced = DisplacedServers {
-            by_launch: self.displaced(of_users, &of_projects),
-            of_projects,
-        };
+        let users = self.users_launches(&launches);
         for (mut server, also) in kinds.into_iter().flatten() {
             let origins = std::iter::once(&server.origin).chain(&also);
             server.from = origins.filter_map(|origin| origin.client).collect();
-            self.take(server, &mut launches, &displaced);
+            self.take(server, &mut launches, &users);
         }
         self.overridden.extend(merged.overridden);
         notes.extend(self.names_of_two());
@@ -594,35 +598,28 @@ impl Configured {
         filled.chain(counted)
     }
 
-    /// Returns the user's servers that have lost their names to others, be these a project's or the
-    /// user's own, by the fingerprints of their launches. `taken` are the user's servers that have
-    /// not; `of_projects` are the names that projects' servers have.
-    fn displaced(
-        &self,
-        taken: &Candidates,
-        of_projects: &HashSet<String>,
-    ) -> BTreeMap<Fingerprint, UsersServer> {
-        let taken = taken.iter();
-        let taken = taken.flat_map(|(server, also)| also.iter().chain([&server.origin]));
-        let taken: HashSet<_> = taken.map(|origin| (&origin.file, origin.line)).collect();
-        let found = self.found.found.iter().map(|found| &found.server);
-        let lost = found.filter(|server| {
-            let origin = &server.origin;
-            // Several may be on one line.
-            let is_taken =
-                taken.contains(&(&origin.file, origin.line)) && !of_projects.contains(&server.name);
-            !server.is_of_project() && !is_taken
-        });
-        let mut displaced = BTreeMap::new();
-        for server in lost {
-            for launch in launches(server, self.project_folder()) {
-                displaced.entry(launch).or_insert_with(|| UsersServer {
-                    name: server.name.clone(),
-                    origin: server.origin.clone(),
-                });
+    /// Returns the launches of the user's servers in the files of clients. `taken` has the names of
+    /// the servers in the user's own file, by the fingerprints of their launches.
+    fn users_launches(&self, taken: &BTreeMap<Fingerprint, String>) -> UsersLaunches {
+        let mut users = UsersLaunches::default();
+        let is_users = |origin: &Origin| !matches!(origin.scope, Scope::Project(_));
+        let merged = merge(&self.found, &is_users);
+        for server in merged.servers.values().map(|choice| &choice.server) {
+            let launches = launches(server, self.project_folder());
+            let is_known = |launch| taken.contains_key(launch) || users.0.contains_key(launch);
+            if !self.servers.contains_key(&server.name) && !launches.iter().any(is_known) {
+                for launch in launches {
+                    users.add(launch, Some(&server.name), &server.origin);
+                }
             }
         }
-        displaced
+        let found = self.found.found.iter().map(|found| &found.server);
+        for server in found.filter(|server| !server.is_of_project()) {
+            for launch in launches(server, self.project_folder()) {
+                users.add(launch, None, &server.origin);
+            }
+        }
+        users
     }
 
     /// Takes a server, unless its name stands for another already.
@@ -633,12 +630,12 @@ impl Configured {
     /// is on or off: a server that its user has switched off does not come back under another name.
     ///
     /// `launches` has the names of the servers with upstreams, by the fingerprints of their
-    /// launches; `displaced` the user's servers that have lost their names to others.
+    /// launches; `users` the launches of the user's servers where there is no project.
     fn take(
         &mut self,
         server: ServerConfig,
         launches: &mut BTreeMap<Fingerprint, String>,
-        displaced: &DisplacedServers,
+        users: &UsersLaunches,
     ) {
         let own = self::launches(&server, self.project_folder());
         let twin = own.iter().find_map(|launch| launches.get(launch));
@@ -662,15 +659,13 @@ impl Configured {
             }
             return;
         }
-        // What the user says of a server counts by its name: a project that takes the name does not
-        // bring the server back under another one, on which nothing is said.
-        let renamed = displaced.renamed(&server, &own);
+        let renamed = users.renamed(&server.name, &own);
         let by = match self.name_of_users(&server) {
             Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
             Some(NameOfUsers::Overridden { .. }) | None => {
                 let same_name = self.servers.get(&server.name);
                 let by = same_name.map(|other| &other.origin);
-                by.or(renamed.map(|lost| &lost.origin)).cloned()
+                by.or(renamed).cloned()
             }
         };
         if let Some(by) = by {

@@ -8,6 +8,9 @@ use super::*;
 use crate::trusted::Trust;
 use crate::{Adapter, OnChange};
 
+mod random_configurations;
+mod users_launches;
+
 /// Servers with a text in `dormouse.toml`, where Cursor has a server `git` and another one.
 fn with(own: &str) -> Configured {
     let home = tempfile::tempdir().unwrap();

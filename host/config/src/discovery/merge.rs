@@ -553,9 +553,14 @@ impl<'d> Merging<'d> {
     /// switch for one folder would rename it there.
     fn name_of(&self, taken: &Found, entries: &[&Found]) -> String {
         let own = &taken.server.name;
+        // An entry of the user's that is of no use has its name all the same.
+        let is_users = |name: &str| {
+            let mut users = self.unusable.keys();
+            is_of_project(taken) && users.any(|(_, users)| likeness(users) == likeness(name))
+        };
         let is_free = |name: &&String| {
             let mut others = self.open().into_iter().map(|(_, found)| &found.server.name);
-            *name == own || others.all(|other| other != *name)
+            *name == own || others.all(|other| other != *name) && !is_users(name)
         };
         let first = entries.first().map(|first| &first.server.name);
         first.filter(is_free).unwrap_or(own).clone()
