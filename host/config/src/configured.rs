@@ -1,35 +1,32 @@
 //! Servers from everywhere: the user's own file, their clients' files, and those of the project
 //! that they are in.
 
+mod launches;
 mod names;
+mod overlays;
+mod project_file;
 mod reviewed;
+mod untrusted_project;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
 use dormouse_policy::HostLimits;
-use dormouse_text::visible::{visible_line, visible_path};
-use serde::{Deserialize, Serialize};
 
+use self::project_file::{hashes, without_acceptance};
+pub use self::untrusted_project::UntrustedProject;
 use super::discovery::{
     Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
 use super::file::Variables;
-use super::launch_folder::without_folder;
 use super::project_content::{ProjectHashes, ProjectText, may_be_recorded};
-use super::project_path::{LEADS_OUT, leads_out};
 use super::reserved_names::ReservedNames;
-use super::review::NameOfUsers;
 use super::trusted::TrustedFolders;
 use super::{
-    Adapter, ChangePolicy, Client, Config, DiscoveryConfig, Fingerprint, Need, Origin, Overlay,
-    Problem, RefusedServer, Scope, ServerConfig, file, name,
+    Adapter, Client, Config, DiscoveryConfig, Need, Origin, Overlay, Problem, RefusedServer, Scope,
+    ServerConfig, name,
 };
-
-/// Name of a project's own file, beside its clients' ones.
-const PROJECT: &str = "dormouse.toml";
 
 /// Servers from everywhere that their user trusts.
 #[derive(Debug, Clone, Default)]
@@ -78,77 +75,8 @@ pub struct Configured {
     wholly_trusted: BTreeSet<PathBuf>,
 }
 
-/// A project whose servers nobody has trusted, as it is told before that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UntrustedProject {
-    /// Folder of the project; not said to agents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<PathBuf>,
-    /// Number of servers in the project's files.
-    pub servers: usize,
-    /// Whether it was trusted with what its files said before.
-    #[serde(default)]
-    pub changed: bool,
-}
-
-impl UntrustedProject {
-    /// Returns the hint for somebody who looks for a server and does not find it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        format!(
-            "hint: there is something that is not shown, {} of a project that is not trusted: \
-             `dormouse trust` in its folder shows what would run, and allows it",
-            self.counted()
-        )
-    }
-
-    fn counted(&self) -> String {
-        let plural = if self.servers == 1 { "" } else { "s" };
-        format!("{} server{plural}", self.servers)
-    }
-}
-
-impl fmt::Display for UntrustedProject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let folder = self.folder.as_deref().unwrap_or(Path::new("."));
-        let folder = folder.to_string_lossy();
-        write!(
-            f,
-            "{} of a project that is {}, `{}`: not shown, and not started\n\
-             hint: `dormouse trust` in that folder shows what they are, and allows them",
-            self.counted(),
-            match self.changed {
-                true => "trusted no longer, for its files have changed since",
-                false => "not trusted",
-            },
-            visible_line(&folder)
-        )
-    }
-}
-
-/// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
-/// that is started in the folder of the project has that of one that is started wherever the host is,
-/// too, also where the project's file names that folder: a project's file does not bring back under
-/// another name what its user has restricted.
-fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fingerprint> {
-    let bridge = server.bridge();
-    let launch = match server.refused() {
-        // So that it does not come back from another file.
-        Some(refused) => refused.launch.as_ref(),
-        None => bridge.map(|bridge| &bridge.launch),
-    };
-    let Some(launch) = launch else {
-        return Vec::new();
-    };
-    let mut all = vec![Fingerprint::of(launch)];
-    let folder = match &server.origin.scope {
-        Scope::Project(folder) => Some(folder.as_path()),
-        Scope::Managed | Scope::User | Scope::Local(_) => None,
-    };
-    let elsewhere = without_folder(launch, &[folder, project]);
-    all.extend(elsewhere.map(|launch| Fingerprint::of(&launch)));
-    all
-}
+/// Servers of one kind that may be taken, before those of later kinds.
+type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
 /// Passes the variables that all children of the user's get to a server. A project's server gets
 /// only those that were shown when the project was trusted.
@@ -165,51 +93,6 @@ fn pass_env(server: &mut ServerConfig, names: &[String]) {
                 stdio.pass_env.push(name.clone());
             }
         }
-    }
-}
-
-/// Makes changes of a server of a project wait for its user where the project's file would accept
-/// them: no project decides that. Returns a note, if it is so.
-fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
-    let is_said = server.bridge_mut()?.changes.remove_acceptance();
-    is_said.then(|| {
-        "its changes and new tools wait for you, although a project's file says that they do not \
-         (`on_change`, `tools_on_change` or `new_tools`): that is not heard\n\
-         hint: write it in your own dormouse.toml"
-            .to_owned()
-    })
-}
-
-/// Servers of one kind that may be taken, before those of later kinds.
-type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
-
-/// Launches of the user's servers, with the names that these have where there is no project: what the
-/// user says of a server counts by its name, and no project gives the server another one, on which
-/// nothing is said.
-#[derive(Default)]
-struct UsersLaunches(BTreeMap<Fingerprint, UsersLaunch>);
-
-/// A server of the user's, by its launch.
-struct UsersLaunch {
-    /// Name that it is shown under; none where others have taken its name.
-    name: Option<String>,
-    origin: Origin,
-}
-
-impl UsersLaunches {
-    fn add(&mut self, launch: Fingerprint, name: Option<&str>, origin: &Origin) {
-        self.0.entry(launch).or_insert_with(|| UsersLaunch {
-            name: name.map(str::to_owned),
-            origin: origin.clone(),
-        });
-    }
-
-    /// Returns the place of the user's server that another one, with this name and these launches,
-    /// would give another name.
-    fn renamed(&self, name: &str, launches: &[Fingerprint]) -> Option<&Origin> {
-        let known = launches.iter().filter_map(|launch| self.0.get(launch));
-        let mut others = known.filter(|users| users.name.as_deref() != Some(name));
-        others.next().map(|users| &users.origin)
     }
 }
 
@@ -290,20 +173,6 @@ impl Configured {
         }
     }
 
-    /// Returns the names of the other servers that are switched on and reached in the same way as
-    /// one.
-    pub fn reached_in_the_same_way(&self, name: &str) -> impl Iterator<Item = &str> {
-        let launches = |server| launches(server, self.project_folder());
-        let of_it = self.servers.get(name).map(launches).unwrap_or_default();
-        let others = self.servers.values();
-        others
-            .filter(move |other| {
-                let mut its = launches(other).into_iter();
-                other.name != name && other.enabled && its.any(|launch| of_it.contains(&launch))
-            })
-            .map(|other| other.name.as_str())
-    }
-
     /// Whether the files of a server's clients deny all of its tools, so that it is of no use to
     /// switch it on.
     #[must_use]
@@ -318,90 +187,6 @@ impl Configured {
             };
             shows_none(server) && entry.is_some_and(shows_none)
         })
-    }
-
-    /// Applies the overlays of the user's own file to the servers that are configured elsewhere.
-    fn apply_overlays(&mut self) {
-        let mut stray = self.overlays.clone();
-        for server in self.servers.values_mut() {
-            let Some(overlay) = stray.remove(&server.name) else {
-                continue;
-            };
-            let for_it = overlay.for_server(server);
-            if let Scope::Project(folder) = &server.origin.scope
-                && for_it != overlay
-            {
-                let note = format!(
-                    "not all of `[servers.{}]` at {} is for it, because it is a project's: it is \
-                     only switched off, filtered and approved more cautiously by that\n\
-                     hint: with `project = \"{}\"` in that table all of it is for this server, \
-                     and nothing for one of yours",
-                    server.name,
-                    overlay.origin,
-                    visible_path(folder)
-                );
-                self.notes.push((server.name.clone(), note));
-            }
-            let applied = for_it.apply(server);
-            if let Err(why) = applied {
-                let problem = Problem {
-                    file: overlay.origin.file.clone(),
-                    line: overlay.origin.line,
-                    column: 1,
-                    message: format!("`[servers.{}]` {why}", server.name),
-                    hint: Some("remove it there, or write down how the server is reached".into()),
-                };
-                let refused = RefusedServer {
-                    written_name: server.name.clone(),
-                    origin: overlay.origin,
-                    written: server.bridge().map(|bridge| bridge.written.clone()),
-                    launch: None,
-                    filled_in: BTreeSet::new(),
-                    problems: vec![problem],
-                };
-                server.adapter = Adapter::Refused(Box::new(refused));
-            }
-        }
-        for name in self.names_of_untrusted_projects() {
-            stray.remove(name);
-        }
-        self.stray = stray;
-    }
-
-    /// Makes the most cautious policy count for all servers that are reached in the same way: their
-    /// records are kept once, and what one of them takes as seen is seen for all.
-    fn share_caution(&mut self) {
-        let mut shared: BTreeMap<Fingerprint, (ChangePolicy, Vec<String>)> = BTreeMap::new();
-        for server in self.servers.values() {
-            let Some(bridge) = server.bridge() else {
-                continue;
-            };
-            let known = shared.entry(bridge.fingerprint.clone());
-            let (changes, names) = known.or_insert_with(|| (bridge.changes.clone(), Vec::new()));
-            *changes = changes.most_cautious(&bridge.changes);
-            names.push(server.name.clone());
-        }
-        for server in self.servers.values_mut() {
-            let name = server.name.clone();
-            let Some(bridge) = server.bridge_mut() else {
-                continue;
-            };
-            let Some((changes, names)) = shared.get(&bridge.fingerprint) else {
-                continue;
-            };
-            if bridge.changes.allows_more_than(changes) {
-                let others = names.iter().filter(|other| **other != name);
-                let others: Vec<_> = others.map(|other| format!("`{other}`")).collect();
-                let note = format!(
-                    "what it says of changes (`on_change`) is less cautious than what {} says, \
-                     which is reached in the same way, so that counts for both\n\
-                     hint: write the same in both",
-                    others.join(" or ")
-                );
-                self.notes.push((name, note));
-            }
-            bridge.changes = changes.clone();
-        }
     }
 
     fn look_around(
@@ -500,7 +285,7 @@ impl Configured {
         }
         let mut launches = BTreeMap::new();
         for server in self.servers.values() {
-            for launch in self::launches(server, self.project_folder()) {
+            for launch in launches::launches(server, self.project_folder()) {
                 let name = launches.entry(launch);
                 name.or_insert_with(|| server.name.clone());
             }
@@ -515,7 +300,7 @@ impl Configured {
                 .and_then(ServerConfig::refused)
                 .is_some()
             {
-                for launch in self::launches(&found.server, self.project_folder()) {
+                for launch in launches::launches(&found.server, self.project_folder()) {
                     launches.entry(launch).or_insert_with(|| name.clone());
                 }
             }
@@ -541,25 +326,6 @@ impl Configured {
         });
     }
 
-    /// Returns the project whose servers nobody has trusted, as far as these are something for a
-    /// client: none where it loads all of them itself. All of them where the client is not known.
-    #[must_use]
-    pub fn untrusted_for(&self, client: Option<Client>) -> Option<UntrustedProject> {
-        let all = self.untrusted.clone()?;
-        let Some(client) = client else {
-            return Some(all);
-        };
-        // Of one name, the first client's is taken.
-        let mut taken: BTreeMap<&String, Option<Client>> = BTreeMap::new();
-        for (name, origin) in self.entries_of_untrusted_projects() {
-            let first = taken.entry(name).or_insert(origin.client);
-            *first = (*first).min(origin.client);
-        }
-        let others = taken.values().filter(|first| **first != Some(client));
-        let servers = others.count();
-        (servers > 0).then_some(UntrustedProject { servers, ..all })
-    }
-
     /// Returns the names that no server of a project's has.
     #[must_use]
     pub fn reserved_names(&self) -> &ReservedNames {
@@ -579,176 +345,6 @@ impl Configured {
             Scope::Project(folder) => self.trusted.contains(folder),
             Scope::Managed | Scope::User | Scope::Local(_) => true,
         }
-    }
-
-    /// Returns the names of the servers in the files of projects that are not trusted.
-    fn names_of_untrusted_projects(&self) -> impl Iterator<Item = &String> {
-        self.entries_of_untrusted_projects().map(|(name, _)| name)
-    }
-
-    /// Returns the servers in the files of projects that are not trusted, by name, each with its
-    /// place.
-    fn entries_of_untrusted_projects(&self) -> impl Iterator<Item = (&String, &Origin)> {
-        let found = self.found.found.iter().map(|found| &found.server);
-        let filled = self.of_project.iter().chain(found);
-        let filled = filled.map(|server| (&server.name, &server.origin));
-        let counted = self.found.counted.iter();
-        let counted = counted.map(|server| (&server.name, &server.origin));
-        let filled = filled.filter(|(_, origin)| !self.is_trusted(origin));
-        filled.chain(counted)
-    }
-
-    /// Returns the launches of the user's servers in the files of clients. `taken` has the names of
-    /// the servers in the user's own file, by the fingerprints of their launches.
-    fn users_launches(&self, taken: &BTreeMap<Fingerprint, String>) -> UsersLaunches {
-        let mut users = UsersLaunches::default();
-        let is_users = |origin: &Origin| !matches!(origin.scope, Scope::Project(_));
-        let merged = merge(&self.found, &is_users);
-        for server in merged.servers.values().map(|choice| &choice.server) {
-            let launches = launches(server, self.project_folder());
-            let is_known = |launch| taken.contains_key(launch) || users.0.contains_key(launch);
-            if !self.servers.contains_key(&server.name) && !launches.iter().any(is_known) {
-                for launch in launches {
-                    users.add(launch, Some(&server.name), &server.origin);
-                }
-            }
-        }
-        let found = self.found.found.iter().map(|found| &found.server);
-        for server in found.filter(|server| !server.is_of_project()) {
-            for launch in launches(server, self.project_folder()) {
-                users.add(launch, None, &server.origin);
-            }
-        }
-        users
-    }
-
-    /// Takes a server, unless its name stands for another already.
-    ///
-    /// A server that is reached in the same way as another is not shown a second time under its own
-    /// name. That is so for an adapted component, too: whoever puts one in front of an upstream
-    /// wants its tools in place of the upstream's, and not beside them. It is so whether the other
-    /// is on or off: a server that its user has switched off does not come back under another name.
-    ///
-    /// `launches` has the names of the servers with upstreams, by the fingerprints of their
-    /// launches; `users` the launches of the user's servers where there is no project.
-    fn take(
-        &mut self,
-        server: ServerConfig,
-        launches: &mut BTreeMap<Fingerprint, String>,
-        users: &UsersLaunches,
-    ) {
-        let own = self::launches(&server, self.project_folder());
-        let twin = own.iter().find_map(|launch| launches.get(launch));
-        if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
-            if twin.name != server.name {
-                let note = format!(
-                    "it is the same as `{}` of {}, which is not shown a second time",
-                    server.name, server.origin
-                );
-                self.notes.push((twin.name.clone(), note));
-                for other in self.same_as.values_mut() {
-                    if *other == server.name {
-                        other.clone_from(&twin.name);
-                    }
-                }
-                self.same_as.insert(server.name.clone(), twin.name.clone());
-            }
-            // A client that has a part of it from a project is shown it still.
-            if !server.is_of_project() || twin.is_of_project() || server.shows_all() {
-                twin.from.extend(server.from);
-            }
-            return;
-        }
-        let renamed = users.renamed(&server.name, &own);
-        let by = match self.name_of_users(&server) {
-            Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
-            Some(NameOfUsers::Overridden { .. }) | None => {
-                let same_name = self.servers.get(&server.name);
-                let by = same_name.map(|other| &other.origin);
-                by.or(renamed).cloned()
-            }
-        };
-        if let Some(by) = by {
-            self.overridden.push(Overridden {
-                name: server.name,
-                origin: server.origin,
-                by,
-            });
-            return;
-        }
-        for launch in own {
-            launches.insert(launch, server.name.clone());
-        }
-        self.servers.insert(server.name.clone(), server);
-    }
-
-    /// Reads the text of the project's own file.
-    fn project_text(
-        &mut self,
-        around: &Surroundings,
-        may_follow: &dyn Fn(&Path) -> bool,
-    ) -> Option<String> {
-        let project = around.project.as_ref()?;
-        let path = project.join(PROJECT);
-        self.project_file = Some(path.clone());
-        if !may_follow(project) && leads_out(project, &path) {
-            let path = path.to_string_lossy();
-            tracing::warn!("the file {} {LEADS_OUT}", visible_line(&path));
-            return None;
-        }
-        match file::read_of_project(&path) {
-            Ok(text) => text,
-            Err(error) => {
-                tracing::warn!("{error:#}");
-                None
-            }
-        }
-    }
-
-    /// Reads the servers of the project's own file.
-    fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
-        let (mut config, mut problems) = file::parse_of_project(
-            &folder.join(PROJECT),
-            text,
-            variables,
-            &self.discovery.inputs,
-        );
-        for (name, overlay) in config.overlays {
-            let problem = Problem {
-                file: overlay.origin.file.clone(),
-                line: overlay.origin.line,
-                column: 1,
-                message: format!(
-                    "`[servers.{name}]` names nothing to run, and a project changes no servers \
-                     of anybody else's"
-                ),
-                hint: Some("add a `component`, a `command` or a `url`, or remove it".to_owned()),
-            };
-            problems.push(problem.clone());
-            config.refused.push(RefusedServer {
-                written_name: name,
-                origin: overlay.origin,
-                written: None,
-                launch: None,
-                filled_in: BTreeSet::new(),
-                problems: vec![problem],
-            });
-        }
-        self.problems = problems;
-        let scope = Scope::Project(folder.to_owned());
-        let servers = config.servers.into_values().map(|mut server| {
-            server.origin.scope = scope.clone();
-            // As a client does with a file of the project's: in whatever folder below it the host
-            // was started, its programs are those that were looked at.
-            if let Some(bridge) = server.bridge_mut()
-                && let Launch::Stdio(stdio) = &mut bridge.launch
-            {
-                stdio.cwd.get_or_insert_with(|| folder.to_owned());
-            }
-            server
-        });
-        self.of_project = servers.collect();
-        self.refused_of_project = config.refused;
     }
 
     /// Returns the files that servers were looked for in, whether they exist or not.
@@ -775,28 +371,6 @@ impl Configured {
     pub fn trusts(&self, project: &Path) -> bool {
         self.wholly_trusted.contains(project)
     }
-}
-
-/// Computes the hashes of each project's files: of its clients' ones, and of its own one.
-fn hashes(
-    found: &Discovery,
-    project: Option<&Path>,
-    own: Option<&str>,
-) -> BTreeMap<PathBuf, ProjectHashes> {
-    let mut hashes: BTreeMap<PathBuf, ProjectHashes> = found
-        .projects()
-        .map(|(folder, content)| {
-            let own = own.filter(|_| project == Some(folder));
-            let own = ProjectText::of(folder, own);
-            (folder.to_owned(), ProjectHashes::new(Some(content), own))
-        })
-        .collect();
-    if let (Some(project), Some(own)) = (project, own) {
-        hashes
-            .entry(project.to_owned())
-            .or_insert_with(|| ProjectHashes::new(None, ProjectText::of(project, Some(own))));
-    }
-    hashes
 }
 
 #[cfg(test)]

@@ -1,0 +1,164 @@
+//! Launches of servers: one that is reached in the same way as another is shown once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::Configured;
+use crate::discovery::{Overridden, merge};
+use crate::launch_folder::without_folder;
+use crate::review::NameOfUsers;
+use crate::{Fingerprint, Origin, Scope, ServerConfig};
+
+/// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
+/// that is started in the folder of the project has that of one that is started wherever the host is,
+/// too, also where the project's file names that folder: a project's file does not bring back under
+/// another name what its user has restricted.
+pub(super) fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fingerprint> {
+    let bridge = server.bridge();
+    let launch = match server.refused() {
+        // So that it does not come back from another file.
+        Some(refused) => refused.launch.as_ref(),
+        None => bridge.map(|bridge| &bridge.launch),
+    };
+    let Some(launch) = launch else {
+        return Vec::new();
+    };
+    let mut all = vec![Fingerprint::of(launch)];
+    let folder = match &server.origin.scope {
+        Scope::Project(folder) => Some(folder.as_path()),
+        Scope::Managed | Scope::User | Scope::Local(_) => None,
+    };
+    let elsewhere = without_folder(launch, &[folder, project]);
+    all.extend(elsewhere.map(|launch| Fingerprint::of(&launch)));
+    all
+}
+
+/// Launches of the user's servers, with the names that these have where there is no project: what the
+/// user says of a server counts by its name, and no project gives the server another one, on which
+/// nothing is said.
+#[derive(Default)]
+pub(super) struct UsersLaunches(BTreeMap<Fingerprint, UsersLaunch>);
+
+/// A server of the user's, by its launch.
+struct UsersLaunch {
+    /// Name that it is shown under; none where others have taken its name.
+    name: Option<String>,
+    origin: Origin,
+}
+
+impl UsersLaunches {
+    fn add(&mut self, launch: Fingerprint, name: Option<&str>, origin: &Origin) {
+        self.0.entry(launch).or_insert_with(|| UsersLaunch {
+            name: name.map(str::to_owned),
+            origin: origin.clone(),
+        });
+    }
+
+    /// Returns the place of the user's server that another one, with this name and these launches,
+    /// would give another name.
+    fn renamed(&self, name: &str, launches: &[Fingerprint]) -> Option<&Origin> {
+        let known = launches.iter().filter_map(|launch| self.0.get(launch));
+        let mut others = known.filter(|users| users.name.as_deref() != Some(name));
+        others.next().map(|users| &users.origin)
+    }
+}
+
+impl Configured {
+    /// Returns the names of the other servers that are switched on and reached in the same way as
+    /// one.
+    pub fn reached_in_the_same_way(&self, name: &str) -> impl Iterator<Item = &str> {
+        let launches = |server| launches(server, self.project_folder());
+        let of_it = self.servers.get(name).map(launches).unwrap_or_default();
+        let others = self.servers.values();
+        others
+            .filter(move |other| {
+                let mut its = launches(other).into_iter();
+                other.name != name && other.enabled && its.any(|launch| of_it.contains(&launch))
+            })
+            .map(|other| other.name.as_str())
+    }
+
+    /// Returns the launches of the user's servers in the files of clients. `taken` has the names of
+    /// the servers in the user's own file, by the fingerprints of their launches.
+    pub(super) fn users_launches(&self, taken: &BTreeMap<Fingerprint, String>) -> UsersLaunches {
+        let mut users = UsersLaunches::default();
+        let is_users = |origin: &Origin| !matches!(origin.scope, Scope::Project(_));
+        let merged = merge(&self.found, &is_users);
+        for server in merged.servers.values().map(|choice| &choice.server) {
+            let launches = launches(server, self.project_folder());
+            let is_known = |launch| taken.contains_key(launch) || users.0.contains_key(launch);
+            if !self.servers.contains_key(&server.name) && !launches.iter().any(is_known) {
+                for launch in launches {
+                    users.add(launch, Some(&server.name), &server.origin);
+                }
+            }
+        }
+        let found = self.found.found.iter().map(|found| &found.server);
+        for server in found.filter(|server| !server.is_of_project()) {
+            for launch in launches(server, self.project_folder()) {
+                users.add(launch, None, &server.origin);
+            }
+        }
+        users
+    }
+
+    /// Takes a server, unless its name stands for another already.
+    ///
+    /// A server that is reached in the same way as another is not shown a second time under its own
+    /// name. That is so for an adapted component, too: whoever puts one in front of an upstream
+    /// wants its tools in place of the upstream's, and not beside them. It is so whether the other
+    /// is on or off: a server that its user has switched off does not come back under another name.
+    ///
+    /// `launches` has the names of the servers with upstreams, by the fingerprints of their
+    /// launches; `users` the launches of the user's servers where there is no project.
+    pub(super) fn take(
+        &mut self,
+        server: ServerConfig,
+        launches: &mut BTreeMap<Fingerprint, String>,
+        users: &UsersLaunches,
+    ) {
+        let own = self::launches(&server, self.project_folder());
+        let twin = own.iter().find_map(|launch| launches.get(launch));
+        if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
+            if twin.name != server.name {
+                let note = format!(
+                    "it is the same as `{}` of {}, which is not shown a second time",
+                    server.name, server.origin
+                );
+                self.notes.push((twin.name.clone(), note));
+                for other in self.same_as.values_mut() {
+                    if *other == server.name {
+                        other.clone_from(&twin.name);
+                    }
+                }
+                self.same_as.insert(server.name.clone(), twin.name.clone());
+            }
+            // A client that has a part of it from a project is shown it still.
+            if !server.is_of_project() || twin.is_of_project() || server.shows_all() {
+                twin.from.extend(server.from);
+            }
+            return;
+        }
+        let renamed = users.renamed(&server.name, &own);
+        let by = match self.name_of_users(&server) {
+            Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
+            Some(NameOfUsers::Overridden { .. }) | None => {
+                let same_name = self.servers.get(&server.name);
+                let by = same_name.map(|other| &other.origin);
+                by.or(renamed).cloned()
+            }
+        };
+        if let Some(by) = by {
+            self.overridden.push(Overridden {
+                name: server.name,
+                origin: server.origin,
+                by,
+            });
+            return;
+        }
+        for launch in own {
+            launches.insert(launch, server.name.clone());
+        }
+        self.servers.insert(server.name.clone(), server);
+    }
+}
