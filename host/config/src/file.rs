@@ -3,6 +3,10 @@
 //! The document is walked by hand rather than deserialized, so that every problem
 //! is found in one go and each is told with its place, its value and a way out.
 
+mod discovery;
+mod grants;
+mod text;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -17,6 +21,8 @@ use dormouse_wit::Instance;
 use serde_json::Value as Json;
 use toml_edit::{Document, Item, TableLike};
 
+pub(crate) use self::text::leads_nowhere;
+pub use self::text::{read, read_of_project};
 use super::problem::{quoted, within};
 pub use super::reader::Variables;
 use super::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
@@ -25,9 +31,6 @@ use super::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
     Overlay, Problem, RefusedServer, Scope, ServerConfig, name, units,
 };
-
-/// Largest configuration file, in bytes; a larger one was named by mistake.
-const LARGEST: u64 = 4 << 20;
 
 /// Largest file in a project's folder, which anybody may have written, in bytes.
 pub(super) const LARGEST_OF_PROJECT: u64 = 1 << 20;
@@ -70,53 +73,6 @@ const SERVER: &[&str] = &[
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
 const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "connections"];
-/// Reads the text of a configuration file; none where there is no such file.
-///
-/// # Errors
-/// The file cannot be read, is too large, or is not UTF-8.
-pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
-    read_at_most(path, LARGEST)
-}
-
-/// Reads the text of a project's configuration file; none where there is no such file.
-///
-/// # Errors
-/// The file cannot be read, is too large, or is not UTF-8.
-pub fn read_of_project(path: &Path) -> anyhow::Result<Option<String>> {
-    read_at_most(path, LARGEST_OF_PROJECT)
-}
-
-fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
-    let shown = visible_path(path);
-    let cannot = || format!("the configuration file `{shown}` cannot be read");
-    let bytes = match read_regular_file(path, largest) {
-        Ok(Some(bytes)) => bytes,
-        // What it led to may have denied something, and may come back.
-        Ok(None) if leads_nowhere(path) => bail!(
-            "the configuration file `{shown}` is a link to nothing\n\
-             hint: remove the link, or bring back what it leads to"
-        ),
-        Ok(None) => return Ok(None),
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => bail!(
-            "the configuration file `{shown}` is larger than {} MiB\nhint: is it a configuration file?",
-            largest >> 20
-        ),
-        Err(error) => return Err(error).with_context(cannot),
-    };
-    let text = String::from_utf8(bytes)
-        .map_err(|error| error.utf8_error())
-        .with_context(cannot)?;
-    Ok(Some(text))
-}
-
-/// Whether a path is a link to nothing, or is below one.
-pub(crate) fn leads_nowhere(path: &Path) -> bool {
-    let mut ancestors = path.ancestors();
-    ancestors
-        .find_map(|above| above.symlink_metadata().ok().map(|found| (above, found)))
-        .is_some_and(|(above, found)| found.is_symlink() && !above.exists())
-}
-
 /// Reads the text of a configuration file. The configuration has every server that could be read;
 /// the problems, in the order of the file, are those of all others.
 #[must_use]
@@ -258,7 +214,7 @@ impl Reader<'_> {
                     profile: None,
                 };
                 let read = match name::check(name) {
-                    Ok(()) => self.server(name, item, (span, origin.clone())),
+                    Ok(()) => self.server(name, item, span, origin.clone()),
                     Err(bad) => {
                         self.problem(span, bad.to_string(), Some(bad.hint().to_owned()));
                         None
@@ -303,67 +259,12 @@ impl Reader<'_> {
         Some(config)
     }
 
-    fn discovery(&mut self, item: &Item) -> DiscoveryConfig {
-        let mut discovery = DiscoveryConfig::default();
-        // Whoever is not to be asked may be what cannot be read.
-        let nobody = Some(Vec::new());
-        let Some(table) = self.table(item, "discovery") else {
-            discovery.clients = nobody;
-            return discovery;
-        };
-        let mut is_nobody_asked = false;
-        for (key, item) in table.iter() {
-            let here = format!("discovery.{key}");
-            match key {
-                "clients" => {
-                    let before = self.problem_count;
-                    discovery.clients = Some(self.clients(item, &here));
-                    is_nobody_asked |= self.problem_count > before;
-                }
-                "pass_env" => discovery.pass_env = self.pass_env(item, &here),
-                "inputs" => discovery.inputs = self.inputs(item, &here),
-                "filled_in" => self.set(&mut discovery.filled_in, item, &here, bytes),
-                "fetch" => {
-                    let choices = [
-                        ("on-demand", Fetch::OnDemand),
-                        ("background", Fetch::Background),
-                    ];
-                    discovery.fetch = self.choice(item, &here, &choices).unwrap_or_default();
-                }
-                _ => {
-                    self.unknown(table, key, "`[discovery]`", DISCOVERY);
-                    let meant = nearest(key, DISCOVERY.iter().copied());
-                    is_nobody_asked |= matches!(meant, None | Some("clients"));
-                }
-            }
-        }
-        if is_nobody_asked {
-            discovery.clients = nobody;
-        }
-        discovery
-    }
-
-    fn clients(&mut self, item: &Item, at: &str) -> Vec<Client> {
-        let mut clients = Vec::new();
-        for (index, item) in self.items(item, at).iter().enumerate() {
-            let at = format!("{at}[{index}]");
-            match self.string(item, &at).map(str::parse) {
-                Some(Ok(client)) => clients.push(client),
-                Some(Err(hint)) => {
-                    let message = format!("`{at}` cannot be {}", self.shown(item));
-                    self.problem(item.span(), message, Some(hint));
-                }
-                None => {}
-            }
-        }
-        clients
-    }
-
     fn server(
         &mut self,
         name: &str,
         item: &Item,
-        (span, origin): (Option<Range<usize>>, Origin),
+        span: Option<Range<usize>>,
+        origin: Origin,
     ) -> Option<Entry> {
         let at = format!("servers.{name}");
         let table = self.table(item, &at)?;
@@ -404,7 +305,7 @@ impl Reader<'_> {
             }
         }
         let is_of_project = overlay.project.is_some();
-        let adapter = match (component, self.bridge(upstream, (&at, table, span.clone()))) {
+        let adapter = match (component, self.bridge(upstream, &at, table, span.clone())) {
             (_, UpstreamEntry::Wrong) => return None,
             (None, _) if table.contains_key("component") => return None,
             (None, UpstreamEntry::Overlay(upstream)) => {
@@ -452,67 +353,6 @@ impl Reader<'_> {
         tools
     }
 
-    fn grants(&mut self, item: &Item, at: &str) -> Grants {
-        let mut grants = Grants::default();
-        let Some(table) = self.table(item, at) else {
-            return grants;
-        };
-        for (key, item) in table.iter() {
-            let here = within(at, key);
-            match key {
-                "fs" => {
-                    for (index, item) in self.items(item, &here).into_iter().enumerate() {
-                        grants
-                            .fs
-                            .extend(self.fs(&item, &format!("{here}[{index}]")));
-                    }
-                }
-                "env" => {
-                    for (index, item) in self.items(item, &here).into_iter().enumerate() {
-                        grants
-                            .env
-                            .extend(self.variable(&item, &format!("{here}[{index}]")));
-                    }
-                }
-                _ => self.unknown(table, key, &format!("`[{at}]`"), GRANTS),
-            }
-        }
-        grants
-    }
-
-    fn fs(&mut self, item: &Item, at: &str) -> Option<FsGrant> {
-        let table = self.table(item, at)?;
-        let mut path = None;
-        // Whoever says nothing of writing has not granted it.
-        let mut mode = Some(FsMode::ReadOnly);
-        for (key, item) in table.iter() {
-            let here = within(at, key);
-            match key {
-                "path" => path = self.path(item, &here),
-                "mode" => {
-                    mode = self.choice(
-                        item,
-                        &here,
-                        &[("ro", FsMode::ReadOnly), ("rw", FsMode::ReadWrite)],
-                    );
-                }
-                _ => self.unknown(table, key, &format!("`{at}`"), FS),
-            }
-        }
-        if !table.contains_key("path") {
-            self.problem(
-                item.span(),
-                format!("`{at}` has no `path`"),
-                Some("name the folder: `{ path = \"~/notes\", mode = \"ro\" }`".to_owned()),
-            );
-        }
-        Some(FsGrant {
-            path: path?,
-            real: None,
-            mode: mode?,
-        })
-    }
-
     pub(super) fn variable(&mut self, item: &Item, at: &str) -> Option<String> {
         let name = self.string(item, at)?;
         if name.is_empty() || name.contains(['=', '\0']) {
@@ -530,32 +370,6 @@ impl Reader<'_> {
             return None;
         }
         Some(name.to_owned())
-    }
-
-    fn host_limits(&mut self, item: &Item) -> HostLimits {
-        let mut limits = HostLimits::default();
-        let Some(table) = self.table(item, "limits") else {
-            return limits;
-        };
-        for (key, item) in table.iter() {
-            let here = format!("limits.{key}");
-            match key {
-                "memory" => {
-                    let mut memory = limits.memory();
-                    self.set(&mut memory, item, &here, units::size);
-                    limits.memory = Some(memory);
-                }
-                "compile_time" => self.set(&mut limits.compile_time, item, &here, units::duration),
-                "compile_memory" => self.set(&mut limits.compile_memory, item, &here, units::size),
-                "connections" => {
-                    if let Some(connections) = self.count(item, &here) {
-                        limits.connections = connections as usize;
-                    }
-                }
-                _ => self.unknown(table, key, "`[limits]`", HOST_LIMITS),
-            }
-        }
-        limits
     }
 
     fn prefix(&mut self, item: &Item, at: &str) -> Option<String> {

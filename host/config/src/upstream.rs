@@ -1,5 +1,8 @@
 //! Reading the upstreams of `dormouse.toml`.
 
+mod expanded;
+mod login;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,6 +15,7 @@ use dormouse_launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 use dormouse_text::server_url::shown_wrong;
 use toml_edit::{Item, TableLike};
 
+use self::expanded::Expanded;
 use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need};
 use super::inputs::{self as questions, INPUT};
 use super::on_change::ChangePolicy;
@@ -67,19 +71,6 @@ const KINDS: [(&str, Kind); 3] = [
 const OF_STDIO: [&str; 4] = ["args", "env", "cwd", "pass_env"];
 const OF_HTTP: [&str; 2] = ["headers", "oauth"];
 
-const OAUTH: &[&str] = &[
-    "client_id",
-    "client_secret",
-    "client_metadata_url",
-    "scopes",
-    "callback_port",
-    "redirect_uri",
-    "metadata_url",
-    "authorization_url",
-    "token_url",
-    "private_network",
-];
-
 impl Reader<'_> {
     /// Reads one key, and returns whether it is one of an upstream's.
     pub(super) fn upstream_key(
@@ -127,90 +118,6 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn oauth(&mut self, item: &Item, at: &str) -> OAuth {
-        let mut oauth = OAuth::default();
-        match item.as_bool() {
-            Some(false) => {
-                oauth.off = true;
-                return oauth;
-            }
-            Some(true) => {
-                self.problem(
-                    item.span(),
-                    format!("`{at}` cannot be `true`"),
-                    Some("leave it out: a server that wants a login gets one".to_owned()),
-                );
-                return oauth;
-            }
-            None => {}
-        }
-        let Some(table) = self.table(item, at) else {
-            return oauth;
-        };
-        for (key, item) in table.iter() {
-            let here = within(at, key);
-            let place = match key {
-                "client_id" => &mut oauth.client_id,
-                "client_metadata_url" => &mut oauth.client_metadata_url,
-                "redirect_uri" => &mut oauth.redirect_uri,
-                "metadata_url" => &mut oauth.metadata_url,
-                "authorization_url" => &mut oauth.authorization_url,
-                "token_url" => &mut oauth.token_url,
-                "client_secret" => {
-                    // A message must not repeat it.
-                    match item.as_str() {
-                        Some(secret) => oauth.client_secret = Some(Secret::new(secret)),
-                        None => {
-                            let message = format!("`{here}` has to be a string");
-                            self.problem(item.span(), message, None);
-                        }
-                    }
-                    continue;
-                }
-                "scopes" => {
-                    oauth.scopes = self.strings(item, &here);
-                    continue;
-                }
-                "private_network" => {
-                    oauth.private_network = self.boolean(item, &here).unwrap_or_default();
-                    continue;
-                }
-                "callback_port" => {
-                    if let Some(port) = self.port(item, &here) {
-                        if table.contains_key("redirect_uri") {
-                            self.problem(
-                                item.span(),
-                                format!("`[{at}]` has `callback_port` and `redirect_uri`"),
-                                Some("keep one of them".to_owned()),
-                            );
-                        }
-                        oauth.redirect_uri = Some(OAuth::callback(port));
-                    }
-                    continue;
-                }
-                _ => {
-                    self.unknown(table, key, &format!("`[{at}]`"), OAUTH);
-                    continue;
-                }
-            };
-            *place = self.string(item, &here).map(str::to_owned);
-        }
-        oauth
-    }
-
-    fn port(&mut self, item: &Item, at: &str) -> Option<u16> {
-        let port = u16::try_from(self.count(item, at)?).ok();
-        if port.is_none() {
-            let message = format!("`{at}` cannot be {}", self.shown(item));
-            self.problem(
-                item.span(),
-                message,
-                Some(format!("use a number from 1 to {}", u16::MAX)),
-            );
-        }
-        port
-    }
-
     pub(super) fn strings(&mut self, item: &Item, at: &str) -> Vec<String> {
         let items = self.items(item, at);
         let texts = items.iter().enumerate().filter_map(|(index, item)| {
@@ -245,7 +152,9 @@ impl Reader<'_> {
     pub(super) fn bridge(
         &mut self,
         upstream: UpstreamTable,
-        (at, table, span): (&str, &dyn TableLike, Option<Range<usize>>),
+        at: &str,
+        table: &dyn TableLike,
+        span: Option<Range<usize>>,
     ) -> UpstreamEntry {
         let has = |key: &str| table.contains_key(key);
         let mut refuse = |message: String, hint: &str| {
@@ -253,7 +162,7 @@ impl Reader<'_> {
         };
         let written = match (upstream.command.as_slice(), &upstream.url) {
             ([], None) if has("command") || has("url") => return UpstreamEntry::Wrong,
-            ([], None) => return self.upstream_overlay(upstream, (at, table, span)),
+            ([], None) => return self.upstream_overlay(upstream, at, table, span),
             ([_, ..], Some(_)) => {
                 refuse(
                     format!("`[{at}]` has a `command` and a `url`"),
@@ -296,7 +205,7 @@ impl Reader<'_> {
             needs,
             filled_in,
             is_whole,
-        } = self.expanded((at, span.clone()), &written);
+        } = self.expanded(at, span.clone(), &written);
         let can_judge = is_whole && needs.is_empty() && self.variables != Variables::Kept;
         if let Launch::Http(http) = &launch
             && can_judge
@@ -307,7 +216,7 @@ impl Reader<'_> {
             let message = format!("`{at}.url` is {url}, which {wrong}");
             self.problem(span.clone(), message, Some(wrong.hint().to_owned()));
         }
-        self.check_login((at, span), &launch, can_judge);
+        self.check_login(at, span, &launch, can_judge);
         UpstreamEntry::Bridge(Box::new(Bridge {
             fingerprint: Fingerprint::of(&written),
             written,
@@ -332,7 +241,9 @@ impl Reader<'_> {
     fn upstream_overlay(
         &mut self,
         upstream: UpstreamTable,
-        (at, table, span): (&str, &dyn TableLike, Option<Range<usize>>),
+        at: &str,
+        table: &dyn TableLike,
+        span: Option<Range<usize>>,
     ) -> UpstreamEntry {
         let said = |keys: &[&'static str]| {
             let keys = keys.iter().copied();
@@ -373,12 +284,12 @@ impl Reader<'_> {
             start_timeout: upstream.start_timeout,
         };
         if let Some(written) = written {
-            let expanded = self.expanded((at, span.clone()), &written);
+            let expanded = self.expanded(at, span.clone(), &written);
             if !expanded.is_whole {
                 return UpstreamEntry::Wrong;
             }
             let can_judge = expanded.needs.is_empty() && self.variables != Variables::Kept;
-            self.check_login((at, span), &expanded.launch, can_judge);
+            self.check_login(at, span, &expanded.launch, can_judge);
             overlay.launch = Some(LaunchOverlay {
                 keys,
                 written,
@@ -390,182 +301,6 @@ impl Reader<'_> {
         }
         UpstreamEntry::Overlay(Box::new(overlay))
     }
-
-    fn check_login(
-        &mut self,
-        (at, span): (&str, Option<Range<usize>>),
-        launch: &Launch,
-        can_judge: bool,
-    ) {
-        if let Launch::Http(http) = launch
-            && can_judge
-            && let Err(wrong) = http.oauth.check()
-        {
-            let message = format!("`{at}.oauth.{}` {}", wrong.key, wrong.why);
-            self.problem(span, message, None);
-        }
-    }
-
-    /// Expands the variables of a launch. Where that would be too much, adds a problem, and expands
-    /// no more of them.
-    fn expanded(&mut self, (at, span): (&str, Option<Range<usize>>), written: &Launch) -> Expanded {
-        let left = match self.variables {
-            // No file is so large that its own text would be too much.
-            Variables::Kept => None,
-            Variables::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
-        };
-        let is_too_much = Cell::new(false);
-        let inputs = self.inputs.clone().unwrap_or_default();
-        let mut missing: BTreeMap<String, String> = BTreeMap::new();
-        let mut filled_in = BTreeSet::new();
-        let secrets_filled_in = RefCell::new(Vec::new());
-        let mut text = |text: &str, place: &str| {
-            let Some(left) = &left else {
-                return text.to_owned();
-            };
-            let named = RefCell::new(Vec::new());
-            let expanded = expand(text, &|name| {
-                named.borrow_mut().push(name.to_owned());
-                let id = name.strip_prefix(INPUT);
-                let value = match id.map(|id| inputs.get(id)) {
-                    None => std::env::var(name).ok()?,
-                    Some(answer) => match answer? {
-                        Input::Value(value) => value.expose().to_owned(),
-                        Input::Variable(name) => std::env::var(name).ok()?,
-                    },
-                };
-                match left.get().checked_sub(value.len()) {
-                    Some(rest) => left.set(rest),
-                    None => {
-                        left.set(0);
-                        is_too_much.set(true);
-                        return Some(String::new());
-                    }
-                }
-                let secret = match id {
-                    Some(_) => Some(value.as_str().into()),
-                    None => secret_in(name, &value),
-                };
-                secrets_filled_in
-                    .borrow_mut()
-                    .extend(secret.map(Secret::new));
-                Some(value)
-            });
-            for name in named.into_inner() {
-                if filled_in.len() >= MAX_FILLED_IN {
-                    is_too_much.set(true);
-                    break;
-                }
-                filled_in.insert(FilledIn {
-                    source: match name.strip_prefix(INPUT) {
-                        Some(id) => FillSource::Input(id.to_owned()),
-                        None => FillSource::Variable(name),
-                    },
-                    place: place.to_owned(),
-                });
-            }
-            for name in expanded.missing {
-                missing.entry(name).or_insert_with(|| place.to_owned());
-            }
-            expanded.text
-        };
-        let mut launch = match written {
-            Launch::Stdio(stdio) => {
-                let base = self.file.parent().unwrap_or(Path::new(""));
-                let args = stdio.args.iter().enumerate();
-                Launch::Stdio(Stdio {
-                    command: program(text(&stdio.command, "command"), base),
-                    written: Some(stdio.command.clone()),
-                    args: args
-                        .map(|(index, arg)| text(arg, &format!("args[{index}]")))
-                        .collect(),
-                    env: secrets("env", &stdio.env, &mut text),
-                    cwd: stdio.cwd.as_deref().map(|cwd| {
-                        let cwd = text(&cwd.to_string_lossy(), "cwd");
-                        paths::expand(&cwd, base).unwrap_or_else(|_| PathBuf::from(cwd))
-                    }),
-                    filled_in: Vec::new(),
-                    pass_env: stdio.pass_env.clone(),
-                })
-            }
-            Launch::Http(http) => Launch::Http(Http {
-                url: text(&http.url, "url"),
-                written: Some(http.url.clone()),
-                headers: secrets("headers", &http.headers, &mut text),
-                transport: http.transport,
-                oauth: http
-                    .oauth
-                    .map(&mut |value, key| text(value, &format!("oauth.{key}"))),
-                filled_in: Vec::new(),
-            }),
-        };
-        launch.set_filled_in(secrets_filled_in.into_inner());
-        if let Some(left) = left {
-            self.variables = Variables::FilledIn(Some(left.get()));
-        }
-        if is_too_much.get() {
-            let message = format!("too much is filled into `[{at}]` and the servers before it");
-            let hint = format!(
-                "`filled_in` in `[discovery]` says how much may be, of at most {MAX_FILLED_IN} \
-                 variables in one server"
-            );
-            self.problem(span, message, Some(hint));
-        }
-        let needs = missing.into_iter().map(|(name, place)| {
-            let id = name.strip_prefix(INPUT);
-            let text = match id.map(|id| (id, inputs.get(id))) {
-                None => {
-                    let name = unquoted(&name);
-                    format!(
-                        "the environment variable `{name}` is not set\nhint: set it where your \
-                         agent starts `dormouse serve`, or write `${{{name}:-…}}`"
-                    )
-                }
-                Some((id, Some(Input::Variable(variable)))) => format!(
-                    "set the environment variable {}, from which `[discovery.inputs]` takes {} \
-                     for `{place}`",
-                    quoted(variable),
-                    quoted(id)
-                ),
-                Some((id, _)) => questions::unanswered(&place, id),
-            };
-            Need {
-                place: Some(place),
-                text,
-            }
-        });
-        Expanded {
-            needs: needs.collect(),
-            launch,
-            filled_in,
-            is_whole: !is_too_much.get(),
-        }
-    }
-}
-
-/// Expands a `~` for the user's home at the beginning of the path of a program: nothing that starts
-/// it does.
-fn program(command: String, base: &Path) -> String {
-    let is_of_home = command
-        .strip_prefix('~')
-        .is_some_and(|rest| rest.starts_with(std::path::is_separator));
-    if !is_of_home {
-        return command;
-    }
-    let path = paths::expand(&command, base).ok();
-    let path = path.and_then(|path| path.into_os_string().into_string().ok());
-    path.unwrap_or(command)
-}
-
-/// A launch with its variables expanded.
-struct Expanded {
-    launch: Launch,
-    /// Needs for the variables that are missing.
-    needs: Vec<Need>,
-    /// Sources that the launch is made of, and the place of each.
-    filled_in: BTreeSet<FilledIn>,
-    /// Whether all variables are expanded: not where that would be too much.
-    is_whole: bool,
 }
 
 impl UpstreamTable {
@@ -600,18 +335,4 @@ impl Kind {
             Self::Sse => Some(HttpTransport::Sse),
         }
     }
-}
-
-fn secrets(
-    key: &str,
-    values: &BTreeMap<String, Secret>,
-    expand: &mut dyn FnMut(&str, &str) -> String,
-) -> BTreeMap<String, Secret> {
-    let values = values.iter();
-    values
-        .map(|(name, value)| {
-            let value = expand(value.expose(), &within(key, name));
-            (name.clone(), Secret::new(value))
-        })
-        .collect()
 }

@@ -72,7 +72,8 @@ impl Import {
         let import = files::import(
             &discovery,
             &around,
-            (&config, &places.config),
+            &config,
+            &places.config,
             ImportRequest {
                 clients: &clients,
                 replace: self.replace.then_some(&program),

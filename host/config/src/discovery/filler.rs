@@ -1,5 +1,8 @@
 //! Filling in what clients fill in, by the tables of [`super::expansion`].
 
+mod filled_value;
+mod read_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -7,6 +10,8 @@ use dormouse_launch::Secret;
 use dormouse_launch::environment::secret_in;
 use dormouse_text::visible::visible_path;
 
+use self::filled_value::FilledValue;
+pub(super) use self::read_files::{ReadFile, ReadText};
 use super::client_variables::{ClientVariables, ProjectVariable};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::fill_policy::EnteredProject;
@@ -85,60 +90,6 @@ pub(super) struct Filled {
     pub(super) shown: String,
     /// Whether nothing of the user's is filled in, nor would be if it were there.
     pub(super) is_shown_whole: bool,
-}
-
-/// A value that is filled in.
-struct FilledValue {
-    value: String,
-    /// The value as people see it before they trust it; none where that is how it is written.
-    shown: Option<String>,
-    /// Whether the value is the user's own, or may be.
-    is_users: bool,
-}
-
-impl FilledValue {
-    /// Makes a value that says nothing of the user's own, or of which nothing is there.
-    fn plain(value: String) -> Self {
-        Self {
-            value,
-            shown: None,
-            is_users: false,
-        }
-    }
-
-    fn users(value: String) -> Self {
-        Self {
-            is_users: true,
-            ..Self::plain(value)
-        }
-    }
-}
-
-/// The text of a file that was read.
-pub(super) struct ReadText {
-    pub(super) text: String,
-    /// Whether the text may be filled in: not where that would be too much.
-    pub(super) fits: bool,
-    /// Whether the file is in the folder of the project that people see before they trust it, also
-    /// by the path that links lead to. A file that is elsewhere is the user's.
-    pub(super) is_of_shown_project: bool,
-}
-
-impl ReadText {
-    /// Returns the text, where it may be filled in, or else the problem, as what follows "which".
-    pub(super) fn fitting(self) -> Result<String, String> {
-        self.fits
-            .then_some(self.text)
-            .ok_or_else(|| DOES_NOT_FIT.to_owned())
-    }
-}
-
-/// A file that was filled in.
-pub(super) struct ReadFile {
-    pub(super) file: PathBuf,
-    pub(super) hash: blake3::Hash,
-    /// Whether the file is of the project that the process works in, and the server is the user's.
-    pub(super) is_of_entered: bool,
 }
 
 impl Filler<'_> {
@@ -413,129 +364,6 @@ impl Filler<'_> {
         let need = Need { place, text };
         if self.needs.len() < MAX_NOTES && !self.needs.contains(&need) {
             self.needs.push(need);
-        }
-    }
-
-    /// Notes that a path cannot be filled in at a place, because it is no text.
-    pub(super) fn need_text(&mut self, path: &Path, at: &str) {
-        self.need(
-            Some(at),
-            format!(
-                "`{at}` is made of the path `{}`, which is not UTF-8\nhint: rename that folder",
-                visible_path(path)
-            ),
-        );
-    }
-
-    fn place(&mut self, means: Means, written: &str, at: &str) -> String {
-        let project = self.around.project.as_deref();
-        let path = match means {
-            Means::Separator => return std::path::MAIN_SEPARATOR.to_string(),
-            Means::Home => Some(self.around.home.as_path()),
-            Means::Project => project,
-            Means::ProjectName => project.and_then(Path::file_name).map(Path::new),
-        };
-        let Some(path) = path else {
-            self.need(
-                Some(at),
-                format!(
-                    "start Dormouse in a project's folder, which `{at}` is made of (`{written}`)"
-                ),
-            );
-            return String::new();
-        };
-        // Another path may be spelled like the text that is nearest to it.
-        match path.to_str() {
-            Some(path) if self.spend(path.len()) => path.to_owned(),
-            Some(_) => String::new(),
-            None => {
-                self.need_text(path, at);
-                String::new()
-            }
-        }
-    }
-
-    fn file(&mut self, written: &str, at: &str) -> FilledValue {
-        let path = path(written, self.folder, &self.around.home);
-        self.note(FillSource::File(path.clone()), at);
-        let mut shown = None;
-        let why = match self.read_text(&path) {
-            Ok(ReadText {
-                text,
-                fits,
-                is_of_shown_project,
-            }) => {
-                let value = text.trim();
-                let is_of_entered = self.read.last().is_some_and(|read| read.is_of_entered);
-                if fits && !is_of_entered {
-                    self.users_texts
-                        .insert(written.to_owned(), value.to_owned());
-                }
-                if is_of_shown_project {
-                    shown = self.show(value.to_owned());
-                }
-                if fits {
-                    self.secrets.push(Secret::new(value));
-                    return FilledValue {
-                        value: value.to_owned(),
-                        is_users: shown.is_none(),
-                        shown,
-                    };
-                }
-                DOES_NOT_FIT.to_owned()
-            }
-            Err(why) => why,
-        };
-        self.need(
-            Some(at),
-            format!(
-                "`{at}` is made of the file {}, which {why}",
-                quoted(written)
-            ),
-        );
-        FilledValue {
-            shown,
-            ..FilledValue::users(String::new())
-        }
-    }
-
-    /// Reads the text of a file that a server is made of.
-    pub(super) fn read_text(&mut self, path: &Path) -> Result<ReadText, String> {
-        if self.read.len() >= FILES {
-            return Err(format!("is one of more than {FILES}"));
-        }
-        let is_named = self.entered.is_some_and(|project| project.folder.has(path));
-        if is_named {
-            self.note_entered()?;
-        }
-        let read = self.values.read(path)?.ok_or("does not exist")?;
-        // What the path leads to may have changed since the look before.
-        let is_of_entered = is_named || (self.entered.is_some() && read.is_within_project);
-        if is_of_entered {
-            self.note_entered()?;
-        }
-        let fits = self.spend(read.bytes.len());
-        // What does not fit now may fit where less of the user's is filled in before it.
-        self.read.push(ReadFile {
-            file: path.to_owned(),
-            hash: read.hash,
-            is_of_entered,
-        });
-        let text = files::text(read.bytes.to_vec()).map_err(|_| "is not UTF-8".to_owned())?;
-        Ok(ReadText {
-            text,
-            fits,
-            is_of_shown_project: read.is_within_project,
-        })
-    }
-
-    /// Notes that the server is made of a file of the project that the process works in. The error
-    /// says that nobody trusts that project.
-    fn note_entered(&mut self) -> Result<(), String> {
-        self.is_of_entered = true;
-        match self.entered.is_some_and(|project| !project.may_fill) {
-            true => Err(NOT_TRUSTED.to_owned()),
-            false => Ok(()),
         }
     }
 }

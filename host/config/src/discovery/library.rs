@@ -1,10 +1,14 @@
 //! The documents of a search: each file is read once, however many clients keep
 //! something in it.
 
+mod loaded;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use self::loaded::load;
+pub(super) use self::loaded::{Document, Loaded};
 use super::content::{Content, ProjectContent};
 use super::document::{self, Node};
 use super::entry::Reader;
@@ -82,44 +86,6 @@ pub(super) enum FileUse {
     FilledIn,
     /// The file is filled into servers of the user's.
     FilledIntoUsers,
-}
-
-/// Outcome of reading a file.
-pub(super) enum Loaded {
-    Missing,
-    Bad(Problem),
-    Document(Document),
-}
-
-/// A file and its content.
-pub(super) struct Document {
-    pub(super) file: PathBuf,
-    pub(super) text: String,
-    pub(super) lines: Lines,
-    pub(super) root: Node,
-}
-
-impl Document {
-    /// Makes a reader of the document, without problems so far.
-    pub(super) fn reader(&self) -> Reader<'_> {
-        Reader {
-            file: &self.file,
-            text: &self.text,
-            lines: &self.lines,
-            problems: Vec::new(),
-            problem_count: 0,
-        }
-    }
-}
-
-impl Loaded {
-    /// Returns the content of the file, where it could be read.
-    pub(super) fn root(&self) -> Option<&Node> {
-        match self {
-            Self::Document(document) => Some(&document.root),
-            Self::Missing | Self::Bad(_) => None,
-        }
-    }
 }
 
 impl Library {
@@ -357,49 +323,4 @@ impl Library {
 fn most_parts(text: &[u8]) -> usize {
     let separates = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{' | b'?' | b'\n');
     text.iter().filter(separates).count()
-}
-
-fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, String>) -> Loaded {
-    let bad = |(line, column), message: String, hint: Option<&str>| {
-        Loaded::Bad(Problem {
-            file: file.to_owned(),
-            line,
-            column,
-            message,
-            hint: hint.map(str::to_owned),
-        })
-    };
-    let bytes = match bytes {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => return Loaded::Missing,
-        Err(why) => return bad((1, 1), format!("the file {why}"), None),
-    };
-    let text = match files::text(bytes) {
-        Ok(text) => text,
-        Err(valid) => {
-            let place = Lines::of(&valid).place(&valid, valid.len());
-            return bad(
-                place,
-                "this is not UTF-8".to_owned(),
-                Some("save the file as UTF-8"),
-            );
-        }
-    };
-    let lines = Lines::of(&text);
-    match document::parse(&text, syntax) {
-        Ok(root) => Loaded::Document(Document {
-            file: file.to_owned(),
-            text,
-            lines,
-            root,
-        }),
-        Err(unreadable) => {
-            let hint = "mend it there; nothing in it is used until then";
-            bad(
-                lines.place(&text, unreadable.at),
-                unreadable.message,
-                Some(hint),
-            )
-        }
-    }
 }

@@ -21,7 +21,8 @@ pub(crate) fn obstacle(
     client: Client,
     around: &Surroundings,
     texts: &BTreeMap<PathBuf, &str>,
-    (place, name): (&Place, &str),
+    place: &Place,
+    name: &str,
     replaces: bool,
 ) -> Option<String> {
     // A project's files say nothing of the user's servers.

@@ -79,7 +79,8 @@ impl Policy {
     /// Adds the lists of a file of settings. A wrong entry is reported, and the others count.
     pub(super) fn add(
         &mut self,
-        (scope, around): (&Scope, &Surroundings),
+        scope: &Scope,
+        around: &Surroundings,
         document: &Document,
         reader: &mut Reader<'_>,
     ) {
@@ -101,8 +102,8 @@ impl Policy {
             Some(_) => MAX_RULES,
             None => usize::MAX,
         };
-        let allowed = rules((root, ALLOWED, most), around, reader);
-        let denied = rules((root, DENIED, most), around, reader).unwrap_or_default();
+        let allowed = rules(root, ALLOWED, most, around, reader);
+        let denied = rules(root, DENIED, most, around, reader).unwrap_or_default();
         if denied.has_unknown && matches!(scope, Scope::Managed | Scope::User) {
             self.unread.get_or_insert_with(|| document.file.clone());
         }
@@ -298,7 +299,9 @@ impl<'s> Variables<'s> {
 
 /// Reads the rules of a list; none where there is no such list.
 fn rules(
-    (root, key, most): (&Node, &str, usize),
+    root: &Node,
+    key: &str,
+    most: usize,
     around: &Surroundings,
     reader: &mut Reader<'_>,
 ) -> Option<Rules> {

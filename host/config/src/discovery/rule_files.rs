@@ -93,7 +93,7 @@ impl Search<'_> {
         }
         for (scope, file) in rule_files(self.client, self.around) {
             let loaded = self.open_rules(&scope, &file);
-            self.add_source((&scope, None), &file, &loaded, (0, Vec::new()));
+            self.add_source(&scope, None, &file, &loaded, 0, Vec::new());
             self.apply_rules(&loaded);
             self.documents.push((scope, loaded));
         }

@@ -116,11 +116,11 @@ impl Search<'_> {
                 Loaded::Document(_) if !self.may_fill(&scope) => {}
                 Loaded::Document(document) => {
                     let mut reader = document.reader();
-                    policy.add((&scope, self.around), document, &mut reader);
+                    policy.add(&scope, self.around, document, &mut reader);
                     problems = reader.problems;
                 }
             }
-            self.add_source((&scope, None), &file, &loaded, (0, problems));
+            self.add_source(&scope, None, &file, &loaded, 0, problems);
             documents.push((scope, loaded));
         }
         for (scope, loaded) in &self.documents {

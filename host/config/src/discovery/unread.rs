@@ -55,7 +55,8 @@ impl Search<'_> {
     pub(super) fn note_unread(
         &mut self,
         scope: &Scope,
-        (file, syntax): (&Path, Syntax),
+        file: &Path,
+        syntax: Syntax,
         loaded: &Loaded,
     ) {
         if project_of(scope).is_some() {

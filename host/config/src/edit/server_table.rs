@@ -15,7 +15,8 @@ use toml_edit::{Array, InlineTable, Item, Table, Value};
 /// A path is not UTF-8.
 pub fn component_table(
     component: &Path,
-    (grants, upstream): (&Grants, Option<Table>),
+    grants: &Grants,
+    upstream: Option<Table>,
 ) -> anyhow::Result<Table> {
     let Some(component) = component.to_str() else {
         bail!(

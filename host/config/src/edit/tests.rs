@@ -6,7 +6,7 @@ use super::*;
 
 /// Table of a plugin that is granted nothing.
 fn plugin(file: &str) -> Table {
-    component_table(Path::new(file), (&Grants::default(), None)).unwrap()
+    component_table(Path::new(file), &Grants::default(), None).unwrap()
 }
 
 struct Fixture {
@@ -147,7 +147,7 @@ fn grants_are_written_as_they_are_read() {
     f.editor
         .add(
             "x",
-            component_table(Path::new("/x.wasm"), (&grants, None)).unwrap(),
+            component_table(Path::new("/x.wasm"), &grants, None).unwrap(),
             false,
         )
         .unwrap();

@@ -4,6 +4,9 @@
 //! one that is undone. A file is only put back as a whole where it still is what the
 //! run has made of it.
 
+mod earlier_change;
+mod undo;
+
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,6 +21,8 @@ use crate::discovery::places::Syntax;
 use crate::edit::EditLock;
 use crate::{file, settled};
 
+pub use self::earlier_change::{EarlierChange, changes_of};
+pub use self::undo::Undo;
 use super::Change;
 
 const MANIFEST: &str = "manifest.json";
@@ -58,26 +63,6 @@ struct Saved {
 pub struct Run {
     folder: PathBuf,
     manifest: Manifest,
-}
-
-/// Step that undoes the change of one file of a run.
-#[derive(Debug)]
-pub enum Undo {
-    /// The file is put back: this is the change.
-    Back(Change),
-    /// The file was not there before, and is removed: it has this text now.
-    Remove(PathBuf, String),
-    /// The file has been edited since, and gets back what it had, with what was written into it
-    /// since.
-    Merge(Change),
-    /// The same, without servers in place of which others have been written since: these names.
-    MergePart(Change, Vec<String>),
-    /// The file has been edited since.
-    Edited(PathBuf),
-    /// The file is Dormouse's own, and has servers that their clients' files do not get back.
-    Needed(PathBuf),
-    /// The file is as it was before.
-    Nothing,
 }
 
 /// Returns the folder of all backups, in Dormouse's folder for data.
@@ -155,45 +140,6 @@ pub struct Merged {
     pub change: Change,
     /// Names of servers that the file does not get back, because it has others of these names now.
     pub kept_out: Vec<String>,
-}
-
-/// A change that a run has made of one file.
-#[derive(Debug)]
-pub struct EarlierChange {
-    /// The command that made the change, as a user would write it.
-    pub command: String,
-    /// The file's text before; none where there was no file.
-    pub before: Option<String>,
-    /// Hash of the text after.
-    after: String,
-}
-
-impl EarlierChange {
-    /// Whether the change has left a file with this text.
-    #[must_use]
-    pub fn has_made(&self, text: &str) -> bool {
-        hash(text) == self.after
-    }
-}
-
-/// Returns the changes of a file that have not been undone, the last one first.
-///
-/// # Errors
-/// A backup cannot be read.
-pub fn changes_of(backups: &Path, file: &Path) -> Result<Vec<EarlierChange>> {
-    let mut changes = Vec::new();
-    // Several clients may have links to one file.
-    let real = |path: &Path| path.canonicalize().ok();
-    let real_file = real(file);
-    let is_it = |path: &Path| path == file || real_file.is_some() && real(path) == real_file;
-    for run in runs(backups) {
-        let mut saved = run.manifest.files.iter();
-        let Some(saved) = saved.find(|saved| !saved.undone && is_it(&saved.path)) else {
-            continue;
-        };
-        changes.push(run.change(saved)?);
-    }
-    Ok(changes)
 }
 
 /// Returns the runs, the last one first. One that cannot be read is told, and hides no other. One
@@ -346,41 +292,6 @@ impl Run {
             saved.undone |= !but.contains(&saved.path);
         }
         write(&self.folder, &self.manifest)
-    }
-}
-
-impl Undo {
-    /// Does this step.
-    ///
-    /// # Errors
-    /// The file cannot be written or removed.
-    pub fn make(&self) -> Result<()> {
-        self.make_under(&EditLock::take()?)
-    }
-
-    /// Does this step, where the lock is held already.
-    ///
-    /// # Errors
-    /// The file cannot be written or removed.
-    pub fn make_under(&self, lock: &EditLock) -> Result<()> {
-        match self {
-            Self::Back(change) | Self::Merge(change) | Self::MergePart(change, _) => {
-                change.make_under(lock)
-            }
-            Self::Remove(path, text) => {
-                let is_unchanged = |path: &Path| Ok(file::read(path)?.as_ref() == Some(text));
-                let removed = remove_if(path, is_unchanged)
-                    .with_context(|| format!("`{}` cannot be removed", visible_path(path)))?;
-                if !removed {
-                    bail!(
-                        "`{}` has been changed by somebody else meanwhile\nhint: try again",
-                        visible_path(path)
-                    );
-                }
-                Ok(())
-            }
-            Self::Edited(_) | Self::Needed(_) | Self::Nothing => Ok(()),
-        }
     }
 }
 

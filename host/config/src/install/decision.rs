@@ -93,15 +93,15 @@ pub(super) fn decide(
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let identity = |one: &Found| {
         let launch = &one.own.launch;
-        Identity::of((Fingerprint::of(launch), launch), &one.server)
+        Identity::of(Fingerprint::of(launch), launch, &one.server)
     };
     let known: Vec<(&String, Identity)> = config
         .servers
         .iter()
         .filter_map(|(name, server)| {
             let bridge = server.bridge()?;
-            let written = (bridge.fingerprint.clone(), &bridge.written);
-            Some((name, Identity::of(written, server)))
+            let written = bridge.fingerprint.clone();
+            Some((name, Identity::of(written, &bridge.written, server)))
         })
         .collect();
     let is_same = |one: &Found, identity: &Identity, other: (&Identity, &Decision)| {
@@ -183,7 +183,7 @@ struct Identity {
 
 impl Identity {
     /// Returns the identity of a server that is written in these words.
-    fn of((written, launch): (Fingerprint, &Launch), server: &ServerConfig) -> Self {
+    fn of(written: Fingerprint, launch: &Launch, server: &ServerConfig) -> Self {
         let bridge = server.bridge().filter(|bridge| {
             bridge.needs.is_empty() && bridge.filled_in.is_empty() && !names_variables(launch)
         });

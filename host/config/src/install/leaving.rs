@@ -79,7 +79,7 @@ impl Leaving {
         let found: Vec<_> = leaving.iter().map(|(_, found)| *found).collect();
         let gone = self.with_shadowed(client, &places, &found, discovery)?;
         let unchanged = self.changes.clone();
-        match self.replace(client, (&places, &gone), around, program)? {
+        match self.replace(client, &places, &gone, around, program)? {
             Ok(replaced) => {
                 let replaced = replaced.into_iter().map(|place| (client, place.clone()));
                 self.replaced.extend(replaced);
@@ -103,7 +103,8 @@ impl Leaving {
     fn replace<'p>(
         &mut self,
         client: Client,
-        (places, gone): (&'p [Place], &[(&Place, &str)]),
+        places: &'p [Place],
+        gone: &[(&Place, &str)],
         around: &Surroundings,
         program: &Program,
     ) -> anyhow::Result<Result<Vec<&'p Place>, String>> {
@@ -143,8 +144,7 @@ impl Leaving {
         let texts = texts.map(|(file, change)| (file.clone(), change.after.as_str()));
         let texts = texts.collect();
         for place in &replaced {
-            if let Some(why) = planned::obstacle(client, around, &texts, (place, entry::NAME), true)
-            {
+            if let Some(why) = planned::obstacle(client, around, &texts, place, entry::NAME, true) {
                 return Ok(Err(format!(
                     "{why}\nhint: change that first, and import again"
                 )));

@@ -89,7 +89,8 @@ pub struct ImportRequest<'a> {
 pub fn import(
     discovery: &Discovery,
     around: &Surroundings,
-    (config, file): (&Config, &Path),
+    config: &Config,
+    file: &Path,
     wanted: ImportRequest<'_>,
 ) -> anyhow::Result<Import> {
     let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
@@ -125,7 +126,7 @@ pub fn import(
     leaving.left.extend(unread);
     leaving.left.extend(waiting);
     leaving.left.extend(shared);
-    let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
+    let own = own(&decisions, &discovery.found, config, file, &leaving)?;
     let left_by: Vec<Client> = leaving.replaced.iter().map(|(client, _)| *client).collect();
     let mut seen = Seen::of_clients(&left_by, discovery);
     seen.add(&own.file, own.before.as_deref());
@@ -144,7 +145,8 @@ pub fn import(
 fn own(
     decisions: &[Decision],
     found: &[Found],
-    (config, path): (&Config, &Path),
+    config: &Config,
+    path: &Path,
     leaving: &Leaving,
 ) -> anyhow::Result<Change> {
     let before = settled::read(path, Syntax::Toml)?;
@@ -265,7 +267,7 @@ pub fn install(
     let real = place.file.canonicalize();
     let real = real.unwrap_or_else(|_| place.file.clone());
     let texts = BTreeMap::from([(real, change.after.as_str())]);
-    if let Some(why) = planned::obstacle(client, around, &texts, (place, entry::NAME), false) {
+    if let Some(why) = planned::obstacle(client, around, &texts, place, entry::NAME, false) {
         bail!("{why}\nhint: change that first, and try again");
     }
     Ok(change)

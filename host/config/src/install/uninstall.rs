@@ -56,7 +56,7 @@ pub fn uninstall(
     for place in &places {
         if let Some(change) = changes.get_mut(&place.file)
             && names(change, place)?.iter().any(|name| name == entry::NAME)
-            && has_dormouse(&change.after, place, (&earlier_of(backups, place)?, around))
+            && has_dormouse(&change.after, place, &earlier_of(backups, place)?, around)
         {
             editions.insert(place.edition);
         }
@@ -69,8 +69,8 @@ pub fn uninstall(
             continue;
         };
         let earlier = earlier_of(backups, place)?;
-        let had_dormouse = has_dormouse(&change.after, place, (&earlier, around));
-        let stays = leave(change, place, (&earlier, around), &mut servers)?;
+        let had_dormouse = has_dormouse(&change.after, place, &earlier, around);
+        let stays = leave(change, place, &earlier, around, &mut servers)?;
         if had_dormouse && !stays {
             let text = changes.remove(&place.file).and_then(|change| change.before);
             all.removed
@@ -99,7 +99,7 @@ pub fn without_earlier_change(
     let mut servers = Returning::default();
     for place in places.iter().filter(is_own) {
         let earlier = std::slice::from_ref(earlier);
-        leave(&mut change, place, (earlier, around), &mut servers).ok()?;
+        leave(&mut change, place, earlier, around, &mut servers).ok()?;
         // It was there before, as it had been installed then.
         let Some(entry) = edit::get(before, &place.shape, entry::NAME).ok()? else {
             continue;
@@ -142,11 +142,12 @@ fn earlier_of(backups: &Path, place: &Place) -> anyhow::Result<Vec<EarlierChange
 fn leave(
     change: &mut Change,
     place: &Place,
-    (earlier, around): (&[EarlierChange], &Surroundings),
+    earlier: &[EarlierChange],
+    around: &Surroundings,
     servers: &mut Returning,
 ) -> anyhow::Result<bool> {
     let with_dormouse = names(change, place)?;
-    let had_dormouse = has_dormouse(&change.after, place, (earlier, around));
+    let had_dormouse = has_dormouse(&change.after, place, earlier, around);
     // What nobody has edited since becomes what it was, to the byte.
     let mut older = earlier.iter().peekable();
     let mut is_restored = false;
@@ -160,7 +161,7 @@ fn leave(
     let older: Vec<_> = older.collect();
     // It may have been there by its user's own hand before. A server that only has its name stays.
     let goes = match is_restored {
-        true => has_dormouse(&change.after, place, (&[], around)),
+        true => has_dormouse(&change.after, place, &[], around),
         false => had_dormouse,
     };
     if goes {
@@ -174,7 +175,7 @@ fn leave(
         for name in edit::names(before, &place.shape).unwrap_or_default() {
             // Older versions have put Dormouse over servers that have its name.
             let is_back = match name == entry::NAME {
-                true => goes && !has_dormouse(before, place, (&[], around)),
+                true => goes && !has_dormouse(before, place, &[], around),
                 false => has_replaced,
             };
             let entry = edit::get(before, &place.shape, &name).ok().flatten();
@@ -199,7 +200,8 @@ fn leave(
 fn has_dormouse(
     text: &str,
     place: &Place,
-    (earlier, around): (&[EarlierChange], &Surroundings),
+    earlier: &[EarlierChange],
+    around: &Surroundings,
 ) -> bool {
     let entry = edit::get(text, &place.shape, entry::NAME).ok().flatten();
     let is_made = earlier.first().is_some_and(|made| made.has_made(text));

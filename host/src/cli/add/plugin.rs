@@ -69,7 +69,7 @@ impl Plugin<'_> {
         let upstream = requested.and_then(upstream);
         let has_upstream = upstream.is_some();
         let editor = Editor::new(&places.config)?;
-        let table = component_table(&file, (&grants, upstream))?;
+        let table = component_table(&file, &grants, upstream)?;
         editor.add(name, table, self.replaces)?;
         grants::record(places, &grants)?;
         output::say(&format!(

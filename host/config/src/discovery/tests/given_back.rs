@@ -22,7 +22,7 @@ fn replace(home: &Home, clients: &[Client]) -> (Vec<Change>, Vec<String>) {
     };
     let own = home.path("home").join("dormouse.toml");
     let config = Config::default();
-    let import = import(&discovery, &home.around(), (&config, &own), wanted).unwrap();
+    let import = import(&discovery, &home.around(), &config, &own, wanted).unwrap();
     let changes: Vec<_> = import.changes.iter().collect();
     let backups = home.path("").join("backups");
     backup::keep(&backups, "dormouse import --replace", &changes).unwrap();

@@ -166,7 +166,7 @@ fn imported(home: &Home) -> (String, Vec<String>) {
     };
     let config = crate::Config::default();
     let file = home.path("home/dormouse.toml");
-    let import = import(&discovery, &home.around(), (&config, &file), wanted).unwrap();
+    let import = import(&discovery, &home.around(), &config, &file, wanted).unwrap();
     let text = import.changes.first().map(|change| change.after.clone());
     (text.unwrap_or_default(), import.left)
 }

@@ -134,7 +134,7 @@ fn a_server_that_is_taken_over_is_what_it_was_with_its_overlay() {
             force: false,
         };
         let config = file::parse_usable(&file, own).unwrap();
-        let import = import(&discovery, &home.around(), (&config, &file), wanted).unwrap();
+        let import = import(&discovery, &home.around(), &config, &file, wanted).unwrap();
         for change in &import.changes {
             fs::write(&change.file, &change.after).unwrap();
         }
@@ -163,7 +163,7 @@ fn a_table_about_a_projects_server_stays_one() {
         force: false,
     };
     let config = file::parse_usable(&file, &own).unwrap();
-    let import = import(&discovery, &home.around(), (&config, &file), wanted).unwrap();
+    let import = import(&discovery, &home.around(), &config, &file, wanted).unwrap();
     let text = &import.changes[0].after;
     assert!(text.starts_with(&own), "{text}");
     assert!(text.contains("[servers.s-gemini]"), "{text}");

@@ -78,7 +78,7 @@ fn replacing_leaves_no_profile_without_its_servers() {
         force: false,
     };
     let file = home.path("home/dormouse.toml");
-    let import = import(&discovery, &around, (&Config::default(), &file), wanted).unwrap();
+    let import = import(&discovery, &around, &Config::default(), &file, wanted).unwrap();
     let taken = import.changes[0].after.as_str();
     assert!(taken.contains("[servers.tickets]"), "{taken}");
     assert!(

@@ -38,7 +38,7 @@ fn plan(home: &Home, around: &Surroundings, own: &str, replaces: bool) -> Import
     };
     let config = file::parse_usable(&path, own).unwrap();
     assert!(config.problems.is_empty() && config.refused.is_empty());
-    import(&discovery, around, (&config, &path), wanted).unwrap()
+    import(&discovery, around, &config, &path, wanted).unwrap()
 }
 
 /// Returns the text of the configuration after an import.
@@ -351,7 +351,7 @@ fn a_configuration_of_which_a_part_was_read_is_not_counted_on() {
         longest_call: std::time::Duration::ZERO,
         force: false,
     };
-    let told = import(&discovery, &home.around(), (&config, &path), wanted);
+    let told = import(&discovery, &home.around(), &config, &path, wanted);
     let told = told.unwrap_err().to_string();
     assert!(told.contains("\nhint: try again"), "{told}");
 }
