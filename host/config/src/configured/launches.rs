@@ -7,7 +7,7 @@ use super::Configured;
 use crate::discovery::{Overridden, merge};
 use crate::launch_folder::without_folder;
 use crate::review::NameOfUsers;
-use crate::{Fingerprint, Origin, Scope, ServerConfig};
+use crate::{ClientRules, Fingerprint, Origin, Scope, ServerConfig};
 
 /// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
 /// that is started in the folder of the project has that of one that is started wherever the host is,
@@ -31,6 +31,28 @@ pub(super) fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fin
     let elsewhere = without_folder(launch, &[folder, project]);
     all.extend(elsewhere.map(|launch| Fingerprint::of(&launch)));
     all
+}
+
+/// Keeps what other clients of the user's than those of a server forbid themselves of another entry
+/// for it: which of several entries of one client they are the same as is decided by their order.
+fn keep_rules_of_others(server: &mut ServerConfig, other: &ServerConfig) {
+    let is_of_client = !server.is_of_project() && server.origin.client.is_some();
+    let Some(rules) = other
+        .bridge()
+        .map(|bridge| &bridge.rules)
+        .filter(|_| is_of_client)
+    else {
+        return;
+    };
+    let mut of_others = ClientRules::default();
+    for (client, rule) in rules.iter() {
+        if !server.from.contains(&client) {
+            of_others.restrict(client, rule.clone());
+        }
+    }
+    if let Some(bridge) = server.bridge_mut() {
+        bridge.rules.restrict_all(&of_others);
+    }
 }
 
 /// Launches of the user's servers, with the names that these have where there is no project: what the
@@ -132,6 +154,9 @@ impl Configured {
                     }
                 }
                 self.same_as.insert(server.name.clone(), twin.name.clone());
+            }
+            if !server.is_of_project() {
+                keep_rules_of_others(twin, &server);
             }
             // A client that has a part of it from a project is shown it still.
             if !server.is_of_project() || twin.is_of_project() || server.shows_all() {

@@ -89,3 +89,33 @@ fn no_entry_of_a_project_gets_the_name_of_an_unusable_one() {
     let all = trusted_in_home(home.path(), &files, "");
     assert!(!all.servers.contains_key("a"), "{:?}", names(&all));
 }
+
+/// Of two entries of one client, another client's is the same as the first, which may not be the one
+/// that is shown.
+#[test]
+fn what_another_client_switches_off_is_off_in_whatever_order_entries_are() {
+    for [first, second] in [["a", "s"], ["s", "a"]] {
+        let claude = format!(
+            r#"{{"mcpServers": {{"{first}": {{"command": "u"}}, "{second}": {{"command": "u"}}}}}}"#
+        );
+        let files = [
+            (".claude.json", claude.as_str()),
+            (
+                CURSOR,
+                r#"{"mcpServers": {"x": {"command": "u", "disabled": true}}}"#,
+            ),
+            (
+                "project/.mcp.json",
+                r#"{"mcpServers": {"q": {"command": "y"}}}"#,
+            ),
+        ];
+        let home = tempfile::tempdir().unwrap();
+        let all = trusted_in_home(home.path(), &files, "");
+        assert_eq!(names(&all), ["a", "q"]);
+        let is_on = |client| all.servers["a"].for_client(Some(client)).enabled;
+        assert!(
+            is_on(Client::ClaudeCode) && !is_on(Client::Cursor),
+            "{first}"
+        );
+    }
+}
