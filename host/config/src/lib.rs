@@ -199,6 +199,16 @@ impl Adapter {
 }
 
 impl ServerConfig {
+    /// Returns the folder of the project whose files the server is from; none where it is the user's
+    /// own.
+    #[must_use]
+    pub fn project(&self) -> Option<&Path> {
+        match &self.origin.scope {
+            Scope::Project(folder) => Some(folder),
+            Scope::Managed | Scope::User | Scope::Local(_) => None,
+        }
+    }
+
     /// Makes a server of which nothing else is configured.
     #[must_use]
     pub fn new(name: &str, adapter: Adapter, origin: Origin) -> Self {

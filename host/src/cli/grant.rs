@@ -88,7 +88,7 @@ impl Grant {
         if !grants::agreed(&places, name, &question, &text, self.yes)? {
             return Ok(ExitCode::FAILURE);
         }
-        recorded.record_anew(&anew)?;
+        recorded.record_anew(server.project(), &anew)?;
         output::say(&format!("`{name}` is granted its folders as they are now"));
         hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)

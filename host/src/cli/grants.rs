@@ -76,7 +76,7 @@ pub(super) fn shown_and_agreed(
 pub(super) fn record(places: &Places, grants: &Grants) -> anyhow::Result<()> {
     let real = grants.fs.iter();
     let real = real.map(|grant| (grant.path.clone(), grant.path.clone()));
-    RecordedFolders::new(&places.data).record_anew(&real.collect())?;
+    RecordedFolders::new(&places.data).record_anew(None, &real.collect())?;
     Ok(())
 }
 

@@ -8,16 +8,29 @@ use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
 use dormouse_policy::real_path;
 use dormouse_text::visible::visible_path;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Real path, without links, of each folder that was ever granted, by the path that its user has
-/// written: if a link is changed later, its new target was not granted.
+/// written: if a link is changed later, its new target was not granted. What a trusted project was
+/// granted is recorded for that project alone: where a folder is for another one, or for the user's
+/// own servers, says nothing of it.
 #[derive(Debug, Clone)]
 pub struct RecordedFolders {
-    file: PathBuf,
+    data: PathBuf,
 }
 
 /// Real paths by written ones.
 pub type RealPaths = BTreeMap<PathBuf, PathBuf>;
+
+/// Real paths of the folders that projects were granted, by the folders of the projects.
+type ProjectPaths = BTreeMap<PathBuf, RealPaths>;
+
+/// File of what the user's own servers were granted, and older hosts have recorded for all.
+const OWN_FILE: &str = "folders.json";
+
+/// File of what projects were granted.
+const PROJECTS_FILE: &str = "project-folders.json";
 
 /// Largest file of real paths that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -27,28 +40,94 @@ impl RecordedFolders {
     #[must_use]
     pub fn new(data: &Path) -> Self {
         Self {
-            file: data.join("folders.json"),
+            data: data.to_owned(),
         }
     }
 
-    /// Returns the recorded real paths.
+    /// Returns the real paths that are recorded for a project, or for the user's own servers.
     ///
     /// # Errors
     /// There is a file, and it is none that can be read.
-    pub fn known(&self) -> anyhow::Result<RealPaths> {
-        let shown = visible_path(&self.file);
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        if !ownership::counts(&self.file, folder) && self.file.try_exists().unwrap_or(true) {
+    pub fn known(&self, project: Option<&Path>) -> anyhow::Result<RealPaths> {
+        // Older hosts have recorded what projects were granted there, too.
+        let mut known: RealPaths = self.read(OWN_FILE)?;
+        if let Some(project) = project {
+            let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
+            known.extend(all.remove(project).unwrap_or_default());
+        }
+        Ok(known)
+    }
+
+    /// Records the real paths of folders that were not recorded yet, and returns all that are
+    /// recorded then.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn record(
+        &self,
+        project: Option<&Path>,
+        written: &BTreeSet<PathBuf>,
+    ) -> anyhow::Result<RealPaths> {
+        let known = self.known(project)?;
+        let new = written.iter().filter(|path| !known.contains_key(*path));
+        let new: RealPaths = new.map(|path| (path.clone(), real_path(path))).collect();
+        if new.is_empty() {
+            return Ok(known);
+        }
+        self.edit(project, |known| {
+            for (path, real) in new {
+                known.entry(path).or_insert(real);
+            }
+        })?;
+        self.known(project)
+    }
+
+    /// Records real paths as their user was shown them, replacing earlier ones: whoever trusts a
+    /// project once more, or grants a server its folders anew, need not mean what it had before.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn record_anew(&self, project: Option<&Path>, real: &RealPaths) -> anyhow::Result<()> {
+        match real.is_empty() {
+            true => Ok(()),
+            false => self.edit(project, |known| known.extend(real.clone())),
+        }
+    }
+
+    fn edit(
+        &self,
+        project: Option<&Path>,
+        change: impl FnOnce(&mut RealPaths),
+    ) -> anyhow::Result<()> {
+        let _lock = paths::lock(&self.data.join("folders.lock"))?;
+        match project {
+            None => {
+                let mut known = self.read(OWN_FILE)?;
+                change(&mut known);
+                self.write(OWN_FILE, &known)
+            }
+            Some(project) => {
+                let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
+                change(all.entry(project.to_owned()).or_default());
+                self.write(PROJECTS_FILE, &all)
+            }
+        }
+    }
+
+    fn read<T: DeserializeOwned + Default>(&self, name: &str) -> anyhow::Result<T> {
+        let file = self.data.join(name);
+        let shown = visible_path(&file);
+        if !ownership::counts(&file, &self.data) && file.try_exists().unwrap_or(true) {
             anyhow::bail!(
                 "`{shown}` can have been written by others, so that nobody knows where the granted \
                  folders were\n\
                  hint: delete it, if the folders in your configuration are still those that you mean"
             );
         }
-        let bytes = dormouse_catalog::read_regular_file(&self.file, MAX_FILE_BYTES)
+        let bytes = dormouse_catalog::read_regular_file(&file, MAX_FILE_BYTES)
             .with_context(|| format!("`{shown}` cannot be read"))?;
         let Some(bytes) = bytes else {
-            return Ok(RealPaths::new());
+            return Ok(T::default());
         };
         serde_json::from_slice(&bytes).with_context(|| {
             format!(
@@ -58,63 +137,11 @@ impl RecordedFolders {
         })
     }
 
-    /// Records the real paths of folders that were not recorded yet, and returns all that are
-    /// recorded then.
-    ///
-    /// # Errors
-    /// The record cannot be read or written.
-    pub fn record(&self, written: &BTreeSet<PathBuf>) -> anyhow::Result<RealPaths> {
-        let known = self.known()?;
-        if written.iter().all(|path| known.contains_key(path)) {
-            return Ok(known);
-        }
-        self.edit(|known| {
-            for path in written {
-                let real = || real_path(path);
-                known.entry(path.clone()).or_insert_with(real);
-            }
-        })
-    }
-
-    /// Records the real paths of folders as their user was shown them, replacing earlier ones: whoever
-    /// trusts a project once more need not mean what it had before. Those of `others` stay as they are
-    /// recorded.
-    ///
-    /// # Errors
-    /// The record cannot be read or written.
-    pub fn record_shown(&self, real: &RealPaths, others: &BTreeSet<&Path>) -> anyhow::Result<()> {
-        if real.is_empty() {
-            return Ok(());
-        }
-        self.edit(|known| {
-            for (path, real) in real {
-                let stays = known.contains_key(path) && others.iter().any(|other| other == path);
-                if !stays {
-                    known.insert(path.clone(), real.clone());
-                }
-            }
-        })
-        .map(drop)
-    }
-
-    /// Records the current real paths of folders, replacing earlier ones.
-    ///
-    /// # Errors
-    /// The record cannot be read or written.
-    pub fn record_anew(&self, real: &RealPaths) -> anyhow::Result<()> {
-        let added = real.iter().map(|(path, real)| (path.clone(), real.clone()));
-        self.edit(|known| known.extend(added)).map(drop)
-    }
-
-    fn edit(&self, change: impl FnOnce(&mut RealPaths)) -> anyhow::Result<RealPaths> {
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        let _lock = paths::lock(&folder.join("folders.lock"))?;
-        let mut known = self.known()?;
-        change(&mut known);
-        let text = serde_json::to_string_pretty(&known)?;
-        replace(&self.file, text.as_bytes(), Access::Private)
-            .with_context(|| format!("`{}` cannot be written", visible_path(&self.file)))?;
-        Ok(known)
+    fn write(&self, name: &str, known: &impl Serialize) -> anyhow::Result<()> {
+        let file = self.data.join(name);
+        let text = serde_json::to_string_pretty(known)?;
+        replace(&file, text.as_bytes(), Access::Private)
+            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))
     }
 }
 
@@ -134,24 +161,59 @@ mod tests {
         symlink(&one, &link).unwrap();
         let recorded = RecordedFolders::new(&root.join("data"));
         let written = BTreeSet::from([link.clone(), other.clone()]);
-        let first = recorded.record(&written).unwrap();
+        let first = recorded.record(None, &written).unwrap();
         assert_eq!((&first[&link], &first[&other]), (&one, &other));
         // Both are something else now.
         std::fs::remove_file(&link).unwrap();
         symlink("other", &link).unwrap();
         symlink("one", &other).unwrap();
-        assert_eq!(recorded.record(&written).unwrap(), first);
+        assert_eq!(recorded.record(None, &written).unwrap(), first);
         let anew = RealPaths::from([(link.clone(), one.clone())]);
-        recorded.record_anew(&anew).unwrap();
-        assert_eq!(recorded.known().unwrap()[&link], one);
-        assert_eq!(recorded.known().unwrap()[&other], other);
-        let shown = RealPaths::from([(link.clone(), other.clone()), (one.clone(), other.clone())]);
-        let others = BTreeSet::from([link.as_path(), one.as_path()]);
-        recorded.record_shown(&shown, &others).unwrap();
-        let known = recorded.known().unwrap();
-        assert_eq!((&known[&link], &known[&one]), (&one, &other));
-        recorded.record_shown(&shown, &BTreeSet::new()).unwrap();
-        assert_eq!(recorded.known().unwrap()[&link], other);
+        recorded.record_anew(None, &anew).unwrap();
+        assert_eq!(recorded.known(None).unwrap()[&link], one);
+        assert_eq!(recorded.known(None).unwrap()[&other], other);
+    }
+
+    /// Who trusts one project has been shown nothing of another's folders.
+    #[test]
+    fn what_a_project_is_granted_is_recorded_for_it_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (safe, secret, link) = (root.join("safe"), root.join("secret"), root.join("link"));
+        let recorded = RecordedFolders::new(&root.join("data"));
+        let [a, b] = ["a", "b"].map(|name| root.join(name));
+        for folder in [&safe, &secret] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        symlink("safe", &link).unwrap();
+        let shown = RealPaths::from([(link.clone(), safe.clone())]);
+        recorded.record_anew(Some(&b), &shown).unwrap();
+        std::fs::remove_file(&link).unwrap();
+        symlink("secret", &link).unwrap();
+        let written = BTreeSet::from([link.clone()]);
+        let own = recorded.record(None, &written).unwrap();
+        assert_eq!(own[&link], secret);
+        let shown = RealPaths::from([(link.clone(), secret.clone())]);
+        recorded.record_anew(Some(&a), &shown).unwrap();
+        for (project, expected) in [(&a, &secret), (&b, &safe)] {
+            let known = recorded.record(Some(project), &written).unwrap();
+            assert_eq!(&known[&link], expected);
+        }
+        recorded.record_anew(Some(&b), &shown).unwrap();
+        assert_eq!(recorded.known(Some(&b)).unwrap()[&link], secret);
+    }
+
+    /// Of a project that an older host was told to trust.
+    #[test]
+    fn what_older_hosts_have_recorded_counts_for_projects() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let recorded = RecordedFolders::new(&root);
+        let (path, real) = (root.join("a"), root.join("b"));
+        let older = RealPaths::from([(path.clone(), real.clone())]);
+        recorded.record_anew(None, &older).unwrap();
+        let known = recorded.record(Some(&root), &BTreeSet::from([path.clone()]));
+        assert_eq!(known.unwrap()[&path], real);
     }
 
     #[test]
@@ -159,8 +221,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let recorded = RecordedFolders::new(folder.path());
         std::fs::write(folder.path().join("folders.json"), "{").unwrap();
-        assert!(recorded.record(&[PathBuf::from("/a")].into()).is_err());
-        assert!(recorded.record_anew(&RealPaths::new()).is_err());
+        assert!(
+            recorded
+                .record(None, &[PathBuf::from("/a")].into())
+                .is_err()
+        );
+        assert!(
+            recorded
+                .record_anew(None, &RealPaths::from([(PathBuf::new(), PathBuf::new())]))
+                .is_err()
+        );
         let text = std::fs::read_to_string(folder.path().join("folders.json"));
         assert_eq!(text.unwrap(), "{");
     }
@@ -173,13 +243,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let recorded = RecordedFolders::new(folder.path());
         let written = BTreeSet::from([PathBuf::from("/a")]);
-        recorded.record(&written).unwrap();
+        recorded.record(None, &written).unwrap();
         let file = folder.path().join("folders.json");
         let mode = std::fs::Permissions::from_mode(0o666);
         std::fs::set_permissions(&file, mode).unwrap();
-        let error = recorded.record(&written).unwrap_err().to_string();
+        let error = recorded.record(None, &written).unwrap_err().to_string();
         assert!(error.contains("written by others"), "{error}");
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(recorded.record(&written).unwrap().len(), 1);
+        assert_eq!(recorded.record(None, &written).unwrap().len(), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Approval of a server's pending items, by a user who has been shown them.
 
 mod changed_items;
+mod code_block;
 mod confirm;
 mod difference;
 mod indented_json;
@@ -15,6 +16,7 @@ use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
 pub use changed_items::{Gone, counts, gone_told};
+use code_block::code_block;
 pub(super) use confirm::{Agreed, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
@@ -88,7 +90,7 @@ impl Roster {
     ) -> Result<Agreed<'_>, Unconfirmed> {
         let found = self.server(server).ok();
         let gone = found.as_deref().and_then(Gone::of);
-        let message = shown(server, pending, gone.as_ref());
+        let message = code_block(&shown(server, pending, gone.as_ref()));
         let what = "Allow all of this as it is now";
         let asked = ConfirmationSubject::Approval(server.to_owned());
         self.confirm(asked, caller, message, what).await

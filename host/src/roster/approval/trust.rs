@@ -1,14 +1,14 @@
 //! Trust in the project that the host works in. Before it is trusted, the roster has no server of
 //! it that could be listed, called or started.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dormouse_config::{ProjectReview, Scope};
+use dormouse_config::ProjectReview;
 use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
+use super::code_block::code_block;
 use super::confirm::{Agreed, ConfirmationSubject, Unconfirmed};
 use crate::roster::error::tool_error;
 use crate::roster::{Context, Roster};
@@ -43,20 +43,15 @@ impl Roster {
         shown.check_usable()?;
         let configured = self.configured_for_review(&shown.folder)?;
         configured.check(shown)?;
-        let scope = Scope::Project(shown.folder.clone());
         self.decisions.note(&Decision {
             what: "trust",
             subject: &shown.folder.to_string_lossy(),
             shown: &shown.content,
             by,
         })?;
-        // Folders are where they were shown to be, wherever links lead by now. What another server is
-        // granted, too, stays as it was granted to that.
-        let servers = configured.servers.values();
-        let others = servers.filter(|server| server.origin.scope != scope);
-        let others = others.flat_map(|server| &server.grants.fs);
-        let others: BTreeSet<_> = others.map(|grant| grant.path.as_path()).collect();
-        RecordedFolders::new(&self.places.data).record_shown(&shown.folders, &others)?;
+        // Folders are where they were shown to be, wherever links lead by now.
+        let recorded = RecordedFolders::new(&self.places.data);
+        recorded.record_anew(Some(&shown.folder), &shown.folders)?;
         // To the hash of what was shown, whatever the files say by now.
         self.trust.grant(&shown.folder, &shown.content)?;
         self.reload()
@@ -76,7 +71,7 @@ impl Roster {
         }
         let message = format!(
             "{}\nTrust this project, and let all of these servers be started?",
-            review.text
+            code_block(&review.text)
         );
         let what = "Trust this project";
         let caller = &context.listener;

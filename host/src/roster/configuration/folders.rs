@@ -1,12 +1,12 @@
 //! Folders that servers are granted: where each was when it was granted, and folders that two
 //! servers reach.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use dormouse_config::{Configured, ServerConfig};
 use dormouse_launch::Launch;
-use dormouse_policy::{Grants, SharedFolder, WritableCode, real_path};
+use dormouse_policy::{FsGrant, Grants, SharedFolder, WritableCode, real_path};
 use dormouse_runtime::{GrantError, GrantedFolders};
 
 use crate::roster::Places;
@@ -15,31 +15,52 @@ use crate::store::RecordedFolders;
 /// Fills in where each server's folders were when they were granted, and records those that were
 /// not known yet. If that cannot be recorded, it is logged, and no link is followed.
 pub(super) fn record(data: &Path, configured: &mut Configured) {
-    // What nobody trusts is not among them.
-    let servers = configured.servers.values_mut();
-    let mut grants: Vec<_> = servers.flat_map(|server| &mut server.grants.fs).collect();
-    if grants.is_empty() {
-        return;
-    }
-    let written: BTreeSet<_> = grants.iter().map(|grant| grant.path.clone()).collect();
     let recorded = RecordedFolders::new(data);
-    let known = recorded.record(&written).or_else(|error| {
-        tracing::error!("the granted folders cannot be recorded: {error:#}");
-        recorded.known()
+    fill_in(configured, |project, written| {
+        let known = recorded.record(project, written).or_else(|error| {
+            tracing::error!("the granted folders cannot be recorded: {error:#}");
+            recorded.known(project)
+        });
+        let known = known.unwrap_or_default();
+        move |path: &Path| known.get(path).cloned()
     });
-    let known = known.unwrap_or_default();
-    for grant in &mut grants {
-        grant.real = known.get(&grant.path).cloned();
-    }
 }
 
 /// Fills in where each server's folders were when they were granted, without recording anything.
 pub fn recall(data: &Path, configured: &mut Configured) {
-    let known = RecordedFolders::new(data).known().unwrap_or_default();
-    let servers = configured.servers.values_mut();
-    for grant in servers.flat_map(|server| &mut server.grants.fs) {
-        let real = known.get(&grant.path).cloned();
-        grant.real = Some(real.unwrap_or_else(|| real_path(&grant.path)));
+    let recorded = RecordedFolders::new(data);
+    fill_in(configured, |project, _| {
+        let known = recorded.known(project).unwrap_or_default();
+        move |path: &Path| {
+            let real = known.get(path).cloned();
+            Some(real.unwrap_or_else(|| real_path(path)))
+        }
+    });
+}
+
+/// Fills in the real paths of all grants: those of a trusted project are recorded for that project,
+/// and all others for the user. `known` returns what is known of the written paths of one of these.
+fn fill_in<F>(configured: &mut Configured, known: impl Fn(Option<&Path>, &BTreeSet<PathBuf>) -> F)
+where
+    F: Fn(&Path) -> Option<PathBuf>,
+{
+    // What nobody trusts is not among them.
+    let mut grants: BTreeMap<Option<PathBuf>, Vec<&mut FsGrant>> = BTreeMap::new();
+    for server in configured.servers.values_mut() {
+        let project = server.project().map(Path::to_owned);
+        if !server.grants.fs.is_empty() {
+            grants
+                .entry(project)
+                .or_default()
+                .extend(&mut server.grants.fs);
+        }
+    }
+    for (project, grants) in grants {
+        let written = grants.iter().map(|grant| grant.path.clone()).collect();
+        let known = known(project.as_deref(), &written);
+        for grant in grants {
+            grant.real = known(&grant.path);
+        }
     }
 }
 

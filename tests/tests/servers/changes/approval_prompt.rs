@@ -87,6 +87,9 @@ fn users_approve_by_a_prompt_of_dormouses() {
     for part in shown {
         assert!(message.contains(part), "no `{part}` in {message}");
     }
+    // Nothing of it is rendered.
+    let is_block = message.starts_with("```text\n") && message.ends_with("\n```\n");
+    assert!(is_block, "{message}");
     told_of_change(&mut host);
     assert!(shows(&mut host));
     let log = fs::read_to_string(log).unwrap();

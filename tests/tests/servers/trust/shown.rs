@@ -97,7 +97,8 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
     host.always_answers("elicitation/create", json!({ "action": "decline" }));
     host.error(TRUST, json!({})).unwrap();
     let message = host.asked[0]["params"]["message"].as_str().unwrap();
-    assert!(message.starts_with(shown.trim_end()), "{message}\n{shown}");
+    let shown = format!("```text\n{}\n", shown.trim_end());
+    assert!(message.starts_with(&shown), "{message}\n{shown}");
 }
 
 /// The host that a project's URL leads to is shown, whatever the URL looks like, and one that
