@@ -41,6 +41,12 @@ mod tests {
     #[test]
     fn what_a_header_cannot_hold_is_encoded() {
         for (value, encoded) in [
+            // Examples of the specification.
+            ("us-west1", "us-west1"),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
             ("plain ~ text", "plain ~ text"),
             ("", ""),
             ("Größe", "=?base64?R3LDtsOfZQ==?="),

@@ -1,27 +1,21 @@
 //! The arguments that a tool wants in HTTP headers, too (`x-mcp-header`, 2026-07-28).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use dormouse_catalog::ItemLimits;
 use dormouse_jsonrpc::{items, member};
+use dormouse_protocol::{HEADER_KEYWORD, HeaderArgument, encode_header_value};
 use parking_lot::Mutex;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use super::headers::encode;
 use super::message::excerpt;
-
-const MARK: &str = "x-mcp-header";
 
 /// Most tools that are logged by name when they are left out, of all lists of a connection.
 const MAX_NAMED: usize = 3;
 
-/// Most arguments of one tool that are wanted in headers.
-const MAX_HEADERS: usize = 32;
-
-/// Most bytes of the name of a tool or a header, and of the names of all properties that lead to an
-/// argument together.
+/// Most bytes of the name of a tool.
 const MAX_NAME_BYTES: usize = 1024;
 
 /// Most bytes that are kept of one list of an upstream's tools.
@@ -54,7 +48,7 @@ struct List {
 impl List {
     /// Adds a tool. False where too much is kept already.
     fn add(&mut self, tool: &str, wanted: Vec<HeaderArgument>) -> bool {
-        let bytes = wanted.iter().map(HeaderArgument::bytes).sum::<usize>() + tool.len();
+        let bytes = wanted.iter().map(bytes).sum::<usize>() + tool.len();
         let fits = self.bytes + bytes <= MAX_KEPT_BYTES;
         if fits {
             self.bytes += bytes;
@@ -64,23 +58,11 @@ impl List {
     }
 }
 
-/// An argument that is wanted in a header.
-#[derive(Debug, PartialEq, Eq)]
-struct HeaderArgument {
-    /// The names of the properties that lead to it.
-    path: Vec<String>,
-    header: HeaderName,
-}
-
-impl HeaderArgument {
-    /// Returns the bytes that it takes in memory, about.
-    fn bytes(&self) -> usize {
-        let names = self
-            .path
-            .iter()
-            .map(|name| name.len() + size_of::<String>());
-        names.sum::<usize>() + self.header.as_str().len() + size_of::<Self>()
-    }
+/// Returns the bytes that an argument takes in memory, about.
+fn bytes(argument: &HeaderArgument) -> usize {
+    let names = argument.path.iter();
+    let names = names.map(|name| name.len() + size_of::<String>());
+    names.sum::<usize>() + argument.header.len() + size_of::<HeaderArgument>()
 }
 
 impl Annotations {
@@ -102,7 +84,7 @@ impl Annotations {
         // Most servers have no such thing, and their lists need not be read for it.
         if lists.previous.tools.is_empty()
             && lists.current.tools.is_empty()
-            && !page.get().contains(MARK)
+            && !page.get().contains(HEADER_KEYWORD)
         {
             return page;
         }
@@ -171,19 +153,15 @@ impl Annotations {
         let Ok(call) = serde_json::from_str::<Value>(call) else {
             return;
         };
-        for HeaderArgument { path, header } in wanted {
-            let arguments = call.pointer("/params/arguments");
-            let value = path.iter().try_fold(arguments, |value, key| {
-                value.map(|value| value.get(key)).filter(Option::is_some)
-            });
-            let text = match value.flatten() {
-                Some(Value::String(text)) => encode(text),
-                Some(Value::Bool(flag)) => flag.to_string(),
-                Some(Value::Number(number)) => number.to_string(),
-                _ => continue,
+        let arguments = call.pointer("/params/arguments");
+        for wanted in wanted {
+            let Some(text) = wanted.text(arguments) else {
+                continue;
             };
-            if let Ok(value) = HeaderValue::try_from(text) {
-                headers.insert(header, value);
+            let name = HeaderName::try_from(&wanted.header);
+            let value = HeaderValue::try_from(encode_header_value(&text).as_ref());
+            if let (Ok(name), Ok(value)) = (name, value) {
+                headers.insert(name, value);
             }
         }
     }
@@ -205,113 +183,10 @@ fn of_tool(tool: &str) -> Result<Option<(String, Vec<HeaderArgument>)>, String> 
     if name.len() > MAX_NAME_BYTES {
         return Ok(None);
     }
-    let schema = member(tool, "inputSchema").filter(|schema| schema.contains(MARK));
+    let schema = member(tool, "inputSchema").filter(|schema| schema.contains(HEADER_KEYWORD));
     let schema = schema.and_then(|schema| serde_json::from_str::<Value>(schema).ok());
-    let wanted = wanted(&schema.unwrap_or_default())?;
+    let wanted = HeaderArgument::of_schema(&schema.unwrap_or_default())?;
     Ok(Some((name, wanted)))
-}
-
-/// Returns the arguments that a tool's schema wants in headers.
-///
-/// # Errors
-/// An annotation is not as the specification wants it; says which.
-fn wanted(schema: &Value) -> Result<Vec<HeaderArgument>, String> {
-    let mut wanted = Vec::new();
-    if let Value::Object(schema) = schema {
-        collect(schema, &mut Vec::new(), true, &mut wanted)?;
-    }
-    let mut seen = HashSet::new();
-    match wanted.iter().find(|one| !seen.insert(one.header.clone())) {
-        Some(twice) => Err(format!("two arguments want the header `{}`", twice.header)),
-        None => Ok(wanted),
-    }
-}
-
-/// Walks a schema. `direct` says whether nothing but `properties` has led here.
-fn collect<'s>(
-    schema: &'s Map<String, Value>,
-    path: &mut Vec<&'s str>,
-    direct: bool,
-    wanted: &mut Vec<HeaderArgument>,
-) -> Result<(), String> {
-    for (key, value) in schema {
-        match (key.as_str(), value) {
-            (MARK, mark) => {
-                wanted.push(one(mark, schema.get("type"), path, direct)?);
-                if wanted.len() > MAX_HEADERS {
-                    return Err(format!(
-                        "more than {MAX_HEADERS} of its arguments want headers"
-                    ));
-                }
-            }
-            // Data, in which the mark means nothing.
-            ("default" | "const" | "enum" | "examples", _) => {}
-            // Here the keys are names, not keywords.
-            (
-                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
-                Value::Object(named),
-            ) => {
-                for (name, inner) in named {
-                    let Value::Object(inner) = inner else {
-                        continue;
-                    };
-                    path.push(name);
-                    collect(inner, path, direct && key == "properties", wanted)?;
-                    path.pop();
-                }
-            }
-            (_, Value::Object(inner)) => collect(inner, path, false, wanted)?,
-            (_, Value::Array(all)) => {
-                for inner in all.iter().filter_map(Value::as_object) {
-                    collect(inner, path, false, wanted)?;
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn one(
-    mark: &Value,
-    kind: Option<&Value>,
-    path: &[&str],
-    direct: bool,
-) -> Result<HeaderArgument, String> {
-    let bytes: usize = path.iter().map(|name| name.len()).sum();
-    if bytes > MAX_NAME_BYTES {
-        return Err(format!(
-            "the names that lead to an argument with `{MARK}` have {bytes} bytes, and \
-             {MAX_NAME_BYTES} are allowed"
-        ));
-    }
-    let at = path.join(".");
-    if !direct || path.is_empty() {
-        return Err(format!(
-            "`{MARK}` is where no argument can be found (`{at}`)"
-        ));
-    }
-    if !matches!(
-        kind.and_then(Value::as_str),
-        Some("string" | "integer" | "boolean")
-    ) {
-        return Err(format!(
-            "`{at}` has `{MARK}`, but is no string, integer or boolean"
-        ));
-    }
-    let name = mark.as_str();
-    let name = name.filter(|name| !name.is_empty() && name.len() <= MAX_NAME_BYTES);
-    let header = name.and_then(|name| HeaderName::try_from(format!("mcp-param-{name}")).ok());
-    match header {
-        Some(header) => Ok(HeaderArgument {
-            path: path.iter().map(|name| (*name).to_owned()).collect(),
-            header,
-        }),
-        None => Err(format!(
-            "`{at}` wants a header of the name `{}`, which cannot be",
-            excerpt(&mark.to_string())
-        )),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The HTTP headers that MCP puts on its messages.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use dormouse_protocol::encode_header_value;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::messages::channel::Outgoing;
@@ -36,7 +35,7 @@ pub(super) fn of_post(message: &Outgoing) -> HeaderMap {
         insert(
             &mut headers,
             NAME,
-            message.name.as_deref().map(encode).as_deref(),
+            message.name.as_deref().map(encode_header_value).as_deref(),
         );
     }
     headers
@@ -68,36 +67,9 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
     }
 }
 
-/// Encodes a value as 2026-07-28 wants it in a header: as it is, or in Base64 where a header could
-/// not hold it, or where it looks as if it were in Base64 already.
-pub(super) fn encode(value: &str) -> String {
-    let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && value.trim_matches(' ') == value
-        && !(value.starts_with("=?base64?") && value.ends_with("?="));
-    match plain {
-        true => value.to_owned(),
-        false => format!("=?base64?{}?=", BASE64_STANDARD.encode(value)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_are_encoded_as_the_specification_shows() {
-        for (value, encoded) in [
-            ("us-west1", "us-west1"),
-            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
-            (" padded ", "=?base64?IHBhZGRlZCA=?="),
-            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
-            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
-            ("", ""),
-            ("two words", "two words"),
-        ] {
-            assert_eq!(encode(value), encoded);
-        }
-    }
 
     #[test]
     fn each_era_gets_its_own_headers() {

@@ -1,8 +1,11 @@
 //! Annotations of tools as they are read, kept and sent.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
+
+/// Most arguments of one tool that are wanted in headers.
+const MAX_HEADERS: usize = 32;
 
 fn page(tools: Value) -> Box<RawValue> {
     let message = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}});
@@ -146,7 +149,8 @@ fn the_next_page_of_a_list_adds_to_it() {
 fn a_property_may_have_the_name_of_a_keyword() {
     let schema = json!({"properties": {"properties": {"type": "string", "x-mcp-header": "P"},
                                            "default": {"type": "string", "x-mcp-header": "D"}}});
-    assert_eq!(wanted(&schema).unwrap().len(), 2);
+    let wanted = HeaderArgument::of_schema(&schema);
+    assert_eq!(wanted.unwrap().len(), 2);
 }
 
 #[test]
