@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use dormouse_jsonrpc::Object;
 use serde_json::{Map, Value};
 
 /// Keyword of a schema that names the header.
@@ -55,11 +56,35 @@ impl HeaderArgument {
         }
     }
 
+    /// Whether the text of all arguments has it twice, or one of those that lead to it: readers differ
+    /// in which of the two counts.
+    #[must_use]
+    pub fn is_twice(&self, arguments: &str) -> bool {
+        is_twice(arguments, &self.path)
+    }
+
     /// Returns its value among all arguments.
     #[must_use]
     pub fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
         let mut path = self.path.iter();
         path.try_fold(arguments?, |value, name| value.get(name))
+    }
+}
+
+/// Whether the text of an object has a member twice that leads to where the path ends. The path has as
+/// many names as a schema is deep.
+fn is_twice(text: &str, path: &[String]) -> bool {
+    let Some((name, rest)) = path.split_first() else {
+        return false;
+    };
+    let Ok(object) = Object::parse(text, usize::MAX) else {
+        return false;
+    };
+    let mut values = object.iter().filter(|member| member.name == *name);
+    match (values.next(), values.next()) {
+        (Some(_), Some(_)) => true,
+        (Some(value), None) => is_twice(&value.value, rest),
+        (None, _) => false,
     }
 }
 
@@ -155,4 +180,28 @@ fn argument(
 fn is_header_name(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_that_is_there_twice_is_noticed() {
+        let argument = HeaderArgument {
+            path: vec!["a".to_owned(), "b".to_owned()],
+            header: "mcp-param-b".to_owned(),
+        };
+        for (arguments, expected) in [
+            (r#"{"a":{"b":1},"b":1,"c":{"b":1,"b":2}}"#, false),
+            (r#"{"a":{"b":1,"b":2}}"#, true),
+            (r#"{"a":{"b":1,"\u0062":1}}"#, true),
+            (r#"{"a":{"b":1},"a":{}}"#, true),
+            (r#"{"c":1,"c":2}"#, false),
+            (r#"{"a":7}"#, false),
+            ("[]", false),
+        ] {
+            assert_eq!(argument.is_twice(arguments), expected, "{arguments}");
+        }
+    }
 }

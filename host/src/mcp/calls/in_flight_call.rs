@@ -110,8 +110,10 @@ impl Host {
                 order.key
             )));
         };
+        // Only the stateless era has such a thing.
+        let is_stateless = context.era() == Era::Stateless;
         let exchange = match &continued.state {
-            Some(state) => {
+            Some(state) if is_stateless => {
                 let Suspended {
                     mut exchange,
                     asked,
@@ -122,7 +124,7 @@ impl Host {
                 }
                 exchange
             }
-            None => {
+            _ => {
                 let roster = self.common.roster.clone();
                 // Its request's ends with that, which a call may outlive.
                 let cancel = CancellationToken::new();

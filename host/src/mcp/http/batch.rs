@@ -1,6 +1,8 @@
 //! Batches over HTTP: messages that come together, in one array, and whose answers go back
 //! together. Only the revision 2025-03-26 has them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use bytes::Bytes;
 use dormouse_jsonrpc::items;
 use futures::stream::{self, StreamExt, select_all};
@@ -67,7 +69,14 @@ impl Endpoint {
         headers: &HeaderMap,
         messages: Vec<Bytes>,
     ) -> Response {
+        let is_full = AtomicBool::new(false);
+        let is_full = &is_full;
         let answers = messages.clone().into_iter().map(|message| async move {
+            if let (true, Some(id)) = (is_full.load(Ordering::Relaxed), id(&message)) {
+                let why = "the answers before this one are too long for one batch\n\
+                           hint: send it alone";
+                return refused(Some(id), ErrorObject::internal_error(why));
+            }
             if is_handshake(&message) {
                 let why = "`initialize` may not be part of a batch";
                 return refused(id(&message), ErrorObject::invalid_request(why));
@@ -84,21 +93,21 @@ impl Endpoint {
             .buffered(AT_ONCE)
             .zip(stream::iter(&messages));
         let (mut wholes, mut streams) = (Vec::new(), Vec::new());
-        let (mut done, mut kept) = (0, 0);
-        while kept <= MAX_ANSWERED_BYTES
-            && let Some((answer, message)) = answers.next().await
-        {
-            done += 1;
+        let (mut is_first, mut kept) = (true, 0);
+        while let Some((answer, message)) = answers.next().await {
+            let is_alone = std::mem::take(&mut is_first);
             match kind(answer.headers()) {
                 "text/event-stream" => streams.push(answer.into_body().into_events()),
                 "application/json" => {
                     kept += answer.body().size_hint().lower();
+                    // Those that have begun are answered: they must not be sent once more.
+                    is_full.store(kept > MAX_ANSWERED_BYTES, Ordering::Relaxed);
                     wholes.push(answer.into_body());
                 }
                 // What is only taken, as notifications are, has no answer.
                 _ if answer.status().is_success() => {}
                 // By what all of them have in common, their headers.
-                _ if done == 1 => return answer,
+                _ if is_alone => return answer,
                 _ => {
                     if let Some(id) = id(message) {
                         wholes.push(in_words(id, answer).into_body());
@@ -106,13 +115,6 @@ impl Endpoint {
                 }
             }
         }
-        drop(answers);
-        let rest = messages.iter().skip(done).filter_map(|message| id(message));
-        wholes.extend(rest.map(|id| {
-            let why = "the answers before this one are too long for one batch\n\
-                       hint: send it alone";
-            refused(Some(id), ErrorObject::internal_error(why)).into_body()
-        }));
         if streams.is_empty() {
             return array(wholes);
         }

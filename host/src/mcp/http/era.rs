@@ -10,6 +10,7 @@ use super::repeated::{self, VERSION};
 use crate::mcp::lifecycle::{Agreed, DISCOVER, Terms};
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::original::Original;
 use crate::mcp::messages::request_context::is_stateless;
 
 /// Era of a request.
@@ -96,7 +97,8 @@ pub(super) fn of_request(
 /// # Errors
 /// They do not repeat what they have to.
 pub(super) fn check_notification(method: &str, headers: &HeaderMap) -> Result<(), ErrorObject> {
-    repeated::check(method, &Map::new(), headers, |_| Vec::new()).map_err(mismatch)
+    let (params, original) = (Map::new(), Original::default());
+    repeated::check(method, &params, &original, headers, |_| Vec::new()).map_err(mismatch)
 }
 
 fn check_repeated(
@@ -107,6 +109,7 @@ fn check_repeated(
     repeated::check(
         &request.method,
         &request.params,
+        &request.original,
         headers,
         arguments_in_headers,
     )

@@ -43,6 +43,8 @@ pub(super) fn read(body: &[u8]) -> Result<Message<'_>, Box<Refused>> {
         let error = ErrorObject::parse_error(why);
         Box::new(Refused { id: None, error })
     })?;
+    // Some clients put a byte order mark before it.
+    let text = text.trim_start_matches('\u{feff}');
     let envelope = Envelope::read(text, &MessageLimits::default())
         .map_err(|unreadable| refused(*unreadable))?;
     match envelope.message() {

@@ -7,6 +7,7 @@ use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value};
 
 use super::header::only;
+use crate::mcp::messages::original::Original;
 
 pub(super) const METHOD: &str = "mcp-method";
 pub(super) const NAME: &str = "mcp-name";
@@ -26,6 +27,7 @@ pub(super) fn are_wanted(headers: &HeaderMap) -> bool {
 pub(super) fn check(
     method: &str,
     params: &Map<String, Value>,
+    original: &Original,
     headers: &HeaderMap,
     wanted: impl Fn(&str) -> Vec<HeaderArgument>,
 ) -> Result<(), String> {
@@ -48,8 +50,20 @@ pub(super) fn check(
         return Ok(());
     }
     let arguments = params.get("arguments");
-    wanted(name).iter().try_for_each(|wanted| {
+    let wanted = wanted(name);
+    // Its text goes on to the server, and a value has one of two members only.
+    let text = (!wanted.is_empty()).then(|| original.object("arguments"));
+    let text = text.flatten();
+    wanted.iter().try_for_each(|wanted| {
         let header = &wanted.header;
+        if text
+            .as_deref()
+            .is_some_and(|text| wanted.is_twice(text.get()))
+        {
+            return Err(format!(
+                "the header `{header}` has to repeat an argument of the tool, which is there twice"
+            ));
+        }
         match (only(headers, header), wanted.value(arguments)) {
             (Ok(None), argument) if !argument.is_some_and(is_repeatable) => Ok(()),
             (Ok(Some(said)), Some(argument))
@@ -134,7 +148,9 @@ mod tests {
             }
         };
         let params = body["params"].as_object().cloned().unwrap_or_default();
-        check(body["method"].as_str().unwrap(), &params, &headers, wanted)
+        let original = Original::new(body.to_string());
+        let method = body["method"].as_str().unwrap();
+        check(method, &params, &original, &headers, wanted)
     }
 
     fn call(name: &str, arguments: Value) -> Value {
