@@ -6,7 +6,7 @@ use rmcp::model::{ErrorCode, ProtocolVersion};
 use serde_json::Map;
 
 use super::header::only;
-use super::repeated::{self, VERSION};
+use super::repeated_headers::{self, VERSION};
 use crate::mcp::lifecycle::{Agreed, DISCOVER, Terms};
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
@@ -59,7 +59,7 @@ pub(super) fn of_request(
             return Err(ErrorObject::invalid_request(why));
         }
         // What goes by headers on the way has to know a handshake for what it is.
-        if headers.contains_key(repeated::METHOD) {
+        if headers.contains_key(repeated_headers::METHOD) {
             check_repeated(request, headers, arguments_in_headers)?;
         }
         return Ok(RequestEra::Session);
@@ -98,7 +98,7 @@ pub(super) fn of_request(
 /// They do not repeat what they have to.
 pub(super) fn check_notification(method: &str, headers: &HeaderMap) -> Result<(), ErrorObject> {
     let (params, original) = (Map::new(), Original::default());
-    repeated::check(method, &params, &original, headers, |_| Vec::new()).map_err(mismatch)
+    repeated_headers::check(method, &params, &original, headers, |_| Vec::new()).map_err(mismatch)
 }
 
 fn check_repeated(
@@ -106,7 +106,7 @@ fn check_repeated(
     headers: &HeaderMap,
     arguments_in_headers: impl Fn(&str) -> Vec<HeaderArgument>,
 ) -> Result<(), ErrorObject> {
-    repeated::check(
+    repeated_headers::check(
         &request.method,
         &request.params,
         &request.original,
@@ -182,7 +182,7 @@ mod tests {
     fn a_request_is_of_the_era_that_it_says() {
         const MISMATCH: Result<bool, i32> = Err(-32020);
         const INVALID: Result<bool, i32> = Err(-32600);
-        const METHOD: &str = repeated::METHOD;
+        const METHOD: &str = repeated_headers::METHOD;
         let old = json!({ "protocolVersion": "2025-11-25" });
         let half = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": STATELESS } });
         let named = |version: &str| json!({ "_meta": meta(version) });

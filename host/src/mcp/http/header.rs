@@ -8,9 +8,9 @@ const SINGLE: [&str; 6] = [
     "content-type",
     "last-event-id",
     super::endpoint::SESSION,
-    super::repeated::METHOD,
-    super::repeated::NAME,
-    super::repeated::VERSION,
+    super::repeated_headers::METHOD,
+    super::repeated_headers::NAME,
+    super::repeated_headers::VERSION,
 ];
 
 /// Name of a header that is there more than once although it must not be.

@@ -21,7 +21,7 @@ mod header;
 mod in_session;
 mod message;
 mod post;
-mod repeated;
+mod repeated_headers;
 mod sessions;
 mod shared;
 mod stateless;

@@ -11,4 +11,4 @@ pub(in crate::mcp) mod result;
 pub(in crate::mcp) mod self_description;
 pub(in crate::mcp) mod subscriptions;
 pub(in crate::mcp) mod tools;
-pub(in crate::mcp) mod trust;
+pub(in crate::mcp) mod trust_tool;

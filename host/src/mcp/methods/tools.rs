@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::pages;
 use super::result::{called, list};
-use super::trust;
+use super::trust_tool;
 use crate::mcp::calls::plugin_request::{NamedParams, PluginRequest};
 use crate::mcp::client::compatibility;
 use crate::mcp::messages::error_object::ErrorObject;
@@ -32,8 +32,8 @@ impl Host {
         listed.note(client, &snapshot);
         list("tools", params, context, |text| {
             snapshot.write_list(context.era(), text);
-            if trust::is_offered(context, &snapshot) {
-                trust::append(text);
+            if trust_tool::is_offered(context, &snapshot) {
+                trust_tool::append(text);
             }
         })
     }
@@ -49,7 +49,7 @@ impl Host {
             continued,
         } = NamedParams::take(params, &context.original, "tools/call", "tool")?;
         let snapshot = self.common.roster.snapshot();
-        if name == trust::NAME && trust::is_offered(context, &snapshot) {
+        if name == trust_tool::NAME && trust_tool::is_offered(context, &snapshot) {
             let order = PluginRequest {
                 method: "tools/call",
                 key: name,

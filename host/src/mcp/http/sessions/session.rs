@@ -21,7 +21,7 @@ use crate::mcp::http::answers::written::Message;
 
 /// Time that a client whose connection broke has to come back for an answer that is not there yet,
 /// before its call is cancelled.
-const BACK: Duration = Duration::from_secs(2);
+const AWAY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A session of the era with sessions.
 pub(in super::super) struct Session {
@@ -271,7 +271,7 @@ impl Session {
         if waited && let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let session = self.clone();
             runtime.spawn(async move {
-                tokio::time::sleep(BACK).await;
+                tokio::time::sleep(AWAY_TIMEOUT).await;
                 session.give_up(number, turn);
             });
         }
@@ -290,7 +290,8 @@ impl Session {
         if state.routes.has_stream(&request, number) {
             state.routes.cancel(&request);
         }
-        let why = format!("the call was cancelled: the client was away for more than {BACK:?}");
+        let why =
+            format!("the call was cancelled: the client was away for more than {AWAY_TIMEOUT:?}");
         let error = streams::error(&request, why);
         state.streams.on(number, |stream| stream.answer(error));
     }
