@@ -82,7 +82,7 @@ impl Host {
 
     /// Makes it one of many hosts over HTTP, which end together. A request of the stateless era
     /// belongs to no connection there, and so neither does a call that waits.
-    pub(super) fn among_others(mut self) -> Self {
+    pub(super) fn for_many_clients(mut self) -> Self {
         self.lasting = false;
         self
     }
@@ -111,7 +111,7 @@ impl Host {
 
 /// Returns the error of a request that is not understood: its parameters, if the era has
 /// that method, or else its method.
-pub(super) fn misunderstood(method: &str, era: Era) -> ErrorObject {
+pub(super) fn unsupported_request(method: &str, era: Era) -> ErrorObject {
     let known: &[&str] = if era == Era::Stateless {
         &["server/discover", listen::METHOD]
     } else {
@@ -173,7 +173,7 @@ impl Host {
             "resources/templates/list" => self.list_templates(params.as_ref(), context),
             "resources/read" => Box::pin(self.read_resource(params, context)).await,
             "completion/complete" => Box::pin(self.complete_argument(params, context)).await,
-            method => Err(misunderstood(method, context.era())),
+            method => Err(unsupported_request(method, context.era())),
         }
     }
 }
@@ -300,11 +300,11 @@ impl Host {
 /// They are not those of its method.
 pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorObject> {
     let params = serde_json::from_value(request.params.clone().into());
-    params.map_err(|_| misunderstood(&request.method, Era::Handshake))
+    params.map_err(|_| unsupported_request(&request.method, Era::Handshake))
 }
 
 /// Returns the outcome of a request, also where it has panicked: it would never be answered.
-pub(super) async fn caught<T>(
+pub(super) async fn catch_panic<T>(
     id: &RequestId,
     handled: impl Future<Output = Result<T, ErrorObject>>,
 ) -> Result<T, ErrorObject> {
@@ -325,7 +325,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_answered() {
-        let answered = caught(&RequestId::Number(1), async { panic!("a bug") });
+        let answered = catch_panic(&RequestId::Number(1), async { panic!("a bug") });
         let error: Result<(), ErrorObject> = answered.await;
         assert_eq!(error.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
     }

@@ -23,7 +23,7 @@ use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
-use crate::mcp::server::{caught, with_params};
+use crate::mcp::server::{catch_panic, with_params};
 
 /// Time that a client waits for a stream of events, where there is no notification and no question
 /// before the answer. Until then it cannot come back for an answer that it has missed.
@@ -86,7 +86,7 @@ impl Endpoint {
         let work = async move {
             let id = request.id.clone();
             let context = RequestContext::new(&host, &request, &terms, connection);
-            caught(&id, host.dispatch(request, &context)).await
+            catch_panic(&id, host.dispatch(request, &context)).await
         };
         let mut work = work.boxed();
         let cancel = claimed.cancel().clone();

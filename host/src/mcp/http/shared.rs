@@ -25,7 +25,7 @@ impl Shared {
     pub(super) fn new(common: Arc<Common>) -> Self {
         let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
         let stateless = Host::new(common.clone(), None, closed.clone(), ending.clone());
-        let stateless = stateless.among_others();
+        let stateless = stateless.for_many_clients();
         Self {
             common,
             stateless: Arc::new(stateless),
@@ -40,7 +40,7 @@ impl Shared {
         let closed = self.closed.child_token();
         let common = self.common.clone();
         let host = Host::new(common, Some(session.id()), closed, self.ending.clone());
-        (session, host.among_others())
+        (session, host.for_many_clients())
     }
 
     /// Returns the arguments that a tool wants in headers; none of one that wants them wrongly.

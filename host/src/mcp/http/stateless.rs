@@ -22,7 +22,7 @@ use crate::mcp::lifecycle::Terms;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::{RequestContext, client_name};
-use crate::mcp::server::caught;
+use crate::mcp::server::catch_panic;
 
 type Answered = Result<Answer, ErrorObject>;
 
@@ -102,7 +102,7 @@ impl Endpoint {
         let work = async move {
             let id = request.id.clone();
             let context = RequestContext::new(&host, &request, &terms, connection);
-            caught(&id, host.dispatch(request, &context)).await
+            catch_panic(&id, host.dispatch(request, &context)).await
         };
         let mut messages = Messages {
             id,

@@ -15,7 +15,7 @@ use crate::mcp::client::announce::{ChangeFeed, ChangeSink, Changed, announce};
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
-use crate::mcp::server::{Host, misunderstood};
+use crate::mcp::server::{Host, unsupported_request};
 use crate::roster::FollowedResource;
 
 /// Name of the method.
@@ -33,7 +33,7 @@ impl Host {
     ) -> Result<Answer, ErrorObject> {
         let params = serde_json::from_value(params.unwrap_or_default());
         let params: SubscriptionsListenRequestParams =
-            params.map_err(|_| misunderstood(METHOD, Era::Stateless))?;
+            params.map_err(|_| unsupported_request(METHOD, Era::Stateless))?;
         let info = self.info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
-use crate::mcp::methods::self_description::ourselves;
+use crate::mcp::methods::self_description::server_info;
 
 /// Member of `_meta` with the server that has answered.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Description that this server gives of itself in every result of the stateless era.
 static SERVER: LazyLock<String> =
-    LazyLock::new(|| serde_json::to_string(&ourselves()).unwrap_or_default());
+    LazyLock::new(|| serde_json::to_string(&server_info()).unwrap_or_default());
 
 /// Beginning of a list in the stateless era: complete, stale at once, and for this client only.
 static STATELESS: LazyLock<String> = LazyLock::new(|| {

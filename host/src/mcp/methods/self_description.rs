@@ -15,7 +15,7 @@ use crate::mcp::server::Host;
 use crate::roster::Offer;
 
 /// Returns the description that this server gives of itself.
-pub(in crate::mcp) fn ourselves() -> Implementation {
+pub(in crate::mcp) fn server_info() -> Implementation {
     Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse")
 }
 
@@ -48,7 +48,7 @@ impl Host {
     /// Returns the description of this server: its capabilities and instructions.
     pub(in crate::mcp) fn info(&self) -> ServerConfig {
         ServerConfig::new(self.capabilities())
-            .with_server_info(ourselves())
+            .with_server_info(server_info())
             .with_instructions(instructions::OWN)
     }
 

@@ -80,7 +80,7 @@ impl Server {
                 start_timeout: bridge.patience(),
                 limits: self.config.limits.upstream,
                 questions,
-                gate: roster.upstream_policy(name, &bridge.fingerprint),
+                policy: roster.upstream_policy(name, &bridge.fingerprint),
             },
         ))
     }

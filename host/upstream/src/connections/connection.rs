@@ -36,10 +36,10 @@ const MAX_NAMES_TOLD: usize = 20;
 
 /// A connection that has been made. It is closed when nobody has it any more.
 pub(crate) struct Connection {
-    hub: Arc<Connector>,
-    outlet: Arc<dyn MessageSender>,
+    connector: Arc<Connector>,
+    sender: Arc<dyn MessageSender>,
     peer: Arc<Peer>,
-    pub(super) hello: ServerIntroduction,
+    pub(super) server_introduction: ServerIntroduction,
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
@@ -52,9 +52,16 @@ pub(crate) struct Connection {
 impl Connection {
     /// Follows changes from now on, for the upstream policy.
     pub(super) fn follow(&self, follower: Follower, turns: FetchTurns) {
-        if let Some(gate) = self.peer.gate.clone() {
-            let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
-            tokio::spawn(follow::follow(peer, hello, gate, follower, turns));
+        if let Some(policy) = self.peer.policy.clone() {
+            let (peer, server_introduction) =
+                (Arc::clone(&self.peer), self.server_introduction.clone());
+            tokio::spawn(follow::follow(
+                peer,
+                server_introduction,
+                policy,
+                follower,
+                turns,
+            ));
         }
     }
 
@@ -69,7 +76,7 @@ impl Connection {
     /// Tells the upstream which logs the sessions of the connection want, if it has not been told
     /// yet.
     pub(super) async fn set_level(&self) {
-        self.level.tell(&self.peer, &self.hello).await;
+        self.level.tell(&self.peer, &self.server_introduction).await;
     }
 
     /// Tells the upstream that a session has other roots now. In the stateless era it asks for them
@@ -119,7 +126,7 @@ impl Connection {
 
     /// Asks for all lists again.
     pub(super) async fn list(&self) -> Result<Offered, Failure> {
-        let listed = lists::all(&self.peer, &self.hello).await;
+        let listed = lists::all(&self.peer, &self.server_introduction).await;
         listed.map_err(|failure| self.shown(failure))
     }
 
@@ -138,8 +145,8 @@ impl Connection {
         let tools = self.peer.tools.lock();
         let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
         let server = &self.peer.server;
-        let gate = self.peer.gate.as_ref();
-        let seen = gate.map(|gate| gate.seen_tools()).unwrap_or_default();
+        let policy = self.peer.policy.as_ref();
+        let seen = policy.map(|policy| policy.seen_tools()).unwrap_or_default();
         let names: Vec<_> = tools
             .intersection(&seen)
             .take(MAX_NAMES_TOLD)
@@ -173,7 +180,7 @@ impl Connection {
 
     /// Returns the id of the process behind the connection, where there is one.
     pub(super) fn pid(&self) -> Option<u32> {
-        self.outlet.pid()
+        self.sender.pid()
     }
 
     /// Whether its process has started others since the connection was opened that still run: a
@@ -185,14 +192,14 @@ impl Connection {
 
     /// Ends the connection, and waits until it has ended.
     pub(crate) async fn close(self) {
-        self.outlet.close().await;
+        self.sender.close().await;
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let (closed, permit) = (self.outlet.close(), self.permit.take());
-        self.hub.closing(async move {
+        let (closed, permit) = (self.sender.close(), self.permit.take());
+        self.connector.closing(async move {
             closed.await;
             drop(permit);
         });

@@ -107,8 +107,8 @@ impl Connector {
             }
         }?;
         let mut open = self.open.lock();
-        open.retain(|outlet| outlet.strong_count() > 0);
-        open.push(Arc::downgrade(&channel.outlet));
+        open.retain(|sender| sender.strong_count() > 0);
+        open.push(Arc::downgrade(&channel.sender));
         Ok(channel)
     }
 
@@ -169,7 +169,7 @@ impl Connector {
         self.is_closing.store(true, Ordering::Release);
         let open = std::mem::take(&mut *self.open.lock());
         let open = open.iter().filter_map(Weak::upgrade);
-        let ending = futures::future::join_all(open.map(|outlet| outlet.close()));
+        let ending = futures::future::join_all(open.map(|sender| sender.close()));
         self.closing.close();
         let all = futures::future::join(ending, self.closing.wait());
         let _ = tokio::time::timeout(CLOSING, all).await;

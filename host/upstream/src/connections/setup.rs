@@ -31,5 +31,5 @@ pub struct Setup {
     /// Limit of its questions that may wait for an answer.
     pub questions: QuestionLimit,
     /// Policy between the upstream and its callers.
-    pub gate: Arc<dyn UpstreamPolicy>,
+    pub policy: Arc<dyn UpstreamPolicy>,
 }

@@ -30,7 +30,7 @@ use crate::status::{Connected, Status};
 /// Upstream of one server.
 pub struct Upstream {
     me: Weak<Self>,
-    hub: Arc<Connector>,
+    connector: Arc<Connector>,
     setup: Setup,
     state: Mutex<State>,
     subscriptions: Arc<Subscriptions>,
@@ -43,10 +43,10 @@ pub struct Upstream {
 impl Upstream {
     /// Creates an upstream that nothing is done with until something is asked of it.
     #[must_use]
-    pub fn new(hub: Arc<Connector>, setup: Setup) -> Arc<Self> {
+    pub fn new(connector: Arc<Connector>, setup: Setup) -> Arc<Self> {
         let upstream = Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            hub,
+            connector,
             setup,
             state: Mutex::default(),
             subscriptions: Arc::default(),
@@ -55,7 +55,7 @@ impl Upstream {
             room_queue: RoomQueue::default(),
         });
         let owner = Arc::downgrade(&upstream);
-        upstream.hub.add(owner);
+        upstream.connector.add(owner);
         upstream
     }
 
@@ -111,7 +111,7 @@ impl Upstream {
                         session: link.session,
                         pid: connection.pid(),
                         since: connection.since,
-                        protocol: connection.hello.protocol.clone(),
+                        protocol: connection.server_introduction.protocol.clone(),
                     }),
                 },
             }

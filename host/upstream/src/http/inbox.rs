@@ -12,7 +12,7 @@ pub(super) struct Inbox {
     /// Sender to the peer. Gone once nothing more can come: that is how the peer notices.
     sender: Mutex<Option<mpsc::Sender<ReceivedMessage>>>,
     room: QueueRoom,
-    epitaph: Mutex<Option<String>>,
+    end_reason: Mutex<Option<String>>,
     /// The end of everything that runs for the connection.
     ended: CancellationToken,
 }
@@ -25,7 +25,7 @@ impl Inbox {
         let inbox = Self {
             sender: Mutex::new(Some(sender)),
             room: QueueRoom::new(message_bytes),
-            epitaph: Mutex::new(None),
+            end_reason: Mutex::new(None),
             ended: CancellationToken::new(),
         };
         (inbox, receiver)
@@ -57,7 +57,7 @@ impl Inbox {
     pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> Result<T, Lost> {
         match self.ended.run_until_cancelled(work).await {
             Some(done) => Ok(done),
-            None => Err(Lost::Broken(self.epitaph().unwrap_or_default())),
+            None => Err(Lost::Broken(self.end_reason().unwrap_or_default())),
         }
     }
 
@@ -68,15 +68,15 @@ impl Inbox {
 
     /// Keeps the reason for a failure, as the last words of the upstream.
     pub(super) fn note(&self, why: &str) {
-        let mut epitaph = self.epitaph.lock();
+        let mut end_reason = self.end_reason.lock();
         // What came first after the end explains it.
         if !self.ended.is_cancelled() {
-            *epitaph = Some(why.to_owned());
+            *end_reason = Some(why.to_owned());
         }
     }
 
     /// Returns the last words, if there were any.
-    pub(super) fn epitaph(&self) -> Option<String> {
-        self.epitaph.lock().clone()
+    pub(super) fn end_reason(&self) -> Option<String> {
+        self.end_reason.lock().clone()
     }
 }

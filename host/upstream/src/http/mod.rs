@@ -57,23 +57,23 @@ pub(super) async fn connect(
     auth: Option<Arc<dyn Credentials>>,
     room: &ReadRoom,
 ) -> Result<Channel, Lost> {
-    let site = Arc::new(Endpoint::new(http, auth, room)?);
-    let (inbox, inlet) = Inbox::new(room.message_bytes());
+    let endpoint = Arc::new(Endpoint::new(http, auth, room)?);
+    let (inbox, incoming) = Inbox::new(room.message_bytes());
     let inbox = Arc::new(inbox);
     let old = OnceLock::new();
     if http.transport == HttpTransport::Sse {
-        let sse = Sse::open(Arc::clone(&site), Arc::clone(&inbox)).await;
-        let sse = sse.map_err(|lost| site.redacted(lost))?;
+        let sse = Sse::open(Arc::clone(&endpoint), Arc::clone(&inbox)).await;
+        let sse = sse.map_err(|lost| endpoint.redacted(lost))?;
         let _ = old.set(sse);
     }
     let connection = Arc::new(Connection {
-        streamable: Arc::new(Streamable::new(site, inbox)),
+        streamable: Arc::new(Streamable::new(endpoint, inbox)),
         old,
         transport: http.transport,
     });
     Ok(Channel {
-        outlet: Arc::new(HttpSender(connection)),
-        inlet,
+        sender: Arc::new(HttpSender(connection)),
+        incoming,
     })
 }
 
@@ -99,8 +99,8 @@ impl Connection {
         let first = message.method.as_deref() == Some("initialize");
         let mut also = String::new();
         if first && self.transport == HttpTransport::Auto {
-            let site = Arc::clone(&self.streamable.site);
-            match Sse::open(site, Arc::clone(inbox)).await {
+            let endpoint = Arc::clone(&self.streamable.endpoint);
+            match Sse::open(endpoint, Arc::clone(inbox)).await {
                 Ok(sse) => return self.old.get_or_init(|| sse).post(message).await,
                 Err(Lost::Broken(old)) => also = format!("; nor is there a stream: {old}"),
                 Err(lost) => return Err(lost),
@@ -128,7 +128,7 @@ impl MessageSender for HttpSender {
         Box::pin(async move {
             let inbox = &connection.streamable.inbox;
             let sent = inbox.during(connection.send(&message)).await.flatten();
-            let sent = sent.map_err(|lost| connection.streamable.site.redacted(lost));
+            let sent = sent.map_err(|lost| connection.streamable.endpoint.redacted(lost));
             if let Err(lost) = &sent {
                 inbox.note(&lost.to_string());
             }
@@ -147,16 +147,16 @@ impl MessageSender for HttpSender {
         })
     }
 
-    fn epitaph(&self) -> String {
+    fn end_reason(&self) -> String {
         let streamable = &self.0.streamable;
         let shown = || {
             format!(
                 "`{}` says nothing any more",
-                shown_url(streamable.site.url())
+                shown_url(streamable.endpoint.url())
             )
         };
-        let said = streamable.inbox.epitaph().unwrap_or_else(shown);
-        streamable.site.redact(&said)
+        let said = streamable.inbox.end_reason().unwrap_or_else(shown);
+        streamable.endpoint.redact(&said)
     }
 }
 
@@ -170,16 +170,16 @@ impl Drop for HttpSender {
 }
 
 /// Returns an error's text for an answer that is none, and the answer's body.
-async fn unexpected(site: &Endpoint, response: Response) -> (String, String) {
+async fn unexpected(endpoint: &Endpoint, response: Response) -> (String, String) {
     let shown = shown_url(response.url());
     let status = response.status();
     let retry = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry = retry
         .and_then(|value| value.to_str().ok())
-        .map(|value| message::excerpt(&site.redact(value)));
+        .map(|value| message::excerpt(&endpoint.redact(value)));
     let body = body::explanation(response).await;
     let mut why = format!("`{shown}` has answered {status}");
-    let excerpt = message::excerpt(&site.redact(&body));
+    let excerpt = message::excerpt(&endpoint.redact(&body));
     if !excerpt.is_empty() {
         why.push_str(&format!(": `{excerpt}`"));
     }

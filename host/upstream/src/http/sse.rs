@@ -16,7 +16,7 @@ use crate::messages::channel::{Outgoing, ReceivedMessage};
 
 /// A connection over the old transport. It lasts as long as its stream.
 pub(super) struct Sse {
-    site: Arc<Endpoint>,
+    server: Arc<Endpoint>,
     inbox: Arc<Inbox>,
     /// URL that messages are posted to.
     endpoint: Url,
@@ -27,28 +27,28 @@ impl Sse {
     ///
     /// # Errors
     /// There is no such stream, or it does not begin as it has to.
-    pub(super) async fn open(site: Arc<Endpoint>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
-        let shown = shown_url(site.url());
+    pub(super) async fn open(server: Arc<Endpoint>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
+        let shown = shown_url(server.url());
         let late = |_| {
             let seconds = RESPONSE_HEAD_TIMEOUT.as_secs();
             Lost::Broken(format!(
                 "`{shown}` has not said within {seconds} s where messages are posted"
             ))
         };
-        let (events, endpoint) = tokio::time::timeout(RESPONSE_HEAD_TIMEOUT, begin(&site))
+        let (events, endpoint) = tokio::time::timeout(RESPONSE_HEAD_TIMEOUT, begin(&server))
             .await
             .map_err(late)??;
         let sse = Self {
-            site,
+            server,
             inbox,
             endpoint,
         };
-        let (site, inbox) = (Arc::clone(&sse.site), Arc::clone(&sse.inbox));
+        let (server, inbox) = (Arc::clone(&sse.server), Arc::clone(&sse.inbox));
         tokio::spawn(async move {
             let why = tokio::select! {
                 biased;
                 () = inbox.ended() => return,
-                why = read(events, &site, &inbox) => why,
+                why = read(events, &server, &inbox) => why,
             };
             inbox.close(&format!("the stream of `{shown}` has ended: {why}"));
         });
@@ -66,14 +66,14 @@ impl Sse {
             // Most servers take a request at once, and some not before it is done.
             patience: message.id.is_none().then_some(RESPONSE_HEAD_TIMEOUT),
         };
-        let response = self.site.ask(&ask).await?;
+        let response = self.server.ask(&ask).await?;
         let status = response.status();
         if status.is_success() {
             // Most say `Accepted` here; it means nothing.
             body::explanation(response).await;
             return Ok(());
         }
-        let (why, body) = unexpected(&self.site, response).await;
+        let (why, body) = unexpected(&self.server, response).await;
         if status == StatusCode::NOT_FOUND {
             // The endpoint was made for this very connection.
             return Err(Lost::Session);
@@ -85,7 +85,7 @@ impl Sse {
     }
 }
 
-async fn begin(site: &Endpoint) -> Result<(Events, Url), Lost> {
+async fn begin(server: &Endpoint) -> Result<(Events, Url), Lost> {
     let ask = Ask {
         method: Method::GET,
         url: None,
@@ -94,13 +94,13 @@ async fn begin(site: &Endpoint) -> Result<(Events, Url), Lost> {
         session: None,
         patience: None,
     };
-    let response = site.ask(&ask).await?;
+    let response = server.ask(&ask).await?;
     if !response.status().is_success() || body::kind(&response) != Kind::Events {
-        return Err(Lost::Broken(unexpected(site, response).await.0));
+        return Err(Lost::Broken(unexpected(server, response).await.0));
     }
     let base = response.url().clone();
     let shown = shown_url(&base);
-    let mut events = Events::new(response, &site.read_room);
+    let mut events = Events::new(response, &server.read_room);
     loop {
         let event = match events.next().await {
             Ok(Some(event)) => event,
@@ -120,24 +120,24 @@ async fn begin(site: &Endpoint) -> Result<(Events, Url), Lost> {
         let endpoint = base.join(event.data.trim()).ok();
         // A message holds what the user has said, and secrets go along with it: no
         // server has a say in whom they are sent to.
-        return match endpoint.filter(|url| url.origin() == site.url().origin()) {
+        return match endpoint.filter(|url| url.origin() == server.url().origin()) {
             Some(endpoint) => Ok((events, endpoint)),
             None => Err(Lost::Broken(format!(
                 "`{shown}` wants messages posted to `{}`, which is not at `{}`\n\
                  hint: configure the URL that the server really has",
-                message::excerpt(&site.redact(&event.data)),
-                site.url().origin().ascii_serialization()
+                message::excerpt(&server.redact(&event.data)),
+                server.url().origin().ascii_serialization()
             ))),
         };
     }
 }
 
 /// Reads the stream to its end. Returns words for how it has ended.
-async fn read(mut events: Events, site: &Endpoint, inbox: &Inbox) -> String {
+async fn read(mut events: Events, server: &Endpoint, inbox: &Inbox) -> String {
     loop {
         match events.next().await {
             Ok(Some(event)) => {
-                for message in site.messages(event) {
+                for message in server.messages(event) {
                     if inbox.put(ReceivedMessage::new(message)).await.is_err() {
                         return "nobody listens".to_owned();
                     }

@@ -31,7 +31,7 @@ const MAX_REPLIES: usize = 2;
 
 /// A connection over streamable HTTP. It holds no socket of its own.
 pub(super) struct Streamable {
-    pub(super) site: Arc<Endpoint>,
+    pub(super) endpoint: Arc<Endpoint>,
     pub(super) inbox: Arc<Inbox>,
     annotations: Annotations,
     known: Mutex<ConnectionState>,
@@ -76,9 +76,9 @@ enum Closed {
 }
 
 impl Streamable {
-    pub(super) fn new(site: Arc<Endpoint>, inbox: Arc<Inbox>) -> Self {
+    pub(super) fn new(endpoint: Arc<Endpoint>, inbox: Arc<Inbox>) -> Self {
         Self {
-            site,
+            endpoint,
             inbox,
             annotations: Annotations::default(),
             known: Mutex::default(),
@@ -117,7 +117,7 @@ impl Streamable {
             false => None,
         };
         let response = self
-            .site
+            .endpoint
             .ask(&Ask {
                 method: Method::POST,
                 url: None,
@@ -166,8 +166,8 @@ impl Streamable {
             patience: Some(CLOSE_TIME),
         };
         // A server need not let its sessions be ended, and it may have gone itself.
-        if let Err(error) = self.site.ask(&ask).await {
-            let error = self.site.redacted(error);
+        if let Err(error) = self.endpoint.ask(&ask).await {
+            let error = self.endpoint.redacted(error);
             tracing::debug!("the session has not been ended: {error}");
         }
     }
@@ -189,10 +189,10 @@ impl Streamable {
             patience,
         };
         let response = match self
-            .site
+            .endpoint
             .ask(&ask)
             .await
-            .map_err(|lost| self.site.redacted(lost))
+            .map_err(|lost| self.endpoint.redacted(lost))
         {
             Ok(response) => response,
             Err(Lost::Broken(why)) => return Err(Closed::ForNow(why)),
@@ -200,13 +200,13 @@ impl Streamable {
         };
         let status = response.status();
         if status.is_success() && body::kind(&response) == Kind::Events {
-            return Ok(Events::new(response, &self.site.read_room));
+            return Ok(Events::new(response, &self.endpoint.read_room));
         }
         if status == StatusCode::NOT_FOUND && known.session.is_some() {
             return Err(Closed::ForGood(Lost::Session));
         }
         let later = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-        let why = unexpected(&self.site, response).await.0;
+        let why = unexpected(&self.endpoint, response).await.0;
         Err(match later {
             true => Closed::ForNow(why),
             false => Closed::ForGood(Lost::Broken(why)),
@@ -247,7 +247,7 @@ impl Streamable {
                     let bytes = message.get().len();
                     without_blocking(bytes, || {
                         self.annotations
-                            .learn(message, is_first, |text| self.site.redact(text))
+                            .learn(message, is_first, |text| self.endpoint.redact(text))
                     })
                 }
                 None => message,
@@ -270,7 +270,7 @@ impl Streamable {
         first: bool,
     ) -> Result<(), Failure> {
         let status = response.status();
-        let (why, body) = unexpected(&self.site, response).await;
+        let (why, body) = unexpected(&self.endpoint, response).await;
         let refusal = message::refusal(&body, message.id);
         if session && (status == StatusCode::NOT_FOUND || is_lost_session(status, refusal.as_ref()))
         {

@@ -35,30 +35,30 @@ pub(crate) struct FetchTurns {
 /// Follows the changes until the connection has ended.
 pub(crate) async fn follow(
     peer: Arc<Peer>,
-    hello: ServerIntroduction,
-    gate: Arc<dyn UpstreamPolicy>,
+    server_introduction: ServerIntroduction,
+    policy: Arc<dyn UpstreamPolicy>,
     follower: Follower,
     turns: FetchTurns,
 ) {
     let asking = async {
         if peer.is_modern() {
-            listen(&peer, &hello, follower).await;
+            listen(&peer, &server_introduction, follower).await;
         } else {
-            subscribe(&peer, &hello, follower).await;
+            subscribe(&peer, &server_introduction, follower).await;
         }
     };
     tokio::select! {
         () = peer.over.cancelled() => {}
-        ((), ()) = futures::future::join(asking, fetch(&peer, &hello, gate.as_ref(), &turns)) => {}
+        ((), ()) = futures::future::join(asking, fetch(&peer, &server_introduction, policy.as_ref(), &turns)) => {}
     }
-    gate.closed(peer.connection);
+    policy.closed(peer.connection);
 }
 
 /// Fetches lists again when they are said to have changed.
 async fn fetch(
     peer: &Arc<Peer>,
-    hello: &ServerIntroduction,
-    gate: &dyn UpstreamPolicy,
+    server_introduction: &ServerIntroduction,
+    policy: &dyn UpstreamPolicy,
     turns: &FetchTurns,
 ) {
     let mut pause = GATHER.0;
@@ -73,8 +73,8 @@ async fn fetch(
         let turn = turns.places.acquire().await;
         fetched = Some(Instant::now());
         let told = peer.list_changes.told();
-        match tokio::time::timeout(turns.patience, lists::all(peer, hello)).await {
-            Ok(Ok(offered)) => gate.opened(offered),
+        match tokio::time::timeout(turns.patience, lists::all(peer, server_introduction)).await {
+            Ok(Ok(offered)) => policy.opened(offered),
             // Whoever has a call there is told, if anybody has.
             Ok(Err(_)) if peer.ended().is_some() => return,
             Ok(Err(failure)) => peer.warn(&format!(
@@ -92,8 +92,12 @@ async fn fetch(
 }
 
 /// Subscribes to resources, one by one: before 2026-07-28, lists are announced anyway.
-async fn subscribe(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
-    if !hello.declares("resources", "subscribe") {
+async fn subscribe(
+    peer: &Arc<Peer>,
+    server_introduction: &ServerIntroduction,
+    mut follower: Follower,
+) {
+    if !server_introduction.declares("resources", "subscribe") {
         return;
     }
     let mut told: BTreeSet<Arc<str>> = BTreeSet::new();

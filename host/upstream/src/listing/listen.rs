@@ -26,12 +26,16 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
 type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
 
 /// Asks the server to announce changes of all that is wanted, and again when that differs.
-pub(super) async fn listen(peer: &Arc<Peer>, hello: &ServerIntroduction, mut follower: Follower) {
+pub(super) async fn listen(
+    peer: &Arc<Peer>,
+    server_introduction: &ServerIntroduction,
+    mut follower: Follower,
+) {
     let mut standing = Fuse::terminated();
     let mut ended_before = 0;
     loop {
         let wanted = follower.wanted();
-        let filter = filter(hello, &wanted);
+        let filter = filter(server_introduction, &wanted);
         // What stands is heard until the next is acknowledged, so that nothing is missed
         // between the two.
         standing = match filter.is_empty() {
@@ -102,18 +106,21 @@ fn told(ended: &Result<Box<RawValue>, Failure>) -> String {
     }
 }
 
-fn filter(hello: &ServerIntroduction, wanted: &WantedResources) -> Map<String, Value> {
+fn filter(
+    server_introduction: &ServerIntroduction,
+    wanted: &WantedResources,
+) -> Map<String, Value> {
     let mut filter = Map::new();
     for (list, name) in [
         ("tools", "toolsListChanged"),
         ("prompts", "promptsListChanged"),
         ("resources", "resourcesListChanged"),
     ] {
-        if hello.declares(list, "listChanged") {
+        if server_introduction.declares(list, "listChanged") {
             filter.insert(name.to_owned(), Value::Bool(true));
         }
     }
-    if !wanted.uris.is_empty() && hello.declares("resources", "subscribe") {
+    if !wanted.uris.is_empty() && server_introduction.declares("resources", "subscribe") {
         let uris: Vec<&str> = wanted.uris.iter().map(AsRef::as_ref).collect();
         filter.insert("resourceSubscriptions".to_owned(), json!(uris));
     }

@@ -59,10 +59,13 @@ const TEMPLATES: List = List {
 ///
 /// # Errors
 /// The connection is lost, or its tools cannot be listed.
-pub(crate) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<Offered, Failure> {
-    let has = |name: &str| hello.capabilities.contains_key(name);
+pub(crate) async fn all(
+    peer: &Arc<Peer>,
+    server_introduction: &ServerIntroduction,
+) -> Result<Offered, Failure> {
+    let has = |name: &str| server_introduction.capabilities.contains_key(name);
     // One that declares nothing at all may be careless rather than empty.
-    let tools = has("tools") || hello.capabilities.is_empty();
+    let tools = has("tools") || server_introduction.capabilities.is_empty();
     let (mut tools, mut prompts, mut resources, mut templates) = futures::try_join!(
         list(peer, &TOOLS, tools),
         list(peer, &PROMPTS, has("prompts")),
@@ -93,18 +96,18 @@ pub(crate) async fn all(peer: &Arc<Peer>, hello: &ServerIntroduction) -> Result<
         }
     };
     Ok(Offered {
-        server_info: hello.server_info.clone(),
-        protocol: hello.protocol.clone(),
-        capabilities: hello.capabilities.clone(),
+        server_info: server_introduction.server_info.clone(),
+        protocol: server_introduction.protocol.clone(),
+        capabilities: server_introduction.capabilities.clone(),
         able: DeclaredCapabilities::declared(&peer.introduction.capabilities),
-        instructions: hello.instructions.clone(),
+        instructions: server_introduction.instructions.clone(),
         tools,
         prompts,
         resources,
         added_resources,
         connection: peer.connection,
         templates,
-        reactions: hello.reactions,
+        reactions: server_introduction.reactions,
         withdrawn: before.difference(&names).cloned().collect(),
     })
 }

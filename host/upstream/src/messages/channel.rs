@@ -12,10 +12,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 /// Handshake, ids and eras are the peer's.
 pub(crate) struct Channel {
     /// Sender of messages to the upstream.
-    pub(crate) outlet: Arc<dyn MessageSender>,
-    /// Messages of the upstream. They end when no more can come; [`MessageSender::epitaph`] then
+    pub(crate) sender: Arc<dyn MessageSender>,
+    /// Messages of the upstream. They end when no more can come; [`MessageSender::end_reason`] then
     /// says why.
-    pub(crate) inlet: mpsc::Receiver<ReceivedMessage>,
+    pub(crate) incoming: mpsc::Receiver<ReceivedMessage>,
 }
 
 /// Message of an upstream.
@@ -70,11 +70,11 @@ pub(crate) trait MessageSender: Send + Sync {
 
     /// Returns the reason for which the upstream says nothing any more, with its last words (the
     /// last lines of a child's stderr, its exit status).
-    fn epitaph(&self) -> String;
+    fn end_reason(&self) -> String;
 
     /// Whether the upstream has ended before it took all that it was sent: then it cannot have
     /// ended because of that.
-    fn unheard(&self) -> bool {
+    fn has_unread(&self) -> bool {
         false
     }
 

@@ -21,9 +21,9 @@ pub(crate) struct Level(Mutex<Option<&'static str>>);
 impl Level {
     /// Sends the upstream the level that the sessions of the connection want, if it differs from
     /// the last one. Where no session has named a level, the upstream keeps its own.
-    pub(crate) async fn tell(&self, peer: &Arc<Peer>, hello: &ServerIntroduction) {
+    pub(crate) async fn tell(&self, peer: &Arc<Peer>, server_introduction: &ServerIntroduction) {
         // Since 2026-07-28 each request says which logs it wants.
-        if peer.is_modern() || !hello.capabilities.contains_key("logging") {
+        if peer.is_modern() || !server_introduction.capabilities.contains_key("logging") {
             return;
         }
         // Held meanwhile, so that no call overtakes what was said before it.

@@ -41,12 +41,12 @@ pub(crate) struct Peer {
     pub(crate) server: String,
     /// Number of the connection, which no other one of this process has had.
     pub(crate) connection: u64,
-    outlet: Arc<dyn MessageSender>,
+    sender: Arc<dyn MessageSender>,
     pub(crate) callers: Arc<Callers>,
     /// Introduction of the client that the connection was made for.
     pub(crate) introduction: Introduction,
     /// Upstream policy; none where an upstream is only asked what it offers.
-    pub(crate) gate: Option<Arc<dyn UpstreamPolicy>>,
+    pub(crate) policy: Option<Arc<dyn UpstreamPolicy>>,
     pending: Mutex<Pending>,
     /// The protocol version that is spoken.
     version: Mutex<Option<String>>,
@@ -85,7 +85,7 @@ struct OpenQuestion {
 
 /// Limits of a connection, and the policy for what passes over it.
 pub(crate) struct PeerPolicy {
-    pub(crate) gate: Option<Arc<dyn UpstreamPolicy>>,
+    pub(crate) policy: Option<Arc<dyn UpstreamPolicy>>,
     pub(crate) limits: UpstreamLimits,
     pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) log: Arc<LogBudget>,
@@ -102,8 +102,8 @@ impl Peer {
     /// Creates a peer that handles incoming messages until no more come.
     pub(crate) fn new(
         server: &str,
-        outlet: Arc<dyn MessageSender>,
-        mut inlet: mpsc::Receiver<ReceivedMessage>,
+        sender: Arc<dyn MessageSender>,
+        mut incoming: mpsc::Receiver<ReceivedMessage>,
         asking: Asking,
         policy: PeerPolicy,
     ) -> Arc<Self> {
@@ -111,11 +111,11 @@ impl Peer {
         let peer = Arc::new(Self {
             server: server.to_owned(),
             connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
-            outlet,
+            sender,
             callers: asking.callers,
             introduction: asking.introduction,
             questions: asking.questions,
-            gate: policy.gate,
+            policy: policy.policy,
             pending: Mutex::default(),
             version: Mutex::default(),
             tools: Mutex::default(),
@@ -136,7 +136,7 @@ impl Peer {
         });
         let hearing = Arc::clone(&peer);
         tokio::spawn(async move {
-            while let Some(said) = inlet.recv().await {
+            while let Some(said) = incoming.recv().await {
                 let text = said.get();
                 without_blocking(text.len(), || hearing.hear(text, said.about));
             }
@@ -148,7 +148,7 @@ impl Peer {
     /// Returns the client of a session, where it can be told and asked something between its
     /// requests.
     pub(super) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
-        self.gate.as_ref()?.client(session)
+        self.policy.as_ref()?.client(session)
     }
 
     /// Returns the clients of all sessions that the connection belongs to.
@@ -161,7 +161,7 @@ impl Peer {
 
     /// Sends the upstream a notification.
     pub(crate) fn tell(&self, method: &str, params: &str) -> BoxFuture<'static, Result<(), Lost>> {
-        self.outlet.send(Outgoing {
+        self.sender.send(Outgoing {
             text: dormouse_jsonrpc::notification(method, Some(params)),
             method: Some(method.to_owned()),
             id: None,
@@ -177,7 +177,7 @@ impl Peer {
             Ok(answer) => dormouse_jsonrpc::response(id.as_str(), &answer.into_text()),
             Err((code, why)) => dormouse_jsonrpc::error(id.as_str(), code, &why, None),
         };
-        let sending = self.outlet.send(Outgoing {
+        let sending = self.sender.send(Outgoing {
             text,
             method: None,
             id: None,
@@ -217,7 +217,7 @@ impl Peer {
     }
 
     fn end(&self) {
-        let why = self.outlet.epitaph();
+        let why = self.sender.end_reason();
         let waiting = {
             let mut pending = self.pending.lock();
             pending.ended = Some(why.clone());
@@ -278,7 +278,7 @@ impl Peer {
     }
 
     /// Returns the state of the connection in words, for a caller that gives up on it.
-    pub(crate) fn epitaph(&self) -> String {
-        self.outlet.epitaph()
+    pub(crate) fn end_reason(&self) -> String {
+        self.sender.end_reason()
     }
 }

@@ -18,7 +18,7 @@ use crate::{Connector, Offered, Reactions};
 /// # Errors
 /// The upstream cannot be asked.
 pub async fn discover(
-    hub: &Arc<Connector>,
+    connector: &Arc<Connector>,
     server: &str,
     launch: &Launch,
     limits: UpstreamLimits,
@@ -26,14 +26,14 @@ pub async fn discover(
     known: Reactions,
 ) -> Result<Offered, Lost> {
     let opening = Opening {
-        hub,
+        connector,
         server,
         launch,
         patience: start_timeout,
         callers: Arc::default(),
         // Nobody is there to be asked.
         questions: QuestionLimit::new(0),
-        gate: None,
+        policy: None,
         introduction: Introduction::of_nobody(),
         known,
         limits,

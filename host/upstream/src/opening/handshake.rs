@@ -60,7 +60,7 @@ pub(crate) async fn greet(
     let mut answer_to_first = send(peer, first, introduction);
     let refused = tokio::select! {
         answer = &mut answer_to_first => match answer {
-            Ok(hello) => return Ok(hello.after(first, None)),
+            Ok(server_introduction) => return Ok(server_introduction.after(first, None)),
             Err(Failure::Refused(refused)) => Some(refused),
             Err(failure) => return Err(unmet(failure, &[first])),
         },
@@ -71,7 +71,7 @@ pub(crate) async fn greet(
     if let Some(refusal) = refused {
         let refused = Some(first);
         return match answer_to_second.await {
-            Ok(hello) => Ok(hello.after(second, refused)),
+            Ok(server_introduction) => Ok(server_introduction.after(second, refused)),
             Err(Failure::Refused(other)) => Err(unmet(neither(first, &refusal, &other), &[])),
             Err(failure) => Err(unmet(failure, &both)),
         };
@@ -81,30 +81,30 @@ pub(crate) async fn greet(
         // Where both are answered, it is what its client would have had.
         biased;
         answer = &mut answer_to_first => match answer {
-            Ok(hello) => {
-                hello.speaks(peer);
-                Ok(hello.after(first, None))
+            Ok(server_introduction) => {
+                server_introduction.speaks(peer);
+                Ok(server_introduction.after(first, None))
             }
             Err(_) => {
                 let refused = Some(first);
-                let hello = answer_to_second.await;
-                let hello = hello.map_err(|failure| unmet(failure, &both))?;
-                Ok(hello.after(second, refused))
+                let server_introduction = answer_to_second.await;
+                let server_introduction = server_introduction.map_err(|failure| unmet(failure, &both))?;
+                Ok(server_introduction.after(second, refused))
             }
         },
         answer = &mut answer_to_second => match answer {
             // It may ignore the other one, or only be slow.
-            Ok(hello) => {
-                let mut hello = hello.after(second, None);
-                hello.reactions.overtaken = Some(first);
-                Ok(hello)
+            Ok(server_introduction) => {
+                let mut server_introduction = server_introduction.after(second, None);
+                server_introduction.reactions.overtaken = Some(first);
+                Ok(server_introduction)
             }
             // It may be about to answer the one that it knows.
             Err(failure) => match answer_to_first.await {
-                Ok(hello) => {
-                    hello.speaks(peer);
+                Ok(server_introduction) => {
+                    server_introduction.speaks(peer);
                     let refused = Some(second);
-                    Ok(hello.after(first, refused))
+                    Ok(server_introduction.after(first, refused))
                 }
                 Err(_) => Err(unmet(failure, &both)),
             },
@@ -232,7 +232,7 @@ async fn initialize(
         Err(Failure::Refused(_)) if revision != NEWEST_HANDSHAKE => {
             initialize_in(NEWEST_HANDSHAKE, peer, introduction).await
         }
-        hello => hello,
+        server_introduction => server_introduction,
     }
 }
 

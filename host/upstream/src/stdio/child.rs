@@ -30,7 +30,7 @@ const QUEUE: usize = 64;
 struct Pipe {
     pid: u32,
     queue: mpsc::Sender<Queued>,
-    fate: Arc<ChildStatus>,
+    child_status: Arc<ChildStatus>,
     /// Ends the child when nobody can talk to it any more.
     _closing: DropGuard,
 }
@@ -60,55 +60,55 @@ pub(crate) fn open(
     let pid = process.id();
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
-    let fate = Arc::new(ChildStatus {
+    let child_status = Arc::new(ChildStatus {
         words: Words::new(server, Arc::clone(secrets), log, stdio.pass_env.clone()),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
-        unheard: AtomicBool::new(false),
+        has_unread: AtomicBool::new(false),
         has_heir: AtomicBool::new(false),
         closing: CancellationToken::new(),
         exited: CancellationToken::new(),
         gone: CancellationToken::new(),
     });
     let (queue, queued) = mpsc::channel(QUEUE);
-    let (said, inlet) = mpsc::channel(QUEUE);
-    let writing = tokio::spawn(input::write(stdin, queued, Arc::clone(&fate)));
+    let (said, incoming) = mpsc::channel(QUEUE);
+    let writing = tokio::spawn(input::write(stdin, queued, Arc::clone(&child_status)));
     let hearing = tokio::spawn({
-        let fate = Arc::clone(&fate);
-        async move { fate.words.hear(stderr).await }
+        let child_status = Arc::clone(&child_status);
+        async move { child_status.words.hear(stderr).await }
     });
     tokio::spawn({
-        let (fate, server) = (Arc::clone(&fate), server.to_owned());
+        let (child_status, server) = (Arc::clone(&child_status), server.to_owned());
         let room = room.clone();
         async move {
             let stdout = BufReader::with_capacity(64 << 10, stdout);
             let lines = LineReader::new(stdout, room.message_bytes());
-            output::read(&server, lines, &room, &said, &fate).await;
+            output::read(&server, lines, &room, &said, &child_status).await;
             // There is nothing to be had from it any more, unless why.
-            let last = futures::future::join(fate.exited.cancelled(), hearing);
+            let last = futures::future::join(child_status.exited.cancelled(), hearing);
             if tokio::time::timeout(LAST_OUTPUT_TIMEOUT, last)
                 .await
                 .is_err()
             {
                 let closed = || "it has closed its stdout".to_owned();
-                let _ = fate.given_up.get_or_init(closed);
+                let _ = child_status.given_up.get_or_init(closed);
             }
-            fate.closing.cancel();
+            child_status.closing.cancel();
             // Only then is it known what it has left unread. The end of what it says
             // comes after that.
             let _ = writing.await;
             drop(said);
         }
     });
-    tokio::spawn(end::attend(process, watched, Arc::clone(&fate)));
-    let closing = fate.closing.clone().drop_guard();
-    let outlet = Arc::new(Pipe {
+    tokio::spawn(end::attend(process, watched, Arc::clone(&child_status)));
+    let closing = child_status.closing.clone().drop_guard();
+    let sender = Arc::new(Pipe {
         pid,
         queue,
-        fate,
+        child_status,
         _closing: closing,
     });
-    Ok(Channel { outlet, inlet })
+    Ok(Channel { sender, incoming })
 }
 
 impl MessageSender for Pipe {
@@ -127,23 +127,26 @@ impl MessageSender for Pipe {
     }
 
     fn close(&self) -> BoxFuture<'static, ()> {
-        let fate = Arc::clone(&self.fate);
+        let child_status = Arc::clone(&self.child_status);
         async move {
-            fate.closing.cancel();
-            fate.gone.cancelled().await;
+            child_status.closing.cancel();
+            child_status.gone.cancelled().await;
         }
         .boxed()
     }
 
-    fn epitaph(&self) -> String {
-        let fate = &self.fate;
-        let status = fate.given_up.get().or_else(|| fate.status.get());
+    fn end_reason(&self) -> String {
+        let child_status = &self.child_status;
+        let status = child_status
+            .given_up
+            .get()
+            .or_else(|| child_status.status.get());
         let what = status.map_or("it was still running, and is ended", String::as_str);
-        fate.words.below(what)
+        child_status.words.below(what)
     }
 
-    fn unheard(&self) -> bool {
-        self.fate.unheard.load(Ordering::Acquire)
+    fn has_unread(&self) -> bool {
+        self.child_status.has_unread.load(Ordering::Acquire)
     }
 
     fn pid(&self) -> Option<u32> {

@@ -14,7 +14,7 @@ pub(super) struct ChildStatus {
     pub(super) given_up: OnceLock<String>,
     pub(super) status: OnceLock<String>,
     /// Whether the child has left a part of its input unread.
-    pub(super) unheard: AtomicBool,
+    pub(super) has_unread: AtomicBool,
     /// Whether a process that the child has started has said something after the child's end.
     pub(super) has_heir: AtomicBool,
     /// Cancelled when the child is to end.

@@ -13,20 +13,20 @@ use crate::reaper::{LOOK, TERMINATION_TIMEOUT, Watched};
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Waits for the end of a child, or ends it, and then all that it has started.
-pub(super) async fn attend(mut process: Process, watched: Watched, fate: Arc<ChildStatus>) {
+pub(super) async fn attend(mut process: Process, watched: Watched, child_status: Arc<ChildStatus>) {
     let status = tokio::select! {
         status = process.wait() => Some(status),
-        () = fate.closing.cancelled() => None,
+        () = child_status.closing.cancelled() => None,
     };
     let status = match status {
         Some(status) => status,
         // Its input has ended by now, which is how it is asked to leave.
         None => leave(&mut process).await,
     };
-    let _ = fate.status.set(ended(status));
-    fate.exited.cancel();
+    let _ = child_status.status.set(ended(status));
+    child_status.exited.cancel();
     // What it has started may still have its stdout, and answer.
-    fate.closing.cancelled().await;
+    child_status.closing.cancelled().await;
     if process.lives() {
         process.terminate();
         let end = tokio::time::Instant::now() + TERMINATION_TIMEOUT;
@@ -36,7 +36,7 @@ pub(super) async fn attend(mut process: Process, watched: Watched, fate: Arc<Chi
         process.kill();
     }
     watched.forget();
-    fate.gone.cancel();
+    child_status.gone.cancel();
 }
 
 async fn leave(process: &mut Process) -> io::Result<ExitStatus> {

@@ -21,7 +21,7 @@ pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 pub(super) async fn write(
     mut stdin: ChildStdin,
     mut queue: mpsc::Receiver<Queued>,
-    fate: Arc<ChildStatus>,
+    child_status: Arc<ChildStatus>,
 ) {
     let unread = Unread::of(&stdin);
     let writing = async {
@@ -29,7 +29,7 @@ pub(super) async fn write(
             text.push('\n');
             let result = stdin.write_all(text.as_bytes()).await;
             let broken = result.is_err();
-            fate.unheard.fetch_or(broken, Ordering::Release);
+            child_status.has_unread.fetch_or(broken, Ordering::Release);
             // Whoever wanted it written may have gone.
             let _ = written.send(result);
             if broken {
@@ -39,27 +39,29 @@ pub(super) async fn write(
     };
     tokio::select! {
         () = writing => {}
-        () = fate.closing.cancelled() => {}
-        () = deserted(&unread, &fate) => {
-            let why = match fate.status.get() {
+        () = child_status.closing.cancelled() => {}
+        () = deserted(&unread, &child_status) => {
+            let why = match child_status.status.get() {
                 Some(status) => format!("{status}, and what it has started reads nothing"),
                 None => "it reads nothing any more".to_owned(),
             };
-            let _ = fate.given_up.set(why);
-            fate.closing.cancel();
+            let _ = child_status.given_up.set(why);
+            child_status.closing.cancel();
         }
     }
-    fate.unheard.fetch_or(unread.any(), Ordering::Release);
+    child_status
+        .has_unread
+        .fetch_or(unread.any(), Ordering::Release);
 }
 
 /// Waits until a child has ended and nobody reads its input. A process that the child has started
 /// may go on in its place, but then that process writes or reads something.
-async fn deserted(unread: &Unread, fate: &ChildStatus) {
-    fate.exited.cancelled().await;
+async fn deserted(unread: &Unread, child_status: &ChildStatus) {
+    child_status.exited.cancelled().await;
     let mut before = false;
     loop {
         tokio::time::sleep(LAST_OUTPUT_TIMEOUT).await;
-        let now = unread.any() && !fate.has_heir.load(Ordering::Relaxed);
+        let now = unread.any() && !child_status.has_heir.load(Ordering::Relaxed);
         if before && now {
             return;
         }

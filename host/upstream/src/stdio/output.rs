@@ -18,7 +18,7 @@ pub(super) async fn read(
     mut lines: LineReader<impl AsyncBufRead + Unpin>,
     room: &ReadRoom,
     said: &mpsc::Sender<ReceivedMessage>,
-    fate: &ChildStatus,
+    child_status: &ChildStatus,
 ) {
     let queue_room = QueueRoom::new(room.message_bytes());
     let mut place = room.place();
@@ -36,7 +36,7 @@ pub(super) async fn read(
                     "it sent a message of {no_room}\nhint: `message` in \
                      `[servers.{server}.limits]` sets how long one may be"
                 );
-                let _ = fate.given_up.set(why);
+                let _ = child_status.given_up.set(why);
                 return;
             }
             Ok(Line::End) | Err(_) => return,
@@ -44,8 +44,8 @@ pub(super) async fn read(
         place.release();
         match without_blocking(line.len(), || message(line)) {
             Ok(message) => {
-                if fate.exited.is_cancelled() {
-                    fate.has_heir.store(true, Ordering::Relaxed);
+                if child_status.exited.is_cancelled() {
+                    child_status.has_heir.store(true, Ordering::Relaxed);
                 }
                 let message = queue_room.take(ReceivedMessage::new(message)).await;
                 if said.send(message).await.is_err() {
@@ -54,7 +54,7 @@ pub(super) async fn read(
             }
             Err(line) if line.trim().is_empty() => {}
             Err(line) if !std::mem::replace(&mut junk, true) => {
-                let text = fate.words.without_secrets(&line, 200);
+                let text = child_status.words.without_secrets(&line, 200);
                 tracing::warn!(
                     "server `{server}` prints to stdout what is no message, and goes on: `{}`",
                     text.escape_debug()

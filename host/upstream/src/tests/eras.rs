@@ -15,16 +15,20 @@ impl OddServer {
     async fn stats_as(
         &self,
         session: impl Into<Option<SessionId>>,
-        ear: &Arc<RecordingListener>,
+        listener: &Arc<RecordingListener>,
     ) -> Value {
-        let ear: Arc<dyn Listener> = ear.clone();
-        let answer = self.call_as(session, ear, "stats", json!({})).await;
+        let listener: Arc<dyn Listener> = listener.clone();
+        let answer = self.call_as(session, listener, "stats", json!({})).await;
         serde_json::from_str(&text(&answer.unwrap())).unwrap()
     }
 
-    async fn pid_as(&self, session: Option<SessionId>, ear: &Arc<RecordingListener>) -> String {
-        let ear: Arc<dyn Listener> = ear.clone();
-        let answer = self.call_as(session, ear, "pid", json!({})).await;
+    async fn pid_as(
+        &self,
+        session: Option<SessionId>,
+        listener: &Arc<RecordingListener>,
+    ) -> String {
+        let listener: Arc<dyn Listener> = listener.clone();
+        let answer = self.call_as(session, listener, "pid", json!({})).await;
         text(&answer.unwrap())
     }
 }
@@ -48,12 +52,12 @@ async fn a_server_is_begun_with_as_its_client_would() {
         ),
     ] {
         let odd = odd(odds);
-        let ear = RecordingListener::of(era.clone(), &[Capability::Roots]);
-        let stats = odd.stats_as(ONE, &ear).await;
+        let listener = RecordingListener::of(era.clone(), &[Capability::Roots]);
+        let stats = odd.stats_as(ONE, &listener).await;
         assert_eq!(stats["first"], json!(first), "{odds:?} {era:?}");
         // It is asked that once, and behaves so from then on.
         let asked = json!({ "method": "roots/list", "params": {} });
-        let answer = odd.call_as(ONE, ear, "ask", asked).await.unwrap();
+        let answer = odd.call_as(ONE, listener, "ask", asked).await.unwrap();
         assert!(text(&answer).contains("roots/list"), "{odds:?} {era:?}");
     }
 }
@@ -77,9 +81,9 @@ async fn a_server_that_has_ended_at_a_request_is_not_sent_it_again() {
         let starts = || std::fs::read_to_string(&file).unwrap().lines().count();
         let noting = format!("starts={}", file.display());
         let odd = odd(&[odds[0], odds[1], &noting]);
-        let ear = RecordingListener::of(era, &[]);
+        let listener = RecordingListener::of(era, &[]);
         for expected in [2, 3, 4] {
-            let stats = odd.stats_as(ONE, &ear).await;
+            let stats = odd.stats_as(ONE, &listener).await;
             assert_eq!(stats["first"], json!([first]), "{odds:?}");
             assert_eq!(starts(), expected, "{odds:?}");
             odd.upstream.stop();
@@ -100,7 +104,7 @@ async fn a_server_that_was_slow_once_is_begun_with_as_its_client_would_the_next_
     let folder = tempfile::tempdir().unwrap();
     let noting = format!("starts={}", folder.path().join("starts").display());
     let odd = odd(&["both", "slow-in-start=2", &noting]);
-    let known = || *odd.door.reactions.lock();
+    let known = || *odd.policy.reactions.lock();
     for (era, protocol, initialize, overtaken) in [
         (ClientEra::Stateless, MODERN, Reaction::Unknown, None),
         (
@@ -133,10 +137,10 @@ async fn a_server_hears_of_its_client_as_it_has_introduced_itself() {
     for version in ["2024-11-05", "2025-06-18", NEWEST_HANDSHAKE] {
         for able in [&[][..], &[Capability::ElicitationForm, Capability::Roots]] {
             let odd = odd(&["both"]);
-            let ear = RecordingListener::of(handshake(version), able);
-            let stats = odd.stats_as(ONE, &ear).await;
+            let listener = RecordingListener::of(handshake(version), able);
+            let stats = odd.stats_as(ONE, &listener).await;
             assert_eq!(stats["version"], version);
-            assert_eq!(stats["capabilities"], json!(ear.declared()));
+            assert_eq!(stats["capabilities"], json!(listener.declared()));
             let status = odd.upstream.status();
             assert_eq!(status.connections[0].protocol, version);
         }

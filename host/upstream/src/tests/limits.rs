@@ -17,9 +17,9 @@ async fn there_are_only_so_many_connections() {
     };
     let odd = limited(&[], LIMIT, None, limits);
     let pid = async |session: u64| {
-        let ear = Arc::new(RecordingListener::default());
+        let listener = Arc::new(RecordingListener::default());
         let session = SessionId(session);
-        let answer = odd.call_as(session, ear, "pid", json!({})).await;
+        let answer = odd.call_as(session, listener, "pid", json!({})).await;
         text(&answer.unwrap()).parse::<u32>().unwrap()
     };
     let (one, two) = (pid(1).await, pid(2).await);
@@ -31,9 +31,9 @@ async fn there_are_only_so_many_connections() {
     assert_eq!((pid(1).await, pid(3).await), (one, three));
     // None that is in use does: it is waited for.
     let slow = |session: u64, seconds: u64| {
-        let ear = Arc::new(RecordingListener::default());
+        let listener = Arc::new(RecordingListener::default());
         let arguments = json!({ "seconds": seconds });
-        odd.call_as(SessionId(session), ear, "slow", arguments)
+        odd.call_as(SessionId(session), listener, "slow", arguments)
     };
     let late = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -56,16 +56,16 @@ async fn connections_with_processes_are_the_last_to_end_and_that_is_told() {
     let odd = limited(&[], LIMIT, None, limits);
     let ears: Vec<_> = (1..=3)
         .map(|session| {
-            let ear = Arc::new(RecordingListener::default());
-            let mut clients = odd.door.clients.lock();
-            clients.insert(SessionId(session), Arc::clone(&ear));
-            ear
+            let listener = Arc::new(RecordingListener::default());
+            let mut clients = odd.policy.clients.lock();
+            clients.insert(SessionId(session), Arc::clone(&listener));
+            listener
         })
         .collect();
     let pid = async |session: u64, starts: bool| {
-        let ear = Arc::new(RecordingListener::default());
+        let listener = Arc::new(RecordingListener::default());
         let arguments = json!({ "starts": starts });
-        let answer = odd.call_as(SessionId(session), ear, "pid", arguments);
+        let answer = odd.call_as(SessionId(session), listener, "pid", arguments);
         text(&answer.await.unwrap()).parse::<u32>().unwrap()
     };
     let (one, two) = (pid(1, true).await, pid(2, false).await);
@@ -97,9 +97,9 @@ async fn sessions_that_want_the_same_connection_take_turns() {
     let odd = limited(&[], LIMIT, None, limits);
     let calls = async |session: u64| {
         for _ in 0..3 {
-            let ear = Arc::new(RecordingListener::default());
+            let listener = Arc::new(RecordingListener::default());
             let arguments = json!({ "seconds": 0.1 });
-            let answer = odd.call_as(SessionId(session), ear, "slow", arguments);
+            let answer = odd.call_as(SessionId(session), listener, "slow", arguments);
             answer.await.unwrap();
         }
     };
@@ -128,8 +128,8 @@ async fn connections_that_are_being_ended_count() {
     let odd = limited(&["stubborn"], LIMIT, None, limits);
     let mut pids = Vec::new();
     for session in 1..=4 {
-        let ear = Arc::new(RecordingListener::default());
-        let answer = odd.call_as(SessionId(session), ear, "pid", json!({}));
+        let listener = Arc::new(RecordingListener::default());
+        let answer = odd.call_as(SessionId(session), listener, "pid", json!({}));
         pids.push(text(&answer.await.unwrap()).parse::<u32>().unwrap());
         let alive = pids.iter().filter(|pid| lives(**pid));
         assert!(alive.count() <= 2, "{pids:?}");
@@ -143,11 +143,13 @@ async fn who_waits_too_long_for_a_connection_is_told_why() {
         ..CAPS
     };
     let odd = limited(&[], Duration::from_secs(5), None, limits);
-    let ear = || Arc::new(RecordingListener::default());
-    let hangs = odd.call_as(SessionId(1), ear(), "hang", json!({}));
+    let listener = || Arc::new(RecordingListener::default());
+    let hangs = odd.call_as(SessionId(1), listener(), "hang", json!({}));
     let late = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let refused = odd.call_as(SessionId(2), ear(), "pid", json!({})).await;
+        let refused = odd
+            .call_as(SessionId(2), listener(), "pid", json!({}))
+            .await;
         refused.unwrap_err().to_string()
     };
     let refused = tokio::select! {
@@ -164,12 +166,12 @@ async fn who_waits_too_long_for_a_connection_is_told_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_upstreams_share_the_connections_of_the_host() {
     let one = odd(&[]);
-    one.hub.set_limits(&HostLimits {
+    one.connector.set_limits(&HostLimits {
         connections: 2,
         ..HostLimits::default()
     });
     let two = Upstream::new(
-        Arc::clone(&one.hub),
+        Arc::clone(&one.connector),
         Setup {
             limits: CAPS,
             server: "other".into(),
@@ -179,7 +181,7 @@ async fn all_upstreams_share_the_connections_of_the_host() {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(5),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(OneToolWithheld::default()),
+            policy: Arc::new(OneToolWithheld::default()),
         },
     );
     let connect = async |upstream: &Arc<Upstream>, session: u64| {
@@ -210,9 +212,9 @@ async fn lines_that_are_not_whole_share_their_room() {
     };
     let odd = limited(&[], LIMIT, None, limits);
     let slow = |session: u64| {
-        let ear = Arc::new(RecordingListener::default());
+        let listener = Arc::new(RecordingListener::default());
         let begins = json!({ "begins": 900_000, "seconds": 3 });
-        odd.call_as(SessionId(session), ear, "slow", begins)
+        odd.call_as(SessionId(session), listener, "slow", begins)
     };
     let calls = futures::future::join_all((1..=6).map(slow)).await;
     let (whole, cut): (Vec<_>, Vec<_>) = (1..).zip(calls).partition(|(_, call)| call.is_ok());

@@ -8,7 +8,7 @@ async fn a_change_of_its_tools_is_noticed_in_both_eras() {
         let odd = odd(era);
         odd.call("change", json!({ "tool": "new" })).await.unwrap();
         let noticed = async {
-            while !odd.door.told().iter().any(|told| told.ends_with(" new")) {
+            while !odd.policy.told().iter().any(|told| told.ends_with(" new")) {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };

@@ -9,7 +9,7 @@ async fn what_is_offered_is_told_before_the_first_request_goes_out() {
     let odd = odd(&[]);
     odd.good().await;
     let all = "opened echo slow hang die change tell ask refuse pid meta stats";
-    assert_eq!(odd.door.told(), [all, "admit tools/call echo"]);
+    assert_eq!(odd.policy.told(), [all, "admit tools/call echo"]);
     let status = odd.upstream.status();
     assert_eq!(status.server_info["name"], "odd");
     assert_eq!(status.connections.len(), 1);
@@ -47,12 +47,13 @@ async fn json_passes_as_it_is_in_both_eras() {
 async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
     for era in [&[][..], &["modern"]] {
         let odd = odd(era);
-        let ear = RecordingListener::able(&[Capability::ElicitationForm, Capability::Sampling]);
-        odd.call_as(ONE, ear.clone(), "tell", json!({}))
+        let listener =
+            RecordingListener::able(&[Capability::ElicitationForm, Capability::Sampling]);
+        odd.call_as(ONE, listener.clone(), "tell", json!({}))
             .await
             .unwrap();
         assert_eq!(
-            ear.heard(),
+            listener.heard(),
             [
                 json!({ "progress": 1.0, "total": 2.0 }),
                 json!({ "progress": 2.0, "total": 2.0 }),
@@ -60,10 +61,13 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
             ],
             "{era:?}"
         );
-        assert!(odd.door.told().contains(&"updated odd://x".to_owned()));
+        assert!(odd.policy.told().contains(&"updated odd://x".to_owned()));
         let params = json!({ "message": "why?", "requestedSchema": {}, "x-own": 1 });
         let asked = json!({ "method": "elicitation/create", "params": params });
-        let answer = odd.call_as(ONE, ear.clone(), "ask", asked).await.unwrap();
+        let answer = odd
+            .call_as(ONE, listener.clone(), "ask", asked)
+            .await
+            .unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(&text(&answer)).unwrap(),
             json!({
@@ -125,16 +129,19 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
     // It is told who can be asked what, and what it asks of them goes out as it is, but
     // for whose question it is.
     let odd = odd(&[]);
-    let ear = || RecordingListener::able(&[Sampling, SamplingTools, SamplingContext]);
+    let listener = || RecordingListener::able(&[Sampling, SamplingTools, SamplingContext]);
     let asked = json!({ "method": sampling, "params": tools });
-    let answer = odd.call_as(ONE, ear(), "ask", asked).await.unwrap();
+    let answer = odd.call_as(ONE, listener(), "ask", asked).await.unwrap();
     let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
     let mut asked = tools.clone();
     asked["systemPrompt"] = json!("[server `odd`] Rhyme.");
     // To a client, "this server" would be all of them.
     asked.as_object_mut().unwrap().remove("includeContext");
     assert_eq!(answer["params"], asked);
-    let stats = odd.call_as(ONE, ear(), "stats", json!({})).await.unwrap();
+    let stats = odd
+        .call_as(ONE, listener(), "stats", json!({}))
+        .await
+        .unwrap();
     let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
     assert_eq!(
         stats["capabilities"],
@@ -145,11 +152,16 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let odd = odd(&["asks-early"]);
-    let ear = || RecordingListener::able(&[Capability::ElicitationUrl, Capability::Roots]);
-    odd.call_as(ONE, ear(), "echo", json!({})).await.unwrap();
+    let listener = || RecordingListener::able(&[Capability::ElicitationUrl, Capability::Roots]);
+    odd.call_as(ONE, listener(), "echo", json!({}))
+        .await
+        .unwrap();
     let answered = async {
         loop {
-            let stats = odd.call_as(ONE, ear(), "stats", json!({})).await.unwrap();
+            let stats = odd
+                .call_as(ONE, listener(), "stats", json!({}))
+                .await
+                .unwrap();
             let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
             if !stats["early"].is_null() {
                 return stats;

@@ -26,8 +26,8 @@ pub(super) fn launch(odd: &[&str]) -> Launch {
 /// Upstream of `server.py`, which is odd in the ways that it is told.
 pub(super) struct OddServer {
     pub(super) upstream: Arc<Upstream>,
-    pub(super) door: Arc<OneToolWithheld>,
-    pub(super) hub: Arc<Connector>,
+    pub(super) policy: Arc<OneToolWithheld>,
+    pub(super) connector: Arc<Connector>,
 }
 
 pub(super) fn odd(odd: &[&str]) -> OddServer {
@@ -48,12 +48,12 @@ pub(super) fn limited(
     reaper: Option<PathBuf>,
     limits: UpstreamLimits,
 ) -> OddServer {
-    let (hub, door) = (
+    let (connector, policy) = (
         Connector::new(reaper, Path::new("/none")),
         Arc::new(OneToolWithheld::default()),
     );
     let upstream = Upstream::new(
-        Arc::clone(&hub),
+        Arc::clone(&connector),
         Setup {
             limits,
             server: "odd".into(),
@@ -63,13 +63,13 @@ pub(super) fn limited(
             sessionless_patience: Duration::from_secs(600),
             start_timeout,
             questions: QuestionLimit::new(8),
-            gate: door.clone(),
+            policy: policy.clone(),
         },
     );
     OddServer {
         upstream,
-        door,
-        hub,
+        policy,
+        connector,
     }
 }
 

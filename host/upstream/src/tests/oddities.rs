@@ -33,8 +33,8 @@ async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_other_way() {
     ];
     let calls = cases.map(async |(era, odds)| {
         let odd = odd(odds);
-        let ear = RecordingListener::of(era, &[]);
-        let answer = odd.call_as(ONE, ear, "echo", json!({})).await;
+        let listener = RecordingListener::of(era, &[]);
+        let answer = odd.call_as(ONE, listener, "echo", json!({})).await;
         assert!(answer.is_ok(), "{odds:?} {answer:?}");
     });
     futures::future::join_all(calls).await;
@@ -51,7 +51,7 @@ async fn an_odd_tool_loses_no_other_and_a_list_without_end_ends() {
     let odd_tools = odd(&["odd-tools"]);
     odd_tools.good().await;
     let all = "opened echo slow hang die change tell ask refuse pid meta stats";
-    assert_eq!(odd_tools.door.told()[0], all);
+    assert_eq!(odd_tools.policy.told()[0], all);
     let endless = odd(&["endless"]);
     endless.good().await;
 }

@@ -46,8 +46,8 @@ async fn sessions_have_processes_of_their_own_unless_shared() {
     for share in [false, true] {
         let odd = odd(if share { &["shared"] } else { &[] });
         let pid = async |session: Option<SessionId>| {
-            let ear = Arc::new(RecordingListener::default());
-            let answer = odd.call_as(session, ear, "pid", json!({})).await;
+            let listener = Arc::new(RecordingListener::default());
+            let answer = odd.call_as(session, listener, "pid", json!({})).await;
             text(&answer.unwrap()).parse::<u32>().unwrap()
         };
         let (one, two) = (Some(ONE), Some(SessionId(2)));
@@ -71,7 +71,7 @@ async fn sessions_have_processes_of_their_own_unless_shared() {
 async fn all_ends_with_the_hub() {
     let odd = odd(&[]);
     let pid = odd.pid().await;
-    odd.hub.close().await;
+    odd.connector.close().await;
     assert!(!lives(pid));
 }
 
@@ -87,7 +87,7 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
         odd.upstream.stop();
         let took = gone(pid).await + gone(child).await;
         assert!(took < Duration::from_secs(most), "{odds:?} {took:?}");
-        odd.hub.close().await;
+        odd.connector.close().await;
         assert!(odd.upstream.status().connections.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use crate::Lost;
 
 const ERAS: fn() -> [ClientEra; 2] = || [ClientEra::default(), ClientEra::Stateless];
 
-fn ear(era: ClientEra, thinks: Duration) -> Arc<RecordingListener> {
+fn listener(era: ClientEra, thinks: Duration) -> Arc<RecordingListener> {
     Arc::new(RecordingListener {
         able: vec![Capability::Roots],
         era,
@@ -18,9 +18,12 @@ fn ear(era: ClientEra, thinks: Duration) -> Arc<RecordingListener> {
 
 impl OddServer {
     /// Returns the number of roots that the server has been named when a call reaches it.
-    async fn named(&self, ear: &Arc<RecordingListener>) -> usize {
-        let ear: Arc<dyn Listener> = ear.clone();
-        let answer = self.call_as(ONE, ear, "stats", json!({})).await.unwrap();
+    async fn named(&self, listener: &Arc<RecordingListener>) -> usize {
+        let listener: Arc<dyn Listener> = listener.clone();
+        let answer = self
+            .call_as(ONE, listener, "stats", json!({}))
+            .await
+            .unwrap();
         let stats: Value = serde_json::from_str(&text(&answer)).unwrap();
         stats["named"].as_array().unwrap().len()
     }
@@ -31,9 +34,9 @@ async fn a_first_call_comes_after_the_answer_to_what_was_asked_before_it() {
     for era in ERAS() {
         for thinks in [0, 20, 500].map(Duration::from_millis) {
             let odd = odd(&["asks-early"]);
-            let ear = ear(era.clone(), thinks);
-            assert_eq!(odd.named(&ear).await, 1, "{era:?} {thinks:?}");
-            assert_eq!(ear.asked(), 1, "{era:?} {thinks:?}");
+            let listener = listener(era.clone(), thinks);
+            assert_eq!(odd.named(&listener).await, 1, "{era:?} {thinks:?}");
+            assert_eq!(listener.asked(), 1, "{era:?} {thinks:?}");
         }
     }
 }
@@ -41,11 +44,11 @@ async fn a_first_call_comes_after_the_answer_to_what_was_asked_before_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_ever_for_a_client_that_does_not_answer() {
     let odd = odd(&["asks-early"]);
-    let ear = ear(ClientEra::default(), 10 * LIMIT);
-    let named = tokio::time::timeout(LIMIT / 2, odd.named(&ear)).await;
+    let listener = listener(ClientEra::default(), 10 * LIMIT);
+    let named = tokio::time::timeout(LIMIT / 2, odd.named(&listener)).await;
     assert_eq!(named, Ok(0));
     let begun = Instant::now();
-    assert_eq!(odd.named(&ear).await, 0);
+    assert_eq!(odd.named(&listener).await, 0);
     assert!(begun.elapsed() < Duration::from_secs(1), "{begun:?}");
 }
 
@@ -53,14 +56,14 @@ async fn nobody_waits_for_ever_for_a_client_that_does_not_answer() {
 async fn a_server_that_asks_often_has_its_client_asked_once() {
     for era in ERAS() {
         let odd = odd(&["asks-often"]);
-        let client = ear(era.clone(), Duration::ZERO);
+        let client = listener(era.clone(), Duration::ZERO);
         let asks = || client.asked();
         // Two pages of tools are listed.
         assert_eq!(odd.named(&client).await, 34, "{era:?}");
         assert_eq!(asks(), 1, "{era:?}");
         let asked = json!({ "method": "roots/list", "params": {} });
         let ask = async || {
-            let listener: Arc<dyn Listener> = ear(era.clone(), Duration::ZERO);
+            let listener: Arc<dyn Listener> = listener(era.clone(), Duration::ZERO);
             let answer = odd.call_as(ONE, listener, "ask", asked.clone()).await;
             assert!(text(&answer.unwrap()).contains("roots/list"));
         };
@@ -78,8 +81,8 @@ async fn a_server_that_asks_often_has_its_client_asked_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_call_leaves_unanswered_the_next_one_is_asked() {
     let odd = odd(&["asks-often"]);
-    let silent = ear(ClientEra::Stateless, 10 * LIMIT);
-    let next = ear(ClientEra::Stateless, Duration::ZERO);
+    let silent = listener(ClientEra::Stateless, 10 * LIMIT);
+    let next = listener(ClientEra::Stateless, Duration::ZERO);
     let answers = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         odd.named(&next).await
@@ -98,7 +101,7 @@ async fn what_one_call_leaves_unanswered_the_next_one_is_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_waits_for_its_client_says_so() {
     let odd = patient(&["asks-often"], Duration::from_secs(2));
-    let silent: Arc<dyn Listener> = ear(ClientEra::Stateless, 10 * LIMIT);
+    let silent: Arc<dyn Listener> = listener(ClientEra::Stateless, 10 * LIMIT);
     let why = why(odd.call_as(ONE, silent, "stats", json!({})).await);
     assert!(why.contains("it asked its client `roots/list`"), "{why}");
     assert!(why.contains("`input_required`"), "{why}");
@@ -109,14 +112,21 @@ async fn a_start_that_waits_for_its_client_says_so() {
 async fn a_start_that_the_host_breaks_off_is_no_failure_of_the_server() {
     let odd = odd(&["starts-slowly"]);
     let launch = launch(&["starts-slowly"]);
-    let looking = discover(&odd.hub, "odd", &launch, CAPS, LIMIT, Reactions::default());
+    let looking = discover(
+        &odd.connector,
+        "odd",
+        &launch,
+        CAPS,
+        LIMIT,
+        Reactions::default(),
+    );
     let calling = odd.call("echo", json!({}));
     let closing = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        odd.hub.close().await;
+        odd.connector.close().await;
     };
     let (looked, called, ()) = futures::join!(looking, calling, closing);
     assert_eq!(looked.err(), Some(Lost::HostEnds));
     assert!(called.is_err());
-    assert_eq!(odd.door.told(), [""; 0]);
+    assert_eq!(odd.policy.told(), [""; 0]);
 }

@@ -11,20 +11,20 @@ impl OddServer {
     /// Makes a session's client reachable between its calls, too.
     fn attended(&self, session: SessionId, able: &[Capability]) -> Arc<RecordingListener> {
         let client = RecordingListener::able(able);
-        let mut clients = self.door.clients.lock();
+        let mut clients = self.policy.clients.lock();
         clients.insert(session, client.clone());
         client
     }
 
     async fn wake(&self, session: SessionId) {
-        let ear = Arc::new(RecordingListener::default());
-        let answer = self.call_as(session, ear, "echo", json!({})).await;
+        let listener = Arc::new(RecordingListener::default());
+        let answer = self.call_as(session, listener, "echo", json!({})).await;
         answer.unwrap();
     }
 
     async fn stats(&self, session: SessionId) -> Value {
-        let ear = Arc::new(RecordingListener::default());
-        let answer = self.call_as(session, ear, "stats", json!({})).await;
+        let listener = Arc::new(RecordingListener::default());
+        let answer = self.call_as(session, listener, "stats", json!({})).await;
         serde_json::from_str(&text(&answer.unwrap())).unwrap()
     }
 }

@@ -38,10 +38,10 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 
 #[tokio::test]
 async fn what_cannot_be_started_says_what_to_do() {
-    let hub = Connector::new(None, Path::new("/none"));
+    let connector = Connector::new(None, Path::new("/none"));
     let start = async |stdio| {
         let found = discover(
-            &hub,
+            &connector,
             "odd",
             &Launch::Stdio(stdio),
             CAPS,
@@ -72,7 +72,7 @@ async fn a_hundred_first_calls_make_one_process() {
     let calls = (0..100).map(|_| odd.pid());
     let pids = futures::future::join_all(calls).await;
     assert!(pids.iter().all(|pid| *pid == pids[0]), "{pids:?}");
-    let opened = odd.door.told();
+    let opened = odd.policy.told();
     let opened = opened.iter().filter(|told| told.starts_with("opened"));
     assert_eq!(opened.count(), 1);
 }
@@ -87,17 +87,25 @@ async fn a_first_caller_who_gives_up_strands_nobody() {
         assert!(soon.await.is_err());
     }
     odd.upstream.connect(Some(ONE), &listener).await.unwrap();
-    let opened = odd.door.told();
+    let opened = odd.policy.told();
     let opened = opened.iter().filter(|told| told.starts_with("opened"));
     assert_eq!(opened.count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
-    let hub = Connector::new(None, Path::new("/none"));
+    let connector = Connector::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
         let launch = launch(era);
-        let offered = discover(&hub, "odd", &launch, CAPS, LIMIT, Reactions::default()).await;
+        let offered = discover(
+            &connector,
+            "odd",
+            &launch,
+            CAPS,
+            LIMIT,
+            Reactions::default(),
+        )
+        .await;
         let offered = offered.unwrap();
         assert_eq!(offered.tools.len(), 11, "{era:?}");
         assert_eq!(offered.server_info["version"], version);

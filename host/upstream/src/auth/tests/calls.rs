@@ -117,7 +117,7 @@ fn upstream(user: &User) -> Arc<Upstream> {
         sessionless_patience: Duration::from_secs(600),
         start_timeout: Duration::from_secs(60),
         questions: QuestionLimit::new(8),
-        gate: Arc::new(OneToolWithheld::default()),
+        policy: Arc::new(OneToolWithheld::default()),
     };
     Upstream::new(Connector::new(None, user.data.path()), setup)
 }

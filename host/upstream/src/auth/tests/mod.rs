@@ -99,8 +99,8 @@ async fn ask(auth: &Auth) -> Result<(), Lost> {
         name: None,
         version: None,
     };
-    channel.outlet.send(request).await?;
-    let answer = channel.inlet.recv().await.unwrap();
+    channel.sender.send(request).await?;
+    let answer = channel.incoming.recv().await.unwrap();
     assert!(answer.get().contains("serverInfo"), "{answer:?}");
     Ok(())
 }

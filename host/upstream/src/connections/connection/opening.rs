@@ -25,14 +25,14 @@ use crate::{Connector, Failure, Offered, UpstreamPolicy};
 
 /// Parameters of a new connection.
 pub(crate) struct Opening<'a> {
-    pub(crate) hub: &'a Arc<Connector>,
+    pub(crate) connector: &'a Arc<Connector>,
     pub(crate) server: &'a str,
     pub(crate) launch: &'a Launch,
     /// Longest time that opening may take.
     pub(crate) patience: Duration,
     pub(crate) callers: Arc<Callers>,
     pub(crate) questions: QuestionLimit,
-    pub(crate) gate: Option<Arc<dyn UpstreamPolicy>>,
+    pub(crate) policy: Option<Arc<dyn UpstreamPolicy>>,
     /// Introduction of the client that the connection is made for.
     pub(crate) introduction: Introduction,
     /// Reactions of the upstream to first requests before, as far as they are known.
@@ -72,7 +72,7 @@ impl Opening<'_> {
         let may_end = matches!(self.launch, Launch::Stdio(_));
         let era = &self.introduction.era;
         let mut beginning = Beginning::new(era, self.known, self.patience, may_end);
-        let secrets = self.hub.secrets(self.server, self.launch);
+        let secrets = self.connector.secrets(self.server, self.launch);
         let mut failed: Option<(FirstRequest, Lost)> = None;
         loop {
             let unopened = match self.attempt(beginning, end, &secrets).await {
@@ -85,7 +85,7 @@ impl Opening<'_> {
                 Err(unopened) => unopened,
             };
             // Then it was ended by that.
-            if self.hub.is_closing() {
+            if self.connector.is_closing() {
                 return Err(Lost::HostEnds);
             }
             let Unopened { lost, sent } = unopened;
@@ -133,34 +133,34 @@ impl Opening<'_> {
                  hint: a client that is answered `input_required` has to call again with its \
                  answers; call it again"
             )),
-            None => late(&peer.epitaph()),
+            None => late(&peer.end_reason()),
         };
         let opening = self
-            .hub
+            .connector
             .open(self.server, self.launch, secrets, &self.limits);
         // Whoever cannot even be started is not started another way.
         let channel = tokio::time::timeout_at(end, opening)
             .await
             .map_err(|_| late("it cannot be reached"))??;
-        let (outlet, inlet) = (channel.outlet, channel.inlet);
+        let (sender, incoming) = (channel.sender, channel.incoming);
         let asking = Asking {
             callers: Arc::clone(&self.callers),
             introduction: self.introduction.clone(),
             questions: self.questions.clone(),
         };
-        let gate = self.gate.clone();
+        let policy = self.policy.clone();
         let policy = PeerPolicy {
-            gate,
+            policy,
             limits: self.limits,
             secrets: Arc::clone(secrets),
-            log: self.hub.log_budget(self.server, &self.limits),
+            log: self.connector.log_budget(self.server, &self.limits),
         };
-        let peer = Peer::new(self.server, Arc::clone(&outlet), inlet, asking, policy);
+        let peer = Peer::new(self.server, Arc::clone(&sender), incoming, asking, policy);
         let mut connection = Connection {
-            hub: Arc::clone(self.hub),
-            outlet,
+            connector: Arc::clone(self.connector),
+            sender,
             peer,
-            hello: ServerIntroduction::default(),
+            server_introduction: ServerIntroduction::default(),
             level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
@@ -169,12 +169,12 @@ impl Opening<'_> {
         };
         let peer = Arc::clone(&connection.peer);
         let greeting = handshake::greet(&peer, beginning, &self.introduction);
-        let hello = tokio::time::timeout_at(end, greeting)
+        let server_introduction = tokio::time::timeout_at(end, greeting)
             .await
             .map_err(|_| late_peer(&peer))?
             .map_err(|unmet| {
                 let mut sent = unmet.sent;
-                if connection.outlet.unheard() {
+                if connection.sender.has_unread() {
                     sent.clear();
                 }
                 Unopened {
@@ -182,11 +182,12 @@ impl Opening<'_> {
                     sent,
                 }
             })?;
-        connection.hello = hello;
-        let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
-            .await
-            .map_err(|_| late_peer(&peer))?
-            .map_err(Failure::into_lost)?;
+        connection.server_introduction = server_introduction;
+        let offered =
+            tokio::time::timeout_at(end, lists::all(&peer, &connection.server_introduction))
+                .await
+                .map_err(|_| late_peer(&peer))?
+                .map_err(Failure::into_lost)?;
         connection.opened = Instant::now();
         connection.opened_after = StartOrder::now();
         Ok((connection, offered))

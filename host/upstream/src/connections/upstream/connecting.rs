@@ -72,7 +72,7 @@ impl Upstream {
             let why = "it wants a login, which a child process has to see to itself";
             return Err(Failure::Barred(why.to_owned()));
         };
-        let login = self.hub.login(&self.setup.server, http);
+        let login = self.connector.login(&self.setup.server, http);
         let authorized = login.authorize(listener, challenge).await;
         authorized.map_err(Failure::Barred)
     }
@@ -173,7 +173,7 @@ impl Upstream {
         callers: &Arc<Callers>,
         permit: Arc<ConnectionPermit>,
     ) -> Connecting {
-        let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
+        let (me, connector) = (self.me.clone(), Arc::clone(&self.connector));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let subscriptions = Arc::clone(&self.subscriptions);
         let turns = FetchTurns {
@@ -182,21 +182,21 @@ impl Upstream {
         };
         let task = tokio::spawn(async move {
             let opening = Opening {
-                hub: &hub,
+                connector: &connector,
                 server: &setup.server,
                 launch: &setup.launch,
                 patience: setup.start_timeout,
                 callers,
                 questions: setup.questions.clone(),
-                gate: Some(Arc::clone(&setup.gate)),
+                policy: Some(Arc::clone(&setup.policy)),
                 introduction,
-                known: setup.gate.reactions(),
+                known: setup.policy.reactions(),
                 limits: setup.limits,
                 permit: Some(permit),
             };
             let result = match opening.open().await {
                 Ok((connection, offered)) => {
-                    setup.gate.opened(offered);
+                    setup.policy.opened(offered);
                     connection.follow(subscriptions.follower(), turns);
                     // What the first call changes is told already.
                     subscriptions.known().await;
@@ -230,7 +230,9 @@ impl Upstream {
             Ok(connection) => {
                 link.stage = Stage::Open(Arc::clone(connection));
                 state.failures.connected();
-                state.server_info.clone_from(&connection.hello.server_info);
+                state
+                    .server_info
+                    .clone_from(&connection.server_introduction.server_info);
             }
             Err(lost) => {
                 state.links.remove(number);
@@ -240,9 +242,9 @@ impl Upstream {
         drop(guard);
         if let Err(lost) = result
             && *lost != Lost::HostEnds
-            && !self.hub.is_closing()
+            && !self.connector.is_closing()
         {
-            self.setup.gate.failed(lost);
+            self.setup.policy.failed(lost);
         }
     }
 }

@@ -103,7 +103,7 @@ impl Upstream {
                      hint: `connections` in `[limits]` and in `[servers.{server}.limits]` say how \
                      many"
                 );
-                self.setup.gate.tell(user, text);
+                self.setup.policy.tell(user, text);
             }
         }
     }

@@ -52,7 +52,7 @@ impl Upstream {
             (Err(Failure::Refused(refusal)), Some(same)) if refusal.code == HEADER_MISMATCH => {
                 let offered = same.connection.list().await;
                 offered
-                    .map(|offered| self.setup.gate.opened(offered))
+                    .map(|offered| self.setup.policy.opened(offered))
                     .is_ok()
             }
             // It may let everybody look, and want to know who does something.
@@ -92,14 +92,14 @@ impl Upstream {
         name: Option<&str>,
         listener: &Arc<dyn Listener>,
     ) -> Result<(), Failure> {
-        let admitted = self.setup.gate.admit(method, name, listener).await;
+        let admitted = self.setup.policy.admit(method, name, listener).await;
         admitted.map_err(Failure::Barred)?;
         let tool = name.filter(|_| method == "tools/call");
         let Some((tool, why)) = tool.and_then(|tool| Some((tool, connection.withholds(tool)?)))
         else {
             return Ok(());
         };
-        self.setup.gate.missed(tool);
+        self.setup.policy.missed(tool);
         Err(Failure::Barred(why))
     }
 

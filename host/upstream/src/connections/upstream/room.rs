@@ -31,7 +31,7 @@ impl Upstream {
         // Whoever comes first is served first, in the server and in the host.
         let turn = tokio::time::timeout_at(end, self.room_queue.turn()).await;
         let _turn = turn.map_err(|_| too_late(Full::Server(most)))?;
-        let room = &self.hub.connection_room;
+        let room = &self.connector.connection_room;
         let (mut waiting, mut turn_of_host) = (None, None);
         let mut ends_next = Instant::now();
         loop {
@@ -59,7 +59,7 @@ impl Upstream {
             if now >= ends_next {
                 let idle = match full {
                     Full::Server(_) => self.idle(),
-                    Full::Host(_) => self.hub.idle(),
+                    Full::Host(_) => self.connector.idle(),
                 };
                 if end_one(idle).await {
                     ends_next = now + MAX_ENDING;
@@ -71,6 +71,6 @@ impl Upstream {
 
     /// Whether somebody waits for the room of a connection that no call uses.
     pub(super) fn is_waited_for(&self) -> bool {
-        self.room_queue.has_waiting() || self.hub.connection_room.queue.has_waiting()
+        self.room_queue.has_waiting() || self.connector.connection_room.queue.has_waiting()
     }
 }

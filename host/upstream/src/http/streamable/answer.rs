@@ -50,7 +50,7 @@ pub(super) async fn read(
             Err(unanswered())
         }
         Kind::Events => {
-            let events = Events::new(response, &connection.site.read_room);
+            let events = Events::new(response, &connection.endpoint.read_room);
             let read = follow(connection, events, request).await;
             read.map_err(|lost| match lost {
                 Lost::Broken(why) => {
@@ -60,7 +60,7 @@ pub(super) async fn read(
             })
         }
         Kind::Json => {
-            let text = body::message(response, &connection.site.read_room).await?;
+            let text = body::message(response, &connection.endpoint.read_room).await?;
             let messages = match message::refusal(&text, Some(id)) {
                 // An error without an id can only mean this request.
                 Some(Refusal {
@@ -70,9 +70,9 @@ pub(super) async fn read(
                 }) => vec![answer],
                 _ if text.trim().is_empty() => Vec::new(),
                 _ => {
-                    let most = connection.site.read_room.batch_messages();
+                    let most = connection.endpoint.read_room.batch_messages();
                     connection
-                        .site
+                        .endpoint
                         .taken(message::parse(&text, most).map_err(|why| {
                             Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
                         })?)
@@ -105,7 +105,7 @@ async fn follow(
             Ok(Some(event)) => {
                 cursor.read(&event);
                 if connection
-                    .hand_on(connection.site.messages(event), Some(request))
+                    .hand_on(connection.endpoint.messages(event), Some(request))
                     .await?
                 {
                     read_rest(connection, events);
@@ -156,7 +156,7 @@ fn read_rest(connection: &Arc<Streamable>, mut events: Events) {
         let rest = async {
             while let Ok(Some(event)) = events.next().await {
                 if connection
-                    .hand_on(connection.site.messages(event), None)
+                    .hand_on(connection.endpoint.messages(event), None)
                     .await
                     .is_err()
                 {

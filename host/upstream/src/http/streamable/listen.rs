@@ -24,8 +24,8 @@ pub(super) fn start(connection: &Arc<Streamable>) {
 }
 
 async fn listen(connection: &Streamable) {
-    let shown = shown_url(connection.site.url());
-    let shown = connection.site.redact(&shown);
+    let shown = shown_url(connection.endpoint.url());
+    let shown = connection.endpoint.redact(&shown);
     let mut cursor = Cursor::default();
     loop {
         // Some servers send not even headers before they have something to say, so
@@ -68,7 +68,7 @@ async fn read(
             Ok(Some(event)) => {
                 cursor.read(&event);
                 connection
-                    .hand_on(connection.site.messages(event), None)
+                    .hand_on(connection.endpoint.messages(event), None)
                     .await?;
             }
             Ok(None) => break true,

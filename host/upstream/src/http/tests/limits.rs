@@ -22,7 +22,7 @@ async fn a_body_of_a_hundred_megabytes_is_refused() {
     .await;
     let channel = server.connect().await;
     for method in ["announced", "other"] {
-        let why = broken(channel.outlet.send(request(1, method)).await);
+        let why = broken(channel.sender.send(request(1, method)).await);
         assert!(why.contains("answered with more than 64 MiB"), "{why}");
     }
 }
@@ -39,7 +39,7 @@ async fn an_endless_event_is_refused_and_not_asked_for_again() {
     })
     .await;
     let channel = server.connect().await;
-    let why = broken(channel.outlet.send(request(1, "tools/call")).await);
+    let why = broken(channel.sender.send(request(1, "tools/call")).await);
     assert!(why.contains("an event has more than 64 MiB"), "{why}");
     assert_eq!(server.seen().len(), 1);
 }
@@ -56,7 +56,7 @@ async fn the_body_of_an_error_need_not_end() {
     })
     .await;
     let channel = server.connect().await;
-    let why = broken(channel.outlet.send(request(1, "tools/call")).await);
+    let why = broken(channel.sender.send(request(1, "tools/call")).await);
     assert!(
         why.contains("500") && why.contains("so sorry so sorry") && why.len() < 500,
         "{why}"
@@ -94,7 +94,7 @@ async fn who_never_begins_to_answer_is_given_up_where_nothing_takes_long() {
         request(1, "initialize"),
         notification("notifications/initialized"),
     ] {
-        let sent = channel.outlet.send(message);
+        let sent = channel.sender.send(message);
         let sent = tokio::time::timeout(Duration::from_secs(10), sent)
             .await
             .unwrap();
@@ -116,20 +116,20 @@ async fn who_is_not_there_or_hangs_up_is_named() {
         let mut read = [0; 4096];
         assert!(stream.read(&mut read).await.unwrap() > 0);
     };
-    let (sent, ()) = tokio::join!(channel.outlet.send(request(1, "ping")), hang_up);
+    let (sent, ()) = tokio::join!(channel.sender.send(request(1, "ping")), hang_up);
     let why = broken(sent);
     assert!(
         why.contains("has not answered: client error (SendRequest): connection closed before message completed"),
         "{why}"
     );
     drop(listener);
-    let why = broken(channel.outlet.send(request(1, "ping")).await);
+    let why = broken(channel.sender.send(request(1, "ping")).await);
     assert!(
         why.contains("refused") && why.contains("hint: check the URL"),
         "{why}"
     );
     assert!(!why.contains("secret"), "{why}");
-    assert_eq!(channel.outlet.epitaph(), why);
+    assert_eq!(channel.sender.end_reason(), why);
 }
 
 #[tokio::test]
@@ -141,9 +141,9 @@ async fn a_peer_that_does_not_read_holds_the_server_back() {
     })
     .await;
     let mut channel = server.connect().await;
-    let sent = tokio::spawn(channel.outlet.send(request(1, "tools/call")));
+    let sent = tokio::spawn(channel.sender.send(request(1, "tools/call")));
     let full = async {
-        while channel.inlet.len() < 64 {
+        while channel.incoming.len() < 64 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -151,7 +151,7 @@ async fn a_peer_that_does_not_read_holds_the_server_back() {
     full.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     // All that is kept is what the channel holds.
-    assert_eq!(channel.inlet.len(), 64);
+    assert_eq!(channel.incoming.len(), 64);
     assert!(!sent.is_finished());
     assert!(next(&mut channel).await.contains("flood"));
     drop(channel);

@@ -203,7 +203,7 @@ fn answer(id: u64) -> String {
 
 /// Returns the next message, which has to come soon.
 async fn next(channel: &mut Channel) -> String {
-    let message = tokio::time::timeout(Duration::from_secs(10), channel.inlet.recv()).await;
+    let message = tokio::time::timeout(Duration::from_secs(10), channel.incoming.recv()).await;
     message
         .expect("in time")
         .expect("not ended")

@@ -14,7 +14,7 @@ const ONE: Option<SessionId> = Some(SessionId(1));
 
 struct Caller {
     upstream: Arc<Upstream>,
-    ear: Arc<dyn Listener>,
+    listener: Arc<dyn Listener>,
 }
 
 impl Caller {
@@ -28,19 +28,19 @@ impl Caller {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(10),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(OneToolWithheld::default()),
+            policy: Arc::new(OneToolWithheld::default()),
         };
         Self {
             upstream: Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup),
-            ear: RecordingListener::able(&[]),
+            listener: RecordingListener::able(&[]),
         }
     }
 
     async fn call(&self) -> Result<String, Failure> {
-        let connection = self.upstream.connect(ONE, &self.ear).await?;
+        let connection = self.upstream.connect(ONE, &self.listener).await?;
         let params = r#"{"name":"echo","arguments":{}}"#;
         self.upstream
-            .request(ONE, connection, "tools/call", params, &self.ear)
+            .request(ONE, connection, "tools/call", params, &self.listener)
             .await
     }
 }
@@ -64,8 +64,8 @@ async fn forgetful(by_the_book: bool) -> Server {
             }
             if method == "initialize" {
                 let count = sessions.fetch_add(1, Ordering::Relaxed) + 1;
-                let hello = result(json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}}));
-                return with(hello, "mcp-session-id", &format!("s{count}"));
+                let server_introduction = result(json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}}));
+                return with(server_introduction, "mcp-session-id", &format!("s{count}"));
             }
             let newest = format!("s{}", sessions.load(Ordering::Relaxed));
             let lost = seen.header("mcp-session-id") != Some(&newest);
@@ -180,18 +180,18 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         sessionless_patience: Duration::from_secs(600),
         start_timeout: Duration::from_secs(10),
         questions: QuestionLimit::new(8),
-        gate: Arc::new(OneToolWithheld::default()),
+        policy: Arc::new(OneToolWithheld::default()),
     };
     let upstream = Upstream::new(Connector::new(None, std::path::Path::new("/none")), setup);
     let [able, other] =
         [(), ()].map(|()| RecordingListener::able(&[dormouse_protocol::Capability::Roots]));
     let unable = RecordingListener::able(&[]);
-    let call = async |session, ear: &Arc<RecordingListener>| {
+    let call = async |session, listener: &Arc<RecordingListener>| {
         let session = Some(SessionId(session));
-        let ear: Arc<dyn Listener> = ear.clone();
-        let connection = upstream.connect(session, &ear).await.unwrap();
+        let listener: Arc<dyn Listener> = listener.clone();
+        let connection = upstream.connect(session, &listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{}}"#;
-        let asking = upstream.request(session, connection, "tools/call", params, &ear);
+        let asking = upstream.request(session, connection, "tools/call", params, &listener);
         let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
         serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
     };
@@ -200,9 +200,9 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         assert_eq!(answer["answer"]["to"], "roots/list", "{answer}");
     }
     assert_eq!(two["error"]["code"], -32601, "{two}");
-    for (ear, asked) in [(able, 1), (unable, 0), (other, 1)] {
-        assert_eq!(ear.asked(), asked);
-        assert_eq!(ear.heard().len(), 1, "{:?}", ear.heard());
+    for (listener, asked) in [(able, 1), (unable, 0), (other, 1)] {
+        assert_eq!(listener.asked(), asked);
+        assert_eq!(listener.heard().len(), 1, "{:?}", listener.heard());
     }
 }
 
@@ -323,9 +323,9 @@ async fn a_list_that_names_other_headers_is_read_again_once() {
         .await;
         let caller = Caller::new(&server);
         let upstream = &caller.upstream;
-        let connection = upstream.connect(ONE, &caller.ear).await.unwrap();
+        let connection = upstream.connect(ONE, &caller.listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{"region":"west"}}"#;
-        let asking = upstream.request(ONE, connection, "tools/call", params, &caller.ear);
+        let asking = upstream.request(ONE, connection, "tools/call", params, &caller.listener);
         let answer = asking.await;
         match known {
             true => assert!(answer.is_ok(), "{answer:?}"),

@@ -87,10 +87,10 @@ async fn is_spoken_to_in_the_older_era() {
     for json in [false, true] {
         let http = serve(json).await;
         let mut channel = connect_to(&http).await.unwrap();
-        let hello = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
+        let server_introduction = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
         channel
-            .outlet
-            .send(says(1, "initialize", hello))
+            .sender
+            .send(says(1, "initialize", server_introduction))
             .await
             .unwrap();
         assert_eq!(
@@ -98,12 +98,12 @@ async fn is_spoken_to_in_the_older_era() {
             LEGACY
         );
         channel
-            .outlet
+            .sender
             .send(notification("notifications/initialized"))
             .await
             .unwrap();
         channel
-            .outlet
+            .sender
             .send(says(2, "tools/list", "{}"))
             .await
             .unwrap();
@@ -117,7 +117,7 @@ async fn is_spoken_to_in_the_older_era() {
             r#"{"name":"echo","arguments":{"a":1},"_meta":{"progressToken":7}}"#,
         );
         call.name = Some("echo".to_owned());
-        channel.outlet.send(call).await.unwrap();
+        channel.sender.send(call).await.unwrap();
         let mut last = value(&mut channel).await;
         if last["method"] == "notifications/progress" {
             assert_eq!(last["params"]["progressToken"], 7);
@@ -132,8 +132,8 @@ async fn is_spoken_to_in_the_older_era() {
             "{last}"
         );
         // A session that is over is over for whoever still has its id.
-        channel.outlet.close().await;
-        assert!(channel.inlet.recv().await.is_none());
+        channel.sender.close().await;
+        assert!(channel.incoming.recv().await.is_none());
     }
 }
 
@@ -142,14 +142,14 @@ async fn is_spoken_to_in_the_newest_era() {
     let http = serve(false).await;
     let mut channel = connect_to(&http).await.unwrap();
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
-    let hello = modern(says(1, "server/discover", &format!("{{{meta}}}")));
-    channel.outlet.send(hello).await.unwrap();
-    let hello = value(&mut channel).await;
+    let server_introduction = modern(says(1, "server/discover", &format!("{{{meta}}}")));
+    channel.sender.send(server_introduction).await.unwrap();
+    let server_introduction = value(&mut channel).await;
     assert!(
-        hello["result"]["supportedVersions"]
+        server_introduction["result"]["supportedVersions"]
             .to_string()
             .contains(MODERN),
-        "{hello}"
+        "{server_introduction}"
     );
     let mut call = modern(says(
         2,
@@ -157,7 +157,7 @@ async fn is_spoken_to_in_the_newest_era() {
         &format!(r#"{{"name":"echo","arguments":{{"a":1}},{meta}}}"#),
     ));
     call.name = Some("echo".to_owned());
-    channel.outlet.send(call.clone()).await.unwrap();
+    channel.sender.send(call.clone()).await.unwrap();
     let answer = value(&mut channel).await;
     assert!(
         answer["result"]["content"][0]["text"]
@@ -168,6 +168,6 @@ async fn is_spoken_to_in_the_newest_era() {
     );
     // It looks whether the header says the same.
     call.name = Some("other".to_owned());
-    channel.outlet.send(call).await.unwrap();
+    channel.sender.send(call).await.unwrap();
     assert_eq!(value(&mut channel).await["error"]["code"], -32020);
 }

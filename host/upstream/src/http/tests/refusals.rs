@@ -43,12 +43,12 @@ async fn refusals_are_the_answers_that_they_are() {
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oh"}}"#,
         ),
     ] {
-        channel.outlet.send(request(1, method)).await.unwrap();
+        channel.sender.send(request(1, method)).await.unwrap();
         assert_eq!(next(&mut channel).await, expected);
     }
     // A server that knows nothing of the newest era is said to know nothing of it.
     channel
-        .outlet
+        .sender
         .send(modern(request(1, "server/discover")))
         .await
         .unwrap();
@@ -58,7 +58,7 @@ async fn refusals_are_the_answers_that_they_are() {
         "{unknown}"
     );
     // To a notification there is no answer that could be handed on.
-    let why = broken(channel.outlet.send(notification("no-id")).await);
+    let why = broken(channel.sender.send(notification("no-id")).await);
     assert!(why.contains("400") && why.contains("-32000"), "{why}");
 }
 
@@ -78,15 +78,15 @@ async fn a_lost_session_is_told_from_everything_else_that_is_not_found() {
     .await;
     let mut channel = server.connect().await;
     // Without a session there is none to lose.
-    channel.outlet.send(request(1, "tools/list")).await.unwrap();
+    channel.sender.send(request(1, "tools/list")).await.unwrap();
     assert!(next(&mut channel).await.contains("-32001"));
-    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    channel.sender.send(request(1, "initialize")).await.unwrap();
     next(&mut channel).await;
     for method in ["tools/list", "old-style"] {
-        let sent = channel.outlet.send(request(1, method)).await;
+        let sent = channel.sender.send(request(1, method)).await;
         assert_eq!(sent, Err(Lost::Session), "{method}");
     }
-    assert!(broken(channel.outlet.send(request(1, "other")).await).contains("400"));
+    assert!(broken(channel.sender.send(request(1, "other")).await).contains("400"));
 }
 
 #[tokio::test]
@@ -118,11 +118,11 @@ async fn what_is_no_answer_is_told_briefly_and_harmlessly() {
         ),
         ("error", "500 Internal Server Error: `\\u{1b}[31m'xxx"),
     ] {
-        let why = broken(channel.outlet.send(request(1, method)).await);
+        let why = broken(channel.sender.send(request(1, method)).await);
         assert!(why.contains(part), "{method}: {why}");
         assert!(why.contains(&format!("`{}/mcp`", server.origin)), "{why}");
         assert!(why.len() < 500, "{why}");
-        assert_eq!(channel.outlet.epitaph(), why);
+        assert_eq!(channel.sender.end_reason(), why);
     }
     // An answer to something else is nevertheless handed on.
     assert_eq!(next(&mut channel).await, answer(7));

@@ -72,7 +72,7 @@ async fn a_refused_token_is_replaced_once() {
             .await
             .unwrap();
         assert_eq!(
-            channel.outlet.send(request(1, "initialize")).await,
+            channel.sender.send(request(1, "initialize")).await,
             expected,
             "{tokens:?}"
         );
@@ -86,7 +86,7 @@ async fn a_refused_token_is_replaced_once() {
     }
     // Nobody to ask.
     let channel = server.connect().await;
-    assert_eq!(channel.outlet.send(request(1, "initialize")).await, lost);
+    assert_eq!(channel.sender.send(request(1, "initialize")).await, lost);
 }
 
 #[tokio::test]
@@ -104,14 +104,14 @@ async fn a_scope_that_is_missing_is_a_wish_for_a_login_and_other_refusals_are_no
     })
     .await;
     let channel = server.connect().await;
-    let sent = channel.outlet.send(request(1, "scope")).await;
+    let sent = channel.sender.send(request(1, "scope")).await;
     assert_eq!(
         sent,
         Err(Lost::Auth {
             challenge: Some(scope.to_owned())
         })
     );
-    let why = broken(channel.outlet.send(request(1, "other")).await);
+    let why = broken(channel.sender.send(request(1, "other")).await);
     assert!(why.contains("403 Forbidden: `bad origin`"), "{why}");
 }
 
@@ -141,8 +141,8 @@ async fn redirects_at_home_lose_nothing() {
         let channel = connect(&secretive(&server), Some(auth), &ReadRoom::default())
             .await
             .unwrap();
-        channel.outlet.send(request(1, "initialize")).await.unwrap();
-        channel.outlet.send(request(1, "tools/list")).await.unwrap();
+        channel.sender.send(request(1, "initialize")).await.unwrap();
+        channel.sender.send(request(1, "tools/list")).await.unwrap();
         let seen = server.seen();
         assert_eq!(seen.len(), 4);
         for one in &seen {
@@ -182,8 +182,8 @@ async fn redirects_abroad_take_no_secret_along() {
     )
     .await
     .unwrap();
-    channel.outlet.send(request(1, "initialize")).await.unwrap();
-    channel.outlet.send(request(1, "tools/list")).await.unwrap();
+    channel.sender.send(request(1, "initialize")).await.unwrap();
+    channel.sender.send(request(1, "tools/list")).await.unwrap();
     let abroad = foreign.seen();
     assert_eq!(abroad.len(), 2);
     for one in &abroad {
@@ -202,7 +202,7 @@ async fn redirects_abroad_take_no_secret_along() {
             .all(|seen| seen.header("mcp-session-id").is_none())
     );
     // A stranger cannot make the user log in with it.
-    let why = broken(channel.outlet.send(request(1, "locked")).await);
+    let why = broken(channel.sender.send(request(1, "locked")).await);
     assert!(
         why.contains(&format!("redirects to `{}/other`", foreign.origin)),
         "{why}"
@@ -214,8 +214,8 @@ async fn redirects_abroad_take_no_secret_along() {
         .unwrap();
     let mut first = request(1, "initialize");
     first.text = first.text.replace("jsonrpc", "at home");
-    channel.outlet.send(first).await.unwrap();
-    channel.outlet.send(request(1, "tools/list")).await.unwrap();
+    channel.sender.send(first).await.unwrap();
+    channel.sender.send(request(1, "tools/list")).await.unwrap();
     assert_eq!(foreign.seen()[3].header("mcp-session-id"), None);
 }
 
@@ -227,14 +227,14 @@ async fn redirects_end() {
     })
     .await;
     let channel = server.connect().await;
-    let why = broken(channel.outlet.send(request(1, "ping")).await);
+    let why = broken(channel.sender.send(request(1, "ping")).await);
     assert!(
         why.contains("redirects more than 5 times") && why.contains("/mcpxxxxxx`"),
         "{why}"
     );
     assert_eq!(server.seen().len(), 6);
     // To fetch a page is no way to say something.
-    let why = broken(channel.outlet.send(request(1, "page")).await);
+    let why = broken(channel.sender.send(request(1, "page")).await);
     assert!(why.contains("303"), "{why}");
     assert_eq!(server.seen().len(), 7);
 }
@@ -255,7 +255,7 @@ async fn the_users_own_header_goes_before_a_token() {
     let channel = connect(&http, Some(Tokens::new(&["token"])), &ReadRoom::default())
         .await
         .unwrap();
-    channel.outlet.send(request(1, "ping")).await.unwrap();
+    channel.sender.send(request(1, "ping")).await.unwrap();
     let seen = &server.seen()[0];
     assert_eq!(seen.header("authorization"), Some("Basic dXNlcg=="));
     assert_eq!(
@@ -281,7 +281,7 @@ async fn a_secret_that_a_server_repeats_is_not_shown() {
     http.headers
         .insert("X-Api-Key".to_owned(), Secret::new("Bearer entry-secret"));
     let channel = connect_to(&http).await.unwrap();
-    let why = broken(channel.outlet.send(request(1, "ping")).await);
+    let why = broken(channel.sender.send(request(1, "ping")).await);
     assert!(why.contains("the key … is wrong, and so is …"), "{why}");
     assert!(!why.contains("in-the-url"), "{why}");
 }
@@ -297,6 +297,6 @@ async fn a_token_that_a_server_repeats_is_not_shown() {
     let channel = connect(&server.http(), Some(tokens), &ReadRoom::default())
         .await
         .unwrap();
-    let why = broken(channel.outlet.send(request(1, "ping")).await);
+    let why = broken(channel.sender.send(request(1, "ping")).await);
     assert!(why.contains("you have sent Bearer …"), "{why}");
 }

@@ -48,14 +48,14 @@ async fn is_found_where_the_newer_one_is_not() {
         let mut channel = server.connect().await;
         // Asked for the newest era, it does not even know the transport.
         channel
-            .outlet
+            .sender
             .send(modern(request(1, "server/discover")))
             .await
             .unwrap();
         assert!(next(&mut channel).await.contains("-32601"));
-        channel.outlet.send(request(1, "initialize")).await.unwrap();
+        channel.sender.send(request(1, "initialize")).await.unwrap();
         assert_eq!(next(&mut channel).await, answer(1));
-        channel.outlet.send(request(2, "tools/list")).await.unwrap();
+        channel.sender.send(request(2, "tools/list")).await.unwrap();
         assert_eq!(next(&mut channel).await, answer(2));
         // What it says by itself.
         let sender = feed.lock().clone().unwrap();
@@ -90,19 +90,19 @@ async fn its_end_is_the_end_of_the_connection() {
         ..server.http()
     };
     let mut channel = connect_to(&http).await.unwrap();
-    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    channel.sender.send(request(1, "initialize")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
     *feed.lock() = None;
-    let end = tokio::time::timeout(Duration::from_secs(5), channel.inlet.recv()).await;
+    let end = tokio::time::timeout(Duration::from_secs(5), channel.incoming.recv()).await;
     assert!(end.unwrap().is_none());
-    let epitaph = channel.outlet.epitaph();
+    let end_reason = channel.sender.end_reason();
     assert!(
-        epitaph.contains("the server has closed it") && epitaph.contains(&server.origin),
-        "{epitaph}"
+        end_reason.contains("the server has closed it") && end_reason.contains(&server.origin),
+        "{end_reason}"
     );
     assert_eq!(
-        broken(channel.outlet.send(request(2, "ping")).await),
-        epitaph
+        broken(channel.sender.send(request(2, "ping")).await),
+        end_reason
     );
 }
 
@@ -152,7 +152,7 @@ async fn where_there_is_neither_both_are_named() {
     })
     .await;
     let channel = server.connect().await;
-    let why = broken(channel.outlet.send(request(1, "initialize")).await);
+    let why = broken(channel.sender.send(request(1, "initialize")).await);
     assert!(why.contains("405 Method Not Allowed: `no`"), "{why}");
     assert!(why.contains("<h1>Welcome</h1>"), "{why}");
     // Where only the newer one is wanted, the older one is not looked for.
@@ -161,7 +161,7 @@ async fn where_there_is_neither_both_are_named() {
         ..server.http()
     };
     let channel = connect_to(&http).await.unwrap();
-    broken(channel.outlet.send(request(1, "initialize")).await);
+    broken(channel.sender.send(request(1, "initialize")).await);
     assert_eq!(server.seen().len(), 3);
 }
 
@@ -195,7 +195,7 @@ async fn an_endpoint_that_is_gone_is_a_lost_session() {
     };
     let channel = connect_to(&http).await.unwrap();
     assert_eq!(
-        channel.outlet.send(request(1, "initialize")).await,
+        channel.sender.send(request(1, "initialize")).await,
         Err(Lost::Session)
     );
 }

@@ -40,20 +40,20 @@ async fn nothing_is_dialled_before_the_first_message() {
 async fn a_session_is_kept_and_ended() {
     let server = plain().await;
     let mut channel = server.connect().await;
-    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    channel.sender.send(request(1, "initialize")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
     channel
-        .outlet
+        .sender
         .send(notification("notifications/roots"))
         .await
         .unwrap();
-    channel.outlet.send(request(2, "tools/list")).await.unwrap();
+    channel.sender.send(request(2, "tools/list")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(2));
-    channel.outlet.close().await;
-    channel.outlet.close().await;
-    assert!(channel.inlet.recv().await.is_none());
-    assert!(channel.outlet.epitaph().contains("closed"));
-    broken(channel.outlet.send(request(3, "ping")).await);
+    channel.sender.close().await;
+    channel.sender.close().await;
+    assert!(channel.incoming.recv().await.is_none());
+    assert!(channel.sender.end_reason().contains("closed"));
+    broken(channel.sender.send(request(3, "ping")).await);
 
     let seen = server.seen();
     let methods: Vec<_> = seen.iter().map(|seen| seen.method.as_str()).collect();
@@ -81,15 +81,15 @@ async fn the_newest_era_has_its_headers_and_no_session() {
     let mut channel = server.connect().await;
     let mut call = modern(request(1, "tools/call"));
     call.name = Some("weather".to_owned());
-    channel.outlet.send(call).await.unwrap();
+    channel.sender.send(call).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
     // Over HTTP there is no such message any more: to drop the request is enough.
     channel
-        .outlet
+        .sender
         .send(modern(notification("notifications/cancelled")))
         .await
         .unwrap();
-    channel.outlet.close().await;
+    channel.sender.close().await;
     let seen = server.seen();
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].header("mcp-method"), Some("tools/call"));
@@ -110,7 +110,7 @@ async fn arguments_go_into_headers_where_the_tool_wants_them_there() {
     .await;
     let mut channel = server.connect().await;
     channel
-        .outlet
+        .sender
         .send(modern(request(1, "tools/list")))
         .await
         .unwrap();
@@ -118,7 +118,7 @@ async fn arguments_go_into_headers_where_the_tool_wants_them_there() {
     let mut call = modern(request(2, "tools/call"));
     call.name = Some("run".to_owned());
     call.text = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{"region":"eu"}}}"#.to_owned();
-    channel.outlet.send(call).await.unwrap();
+    channel.sender.send(call).await.unwrap();
     assert_eq!(server.seen()[1].header("mcp-param-region"), Some("eu"));
 }
 
@@ -135,7 +135,7 @@ async fn a_stream_brings_what_comes_before_the_answer_too() {
     })
     .await;
     let mut channel = server.connect().await;
-    channel.outlet.send(request(1, "tools/call")).await.unwrap();
+    channel.sender.send(request(1, "tools/call")).await.unwrap();
     assert!(next(&mut channel).await.contains("progress"));
     assert_eq!(
         next(&mut channel).await,
@@ -149,7 +149,7 @@ async fn a_batch_is_taken_apart() {
     let server =
         Server::start(async |_| json(&format!(r#"[{{"method":"x"}},{}]"#, answer(1)))).await;
     let mut channel = server.connect().await;
-    channel.outlet.send(request(1, "tools/call")).await.unwrap();
+    channel.sender.send(request(1, "tools/call")).await.unwrap();
     assert_eq!(next(&mut channel).await, r#"{"method":"x"}"#);
     assert_eq!(next(&mut channel).await, answer(1));
 }
@@ -166,8 +166,8 @@ async fn no_request_waits_for_another() {
     .await;
     let mut channel = server.connect().await;
     // Longer than what needs no work may take: a call may.
-    let slow = tokio::spawn(channel.outlet.send(request(1, "slow")));
-    channel.outlet.send(request(2, "quick")).await.unwrap();
+    let slow = tokio::spawn(channel.sender.send(request(1, "slow")));
+    channel.sender.send(request(2, "quick")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(2));
     assert!(!slow.is_finished());
     slow.await.unwrap().unwrap();
@@ -202,7 +202,7 @@ async fn connections_are_used_again() {
     let channel = connect_to(&http).await.unwrap();
     for _ in 0..5 {
         for method in ["stream", "plain"] {
-            channel.outlet.send(request(1, method)).await.unwrap();
+            channel.sender.send(request(1, method)).await.unwrap();
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -223,7 +223,7 @@ async fn to_drop_a_request_ends_its_post() {
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hi\n\n",
     ] {
         let channel = connect_to(&http).await.unwrap();
-        let sent = tokio::spawn(channel.outlet.send(modern(request(1, "tools/call"))));
+        let sent = tokio::spawn(channel.sender.send(modern(request(1, "tools/call"))));
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut read = [0; 4096];
         assert!(stream.read(&mut read).await.unwrap() > 0);

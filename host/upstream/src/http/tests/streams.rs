@@ -26,10 +26,10 @@ async fn what_a_server_says_by_itself_is_heard_over_several_streams() {
     })
     .await;
     let mut channel = server.connect().await;
-    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    channel.sender.send(request(1, "initialize")).await.unwrap();
     next(&mut channel).await;
     channel
-        .outlet
+        .sender
         .send(notification("notifications/initialized"))
         .await
         .unwrap();
@@ -50,8 +50,8 @@ async fn what_a_server_says_by_itself_is_heard_over_several_streams() {
     assert_eq!(gets[0].header("mcp-session-id"), Some("s1"));
     assert_eq!(gets[0].header("mcp-protocol-version"), Some(LEGACY));
     // The end of the connection is the end of the stream.
-    channel.outlet.close().await;
-    assert!(channel.inlet.recv().await.is_none());
+    channel.sender.close().await;
+    assert!(channel.incoming.recv().await.is_none());
 }
 
 #[tokio::test]
@@ -66,15 +66,15 @@ async fn a_server_may_have_nothing_to_say_by_itself() {
         })
         .await;
         let mut channel = server.connect().await;
-        channel.outlet.send(request(1, "initialize")).await.unwrap();
+        channel.sender.send(request(1, "initialize")).await.unwrap();
         next(&mut channel).await;
         channel
-            .outlet
+            .sender
             .send(notification("notifications/initialized"))
             .await
             .unwrap();
         tokio::time::sleep(Duration::from_millis(700)).await;
-        channel.outlet.send(request(1, "tools/list")).await.unwrap();
+        channel.sender.send(request(1, "tools/list")).await.unwrap();
         assert_eq!(next(&mut channel).await, answer(1));
         let gets = server
             .seen()
@@ -112,7 +112,7 @@ async fn a_stream_that_breaks_is_taken_up_where_it_broke() {
     })
     .await;
     let mut channel = server.connect().await;
-    channel.outlet.send(request(1, "tools/call")).await.unwrap();
+    channel.sender.send(request(1, "tools/call")).await.unwrap();
     for expected in [r#"{"method":"a"}"#, r#"{"method":"b"}"#, &answer(1)] {
         assert_eq!(next(&mut channel).await, expected);
     }
@@ -135,7 +135,7 @@ async fn a_stream_that_cannot_be_taken_up_is_lost() {
         (modern(request(1, "resumable before")), 0),
         (request(1, "resumable"), 1),
     ] {
-        let why = broken(channel.outlet.send(message).await);
+        let why = broken(channel.sender.send(message).await);
         assert!(why.contains("has not finished its answer"), "{why}");
         assert_eq!(next(&mut channel).await, r#"{"method":"a"}"#);
         let seen = server.seen();
@@ -160,7 +160,7 @@ async fn a_stream_may_be_silent_for_longer_than_anything_else() {
     })
     .await;
     let mut channel = server.connect().await;
-    channel.outlet.send(request(1, "tools/call")).await.unwrap();
+    channel.sender.send(request(1, "tools/call")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
 }
 

@@ -34,8 +34,8 @@ impl Peer {
             "notifications/resources/updated" => {
                 let uri = member(params, "uri");
                 let uri = uri.and_then(|uri| serde_json::from_str::<String>(uri).ok());
-                if let (Some(gate), Some(uri)) = (&self.gate, uri) {
-                    gate.updated(&uri);
+                if let (Some(policy), Some(uri)) = (&self.policy, uri) {
+                    policy.updated(&uri);
                 }
             }
             _ => {}

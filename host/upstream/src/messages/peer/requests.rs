@@ -70,7 +70,7 @@ impl Peer {
             let text = dormouse_jsonrpc::request(&id.to_string(), method, Some(&params));
             Ok::<_, Failure>((text, name))
         })?;
-        let mut sending = self.outlet.send(Outgoing {
+        let mut sending = self.sender.send(Outgoing {
             text,
             method: Some(method.to_owned()),
             id: Some(id),
@@ -93,9 +93,9 @@ impl Peer {
                         // A child that takes no more usually says why in a moment. One
                         // that lives on can still answer what it has taken before, but
                         // is asked nothing any more.
-                        Err(Lost::Broken(why)) if self.outlet.pid().is_some() => {
+                        Err(Lost::Broken(why)) if self.sender.pid().is_some() => {
                             let last = tokio::time::timeout(EXIT_REASON_TIMEOUT, self.over.cancelled());
-                            let why = last.await.map_or(why, |()| self.outlet.epitaph());
+                            let why = last.await.map_or(why, |()| self.sender.end_reason());
                             self.pending.lock().ended.get_or_insert_with(|| why.clone());
                             return Err(Lost::Broken(why).into());
                         }

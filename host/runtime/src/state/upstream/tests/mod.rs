@@ -153,7 +153,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(60),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(AllowAll),
+            policy: Arc::new(AllowAll),
         },
     );
     let slot = runtime(dir.path().join("cache")).slot(target(Some(&upstream), limits));
