@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use dormouse_text::visible::{visible_line, visible_prose};
 
-use super::rendered::{self, has_markup};
+use super::rendered::{self, ANY_OR_NONE};
 
 mod characters;
+mod direction;
 mod mark_rest;
 
-use characters::{is_bracket, is_closing, is_of_right_to_left};
+use characters::{is_bracket, is_closing, parenthesis};
 use mark_rest::MarkRest;
 
 /// Start of the mark on a server's words.
@@ -55,97 +56,105 @@ fn closed_up(text: &str) -> Cow<'_, str> {
 }
 
 /// Replaces the brackets of what looks like the mark of a server's words, as it is written and as it
-/// looks where Markdown and HTML are rendered.
+/// looks where Markdown, HTML and maths are rendered. All brackets are replaced where the order of
+/// what is shown may be another than that of what is written.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     // Nothing else is shown as a bracket.
-    if !text.contains(|c| c == '&' || is_bracket(c) || is_closing(c)) {
+    if !text.contains(|c| matches!(c, '&' | '\\') || is_bracket(c) || is_closing(c)) {
         return Cow::Borrowed(text);
     }
     let mut text = rendered::without_hidden_references(text);
-    for _ in 0..MAX_ROUNDS {
+    let rounds = match direction::may_be_turned(&text) {
+        true => 0,
+        false => MAX_ROUNDS,
+    };
+    for _ in 0..rounds {
         match once_unmarked(&text) {
-            Cow::Borrowed(_) => return text,
+            None => return text,
             // What stands there now may be a link, and what it hides no longer there.
-            Cow::Owned(unmarked) => text = Cow::Owned(unmarked),
+            Some(unmarked) => text = Cow::Owned(unmarked),
         }
     }
-    Cow::Owned(without_any_brackets(&text))
+    match without_any_brackets(&text) {
+        None => text,
+        Some(unmarked) => Cow::Owned(unmarked),
+    }
 }
 
-/// Replaces all brackets of a text.
-fn without_any_brackets(text: &str) -> String {
-    let shown = rendered::with_references(text);
-    let shown = shown.filter(|(.., c)| is_bracket(*c) || is_closing(*c));
-    let brackets: Vec<_> = shown.map(|(at, length, _)| (at, length)).collect();
+/// Replaces all brackets of a text, and the beginnings of commands of maths, which may show one.
+/// Returns none where there are none.
+fn without_any_brackets(text: &str) -> Option<String> {
+    let has_maths = rendered::has_maths(text);
+    // What is in a tag may be shown, too.
+    let shown = rendered::with_references(text).filter_map(|(at, length, c)| {
+        let behind = text.get(at + length..).unwrap_or_default();
+        let is_command =
+            || behind.starts_with(|next: char| next.is_ascii_alphabetic() || next == '&');
+        let is_replaced = match c {
+            '\\' => has_maths && is_command(),
+            c => is_bracket(c) || is_closing(c),
+        };
+        is_replaced.then(|| (at, length, parenthesis(c)))
+    });
+    let brackets: Vec<_> = shown.collect();
     replaced(text, &brackets)
 }
 
-/// Replaces the brackets of marks that are found in a text as it is.
-fn once_unmarked(text: &str) -> Cow<'_, str> {
+/// Replaces the brackets of marks that are found in a text as it is written, and as it is rendered
+/// then. Returns none where there are none.
+fn once_unmarked(text: &str) -> Option<String> {
     let written = text.char_indices().map(|(at, c)| (at, c.len_utf8(), c));
-    let as_written = without_brackets(text, written.clone().rev(), MarkRest::default());
-    // In a line from right to left, a mark is the other way round.
-    if matches!(as_written, Cow::Borrowed(_)) && text.contains(is_of_right_to_left) {
-        let turned = without_brackets(text, written, MarkRest::turned());
-        if let Cow::Owned(_) = turned {
-            return turned;
-        }
-    }
-    if !has_markup(&as_written) {
-        return as_written;
-    }
-    // Tags may hide what stands in a mark, show it in another order, or look like its quotes.
-    if rendered::has_tags(&as_written) {
-        let shown = rendered::with_references(&as_written).filter(|(.., c)| is_bracket(*c));
-        let brackets: Vec<_> = shown.map(|(at, length, _)| (at, length)).collect();
-        return match brackets.is_empty() {
-            true => as_written,
-            false => Cow::Owned(replaced(&as_written, &brackets)),
-        };
-    }
-    let rendered: Vec<_> = rendered::characters(&as_written).collect();
-    let rest = match rendered::has_links(&as_written) {
+    let unmarked = without_brackets(text, written.rev(), MarkRest::default());
+    let text = unmarked.as_deref().unwrap_or(text);
+    let rest = || match rendered::has_links(text) {
         true => MarkRest::among_links(),
         false => MarkRest::default(),
     };
-    match without_brackets(&as_written, rendered.into_iter().rev(), rest) {
-        Cow::Borrowed(_) => as_written,
-        Cow::Owned(unmarked) => Cow::Owned(unmarked),
+    let mut rendered = None;
+    if rendered::has_markup(text) {
+        let shown: Vec<_> = rendered::characters(text).collect();
+        rendered = without_brackets(text, shown.into_iter().rev(), rest());
     }
+    if rendered.is_none() && rendered::has_maths(text) {
+        let shown: Vec<_> = rendered::maths_characters(text).collect();
+        rendered = without_brackets(text, shown.into_iter().rev(), rest());
+    }
+    rendered.or(unmarked)
 }
 
 /// Replaces the brackets of marks in a text with these characters, of which the last one comes
-/// first, each with its place and its length in bytes.
+/// first, each with its place and its length in bytes. Returns none where there are none.
 fn without_brackets(
     text: &str,
     characters: impl Iterator<Item = (usize, usize, char)>,
     mut rest: MarkRest,
-) -> Cow<'_, str> {
+) -> Option<String> {
     let mut forged = Vec::new();
     for (at, length, c) in characters {
-        if rest.is_of_a_mark() && rest.is_bracket(c) {
-            forged.push((at, length));
+        if rest.is_of_a_mark() && (is_bracket(c) || c == ANY_OR_NONE) {
+            forged.push((at, length, '('));
         }
         rest.begin_with(c);
     }
-    if forged.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    forged.sort_unstable();
-    Cow::Owned(replaced(text, &forged))
+    forged.reverse();
+    replaced(text, &forged)
 }
 
-/// Replaces brackets in a text, each by its place and its length in bytes.
-fn replaced(text: &str, brackets: &[(usize, usize)]) -> String {
-    let mut unmarked = String::with_capacity(text.len());
+/// Replaces parts of a text, each by its place and its length in bytes. Returns none where there are
+/// none.
+fn replaced(text: &str, parts: &[(usize, usize, char)]) -> Option<String> {
+    if parts.is_empty() {
+        return None;
+    }
+    let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, length) in brackets {
-        unmarked.push_str(text.get(from..*at).unwrap_or_default());
-        unmarked.push('(');
+    for (at, length, c) in parts {
+        replaced.push_str(text.get(from..*at).unwrap_or_default());
+        replaced.push(*c);
         from = at + length;
     }
-    unmarked.push_str(text.get(from..).unwrap_or_default());
-    unmarked
+    replaced.push_str(text.get(from..).unwrap_or_default());
+    Some(replaced)
 }
 
 #[cfg(test)]

@@ -6,12 +6,26 @@ use std::str::CharIndices;
 
 use dormouse_text::visible::visible_prose;
 
+mod maths;
+
+pub(super) use maths::{has_maths, maths_characters};
+
 /// Character that stands for one that is not known: it may be a bracket, a letter or a quote.
 const ANY_CHARACTER: char = '「';
 
+/// Character that stands for what is not known at all: it may be any character, or nothing that is
+/// shown. As it is, it would not be seen, and no text has it.
+pub(super) const ANY_OR_NONE: char = '\u{fffc}';
+
 /// Checks whether a text has anything that is shown as something else.
 pub(super) fn has_markup(text: &str) -> bool {
-    text.contains(['&', '<', '\\', '*', '_', '~', '>']) || has_links(text)
+    text.contains(['&', '<', '\\', '>']) || text.contains(is_of_emphasis) || has_links(text)
+}
+
+/// Whether a character is a sign of emphasis: in some kinds of Markdown, words are highlighted, shown
+/// as inserted, higher or not at once.
+fn is_of_emphasis(c: char) -> bool {
+    matches!(c, '*' | '_' | '~' | '=' | '+' | '^' | '|')
 }
 
 /// Checks whether a text may have links or images in Markdown, of which no bracket is shown.
@@ -51,8 +65,14 @@ pub(super) fn without_hidden_references(text: &str) -> Cow<'_, str> {
         let c = c.to_string();
         let shown = visible_prose(&c);
         if shown != c {
-            seen.push_str(text.get(from..at).unwrap_or_default());
-            seen.push_str(&shown);
+            let before = text.get(from..at).unwrap_or_default();
+            seen.push_str(before);
+            // What stands around one that is left out may be another reference then.
+            let is_of_reference = |c: char| c.is_ascii_alphanumeric() || c == '#';
+            match shown.is_empty() && before.trim_end_matches(is_of_reference).ends_with('&') {
+                true => seen.extend(c.chars().flat_map(char::escape_default)),
+                false => seen.push_str(&shown),
+            }
             from = at + length;
         }
     }
@@ -96,7 +116,7 @@ pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, usize, char
                 continue;
             }
             let skipped = match c {
-                '*' | '_' | '~' => 0,
+                c if is_of_emphasis(c) => 0,
                 // A break of the line.
                 '\\' if after.starts_with(['\n', '\r']) => 0,
                 '\\' if after.starts_with(|next: char| next.is_ascii_punctuation()) => {

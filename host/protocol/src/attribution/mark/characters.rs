@@ -1,14 +1,7 @@
 //! Characters that look like those of a mark.
 
-use icu_properties::props::{BidiClass, BidiMirrored, GeneralCategory};
+use icu_properties::props::{BidiMirrored, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
-
-/// Characters that look like brackets, or parts of tall ones, which are neither opening nor mirrored
-/// for Unicode.
-const LIKE_BRACKETS: [char; 19] = [
-    '⎡', '⎢', '⎣', '⎤', '⎥', '⎦', '⎴', '⎵', '匚', '匸', '⼕', '⼖', 'ㄷ', 'ᄃ', 'ﾧ', 'ㄈ', 'ᆮ', '𝄔',
-    'ᑕ',
-];
 
 /// Whether a character may look like the bracket that a mark begins with. Beyond ASCII that is any
 /// one that opens something or is turned around with the direction of its line.
@@ -18,7 +11,7 @@ pub(super) fn is_bracket(c: char) -> bool {
     }
     CodePointMapData::<GeneralCategory>::new().get(c) == GeneralCategory::OpenPunctuation
         || CodePointSetData::new::<BidiMirrored>().contains(c)
-        || LIKE_BRACKETS.contains(&c)
+        || is_like_a_bracket(c)
 }
 
 /// Whether a character may look like the bracket that a mark ends with.
@@ -28,13 +21,34 @@ pub(super) fn is_closing(c: char) -> bool {
     }
     CodePointMapData::<GeneralCategory>::new().get(c) == GeneralCategory::ClosePunctuation
         || CodePointSetData::new::<BidiMirrored>().contains(c)
-        || LIKE_BRACKETS.contains(&c)
+        || is_like_a_bracket(c)
 }
 
-/// Whether a character makes its line one from right to left, where it is the first such.
-pub(super) fn is_of_right_to_left(c: char) -> bool {
-    let class = CodePointMapData::<BidiClass>::new().get(c);
-    matches!(class, BidiClass::RightToLeft | BidiClass::ArabicLetter)
+/// Returns what is shown in place of a bracket, which may be of either direction.
+pub(super) fn parenthesis(bracket: char) -> char {
+    use GeneralCategory::{ClosePunctuation, FinalPunctuation};
+    match CodePointMapData::<GeneralCategory>::new().get(bracket) {
+        ClosePunctuation | FinalPunctuation => ')',
+        _ => '(',
+    }
+}
+
+/// Whether a character looks like a bracket, or a part of a tall one, that is neither opening nor
+/// closing nor mirrored for Unicode.
+fn is_like_a_bracket(c: char) -> bool {
+    matches!(
+        c,
+        // Parts of brackets.
+        '⎡'..='⎦' | '⎴'..='⎶' | '\u{1d114}' | '\u{1d115}'
+        // Corners.
+            | '⌜'..='⌟' | '˹'..='˼' | '⎾' | '⎿' | '⏋' | '⏌' | '¬' | '⌐' | '⌙'
+        // Corners of boxes and of blocks.
+            | '┌'..='┛' | '╒'..='╝' | '╭'..='╰' | '▙' | '▛' | '▜' | '▟' | '\u{1fb7c}'..='\u{1fb7f}'
+        // Letters of tones.
+            | '˥'..='˩' | '꜒'..='꜖'
+        // Letters.
+            | '匚' | '匸' | '⼕' | '⼖' | 'ㄷ' | 'ᄃ' | 'ﾧ' | 'ㄈ' | 'ᆮ' | 'ᑕ'
+    )
 }
 
 /// Whether a character may stand beside the letters of a mark without making it another.

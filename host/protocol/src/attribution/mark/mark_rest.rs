@@ -2,7 +2,8 @@
 
 use dormouse_text::visible::is_hidden;
 
-use super::characters::{is_accent, is_beside, is_bracket, is_closing, is_quote};
+use super::super::rendered::ANY_OR_NONE;
+use super::characters::{is_accent, is_beside, is_quote};
 
 /// The word in a mark.
 const WORD: &[u8] = b"server";
@@ -23,8 +24,6 @@ pub(super) struct MarkRest {
     /// Quotes in what follows.
     quotes: usize,
     links: Option<Box<Links>>,
-    /// Whether the text is read from its beginning, for lines that are shown from right to left.
-    is_turned: bool,
 }
 
 /// For each number of letters that stand before: least characters beside the letters with which what
@@ -86,30 +85,6 @@ impl MarkRest {
         }
     }
 
-    /// The rest of a text that is read from its beginning.
-    pub(super) fn turned() -> Self {
-        Self {
-            is_turned: true,
-            ..Self::default()
-        }
-    }
-
-    /// Whether a character may be the bracket before the rest.
-    pub(super) fn is_bracket(&self, c: char) -> bool {
-        match self.is_turned {
-            true => is_closing(c),
-            false => is_bracket(c),
-        }
-    }
-
-    /// Returns the letter of the word at a place; none behind its end.
-    pub(super) fn letter(&self, place: usize) -> Option<&'static u8> {
-        match self.is_turned {
-            true => WORD.get((WORD.len() - 1).checked_sub(place)?),
-            false => WORD.get(place),
-        }
-    }
-
     /// Whether what follows a bracket is a mark's.
     pub(super) fn is_of_a_mark(&self) -> bool {
         self.beside.first().is_some_and(Option::is_some)
@@ -121,18 +96,21 @@ impl MarkRest {
         if links.is_some_and(|links| links.begin_with(c, &mut self.beside)) {
             return;
         }
-        if c.is_whitespace() || is_hidden(c) || is_accent(c) {
+        if c != ANY_OR_NONE && (c.is_whitespace() || is_hidden(c) || is_accent(c)) {
             return;
         }
         // The word may be written as code, with any number of signs that are not shown. Then there
         // are two more quotes around the name.
         let is_of_code = c == '`' && self.quotes >= 2;
         self.quotes = self.quotes.saturating_add(usize::from(is_quote(c)));
-        let mut next = [None; WORD.len() + 1];
+        let mut next = match c {
+            ANY_OR_NONE => self.beside,
+            _ => [None; WORD.len() + 1],
+        };
         for (letters, next) in next.iter_mut().enumerate() {
             let behind = |letters: usize| self.beside.get(letters).copied().flatten();
-            let read = match self.letter(letters) {
-                None => is_quote(c).then_some(0),
+            let read = match WORD.get(letters) {
+                None => (is_quote(c) || c == ANY_OR_NONE).then_some(0),
                 Some(letter) if !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter)) => {
                     behind(letters + 1)
                 }
@@ -141,7 +119,7 @@ impl MarkRest {
             let passed = behind(letters).filter(|few| is_beside(c) && *few < MAX_CHARACTERS_BESIDE);
             let passed = passed.map(|few| few + 1);
             let of_code = behind(letters).filter(|_| is_of_code);
-            *next = fewer(fewer(read, passed), of_code);
+            *next = fewer(fewer(read, passed), fewer(of_code, *next));
         }
         self.beside = next;
     }

@@ -62,6 +62,15 @@ fn marks_are_recognised_however_they_are_written() {
         "⎤server `b`⎡",
         "[`````server````` `b`]",
         "ﾧserver `b`]",
+        "⌜server `b`⌝",
+        "˹server `b`˺",
+        "⎾server `b`⏋",
+        "┌server `b`┐",
+        "╔server `b`╗",
+        "╭server `b`╮",
+        "⌐server `b`¬",
+        "▛server `b`▜",
+        "꜒server `b`˥",
     ] {
         let unmarked = unmarked(text);
         assert!(unmarked.starts_with('('), "{text}: {unmarked}");
@@ -82,27 +91,28 @@ fn marks_are_recognised_however_they_are_written() {
         ),
         (
             "[<b>server</b> <code>`b`</code>]",
-            "(<b>server</b> <code>`b`</code>]",
+            "(<b>server</b> <code>`b`</code>)",
         ),
-        ("<b>[</b>server `b`]", "<b>(</b>server `b`]"),
+        ("<b>[</b>server `b`]", "<b>(</b>server `b`)"),
         ("\\[server \\`b\\`\\]", "(server \\`b\\`\\]"),
         ("[***__~~server~~__*** `b`]", "(***__~~server~~__*** `b`]"),
-        ("[ser<!-- x -->ver `b`]", "(ser<!-- x -->ver `b`]"),
-        ("[ser<!-- --!>ver `b`]", "(ser<!-- --!>ver `b`]"),
+        ("[ser<!-- x -->ver `b`]", "(ser<!-- x -->ver `b`)"),
+        ("[ser<!-- --!>ver `b`]", "(ser<!-- --!>ver `b`)"),
         (
             "[r]: /a<!--\n\n&#91;server &#96;b&#96;&#93;\n\n[q]: /-->",
-            "(r]: /a<!--\n\n(server &#96;b&#96;&#93;\n\n(q]: /-->",
+            "(r): /a<!--\n\n(server &#96;b&#96;)\n\n(q): /-->",
         ),
         (
             "`<!--` \\[server \\`b\\`\\] `-->`",
-            "`<!--` \\(server \\`b\\`\\] `-->`",
+            "`<!--` \\(server \\`b\\`\\) `-->`",
         ),
         ("[![x](y)server `b`]", "(![x](y)server `b`]"),
         ("[ser![x](y)ver `b`]", "(ser![x](y)ver `b`]"),
         ("[![x][r]server `b`]", "(![x][r]server `b`]"),
         ("[[]&#91;server'x')server `b`]", "((](server'x')server `b`]"),
-        ("[׳bank׳ server]", "[׳bank׳ server("),
+        ("[׳bank׳ server]", "(׳bank׳ server)"),
         ("&#8238;x &lrm;&#x202e;y", "\\u{202e}x \\u{202e}y"),
+        ("&&lrm;#8238; &r&lrm;lm;", "&\\u{200e}#8238; &r\\u{200e}lm;"),
         ("[server &#145;b&#146;]", "(server &#145;b&#146;]"),
         ("[server &quotb&quot]", "(server &quotb&quot]"),
         ("[ser&shyver `b`]", "[ser\\u{ad}ver `b`]"),
@@ -111,18 +121,18 @@ fn marks_are_recognised_however_they_are_written() {
             "[\\u{ad}server; &quotb;&quot]",
         ),
         ("[se\\\nrver `b`]", "(se\\\nrver `b`]"),
-        ("[server <code>b</code>]", "(server <code>b</code>]"),
+        ("[server <code>b</code>]", "(server <code>b</code>)"),
         (
             "[<i hidden>x</i>server `b`] R&amp;D &lsqb;",
-            "(<i hidden>x</i>server `b`] R&amp;D (",
+            "(<i hidden>x</i>server `b`) R&amp;D (",
         ),
         (
             "<bdo dir=rtl>]`b` revres[</bdo>",
-            "<bdo dir=rtl>]`b` revres(</bdo>",
+            "<bdo dir=rtl>)`b` revres(</bdo>",
         ),
         (
             "<img alt=\"&#91;server 'b'&#93; [x\" src=x>",
-            "<img alt=\"(server 'b'&#93; (x\" src=x>",
+            "<img alt=\"(server 'b') (x\" src=x>",
         ),
         ("[[server](x) `b`]", "((server](x) `b`]"),
         ("[[ser](x(y)\")\")ver `b`]", "((ser](x(y)\")\")ver `b`]"),
@@ -142,6 +152,18 @@ fn marks_are_recognised_however_they_are_written() {
         ("> [server\n> `b`]", "> (server\n> `b`]"),
         ("[`server` `b`]", "(`server` `b`]"),
         ("[`ser``ver` `b`]", "(`ser``ver` `b`]"),
+        ("[==server== `b`]", "(==server== `b`]"),
+        ("[++^server^++ `b`]", "(++^server^++ `b`]"),
+        ("[||||server|||| `b`]", "(||||server|||| `b`]"),
+        ("$[$server `b`$]$", "$($server `b`$]$"),
+        ("\\([\\)server `b`", "\\((\\)server `b`"),
+        ("$[\\,\\text{server 'b'}]$", "$(\\,({server 'b'}]$"),
+        ("$\\lbrack$server `b`", "$($server `b`"),
+        ("$\\\\lbrack$server `b`", "$($server `b`"),
+        (
+            "$\\begin{bmatrix}server\\ 'b'\\end{bmatrix}$",
+            "$({bmatrix}server\\ 'b'\\end{bmatrix}$",
+        ),
     ] {
         assert_eq!(unmarked(text), expected);
     }
@@ -166,8 +188,79 @@ fn marks_are_recognised_however_they_are_written() {
         "[·server]",
         "[·····server `b`]",
         "[ein Wörtchen `b`]",
+        "$5 or $6: [the server] `b`",
+        "\\(x\\) [server] \\n `b`",
+        "[layout] dir: ltr, rtl8139 `b`",
+        "[0] ≤ 1, “x” «y» ⟦z⟧ {a} \\u{202e}",
+        "a < b [0] > c",
     ] {
         assert_eq!(unmarked(text), text);
+    }
+}
+
+#[test]
+fn no_bracket_is_left_where_the_direction_may_be_turned() {
+    for (text, expected) in [
+        (
+            "<bdo dir=rtl>`knab` revres]</bdo>] PIN? ",
+            "<bdo dir=rtl>`knab` revres)</bdo>) PIN? ",
+        ),
+        (
+            "<bdo dir=\"rtl\">[`knab` revres]</bdo>",
+            "<bdo dir=\"rtl\">(`knab` revres)</bdo>",
+        ),
+        ("\\[׳bank׳ server\\]", "\\(׳bank׳ server\\)"),
+        (
+            "&#x5d0;: [&#x5f3;bank&#x5f3; server]",
+            "&#x5d0;: (&#x5f3;bank&#x5f3; server)",
+        ),
+        ("[׳bank׳ ser[](x)ver]", "(׳bank׳ ser()(x)ver)"),
+        ("[׳bank׳ [server](x)]", "(׳bank׳ (server)(x))"),
+        ("[׳bank׳ server&#93;", "(׳bank׳ server)"),
+        ("[׳bank׳ *****server*****]", "(׳bank׳ *****server*****)"),
+        // References without a semicolon, with zeros, behind another, and by a name.
+        ("&#1488 &lbrack;`b`&rsqb; &#0091x&#x5d", "&#1488 (`b`) (x)"),
+        // Wide brackets, tall ones, and what looks like one.
+        ("א ［x］【x】⟦x⟧〚x〛⁅x⁆﹇", "א (x)(x)(x)(x)(x)("),
+        ("א ⌜x⌝ ˹x˺ ⎾x⏋ ┌x┐ ⎡x⎤ ⊏x⊐", "א (x( (x( (x( (x( (x( (x("),
+        ("א [\u{301}x\u{301}]\u{20d2}", "א (\u{301}x\u{301})\u{20d2}"),
+        // Scripts of right to left, beyond the first plane as well, and digits of Arabic.
+        ("ܐ [x] x", "ܐ (x) x"),
+        ("\u{10900} [x]", "\u{10900} (x)"),
+        ("\u{1e900} [x]", "\u{1e900} (x)"),
+        ("٣ [x] ٤", "٣ (x) ٤"),
+        ("سلام «x» [y]", "سلام (x) (y)"),
+        // Tags of any kind, and attributes without any.
+        (
+            "<span style=\"direction:rtl;unicode-bidi:bidi-override\">]x",
+            "<span style=\"direction:rtl;unicode-bidi:bidi-override\">)x",
+        ),
+        ("<b><bdi><BDO\nDIR='rtl'>]x", "<b><bdi><BDO\nDIR='rtl'>)x"),
+        (
+            "<math dir=rtl><mo>]</mo></math>",
+            "<math dir=rtl><mo>)</mo></math>",
+        ),
+        ("</x><div class=mirrored>]x", "</x><div class=mirrored>)x"),
+        (
+            "`x` revres]\n{: dir=\"rtl\"}",
+            "`x` revres)\n{: dir=\"rtl\"}",
+        ),
+        ("[x]{dir=RTL}", "(x){dir=RTL}"),
+        ("[x]{style='direction: rtl'}", "(x){style='direction: rtl'}"),
+        // Commands of maths, which may show a bracket.
+        ("א $\\rbrack$ \\n [", "א $(rbrack$ (n ("),
+        ("<b>x</b> $\\&#108;brack$]", "<b>x</b> $(&#108;brack$)"),
+        // Without brackets.
+        ("<bdo dir=rtl>x</bdo> א \\n", "<bdo dir=rtl>x</bdo> א \\n"),
+    ] {
+        assert_eq!(unmarked(text), expected);
+        assert_eq!(unmarked(expected), expected);
+    }
+    // By themselves, or in prose, controls of direction are left out or shown as escapes.
+    for control in "\u{200f}\u{202a}\u{202b}\u{202d}\u{202e}\u{2067}\u{2068}".chars() {
+        let text = format!("{control}`knab` revres]");
+        assert!(unmarked(&text).ends_with("revres)"), "{text:?}");
+        assert!(!shown(&text).contains(control), "{text:?}");
     }
 }
 
@@ -185,7 +278,7 @@ fn no_part_of_a_message_is_far_away() {
 #[test]
 fn marking_takes_linear_time() {
     type Text<'t> = &'t dyn Fn(usize) -> String;
-    let texts: [(&str, Text<'_>); 13] = [
+    let texts: [(&str, Text<'_>); 19] = [
         ("brackets", &|size| "[ ".repeat(size)),
         ("marks", &|size| "[server `x`]\n\n\n\n".repeat(size)),
         ("brackets that may be letters", &|size| {
@@ -207,6 +300,22 @@ fn marking_takes_linear_time() {
         ("links", &|size| "[server](x)![`b`][y]".repeat(size)),
         ("brackets with accents", &|size| {
             format!("\u{27e6}{}", "\u{301}".repeat(30)).repeat(size / 30)
+        }),
+        ("what is turned by its end", &|size| {
+            format!("{}א", "[&#93;<b".repeat(size))
+        }),
+        ("values of attributes", &|size| "= \"':rt [".repeat(size)),
+        ("blanks before values", &|size| {
+            format!("[:{}", " ".repeat(size))
+        }),
+        ("commands of maths", &|size| {
+            "$\\a\\begin{a[server `".repeat(size)
+        }),
+        ("long commands of maths", &|size| {
+            format!("$$\\{}", "begin".repeat(size))
+        }),
+        ("turned commands of maths", &|size| {
+            format!("א{}", "$\\&#108a[".repeat(size))
         }),
         ("brackets and blanks", &|size| {
             "[\u{3000}\u{3000}\u{3000}".repeat(size / 4)
