@@ -18,6 +18,7 @@ mod hostile;
 mod lifecycle;
 mod names;
 mod over_http;
+mod questions_over_http;
 mod scripted;
 mod session;
 mod trust;
