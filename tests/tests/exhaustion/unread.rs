@@ -149,3 +149,30 @@ fn answers_that_clients_over_http_do_not_read_have_a_limit() {
         std::thread::sleep(Duration::from_millis(100));
     }
 }
+
+/// An error may repeat what its client has written.
+#[test]
+fn errors_that_clients_over_http_do_not_read_are_short() {
+    let home = home();
+    let server = home.serve_http(&[]).unwrap();
+    let long = "x".repeat(4 << 20);
+    let mut connections = Vec::new();
+    for (method, params) in [
+        ("tools/list", json!({ "cursor": long })),
+        ("prompts/get", json!({ "name": long })),
+        ("no/such", json!({ "_meta": { "x": long } })),
+        (long.as_str(), json!({})),
+    ] {
+        for _ in 0..20 {
+            let mut connection = server.connect().unwrap();
+            set_socket_recv_buffer_size(&connection, 64 << 10).unwrap();
+            let request = Request::stateless(1, method, params.clone());
+            let request = request.header("mcp-method", "x").header("mcp-name", "x");
+            connection.write_all(&request.bytes(&server)).unwrap();
+            connections.push(connection);
+        }
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let kept = server.memory().unwrap();
+    assert!(kept < 200 << 10, "the host keeps {kept} KiB");
+}
