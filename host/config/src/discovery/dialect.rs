@@ -33,6 +33,8 @@ pub(super) struct Dialect {
     pub(super) include: Option<&'static str>,
     /// The key of the tools that are not shown.
     pub(super) exclude: Option<&'static str>,
+    /// The client's own key that switches a server on or off.
+    pub(super) switch: Option<&'static str>,
     /// Dialect of the client's OAuth settings.
     pub(super) oauth: oauth::Dialect,
     /// Forms that are filled into the client's texts.
@@ -52,12 +54,13 @@ pub(super) const COMMON: Dialect = Dialect {
     start_timeouts: &[],
     include: None,
     exclude: None,
+    switch: None,
     oauth: oauth::NONE,
     expansion: super::expansion::NONE,
 };
 
-/// Keys that switch a server on or off, whoever writes it: where a client does not know the word,
-/// its user has still meant it.
+/// Keys that switch a server on or off, each with its value for on. Whoever writes that one is off in
+/// a word that their client does not know has still meant it.
 const SWITCHES: [(&str, bool); 3] = [("enabled", true), ("disabled", false), ("disable", false)];
 
 /// Outcome of reading an entry.
@@ -89,11 +92,7 @@ impl Dialect {
                 draft.launch = self.http(entry, transport, &mut draft.notes);
             }
         }
-        for (key, on) in SWITCHES {
-            if let Some(value) = entry.boolean(key) {
-                draft.enabled = Some(value == on);
-            }
-        }
+        draft.enabled = self.switch(entry);
         draft.filter.include = self.include.and_then(|key| entry.names(key));
         let exclude = self.exclude.map(|key| entry.denied_tools(key));
         draft.filter.exclude = exclude.unwrap_or_default();
@@ -114,6 +113,20 @@ impl Dialect {
             .find(|(key, _)| entry.has(key))
             .and_then(|(key, unit)| entry.duration(key, *unit));
         Outcome::Server(Box::new(draft))
+    }
+
+    /// Returns whether an entry says that its server is on or off. Any key says that it is off, and
+    /// only the client's own that it is on.
+    fn switch(&self, entry: &mut Entry<'_, '_>) -> Option<bool> {
+        let mut said = None;
+        for (key, on) in SWITCHES {
+            match entry.boolean(key).map(|value| value == on) {
+                Some(false) => said = Some(false),
+                Some(true) if self.switch == Some(key) => said = said.or(Some(true)),
+                Some(true) | None => {}
+            }
+        }
+        said
     }
 
     /// Returns the kind of the server; none where the entry has no launch, and so only changes a

@@ -100,7 +100,14 @@ impl<'a> Search<'a> {
         let loaded = self.library.open(&place.file, place.shape.syntax, project);
         // Other clients have their rules in files of their own.
         if has_rules(self.client) {
-            self.note_unread(&place.scope, &place.file, place.shape.syntax, &loaded);
+            let shape = &place.shape;
+            self.note_unread(
+                &place.scope,
+                &place.file,
+                shape.syntax,
+                Some(shape),
+                &loaded,
+            );
         }
         let (mut servers, mut problems) = (0, Vec::new());
         if let Loaded::Document(document) = &*loaded {
@@ -124,7 +131,7 @@ impl<'a> Search<'a> {
     pub(super) fn open_rules(&mut self, scope: &Scope, file: &Path) -> Rc<Loaded> {
         let syntax = Syntax::of(file);
         let loaded = self.library.open(file, syntax, project_of(scope));
-        self.note_unread(scope, file, syntax, &loaded);
+        self.note_unread(scope, file, syntax, None, &loaded);
         loaded
     }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use dormouse_text::visible::visible_path;
 
+use super::document::{Node, Value};
 use super::library::Loaded;
-use super::places::Syntax;
+use super::places::{Shape, Syntax};
 use super::search::{Search, project_of};
 use super::settle::OFF;
 use crate::{Client, Scope};
@@ -49,14 +50,34 @@ pub(super) fn has_rules(client: Client) -> bool {
     )
 }
 
+/// Whether a document has something else where a shape has the servers: what stands in it may switch
+/// some off. What is empty has nothing in it.
+fn has_odd_servers(root: &Node, shape: &Shape) -> bool {
+    let mut node = root;
+    for key in &shape.keys {
+        match node.get(key) {
+            Some(inner) => node = inner,
+            None => return node.is_no_table(),
+        }
+    }
+    match &node.value {
+        Value::Null | Value::Bool(false) => false,
+        Value::List(items) => !shape.list && !items.is_empty(),
+        Value::Table(members) => shape.list && !members.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::Text(_) => true,
+    }
+}
+
 impl Search<'_> {
-    /// Notes a file that may have rules, where it cannot be read. A project's may be a stranger's,
+    /// Notes a file that may have rules, where it cannot be read, or not the servers that a shape has
+    /// there. A project's may be a stranger's,
     /// and says nothing of the user's servers.
     pub(super) fn note_unread(
         &mut self,
         scope: &Scope,
         file: &Path,
         syntax: Syntax,
+        shape: Option<&Shape>,
         loaded: &Loaded,
     ) {
         if project_of(scope).is_some() {
@@ -71,6 +92,11 @@ impl Search<'_> {
             }
             // Its client may find rules in it all the same.
             Loaded::Document(document) if document.root.is_no_table() => false,
+            Loaded::Document(document)
+                if shape.is_some_and(|shape| has_odd_servers(&document.root, shape)) =>
+            {
+                false
+            }
             Loaded::Missing | Loaded::Document(_) => return,
         };
         self.unread.push(UnreadRules {

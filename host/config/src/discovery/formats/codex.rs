@@ -16,6 +16,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     ],
     include: Some("enabled_tools"),
     exclude: Some("disabled_tools"),
+    switch: Some("enabled"),
     oauth: OAUTH,
     ..COMMON
 };

@@ -14,6 +14,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("serverUrl", HttpTransport::Auto),
     ],
     call_timeout: Some(("timeout", Unit::Seconds)),
+    switch: Some("disable"),
     expansion: expansion::FORGE,
     ..COMMON
 };

@@ -18,6 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     urls: &[("uri", HttpTransport::Auto)],
     call_timeout: Some(("timeout", Unit::Seconds)),
     include: Some("available_tools"),
+    switch: Some("enabled"),
     expansion: expansion::GOOSE,
     ..COMMON
 };

@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     env: "environment",
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     start_timeouts: &[("timeout", Unit::Milliseconds)],
+    switch: Some("enabled"),
     expansion: expansion::OPENCODE,
     oauth: OAUTH,
     ..COMMON
@@ -76,8 +77,17 @@ pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &st
         }
     }
     if all_off {
-        filter.include = Some(on);
+        restrict_to(filter, on);
     }
+}
+
+/// Leaves of a server's tools those on that are named, and that all documents before leave on:
+/// neither a project's file nor `tools` lifts what is denied.
+fn restrict_to(filter: &mut Filter, on: Vec<String>) {
+    filter.restrict(&Filter {
+        include: Some(on),
+        ..Filter::default()
+    });
 }
 
 /// Removes what a document's `permission` denies from the filter of a server, the names of whose
@@ -103,11 +113,8 @@ fn deny(filter: &mut Filter, root: &Node, open: &str) {
             false => filter.exclude.extend(patterns),
         }
     }
-    if on.is_some() {
-        filter.restrict(&Filter {
-            include: on,
-            ..Filter::default()
-        });
+    if let Some(on) = on {
+        restrict_to(filter, on);
     }
 }
 
@@ -172,9 +179,16 @@ mod tests {
     }
 
     fn filter(text: &str) -> Filter {
-        let root = document::parse(text, Syntax::Json).unwrap();
+        filter_of(&[text])
+    }
+
+    /// Returns the filter of several documents, in the order in which they are read.
+    fn filter_of(texts: &[&str]) -> Filter {
         let mut filter = Filter::default();
-        add_to(&mut filter, &root, "git");
+        for text in texts {
+            let root = document::parse(text, Syntax::Json).unwrap();
+            add_to(&mut filter, &root, "git");
+        }
         filter
     }
 
@@ -208,5 +222,32 @@ mod tests {
         let both =
             r#"{"tools": {"git_*": false, "git_pull": true}, "permission": {"git_pull": "deny"}}"#;
         assert!(!filter(both).shows("pull"));
+    }
+
+    #[test]
+    fn no_tools_of_any_file_lift_what_is_denied() {
+        let on = r#""tools": {"git_*": false, "git_pull": true}"#;
+        let wide = r#""tools": {"git*": false, "git_*": true}"#;
+        for denial in [
+            r#""permission": "deny""#,
+            r#""permission": {"*": "deny"}"#,
+            r#""permission": {"git_*": "deny"}"#,
+            r#""permission": {"git*": "deny", "git_push": "allow"}"#,
+            r#""tools": {"git_*": false}"#,
+            r#""tools": {"*": false, "git_push": true}"#,
+        ] {
+            for tools in [on, wide] {
+                let mut filters = vec![filter_of(&[
+                    &format!("{{{denial}}}"),
+                    &format!("{{{tools}}}"),
+                ])];
+                if denial.contains("permission") {
+                    filters.push(filter_of(&[&format!("{{{denial}, {tools}}}")]));
+                }
+                for filter in filters {
+                    assert!(!filter.shows("pull"), "{denial} {tools} {filter:?}");
+                }
+            }
+        }
     }
 }

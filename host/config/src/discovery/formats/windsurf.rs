@@ -11,6 +11,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("url", HttpTransport::Auto),
     ],
     exclude: Some("disabledTools"),
+    switch: Some("disabled"),
     expansion: expansion::WINDSURF,
     ..COMMON
 };

@@ -8,6 +8,7 @@ use crate::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Seconds)),
+    switch: Some("enabled"),
     oauth: OAUTH,
     ..COMMON
 };

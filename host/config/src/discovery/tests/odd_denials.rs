@@ -269,6 +269,70 @@ fn links_to_nothing_and_folders_that_cannot_be_listed_deny_all() {
     }
 }
 
+/// Somebody who writes a list in place of a table may have switched a server off in it.
+#[test]
+fn what_stands_in_place_of_servers_denies_those_of_projects() {
+    const CODEX: (&str, &str) = (".codex/config.toml", "[mcp_servers.srv]\ncommand = 'x'\n");
+    let json = |key: &str| format!(r#"{{"{key}": {{"srv": {{"command": "x"}}}}}}"#);
+    let servers = json("mcpServers");
+    let opencode = r#"{"mcp": {"srv": {"type": "local", "command": ["x"]}}}"#;
+    for (client, (project, text), user, key) in [
+        (
+            Client::Cursor,
+            (".cursor/mcp.json", servers.as_str()),
+            ".cursor/mcp.json",
+            "mcpServers",
+        ),
+        (
+            Client::Copilot,
+            (".github/mcp.json", &servers),
+            ".copilot/mcp-config.json",
+            "mcpServers",
+        ),
+        (
+            Client::ClaudeCode,
+            (".mcp.json", &servers),
+            ".claude.json",
+            "mcpServers",
+        ),
+        (
+            Client::OpenCode,
+            ("opencode.json", opencode),
+            ".config/opencode/opencode.json",
+            "mcp",
+        ),
+        (
+            Client::Zed,
+            (".zed/settings.json", &json("context_servers")),
+            ".config/zed/settings.json",
+            "context_servers",
+        ),
+        (Client::Codex, CODEX, ".codex/config.toml", "mcp_servers"),
+    ] {
+        for (content, is_on) in [
+            (r#"[{"name": "srv", "disabled": true}]"#, false),
+            (r#"["srv"]"#, false),
+            (r#""srv""#, false),
+            ("true", false),
+            ("[]", true),
+            ("{}", true),
+            ("false", true),
+        ] {
+            let home = Home::empty();
+            home.write(&format!("project/{project}"), text);
+            home.write(
+                &format!("home/{user}"),
+                match client {
+                    Client::Codex => format!("{key} = {}\n", content.replace(':', " =")),
+                    _ => format!(r#"{{"{key}": {content}}}"#),
+                },
+            );
+            let expected = if is_on { "read write" } else { "" };
+            assert_eq!(shown(&home, client), expected, "{client} {content}");
+        }
+    }
+}
+
 /// The user's rules hold for a project's servers as much as for their own.
 #[test]
 fn rules_that_cannot_be_read_deny_the_servers_of_projects() {

@@ -164,6 +164,16 @@ fn an_entry_of_a_projects_keeps_what_the_user_denies() {
     ];
     const SAME: &str = "[mcp_servers.srv]\ncommand = 'x'\n";
     const SAYS_ON: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = true\n";
+    const ODD_ON: &str = "[mcp_servers.srv]\ncommand = 'x'\ndisabled = false\n";
+    const OTHER_ON: &str = "[mcp_servers.srv]\ncommand = 'x'\ndisable = false\n";
+    const BOTH: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = true\ndisable = true\n";
+    const OPENCODE_ODD: &str =
+        r#"{"mcp": {"srv": {"type": "local", "command": ["y"], "disabled": false}}}"#;
+    const OPENCODE_ON: &str =
+        r#"{"mcp": {"srv": {"type": "local", "command": ["y"], "enabled": true}}}"#;
+    const OPENCODE_WHOLE_OFF: &str =
+        r#"{"mcp": {"srv": {"type": "local", "command": ["x"], "enabled": false}}}"#;
+    const SWITCH_ODD: &str = r#"{"mcp": {"srv": {"disable": false}}}"#;
     const ODD: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = 'false'\n";
     const WRONG: &str = "[mcp_servers.srv]\ncommand = 'x'\nenabled = false\nenv = 5\n";
     const ALONE: &str = "[mcp_servers.srv]\ndisabled_tools = ['write']\n";
@@ -179,7 +189,25 @@ fn an_entry_of_a_projects_keeps_what_the_user_denies() {
         (Client::Codex, codex, WRONG, ON, ""),
         (Client::Codex, codex, ALONE, ON, ""),
         (Client::Codex, codex, TORN, ON, ""),
+        (Client::Codex, codex, OFF, ODD_ON, ""),
+        (Client::Codex, codex, OFF, OTHER_ON, ""),
+        (Client::Codex, codex, OFF, BOTH, ""),
         (Client::OpenCode, opencode, OPENCODE_OFF, OPENCODE, ""),
+        (Client::OpenCode, opencode, OPENCODE_OFF, OPENCODE_ODD, ""),
+        (
+            Client::OpenCode,
+            opencode,
+            OPENCODE_WHOLE_OFF,
+            SWITCH_ODD,
+            "",
+        ),
+        (
+            Client::OpenCode,
+            opencode,
+            OPENCODE_WHOLE_OFF,
+            OPENCODE_ON,
+            "read write",
+        ),
         (Client::OpenCode, opencode, "{}", OPENCODE, "read write"),
     ] {
         let home = Home::empty();
@@ -206,5 +234,46 @@ fn an_entry_of_a_projects_keeps_what_the_user_denies() {
             .filter(|tool| server.enabled && filter.shows(tool))
             .collect();
         assert_eq!(shown.join(" "), expected, "{client} {of_user}");
+    }
+}
+
+/// Any key that switches a server off does so, whatever another one says.
+#[test]
+fn an_entry_that_is_off_by_any_key_is_off() {
+    for (client, file, table, entry) in [
+        (
+            Client::OpenCode,
+            "home/.config/opencode/opencode.json",
+            "mcp",
+            r#""type": "local", "command": ["x"]"#,
+        ),
+        (
+            Client::Gemini,
+            "home/.gemini/settings.json",
+            "mcpServers",
+            r#""command": "x""#,
+        ),
+        (
+            Client::Zed,
+            "home/.config/zed/settings.json",
+            "context_servers",
+            r#""command": "x""#,
+        ),
+    ] {
+        for (switches, is_on) in [
+            (r#""enabled": false, "disabled": false"#, false),
+            (r#""enabled": false, "disable": false"#, false),
+            (r#""disabled": true, "disable": false"#, false),
+            (r#""disabled": true, "enabled": true"#, false),
+            (r#""disable": true, "enabled": true"#, false),
+            (r#""enabled": true, "disabled": false"#, true),
+            (r#""disable": false"#, true),
+        ] {
+            let home = Home::empty();
+            let text = format!(r#"{{"{table}": {{"srv": {{{entry}, {switches}}}}}}}"#);
+            home.write(file, text);
+            let expected = if is_on { "read write" } else { "" };
+            assert_eq!(shown(&home, client), expected, "{client} {switches}");
+        }
     }
 }
