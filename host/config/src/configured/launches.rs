@@ -55,33 +55,65 @@ fn keep_rules_of_others(server: &mut ServerConfig, other: &ServerConfig) {
     }
 }
 
-/// Launches of the user's servers, with the names that these have where there is no project: what the
-/// user says of a server counts by its name, and no project gives the server another one, on which
+/// Restricts a server of the user's to what it is where there is no project, as another one of theirs
+/// for the same launch may be: a project that takes the name of an entry takes nothing of what the
+/// entry denies.
+fn keep_restrictions(server: &mut ServerConfig, alone: &ServerConfig) {
+    server.enabled &= alone.enabled;
+    if let (Some(bridge), Some(alone)) = (server.bridge_mut(), alone.bridge()) {
+        bridge.filter.restrict(&alone.filter);
+        bridge.rules.restrict_all(&alone.rules);
+    }
+}
+
+/// Launches of the user's servers, with these as they are where there is no project: what the user
+/// says of a server counts by its name, and no project gives the server another one, on which
 /// nothing is said.
 #[derive(Default)]
-pub(super) struct UsersLaunches(BTreeMap<Fingerprint, UsersLaunch>);
+pub(super) struct UsersLaunches {
+    servers: Vec<UsersLaunch>,
+    /// Places in `servers` of the first of each launch.
+    by_launch: BTreeMap<Fingerprint, usize>,
+}
 
 /// A server of the user's, by its launch.
 struct UsersLaunch {
-    /// Name that it is shown under; none where others have taken its name.
-    name: Option<String>,
-    origin: Origin,
+    server: ServerConfig,
+    /// Whether it is shown under its name; not where others have taken that.
+    is_shown: bool,
 }
 
 impl UsersLaunches {
-    fn add(&mut self, launch: Fingerprint, name: Option<&str>, origin: &Origin) {
-        self.0.entry(launch).or_insert_with(|| UsersLaunch {
-            name: name.map(str::to_owned),
-            origin: origin.clone(),
-        });
+    fn add(&mut self, launches: Vec<Fingerprint>, server: ServerConfig, is_shown: bool) {
+        for launch in launches {
+            self.by_launch.entry(launch).or_insert(self.servers.len());
+        }
+        self.servers.push(UsersLaunch { server, is_shown });
+    }
+
+    /// Returns the servers with any of these launches.
+    fn of<'u>(&'u self, launches: &[Fingerprint]) -> impl Iterator<Item = &'u UsersLaunch> {
+        let known = launches
+            .iter()
+            .filter_map(|launch| self.by_launch.get(launch));
+        known.filter_map(|index| self.servers.get(*index))
+    }
+
+    /// Returns the server that is shown for any of these launches.
+    fn shown_mut(&mut self, launches: &[Fingerprint]) -> Option<&mut ServerConfig> {
+        let mut known = launches
+            .iter()
+            .filter_map(|launch| self.by_launch.get(launch));
+        let known = self.servers.get_mut(*known.next()?)?;
+        known.is_shown.then_some(&mut known.server)
     }
 
     /// Returns the place of the user's server that another one, with this name and these launches,
     /// would give another name.
     fn renamed(&self, name: &str, launches: &[Fingerprint]) -> Option<&Origin> {
-        let known = launches.iter().filter_map(|launch| self.0.get(launch));
-        let mut others = known.filter(|users| users.name.as_deref() != Some(name));
-        others.next().map(|users| &users.origin)
+        let mut known = self.of(launches);
+        let other = known.find(|users| !users.is_shown || users.server.name != name);
+        other.map(|users| &users.server.origin)
     }
 }
 
@@ -106,20 +138,26 @@ impl Configured {
         let mut users = UsersLaunches::default();
         let is_users = |origin: &Origin| !matches!(origin.scope, Scope::Project(_));
         let merged = merge(&self.found, &is_users);
-        for server in merged.servers.values().map(|choice| &choice.server) {
-            let launches = launches(server, self.project_folder());
-            let is_known = |launch| taken.contains_key(launch) || users.0.contains_key(launch);
-            if !self.servers.contains_key(&server.name) && !launches.iter().any(is_known) {
-                for launch in launches {
-                    users.add(launch, Some(&server.name), &server.origin);
-                }
+        for choice in merged.servers.into_values() {
+            let mut server = choice.server;
+            let origins = std::iter::once(&server.origin).chain(&choice.also);
+            server.from = origins.filter_map(|origin| origin.client).collect();
+            let launches = launches(&server, self.project_folder());
+            let is_taken = |launch| taken.contains_key(launch);
+            if self.servers.contains_key(&server.name) || launches.iter().any(is_taken) {
+                continue;
+            }
+            if let Some(twin) = users.shown_mut(&launches) {
+                keep_rules_of_others(twin, &server);
+                twin.from.extend(server.from);
+            } else {
+                users.add(launches, server, true);
             }
         }
         let found = self.found.found.iter().map(|found| &found.server);
         for server in found.filter(|server| !server.is_of_project()) {
-            for launch in launches(server, self.project_folder()) {
-                users.add(launch, None, &server.origin);
-            }
+            let launches = launches(server, self.project_folder());
+            users.add(launches, server.clone(), false);
         }
         users
     }
@@ -135,7 +173,7 @@ impl Configured {
     /// launches; `users` the launches of the user's servers where there is no project.
     pub(super) fn take(
         &mut self,
-        server: ServerConfig,
+        mut server: ServerConfig,
         launches: &mut BTreeMap<Fingerprint, String>,
         users: &UsersLaunches,
     ) {
@@ -180,6 +218,11 @@ impl Configured {
                 by,
             });
             return;
+        }
+        if !server.is_of_project() {
+            for alone in users.of(&own) {
+                keep_restrictions(&mut server, &alone.server);
+            }
         }
         for launch in own {
             launches.insert(launch, server.name.clone());

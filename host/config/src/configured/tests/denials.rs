@@ -284,3 +284,88 @@ fn a_second_entry_of_the_users_keeps_the_rules_of_other_clients() {
         );
     }
 }
+
+/// An entry of the user's that has lost its name to another client's still says what is denied.
+#[test]
+fn what_an_entry_without_its_name_denies_stays_denied() {
+    let opencode = |command: &str| {
+        format!(r#"{{"mcp": {{"s": {{"type": "local", "command": ["{command}"]}}}}}}"#)
+    };
+    let (users, of_project) = (opencode("v"), opencode("u"));
+    for denial in ["enabled = false", "disabled_tools = ['danger']"] {
+        for name in ["s", "q"] {
+            let codex = format!("[mcp_servers.{name}]\ncommand = 'u'\n{denial}\n");
+            let home = tempfile::tempdir().unwrap();
+            let files = [
+                (".config/opencode/opencode.json", users.as_str()),
+                (".codex/config.toml", codex.as_str()),
+                ("project/opencode.json", of_project.as_str()),
+            ];
+            let all = trusted_in_home(home.path(), &files, "");
+            for server in all.servers.values() {
+                for client in Client::all().map(Some).chain([None]) {
+                    let server = server.for_client(client);
+                    let bridge = server.bridge().unwrap();
+                    let is_u =
+                        matches!(&bridge.launch, Launch::Stdio(stdio) if stdio.command == "u");
+                    let is_held = !server.enabled || !bridge.filter.shows("danger");
+                    let is_other = client.is_some() && client != Some(Client::Codex) && name == "q";
+                    assert!(!is_u || is_held || is_other, "{denial} {name} {client:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Of two names that one client has for a program, one is off: a project that takes the other name
+/// brings neither up.
+#[test]
+fn no_project_takes_the_name_of_the_one_of_two_that_is_on() {
+    let codex = "[mcp_servers.t]\ncommand = 'u'\n[mcp_servers.s]\ncommand = 'u'\nenabled = false\n";
+    let around = |file: &'static str, text: &'static str| {
+        let home = tempfile::tempdir().unwrap();
+        let files = [(".codex/config.toml", codex), (file, text)];
+        let all = trusted_in_home(home.path(), &files, "");
+        let states = all.servers.values().filter(|server| {
+            let bridge = server.bridge().unwrap();
+            matches!(&bridge.launch, Launch::Stdio(stdio) if stdio.command == "u")
+        });
+        let states = states.map(|server| (server.name.clone(), server.enabled));
+        states.collect::<Vec<_>>()
+    };
+    let alone = around("project/dormouse.toml", "[servers.z]\ncommand = 'y'\n");
+    for (file, text) in [
+        ("project/dormouse.toml", "[servers.t]\ncommand = 'y'\n"),
+        (
+            "project/.mcp.json",
+            r#"{"mcpServers": {"t": {"command": "y"}}}"#,
+        ),
+        (
+            "project/.codex/config.toml",
+            "[mcp_servers.z]\ncommand = 'y'\n",
+        ),
+    ] {
+        assert_eq!(around(file, text), alone, "{file}");
+    }
+}
+
+/// An entry that is off loses its name to a project's: it keeps its client from the program still.
+#[test]
+fn a_client_whose_entry_a_project_overrides_gets_no_second_one() {
+    let u = r#"{"command": "u"}"#;
+    let claude = r#"{"mcpServers": {"z": {"command": "u", "disabled": true}}}"#;
+    let copilot = format!(r#"{{"mcpServers": {{"a": {u}, "s": {u}}}}}"#);
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (".claude.json", claude),
+        (".copilot/mcp-config.json", &copilot),
+        (
+            "project/.mcp.json",
+            r#"{"mcpServers": {"z": {"command": "v"}}}"#,
+        ),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    assert_eq!(names(&all), ["s", "z"]);
+    let is_on = |client| all.servers["s"].for_client(Some(client)).enabled;
+    assert!(!is_on(Client::ClaudeCode) && is_on(Client::Copilot));
+}

@@ -2,6 +2,7 @@
 //! entry of the project's brings back.
 
 mod files;
+mod overrides;
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use super::*;
 use crate::name::likeness;
 
 /// Number of configurations, each of which is read a few times: the same ones each time.
-const CASES: u32 = 400;
+const CASES: u32 = 800;
 
 /// A home with a project in it, and what is configured there.
 struct Home {
@@ -173,7 +174,7 @@ fn stay_denied_by_launch(
             let mut said = overrides.iter();
             said.any(|(of, _, _, project)| {
                 project.program == Some(program)
-                    && project.switch == Switch::On
+                    && project.says_on_in(*of)
                     && client.is_none_or(|client| client == *of)
             })
         };
@@ -209,7 +210,7 @@ fn stay_denied_by_name(files: &Files, after: &Configured) -> Result<(), TestCase
         });
         for (client, _, users, project) in of_it {
             let is_off = users.switch == Switch::Off || users.program.is_none();
-            if is_off && (project.switch != Switch::On || users.program.is_none()) {
+            if is_off && (!project.says_on_in(*client) || users.program.is_none()) {
                 prop_assert!(!server.enabled, "{} is off in {}", server.name, client);
             }
             if users.denies_in(*client) {

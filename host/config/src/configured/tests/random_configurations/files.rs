@@ -6,15 +6,16 @@ use std::path::Path;
 
 use proptest::collection::btree_map;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use serde_json::{Map, Value, json};
 
 use crate::Client;
 
-/// Names of servers, two of which look alike.
-const NAMES: [&str; 4] = ["a", "s", "S", "z"];
+/// Names of servers, two of which look alike; one that many clients have stands here more than once.
+const NAMES: [&str; 6] = ["a", "s", "s", "s", "S", "z"];
 
 /// Programs of servers; a project has one more, which no user has.
-const PROGRAMS: [&str; 3] = ["u", "v", "stranger"];
+pub(super) const PROGRAMS: [&str; 3] = ["u", "v", "stranger"];
 
 /// Tools of every server; the first is what entries deny.
 pub(super) const TOOLS: [&str; 2] = ["delete", "read"];
@@ -137,9 +138,15 @@ fn name() -> impl Strategy<Value = &'static str> {
 }
 
 pub(super) fn files() -> impl Strategy<Value = Files> {
-    let client = (0..CLIENTS.len()).prop_map(|index| CLIENTS[index].0);
+    // Few clients, so that what they have meets in one file of the project's.
+    let client = prop_oneof![
+        2 => (0..CLIENTS.len()).prop_map(|index| CLIENTS[index].0),
+        2 => Just(Client::ClaudeCode),
+        1 => Just(Client::Copilot),
+        1 => Just(Client::OpenCode),
+    ];
     let entries = prop_oneof![
-        12 => btree_map(name(), users_entry(), 1..3).prop_map(Some),
+        12 => btree_map(name(), users_entry(), 1..4).prop_map(Some),
         1 => Just(None),
     ];
     let table = prop_oneof![
@@ -148,15 +155,25 @@ pub(super) fn files() -> impl Strategy<Value = Files> {
         1 => (0..2usize).prop_map(|index| Table::Wrong(PROGRAMS[index])),
     ];
     let file = (0..PROJECT_FILES.len()).prop_map(|index| PROJECT_FILES[index]);
+    // By chance alone, a project hardly ever gives a name that one client has for a server the program
+    // of an entry of another client's.
+    let overrides = prop::collection::vec((any::<Index>(), any::<Index>()), 0..4);
     (
         btree_map(client, entries, 1..4),
         btree_map(name(), table, 0..3),
         btree_map(file, btree_map(name(), entry(), 1..3), 1..3),
+        overrides,
     )
-        .prop_map(|(users, users_own, projects)| Files {
-            users,
-            users_own,
-            projects,
+        .prop_map(|(users, users_own, projects, overrides)| {
+            let mut files = Files {
+                users,
+                users_own,
+                projects,
+            };
+            for (name, program) in overrides {
+                files.add_override(&name, &program);
+            }
+            files
         })
 }
 
@@ -249,6 +266,11 @@ fn denied_names(entries: &Entries, rule: impl Fn(&str) -> String) -> Value {
 }
 
 impl Entry {
+    /// Whether an entry of a client's says that its server is on, by the client's own key.
+    pub(super) fn says_on_in(&self, client: Client) -> bool {
+        self.switch == Switch::On && matches!(client, Client::Codex | Client::OpenCode)
+    }
+
     /// Whether an entry of a client's denies the tool, as that client writes it.
     pub(super) fn denies_in(&self, client: Client) -> bool {
         self.denies && client != Client::Forge
@@ -362,19 +384,5 @@ impl Files {
         });
         let programs = entries.filter_map(|entry| entry.program);
         programs.chain(tables).collect()
-    }
-
-    /// Returns the entries that a project and its user have in files of one client, under one name.
-    pub(super) fn overrides(&self) -> Vec<(Client, &'static str, &Entry, &Entry)> {
-        let mut all = Vec::new();
-        for (client, files) in CLIENTS {
-            let users = self.users.get(&client).and_then(Option::as_ref);
-            for (name, users) in users.into_iter().flatten() {
-                let projects = files.iter().filter_map(|file| self.projects.get(file));
-                let projects = projects.filter_map(|entries| entries.get(name));
-                all.extend(projects.map(|project| (client, *name, users, project)));
-            }
-        }
-        all
     }
 }
