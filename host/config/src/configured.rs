@@ -20,12 +20,13 @@ use super::discovery::{
     Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
 use super::file::Variables;
-use super::project_content::{ProjectHashes, ProjectText, may_be_recorded};
-use super::reserved_names::ReservedNames;
-use super::trusted::TrustedFolders;
-use super::{
+use crate::naming::name;
+use crate::naming::reserved_names::ReservedNames;
+use crate::project::project_content::{ProjectHashes, ProjectText, may_be_recorded};
+use crate::project::trusted::TrustedFolders;
+use crate::{
     Adapter, Client, Config, DiscoveryConfig, Need, Origin, Overlay, Problem, RefusedServer, Scope,
-    ServerConfig, name,
+    ServerConfig,
 };
 
 /// Servers from everywhere that their user trusts.

@@ -18,8 +18,10 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use self::taken_over::changed;
 pub use self::taken_over::{Change, with_servers};
-use super::{Client, ClientRules, Problem, file, name, settled};
 use crate::discovery::places::Syntax;
+use crate::naming::name;
+use crate::reading::settled;
+use crate::{Client, ClientRules, Problem, file};
 
 pub use server_table::{component_table, grants_table, launch_table, upstream_table};
 pub(super) use server_table::{launch_keys, list, secret_table};

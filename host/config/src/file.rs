@@ -24,12 +24,14 @@ use toml_edit::{Document, Item, TableLike};
 pub(crate) use self::text::leads_nowhere;
 pub use self::text::{read, read_of_project};
 use super::problem::{quoted, within};
-pub use super::reader::Variables;
-use super::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
-use super::upstream::{UpstreamEntry, UpstreamTable};
-use super::{
+use crate::naming::name;
+pub use crate::reading::reader::Variables;
+use crate::reading::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
+use crate::reading::units;
+use crate::servers::upstream::{UpstreamEntry, UpstreamTable};
+use crate::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
-    Overlay, Problem, RefusedServer, Scope, ServerConfig, name, units,
+    Overlay, Problem, RefusedServer, Scope, ServerConfig,
 };
 
 /// Largest file in a project's folder, which anybody may have written, in bytes.

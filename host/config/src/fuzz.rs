@@ -8,7 +8,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::{file, name, variables};
+use crate::naming::name;
+use crate::{file, variables};
 
 pub use crate::discovery::fuzz::{documents, dotenv, expansions, url_patterns};
 pub use crate::install::edit::fuzz::edits;

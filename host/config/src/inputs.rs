@@ -6,7 +6,7 @@ use dormouse_launch::Secret;
 use toml_edit::Item;
 
 use super::problem::{quoted, unquoted, within};
-use super::reader::Reader;
+use crate::reading::reader::Reader;
 
 /// Answers by the ids of the questions.
 pub type Inputs = BTreeMap<String, Input>;

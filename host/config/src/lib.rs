@@ -2,9 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bridge;
 pub mod client;
-mod client_rules;
 mod configured;
 pub mod discovery;
 pub mod edit;
@@ -13,25 +11,12 @@ pub mod file;
 pub mod fuzz;
 mod inputs;
 pub mod install;
-mod launch_folder;
-mod limits;
-mod lines;
-pub mod name;
-mod on_change;
-mod overlay;
-mod own_file;
+mod naming;
 mod own_places;
 pub mod problem;
-mod project_content;
-mod project_path;
-mod reader;
-mod refused;
-mod reserved_names;
-pub mod review;
-mod settled;
-mod trusted;
-pub mod units;
-mod upstream;
+mod project;
+mod reading;
+mod servers;
 pub mod variables;
 
 use std::collections::BTreeMap;
@@ -43,23 +28,27 @@ use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
-use bridge::ENV_FILE;
-pub use bridge::{
-    Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, ShownFolder, ShownProgram,
-};
 pub use client::{Client, Scope};
-pub use client_rules::{ClientConsensus, ClientRule, ClientRules};
 pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
-pub use limits::LimitSettings;
-pub use on_change::{ChangePolicy, NewTools, OnChange};
-pub use overlay::Overlay;
+pub use naming::name;
+pub use naming::reserved_names::ReservedNames;
 pub use own_places::{FilledInFiles, HostPaths, own_places};
 pub use problem::{Invalid, Problem};
-pub use refused::RefusedServer;
-pub use reserved_names::ReservedNames;
-pub use review::ProjectReview;
-pub use trusted::TrustedFolders;
+pub use project::review;
+pub use project::review::ProjectReview;
+pub use project::trusted::TrustedFolders;
+pub use reading::units;
+pub use servers::bridge;
+use servers::bridge::ENV_FILE;
+pub use servers::bridge::{
+    Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, ShownFolder, ShownProgram,
+};
+pub use servers::client_rules::{ClientConsensus, ClientRule, ClientRules};
+pub use servers::limits::LimitSettings;
+pub use servers::on_change::{ChangePolicy, NewTools, OnChange};
+pub use servers::overlay::Overlay;
+pub use servers::refused::RefusedServer;
 
 /// Content of one configuration file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -313,7 +302,7 @@ impl fmt::Display for Origin {
 /// # Errors
 /// The file cannot be read, others can have written it, or it is not TOML ([`Invalid`]).
 pub fn load(path: &Path) -> anyhow::Result<Config> {
-    if !own_file::is_to_be_read(path)? {
+    if !reading::own_file::is_to_be_read(path)? {
         return Ok(Config::default());
     }
     match file::read(path)? {

@@ -10,8 +10,9 @@ use dormouse_policy::OwnPlace;
 use dormouse_text::visible::visible_line;
 use parking_lot::RwLock;
 
-use super::discovery::{Surroundings, places, rule_files};
 use super::{Client, Configured, FillSource, Scope};
+use crate::discovery::rule_files;
+use crate::discovery::{Surroundings, places};
 
 /// Files that servers of the user's take variables and texts from, with the names of the servers,
 /// as of the configuration that was read last: whoever writes to one of them decides what is run.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::Configured;
 use crate::discovery::{Overridden, merge};
-use crate::launch_folder::without_folder;
-use crate::review::NameOfUsers;
+use crate::project::review::NameOfUsers;
+use crate::servers::launch_folder::without_folder;
 use crate::{ClientRules, Fingerprint, Origin, Scope, ServerConfig};
 
 /// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program

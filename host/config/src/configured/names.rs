@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Configured;
 use crate::discovery::Overridden;
-use crate::reserved_names::ReservedNames;
-use crate::review::NameOfUsers;
+use crate::naming::reserved_names::ReservedNames;
+use crate::project::review::NameOfUsers;
 use crate::{Origin, Scope, ServerConfig};
 
 impl Configured {

@@ -9,8 +9,8 @@ use dormouse_text::visible::visible_line;
 use super::Configured;
 use crate::discovery::{Discovery, Surroundings};
 use crate::file::{self, Variables};
-use crate::project_content::{ProjectHashes, ProjectText};
-use crate::project_path::{LEADS_OUT, leads_out};
+use crate::project::project_content::{ProjectHashes, ProjectText};
+use crate::project::project_path::{LEADS_OUT, leads_out};
 use crate::{Problem, RefusedServer, Scope, ServerConfig};
 
 /// Name of a project's own file, beside its clients' ones.

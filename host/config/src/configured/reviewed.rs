@@ -8,7 +8,7 @@ use dormouse_text::visible::visible_path;
 
 use super::Configured;
 use crate::discovery::SourceState;
-use crate::review::{ProjectReview, ReviewedProject, ReviewedServer};
+use crate::project::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use crate::{Problem, Scope};
 
 impl Configured {

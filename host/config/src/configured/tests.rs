@@ -14,7 +14,7 @@ use dormouse_policy::Limits;
 use dormouse_wit::Instance;
 
 use super::*;
-use crate::trusted::Trust;
+use crate::project::trusted::Trust;
 use crate::{ChangePolicy, OnChange, file};
 
 /// Servers with a text in `dormouse.toml`, where Cursor has a server `git` and another one.

@@ -7,7 +7,7 @@ use std::path::Path;
 use dormouse_catalog::open_and_read_regular_file;
 
 use crate::file::leads_nowhere;
-use crate::units;
+use crate::reading::units;
 
 /// Largest configuration file, in bytes. Claude Code keeps its history in the file that its servers
 /// are in, which so can be of many megabytes.

@@ -10,12 +10,13 @@ use serde_json::Value as Json;
 use url::Url;
 
 use super::document::{self, Node, Value};
-use super::dotenv as variables;
-use super::expansion::{self, Read};
+use super::filling::dotenv as variables;
+use super::filling::expansion;
+use super::filling::expansion::Read;
 use super::places::Syntax;
-use super::policy::pattern::{ConnectedUrl, UrlPattern};
+use super::rules::policy::pattern::{ConnectedUrl, UrlPattern};
 use crate::fuzz::{first_line, text};
-use crate::lines::Lines;
+use crate::reading::lines::Lines;
 
 /// Patterns of URLs: what is allowed for one host is not for another. The first line is a
 /// pattern, the rest a URL.

@@ -11,16 +11,17 @@ use self::loaded::load;
 pub(super) use self::loaded::{Document, Loaded};
 use super::content::{Content, ProjectContent};
 use super::document::{self, Node};
-use super::entry::Reader;
+use super::entries::entry::Reader;
+use super::filling::value_files::ValueFiles;
 use super::formats::claude_code;
 use super::places::{Place, Syntax};
 use super::search::project_of;
-use super::value_files::ValueFiles;
 use super::{Found, Surroundings, files};
 use crate::file::LARGEST_OF_PROJECT;
-use crate::lines::Lines;
-use crate::project_path::{LEADS_OUT, leads_out};
-use crate::{Client, Filter, Problem, units};
+use crate::project::project_path::{LEADS_OUT, leads_out};
+use crate::reading::lines::Lines;
+use crate::reading::units;
+use crate::{Client, Filter, Problem};
 
 /// The files that were read so far, and the projects that they are of.
 pub(super) struct Library {

@@ -9,8 +9,8 @@ use dormouse_launch::Launch;
 
 use super::search::project_of;
 use super::{Discovery, Found};
-use crate::launch_folder::without_folder;
-use crate::name::likeness;
+use crate::naming::name::likeness;
+use crate::servers::launch_folder::without_folder;
 use crate::{Client, Fingerprint, Origin, Scope, ServerConfig};
 
 /// Servers that were found, one for each name.

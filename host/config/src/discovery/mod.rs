@@ -4,39 +4,26 @@
 //! entry that is wrong, never stops the others, unless it may deny them: problems are reported with
 //! their places. Values of headers and of environment variables are in no message.
 
-mod allowed;
-mod build;
-mod client_variables;
 mod content;
-mod dialect;
 pub(super) mod document;
-mod dotenv;
-mod draft;
-mod entry;
-mod expansion;
+mod entries;
 mod files;
-mod fill_policy;
-mod filler;
+mod filling;
 mod formats;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 pub mod itself;
 mod library;
 mod merge;
-mod oauth;
 mod own;
 pub mod places;
 pub(crate) mod planned;
-mod policy;
 mod profiles;
 mod project_folder;
-mod rule_files;
+mod rules;
 mod search;
 mod settle;
 mod surroundings;
-mod timeouts;
-mod unread;
-mod value_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,21 +31,21 @@ use std::path::{Path, PathBuf};
 use dormouse_launch::Launch;
 
 pub use content::{Content, ProjectContent};
-pub(crate) use expansion::is_name as is_variable_name;
-pub use fill_policy::FillPolicy;
-pub(super) use filler::NOT_TRUSTED;
+pub use entries::timeouts::call_timeout_entry;
+pub(crate) use filling::expansion::is_name as is_variable_name;
+pub use filling::fill_policy::FillPolicy;
+pub(super) use filling::filler::NOT_TRUSTED;
 pub use merge::{Merged, Overridden, merge};
 pub use own::Own;
-pub(super) use rule_files::rule_files;
+pub(super) use rules::rule_files::rule_files;
 pub use surroundings::{Surroundings, project_of};
-pub use timeouts::call_timeout_entry;
 
-use self::fill_policy::EnteredProject;
 use self::library::Library;
 use self::project_folder::ProjectFolder;
 use self::search::{Search, Setting};
-pub(crate) use self::unread::UnreadRules;
 use super::{Client, ClientRule, FilledIn, Origin, Problem, RefusedServer, Scope, ServerConfig};
+use crate::discovery::filling::fill_policy::EnteredProject;
+pub(crate) use crate::discovery::rules::unread::UnreadRules;
 
 /// Result of the search of the clients' files.
 #[derive(Debug, Clone, Default)]
@@ -212,7 +199,7 @@ impl Discovery {
             found.map(|found| found.written_name.as_str())
         };
         let counted = self.counted.iter().map(|server| &*server.written_name);
-        let names = allowed::names(written(false), written(true).chain(counted));
+        let names = rules::allowed::names(written(false), written(true).chain(counted));
         for server in &mut self.counted {
             if let Some(name) = names.get(&server.written_name) {
                 server.name.clone_from(name);

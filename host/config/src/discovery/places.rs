@@ -11,7 +11,7 @@ use dormouse_files::replace::is_temporary;
 use self::of_client::Places;
 use super::Surroundings;
 use super::profiles::{self, Profile};
-use crate::project_path::leads_out;
+use crate::project::project_path::leads_out;
 use crate::{Client, Scope};
 
 /// Place where a client keeps servers.

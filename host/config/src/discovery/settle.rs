@@ -10,7 +10,7 @@ use super::formats::claude_code::{self, DeniedTools};
 use super::formats::{amp, gemini, opencode, unheard};
 use super::library::{Document, Loaded};
 use super::places::CLAUDE_CODE_MANAGED;
-use super::policy::Policy;
+use super::rules::policy::Policy;
 use super::search::{Search, project_of};
 use super::{Found, SourceState};
 use crate::{Adapter, Client, Origin, Scope};

@@ -10,7 +10,7 @@ use anyhow::Context;
 use dormouse_text::visible::visible_path;
 
 use crate::problem::quoted;
-use crate::project_path::is_marked;
+use crate::project::project_path::is_marked;
 
 /// Mark of a project's folder, beside a client's own file.
 const REPOSITORY: &str = ".git";

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::discovery::places::Syntax;
 use crate::edit::EditLock;
-use crate::{file, settled};
+use crate::file;
+use crate::reading::settled;
 
 pub use self::earlier_change::{EarlierChange, changes_of};
 pub use self::undo::Undo;

@@ -8,7 +8,9 @@ use dormouse_text::visible::visible_path;
 
 use crate::discovery::places::Syntax;
 use crate::edit::{EditLock, Editor};
-use crate::{Invalid, Problem, file, lines::Lines, settled};
+use crate::reading::lines::Lines;
+use crate::reading::settled;
+use crate::{Invalid, Problem, file};
 
 use super::edit::Uneditable;
 

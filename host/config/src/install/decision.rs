@@ -6,8 +6,8 @@ use std::time::Duration;
 use dormouse_launch::Launch;
 
 use super::variables::names_variables;
-use crate::client_rules::by_client;
 use crate::discovery::Found;
+use crate::servers::client_rules::by_client;
 use crate::{
     Client, ClientConsensus, ClientRules, Config, Filter, Fingerprint, Scope, ServerConfig,
 };

@@ -19,7 +19,8 @@ use crate::discovery::places::{self, Place, Syntax};
 use crate::discovery::planned;
 use crate::discovery::{Discovery, Found, Surroundings};
 use crate::edit::{Change as ServerChange, with_servers};
-use crate::{Client, Config, Scope, file, settled};
+use crate::reading::settled;
+use crate::{Client, Config, Scope, file};
 
 /// Program with which a client is to start Dormouse.
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@ use dormouse_text::visible::visible_path;
 
 use crate::discovery::Discovery;
 use crate::discovery::places::Syntax;
-use crate::{Client, Scope, settled};
+use crate::reading::settled;
+use crate::{Client, Scope};
 
 /// Hashes of files that a plan counts on although it may not change them: of a client's settings,
 /// which may deny what the client has, and of the configuration that has a server already. None

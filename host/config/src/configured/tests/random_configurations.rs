@@ -11,7 +11,7 @@ use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestR
 
 use self::files::{CLIENTS, Files, Switch, TOOLS, Table, files};
 use super::*;
-use crate::name::likeness;
+use crate::naming::name::likeness;
 
 /// Number of configurations, each of which is read a few times: the same ones each time.
 const CASES: u32 = 800;

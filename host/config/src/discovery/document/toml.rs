@@ -3,7 +3,7 @@
 use toml_edit::{Document, Item, TableLike};
 
 use super::{DEEPEST, Member, Node, Unreadable, Value};
-use crate::reader::{TOO_MANY_PARTS, key_span, too_many_parts};
+use crate::reading::reader::{TOO_MANY_PARTS, key_span, too_many_parts};
 
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     if let Some(at) = too_many_parts(text) {

@@ -1,9 +1,9 @@
 //! Amp: the literal key `amp.mcpServers`; `includeTools` are patterns. Beside the servers,
 //! `amp.tools.disable` has the names of tools that are off.
 
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::Node;
-use crate::discovery::expansion;
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::filling::expansion;
 
 use super::tool_names;
 

@@ -5,14 +5,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::Scope;
-use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::{Node, Value};
-use crate::discovery::entry::{Entry, Unit};
-use crate::discovery::expansion;
-use crate::discovery::oauth::{self, Means};
-use crate::discovery::rule_files::in_folder;
+use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
+use crate::discovery::filling::expansion;
+use crate::discovery::rules::rule_files::in_folder;
 use crate::discovery::{Surroundings, places};
-use crate::name::plain;
+use crate::naming::name::plain;
 
 use super::server_list::ServerList;
 use super::tool_names;

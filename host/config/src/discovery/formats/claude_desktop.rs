@@ -1,5 +1,5 @@
 //! Claude Desktop: `mcpServers`, programs only, nothing filled in.
 
-use crate::discovery::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, Dialect};
 
 pub(super) const DIALECT: Dialect = COMMON;

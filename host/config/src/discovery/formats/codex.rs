@@ -1,11 +1,12 @@
 //! Codex: `[mcp_servers.NAME]` in TOML. Secrets are taken from the environment by the names of
 //! variables: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
 
-use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::{Node, Value};
-use crate::discovery::draft::{Text, Written};
-use crate::discovery::entry::{Entry, Unit};
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::entries::draft::{Text, Written};
+use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
 
 pub(super) const DIALECT: Dialect = Dialect {
     headers: "http_headers",

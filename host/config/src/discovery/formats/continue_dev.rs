@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
-use crate::discovery::client_variables::ClientVariables;
-use crate::discovery::dialect::{COMMON, Dialect, Outcome};
-use crate::discovery::entry::{Entry, Unit};
+use crate::discovery::Surroundings;
+use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::filling::client_variables::ClientVariables;
+use crate::discovery::filling::expansion;
 use crate::discovery::library::{FileUse, Library};
-use crate::discovery::{Surroundings, expansion};
 
 /// Name of the files of variables, in several folders.
 const FILE: &str = ".env";

@@ -3,11 +3,12 @@
 
 use super::claude_code;
 use super::server_list::ServerList;
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::{Node, Value};
-use crate::discovery::entry::Unit;
-use crate::discovery::expansion;
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::entry::Unit;
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
+use crate::discovery::filling::expansion;
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),

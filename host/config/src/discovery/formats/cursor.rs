@@ -2,10 +2,11 @@
 
 use dormouse_text::wildcard::matches;
 
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::Node;
-use crate::discovery::expansion;
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
+use crate::discovery::filling::expansion;
 
 use super::tool_names;
 

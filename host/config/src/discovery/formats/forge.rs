@@ -3,10 +3,10 @@
 
 use dormouse_launch::HttpTransport;
 
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::Node;
-use crate::discovery::entry::Unit;
-use crate::discovery::expansion;
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::entry::Unit;
+use crate::discovery::filling::expansion;
 
 pub(super) const DIALECT: Dialect = Dialect {
     urls: &[

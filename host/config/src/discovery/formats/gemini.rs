@@ -6,11 +6,12 @@
 
 use dormouse_launch::HttpTransport;
 
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::{Node, Value};
-use crate::discovery::entry::Unit;
-use crate::discovery::expansion;
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::entry::Unit;
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
+use crate::discovery::filling::expansion;
 
 use super::server_list::ServerList;
 use super::tool_names;

@@ -4,11 +4,11 @@
 
 use dormouse_launch::HttpTransport;
 
-use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::Node;
-use crate::discovery::draft::{Text, Written};
-use crate::discovery::entry::{Entry, Unit};
-use crate::discovery::expansion;
+use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::entries::draft::{Text, Written};
+use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::filling::expansion;
 
 use super::tool_names;
 

@@ -20,8 +20,8 @@ pub(super) mod vscode;
 pub(super) mod windsurf;
 pub(super) mod zed;
 
-use super::dialect::{Dialect, Outcome};
-use super::entry::Entry;
+use super::entries::dialect::{Dialect, Outcome};
+use super::entries::entry::Entry;
 use crate::Client;
 
 /// Returns the dialect in which a client writes a server.

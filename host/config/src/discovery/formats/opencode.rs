@@ -4,11 +4,12 @@
 //! denies some.
 
 use crate::Filter;
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::{Member, Node, Value};
-use crate::discovery::entry::Unit;
-use crate::discovery::expansion;
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::entry::Unit;
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
+use crate::discovery::filling::expansion;
 
 use super::tool_names;
 

@@ -5,7 +5,7 @@
 //! what is left of it behind the server's name, which may be several patterns.
 
 use crate::discovery::document::{Node, Value};
-use crate::name::{plain, plain_pattern};
+use crate::naming::name::{plain, plain_pattern};
 
 /// Most names in a list that are held against each server: a file made to keep its reader busy has
 /// more of both.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::discovery::dialect::{COMMON, Dialect};
 use crate::discovery::document::Node;
-use crate::discovery::expansion;
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
+use crate::discovery::filling::expansion;
 
 pub(super) const DIALECT: Dialect = Dialect {
     env_file: Some("envFile"),

@@ -2,8 +2,8 @@
 
 use dormouse_launch::HttpTransport;
 
-use crate::discovery::dialect::{COMMON, Dialect};
-use crate::discovery::expansion;
+use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::filling::expansion;
 
 pub(super) const DIALECT: Dialect = Dialect {
     urls: &[

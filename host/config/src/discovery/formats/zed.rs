@@ -1,10 +1,11 @@
 //! Zed: `context_servers`; the program is a string, or a table of its own with
 //! `path`, `args` and `env`. `timeout` is for a call, in seconds.
 
-use crate::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::discovery::document::{Member, Node, Value};
-use crate::discovery::entry::{Entry, Unit};
-use crate::discovery::oauth::{self, Means};
+use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::entries::oauth;
+use crate::discovery::entries::oauth::Means;
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Seconds)),

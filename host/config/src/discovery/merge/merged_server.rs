@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Choice, MergeDecision, Merged, Merging, Overridden, filled_launch, is_of_project};
 use crate::discovery::Found;
 use crate::discovery::settle::OFF;
-use crate::name::likeness;
+use crate::naming::name::likeness;
 use crate::{Client, ClientConsensus, ClientRule, ClientRules, Fingerprint, Origin, ServerConfig};
 
 /// Restricts a server of a project's, which has these entries, to what the user's own for the same

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::install::{ImportRequest, Program, import};
-use crate::trusted::Trust;
+use crate::project::trusted::Trust;
 use crate::{Configured, ServerConfig, file};
 
 /// Servers of two clients with whatever these can say of them.

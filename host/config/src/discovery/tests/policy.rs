@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_policy_is_told_with_its_place() {
 
 #[test]
 fn nobody_switches_on_what_is_denied() {
-    use crate::trusted::Trust;
+    use crate::project::trusted::Trust;
     use crate::{Configured, file};
 
     let home = Home::empty();

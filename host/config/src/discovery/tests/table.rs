@@ -192,7 +192,7 @@ fn named(client: Client, is_there: bool, write: &dyn Fn(&Surroundings)) -> Vec<S
 /// Trust is given to what is named, and what is named may come to be there later.
 #[test]
 fn what_is_filled_in_is_noted_whether_it_is_there_or_not() {
-    use expansion::Form;
+    use crate::discovery::filling::expansion::Form;
     let mut seen = 0;
     for client in Client::all() {
         let expansion = formats::dialect(client).expansion;

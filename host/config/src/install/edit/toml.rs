@@ -11,7 +11,7 @@ use toml_edit::{Array, Document, InlineTable, Item, Key, Table, TableLike, Value
 
 use super::text::{Splices, line_end_missing, line_start, newline, next_line};
 use super::{Uneditable, Where};
-use crate::reader::key_span;
+use crate::reading::reader::key_span;
 
 pub(super) fn add(text: &str, at: Where<'_>, entry: &Json) -> Result<String, Uneditable> {
     let mut text = remove(text, at)?;

@@ -1,0 +1,6 @@
+//! What users and administrators allow and deny.
+
+pub(in crate::discovery) mod allowed;
+pub(in crate::discovery) mod policy;
+pub(in crate::discovery) mod rule_files;
+pub(in crate::discovery) mod unread;

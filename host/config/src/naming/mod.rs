@@ -1,0 +1,4 @@
+//! Names of servers, and those that are Dormouse's own.
+
+pub mod name;
+pub(crate) mod reserved_names;

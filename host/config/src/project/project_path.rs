@@ -1,0 +1,211 @@
+//! Paths within a project's folder, which the project's author can make links.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use cap_primitives::ambient_authority;
+use cap_primitives::fs::{FollowSymlinks, open_ambient_dir, stat};
+
+/// Problem of a file that leads out of a project that nobody trusts, as what follows "the file".
+pub(crate) const LEADS_OUT: &str = "is a link out of the project's folder, which is followed \
+    when `dormouse trust` has been used there";
+
+/// Whether a file of a project leads out of the project's folder by links. Nothing outside of the
+/// folder is looked at: it may be on another machine, which would be connected to.
+#[must_use]
+pub(crate) fn leads_out(project: &Path, file: &Path) -> bool {
+    let Ok(within) = file.strip_prefix(project) else {
+        return true;
+    };
+    // Of a folder that cannot be opened, no file can.
+    let Ok(folder) = open_ambient_dir(project, ambient_authority()) else {
+        return false;
+    };
+    match stat(&folder, within, FollowSymlinks::Yes) {
+        Ok(_) => false,
+        // The system's own refusals have numbers.
+        Err(error) => error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none(),
+    }
+}
+
+/// Location of a file that has been opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// In the project's folder, also by the path that links lead to.
+    Within,
+    /// Somewhere else.
+    Elsewhere,
+    /// Unknown: something else is at the file's path by now.
+    Moved,
+}
+
+/// Finds the location of the file that was opened by a path. `project` is a folder without links in
+/// its path. Whoever may write in the project can change links meanwhile: what the path leads to
+/// now counts only where that is the file which was opened.
+#[must_use]
+pub(crate) fn location(project: &Path, file: &Path, opened: &std::fs::File) -> Location {
+    let Ok(real) = file.canonicalize() else {
+        return Location::Moved;
+    };
+    let (found, is_within) = match real.strip_prefix(project) {
+        // Without links, and so not out of the folder either.
+        Ok(within) => {
+            let folder = open_ambient_dir(project, ambient_authority());
+            let found = folder.and_then(|folder| stat(&folder, within, FollowSymlinks::No));
+            (found, true)
+        }
+        Err(_) => {
+            let folder = real.parent().zip(real.file_name());
+            let Some((folder, name)) = folder else {
+                return Location::Moved;
+            };
+            let folder = open_ambient_dir(folder, ambient_authority());
+            let found = folder.and_then(|it| stat(&it, Path::new(name), FollowSymlinks::No));
+            (found, false)
+        }
+    };
+    match found {
+        Ok(found) if is_same(&found, opened) && is_within => Location::Within,
+        Ok(found) if is_same(&found, opened) => Location::Elsewhere,
+        Ok(_) | Err(_) => Location::Moved,
+    }
+}
+
+#[cfg(unix)]
+fn is_same(found: &cap_primitives::fs::Metadata, opened: &std::fs::File) -> bool {
+    use cap_primitives::fs::MetadataExt as _;
+    opened.metadata().is_ok_and(|opened| {
+        let opened = cap_primitives::fs::Metadata::from_just_metadata(opened);
+        (found.dev(), found.ino()) == (opened.dev(), opened.ino())
+    })
+}
+
+/// Always true: elsewhere, files have no numbers that could be compared.
+#[cfg(not(unix))]
+fn is_same(_: &cap_primitives::fs::Metadata, _: &std::fs::File) -> bool {
+    true
+}
+
+/// Whether a folder has a mark of a project in it. A link is one, wherever it leads: its target is
+/// not looked at. Where anybody may write, such as in `/tmp`, a mark of somebody else's makes
+/// nobody's project.
+#[must_use]
+pub(crate) fn is_marked(folder: &Path, mark: &Path) -> bool {
+    let begin = mark.components().next();
+    let begin = begin.map_or(mark, |begin| Path::new(begin.as_os_str()));
+    // Mostly there is none, which is found out without opening the folder for each.
+    if let Err(error) = folder.join(begin).symlink_metadata()
+        && error.kind() == ErrorKind::NotFound
+    {
+        return false;
+    }
+    let Ok(opened) = open_ambient_dir(folder, ambient_authority()) else {
+        return false;
+    };
+    // A folder on the way to it, or a link in place of one, is looked at by itself.
+    if let Ok(found) = stat(&opened, begin, FollowSymlinks::No)
+        && is_somebody_elses(&opened, &found)
+    {
+        return false;
+    }
+    match stat(&opened, mark, FollowSymlinks::No) {
+        Ok(found) => !is_somebody_elses(&opened, &found),
+        // A folder on the way to it is a link out of this one.
+        Err(error) => error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none(),
+    }
+}
+
+#[cfg(unix)]
+fn is_somebody_elses(folder: &std::fs::File, mark: &cap_primitives::fs::Metadata) -> bool {
+    /// Permission bit by which those may write who are neither the owner nor in the group.
+    const WRITABLE_BY_ALL: u32 = 0o002;
+    let ours = [rustix::process::geteuid().as_raw(), 0];
+    let mark_is_ours = ours.contains(&cap_primitives::fs::MetadataExt::uid(mark));
+    !mark_is_ours
+        && folder.metadata().is_ok_and(|folder| {
+            std::os::unix::fs::MetadataExt::mode(&folder) & WRITABLE_BY_ALL != 0
+        })
+}
+
+#[cfg(not(unix))]
+fn is_somebody_elses(_: &std::fs::File, _: &cap_primitives::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_lead_out_of_a_project_where_they_end_outside() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        fs::create_dir_all(project.join("sub")).unwrap();
+        fs::write(project.join("sub/file"), "").unwrap();
+        fs::write(folder.path().join("outside"), "").unwrap();
+        let link = |name: &str, target: &str| symlink(target, project.join(name)).unwrap();
+        link("inside", "sub/file");
+        link("sub/up", "../sub/file");
+        link("through", "inside");
+        link("out", "../outside");
+        link("absolute", folder.path().join("outside").to_str().unwrap());
+        link("dangling", "/nowhere/at/all");
+        link("folder", "..");
+        link("loop", "loop");
+        for (file, is_out) in [
+            ("sub/file", false),
+            ("missing", false),
+            ("missing/file", false),
+            ("inside", false),
+            ("sub/up", false),
+            ("through", false),
+            ("loop", false),
+            ("out", true),
+            ("absolute", true),
+            ("dangling", true),
+            ("folder/outside", true),
+            ("../outside", true),
+        ] {
+            assert_eq!(leads_out(&project, &project.join(file)), is_out, "{file}");
+        }
+        assert!(leads_out(&project, &folder.path().join("outside")));
+        // What is a mark is not followed.
+        for (mark, is_mark) in [
+            ("sub/file", true),
+            ("missing", false),
+            ("sub/missing", false),
+            ("inside", true),
+            ("dangling", true),
+            ("loop", true),
+            ("folder/outside", true),
+        ] {
+            assert_eq!(is_marked(&project, Path::new(mark)), is_mark, "{mark}");
+        }
+        // Where a file is, is told of the one that was opened.
+        let real = project.canonicalize().unwrap();
+        let inside = fs::File::open(project.join("inside")).unwrap();
+        let outside = fs::File::open(project.join("out")).unwrap();
+        for (file, opened, expected) in [
+            ("inside", &inside, Location::Within),
+            ("sub/file", &inside, Location::Within),
+            ("out", &outside, Location::Elsewhere),
+            ("out", &inside, Location::Moved),
+            ("inside", &outside, Location::Moved),
+            ("missing", &inside, Location::Moved),
+        ] {
+            assert_eq!(
+                location(&real, &project.join(file), opened),
+                expected,
+                "{file}"
+            );
+        }
+        // The folder itself may be named by a link.
+        symlink(&project, folder.path().join("link")).unwrap();
+        let link = folder.path().join("link");
+        assert!(!leads_out(&link, &link.join("inside")));
+        assert!(leads_out(&link, &link.join("out")));
+    }
+}

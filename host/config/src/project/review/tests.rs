@@ -1,0 +1,82 @@
+use super::*;
+
+#[test]
+fn words_are_seen_as_what_they_are() {
+    for (word, shown) in [
+        ("a-b_c.d/e:f=1", "a-b_c.d/e:f=1"),
+        ("", "''"),
+        ("two words", "'two words'"),
+        ("$(x)", "'$(x)'"),
+        ("it's", "'it'\\''s'"),
+        ("a\\nb", "'a\\nb'"),
+        ("a\nb\\n'", "$'a\\nb\\\\n\\''"),
+        ("a\nb\u{1b}[2K\u{202e}", "$'a\\nb\\u{1b}[2K\\u{202e}'"),
+        ("`", "$'\\u{60}'"),
+        ("\\u{60}", "'\\u{60}'"),
+    ] {
+        assert_eq!(shell_word(word), shown);
+    }
+    assert_eq!(quoted("x` (yours)"), "`x\\u{60} (yours)`");
+    assert_eq!(quoted("a\\nb\n"), "`a\\\\nb\\n`");
+}
+
+#[test]
+fn a_review_takes_linear_time() {
+    use crate::discovery::Surroundings;
+    use crate::project::trusted::Trust;
+    use crate::{Config, Configured};
+
+    let one = |words: &dyn Fn(usize) -> String, size: usize| {
+        let words: Vec<_> = (0..size).map(words).collect();
+        words.join(",")
+    };
+    type Servers<'s> = &'s dyn Fn(usize) -> String;
+    let cases: [(&str, Servers<'_>); 5] = [
+        ("servers", &|size| {
+            one(
+                &|n| format!(r#""s{n}": {{"command": "x", "args": ["{n}"]}}"#),
+                size,
+            )
+        }),
+        ("servers of nearly one name", &|size| {
+            one(
+                &|n| format!(r#""{}": {{"command": "x{n}"}}"#, "-".repeat(n % 90) + "s"),
+                size,
+            )
+        }),
+        ("servers that cannot be used", &|size| {
+            one(
+                &|n| format!(r#""s{n}": {{"command": {n}, "url": ["{n}"]}}"#),
+                size,
+            )
+        }),
+        ("arguments", &|size| {
+            let words = one(&|n| format!(r#""a`{n}\u0007""#), 10 * size);
+            format!(r#""s": {{"command": "x", "args": [{words}]}}"#)
+        }),
+        ("variables", &|size| {
+            let env = one(&|n| format!(r#""V{n}": "${{W{n}}}""#), size);
+            format!(r#""s": {{"command": "x", "env": {{{env}}}}}"#)
+        }),
+    ];
+    for (what, servers) in cases {
+        let input = |size: usize| {
+            let home = tempfile::tempdir().unwrap();
+            let project = home.path().join("project");
+            std::fs::create_dir_all(project.join(".cursor")).unwrap();
+            std::fs::create_dir(project.join(".git")).unwrap();
+            let text = format!(r#"{{"mcpServers": {{{}}}}}"#, servers(size));
+            std::fs::write(project.join(".cursor/mcp.json"), &text).unwrap();
+            std::fs::write(project.join(".mcp.json"), &text).unwrap();
+            (home, project)
+        };
+        dormouse_tests::growth::is_linear(what, 60, input, |(home, project)| {
+            let around =
+                Surroundings::new(home.path().to_owned(), [].into(), Some(project.as_path()));
+            let trust = Trust::new(&home.path().join("data"));
+            let all = Configured::for_review(Config::default(), Some(&around), &trust, project);
+            let review = all.review(project).unwrap();
+            assert!(review.text.len() > 100, "{}", review.text);
+        });
+    }
+}

@@ -1,0 +1,10 @@
+//! What a server is configured to be.
+
+pub mod bridge;
+pub(crate) mod client_rules;
+pub(crate) mod launch_folder;
+pub(crate) mod limits;
+pub(crate) mod on_change;
+pub(crate) mod overlay;
+pub(crate) mod refused;
+pub(crate) mod upstream;
