@@ -69,8 +69,20 @@ impl RecordedFolders {
         written: &BTreeSet<PathBuf>,
     ) -> anyhow::Result<RealPaths> {
         let known = self.known(project)?;
-        let new = written.iter().filter(|path| !known.contains_key(*path));
-        let new: RealPaths = new.map(|path| (path.clone(), real_path(path))).collect();
+        // What is recorded for the user becomes the project's own: later it may be another for the user.
+        let own: RealPaths = match project {
+            None => known.clone(),
+            Some(project) => {
+                let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
+                all.remove(project).unwrap_or_default()
+            }
+        };
+        let new = written.iter().filter(|path| !own.contains_key(*path));
+        let new = new.map(|path| {
+            let real = known.get(path).cloned();
+            (path.clone(), real.unwrap_or_else(|| real_path(path)))
+        });
+        let new: RealPaths = new.collect();
         if new.is_empty() {
             return Ok(known);
         }
@@ -212,7 +224,13 @@ mod tests {
         let (path, real) = (root.join("a"), root.join("b"));
         let older = RealPaths::from([(path.clone(), real.clone())]);
         recorded.record_anew(None, &older).unwrap();
-        let known = recorded.record(Some(&root), &BTreeSet::from([path.clone()]));
+        let written = BTreeSet::from([path.clone()]);
+        let known = recorded.record(Some(&root), &written);
+        assert_eq!(known.unwrap()[&path], real);
+        // From then on it is the project's own.
+        let later = RealPaths::from([(path.clone(), root.join("c"))]);
+        recorded.record_anew(None, &later).unwrap();
+        let known = recorded.record(Some(&root), &written);
         assert_eq!(known.unwrap()[&path], real);
     }
 

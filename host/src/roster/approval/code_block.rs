@@ -1,5 +1,5 @@
-//! Texts of strangers in forms: some clients render the message of a form as Markdown or HTML, where
-//! a comment, or the target of a link, would not be seen.
+//! Texts of strangers in forms: some clients render the message of a form as Markdown, where a comment
+//! of HTML, or the target of a link, would not be seen.
 
 /// Shortest fence of a block, in characters.
 const MIN_FENCE: usize = 3;

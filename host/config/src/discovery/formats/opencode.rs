@@ -71,7 +71,7 @@ pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &st
             on.extend(tool_names::allowed(&member.key, &open));
             continue;
         }
-        let patterns = tool_names::denied(&member.key, &open);
+        let patterns = tool_names::denied(&widest(&member.key), &open);
         match patterns.iter().any(|one| tool_names::is_all(one)) {
             true => all_off = true,
             false => filter.exclude.extend(patterns),
@@ -99,16 +99,20 @@ fn deny(filter: &mut Filter, root: &Node, open: &str) {
         return;
     };
     let is_of_all = !matches!(permission.value, Value::Table(_));
-    let mut on = (is_of_all && is_denied(permission)).then(Vec::new);
+    let is_denied = is_of_all && rule(permission) == Some(Rule::Deny);
+    let mut on = is_denied.then(Vec::new);
     for member in permission.members() {
-        if !is_denied(&member.node) {
-            if let Some(on) = &mut on {
-                on.extend(tool_names::allowed(&member.key, open));
+        match rule(&member.node) {
+            None => continue,
+            Some(Rule::Allow) => {
+                if let Some(on) = &mut on {
+                    on.extend(tool_names::allowed(&member.key, open));
+                }
+                continue;
             }
-            continue;
+            Some(Rule::Deny) => {}
         }
-        // A `?` stands for one character; what is denied may be more than is said.
-        let patterns = tool_names::denied(&member.key.replace('?', "*"), open);
+        let patterns = tool_names::denied(&widest(&member.key), open);
         match patterns.iter().any(|one| tool_names::is_all(one)) {
             true => on = Some(Vec::new()),
             false => filter.exclude.extend(patterns),
@@ -119,19 +123,42 @@ fn deny(filter: &mut Filter, root: &Node, open: &str) {
     }
 }
 
-/// Whether a permission denies a tool, whatever it is called with.
-fn is_denied(permission: &Node) -> bool {
-    // What is no answer may be a no.
-    let is_deny = |node: &Node| match &node.value {
-        Value::Text(answer) => !matches!(answer.as_str(), "allow" | "ask"),
-        Value::Bool(is_allowed) => !is_allowed,
-        Value::List(_) => true,
-        Value::Null | Value::Number(_) | Value::Table(_) => false,
+/// Returns a pattern of which at least as much is denied as of OpenCode's: there, a `?` stands for one
+/// character, and a ` *` at the end for nothing, too.
+fn widest(key: &str) -> String {
+    key.strip_suffix(" *").unwrap_or(key).replace('?', "*")
+}
+
+/// Rule of a permission about tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Allow,
+    Deny,
+}
+
+/// Returns the rule of a permission about a tool, if it has one. Tools are asked about with `*` in
+/// place of what they are called with, so that of rules by input the last one counts that matches that.
+fn rule(permission: &Node) -> Option<Rule> {
+    let matches_all = |key: &str| {
+        !key.is_empty()
+            && key.chars().all(|one| matches!(one, '*' | '?'))
+            && key.matches('?').count() <= 1
     };
-    let by_input = permission.members();
-    is_deny(permission)
-        || by_input.iter().any(|member| member.key == "*")
-            && by_input.iter().all(|member| is_deny(&member.node))
+    match &permission.value {
+        Value::Text(answer) if matches!(answer.as_str(), "allow" | "ask") => Some(Rule::Allow),
+        Value::Bool(true) => Some(Rule::Allow),
+        // What is no answer may be a no.
+        Value::Text(_) | Value::Bool(false) | Value::List(_) => Some(Rule::Deny),
+        Value::Null | Value::Number(_) => None,
+        Value::Table(_) => {
+            let members = permission.members().iter().rev();
+            let mut of_all = members.filter(|member| matches_all(&member.key));
+            of_all.find_map(|member| match &member.node.value {
+                Value::Table(_) => None,
+                _ => rule(&member.node),
+            })
+        }
+    }
 }
 
 #[cfg(test)]
@@ -159,6 +186,10 @@ mod tests {
             (r#"{"*_*": false}"#, "push", false),
             (r#"{"*_push": false}"#, "pull", true),
             (r#"{"git_*": false, "*_pull": true}"#, "pull", true),
+            (r#"{"git_pus?": false}"#, "push", false),
+            (r#"{"?*": false}"#, "push", false),
+            (r#"{"g?t_*": false}"#, "push", false),
+            (r#"{"git_push *": false}"#, "push", false),
             (r#"{"git_re_po": false}"#, "re.po", false),
             (r#"{"git_re_*": false}"#, "re/po", false),
             (r#"{"gi": false, "write": false, "x": 1}"#, "push", true),
@@ -214,7 +245,28 @@ mod tests {
             (r#"{"git_re_po": "deny"}"#, "re po", false),
             (r#"{"git_*": "deny", "git_re_po": "allow"}"#, "re po", false),
             (r#"{"git_push": {"*": "deny"}}"#, "push", false),
-            (r#"{"git_push": {"*": "deny", "x": "ask"}}"#, "push", true),
+            (r#"{"git_push": {"*": "deny", "x": "ask"}}"#, "push", false),
+            (r#"{"git_push": {"x": "ask", "*": "deny"}}"#, "push", false),
+            (r#"{"git_push": {"*": "deny", "**": "ask"}}"#, "push", true),
+            (r#"{"git_push": {"**": "deny"}}"#, "push", false),
+            (r#"{"git_push": {"?": "deny"}}"#, "push", false),
+            (r#"{"git_push": {"??": "deny"}}"#, "push", true),
+            (r#"{"*": {"**": "deny"}}"#, "push", false),
+            (r#"{"git_push *": "deny"}"#, "push", false),
+            (r#"{"*": "deny", "git_push": {"a": "deny"}}"#, "push", false),
+            (
+                r#"{"git_*": "deny", "git_push": {"x": "allow"}}"#,
+                "push",
+                false,
+            ),
+            (
+                r#"{"git_*": "deny", "git_push": {"*": "allow"}}"#,
+                "push",
+                true,
+            ),
+            (r#"{"git_*": "deny", "git_push": {}}"#, "push", false),
+            (r#"{"git_*": "deny", "git_push": null}"#, "push", false),
+            (r#"{"git_*": "deny", "git_push": 0}"#, "push", false),
             (r#"{"git_push": {"x": "deny"}}"#, "push", true),
         ] {
             let filter = filter(&format!(r#"{{"permission": {permission}}}"#));
