@@ -1,4 +1,4 @@
-//! What the bytes of a component tell, without running it.
+//! Reading of a component's bytes, without running it.
 
 mod concurrent;
 mod contract_version;

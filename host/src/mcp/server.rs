@@ -25,7 +25,7 @@ use super::client::level;
 use super::client::level::{Level, WantedLogs};
 use super::client::session_client::Client;
 use super::common::Common;
-use super::lifecycle::DISCOVER;
+use super::lifecycle::{DISCOVER, Terms};
 use super::messages::client_request::ClientRequest;
 use super::messages::error_object::ErrorObject;
 use super::messages::request_context::RequestContext;
@@ -179,8 +179,24 @@ impl Host {
 }
 
 impl Host {
+    /// Answers a request other than `initialize` on those terms, also where that panics: what belongs
+    /// to it and goes out before its answer goes over `connection`.
+    pub(super) async fn answer_request(
+        &self,
+        request: ClientRequest,
+        terms: &Terms,
+        connection: Arc<dyn ClientConnection>,
+    ) -> Result<Answer, ErrorObject> {
+        let id = request.id.clone();
+        let answered = async {
+            let context = RequestContext::new(self, &request, terms, connection);
+            self.dispatch(request, &context).await
+        };
+        catch_panic(&id, answered).await
+    }
+
     /// Answers a request other than `initialize`.
-    pub(super) async fn dispatch(
+    async fn dispatch(
         &self,
         request: ClientRequest,
         context: &RequestContext<'_>,
@@ -304,7 +320,7 @@ pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Resul
 }
 
 /// Returns the outcome of a request, also where it has panicked: it would never be answered.
-pub(super) async fn catch_panic<T>(
+async fn catch_panic<T>(
     id: &RequestId,
     handled: impl Future<Output = Result<T, ErrorObject>>,
 ) -> Result<T, ErrorObject> {

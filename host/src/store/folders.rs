@@ -49,13 +49,20 @@ impl RecordedFolders {
     /// # Errors
     /// There is a file, and it is none that can be read.
     pub fn known(&self, project: Option<&Path>) -> anyhow::Result<RealPaths> {
-        // Older hosts have recorded what projects were granted there, too.
-        let mut known: RealPaths = self.read(OWN_FILE)?;
-        if let Some(project) = project {
-            let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
-            known.extend(all.remove(project).unwrap_or_default());
-        }
+        let (mut known, own) = self.known_and_own(project)?;
+        known.extend(own);
         Ok(known)
+    }
+
+    /// Returns the real paths that are recorded for the user, which older hosts have recorded for
+    /// projects, too, and those that are recorded for a project alone.
+    fn known_and_own(&self, project: Option<&Path>) -> anyhow::Result<(RealPaths, RealPaths)> {
+        let known = self.read(OWN_FILE)?;
+        let Some(project) = project else {
+            return Ok((known, RealPaths::new()));
+        };
+        let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
+        Ok((known, all.remove(project).unwrap_or_default()))
     }
 
     /// Records the real paths of folders that were not recorded yet, and returns all that are
@@ -68,22 +75,20 @@ impl RecordedFolders {
         project: Option<&Path>,
         written: &BTreeSet<PathBuf>,
     ) -> anyhow::Result<RealPaths> {
-        let known = self.known(project)?;
+        let (mut known, own) = self.known_and_own(project)?;
         // What is recorded for the user becomes the project's own: later it may be another for the user.
-        let own: RealPaths = match project {
-            None => known.clone(),
-            Some(project) => {
-                let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
-                all.remove(project).unwrap_or_default()
-            }
+        let is_recorded = |path: &PathBuf| match project {
+            None => known.contains_key(path),
+            Some(_) => own.contains_key(path),
         };
-        let new = written.iter().filter(|path| !own.contains_key(*path));
+        let new = written.iter().filter(|path| !is_recorded(path));
         let new = new.map(|path| {
             let real = known.get(path).cloned();
             (path.clone(), real.unwrap_or_else(|| real_path(path)))
         });
         let new: RealPaths = new.collect();
         if new.is_empty() {
+            known.extend(own);
             return Ok(known);
         }
         self.edit(project, |known| {

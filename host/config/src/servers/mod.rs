@@ -1,4 +1,4 @@
-//! What a server is configured to be.
+//! Configuration of one server: its adapter, limits and overlays.
 
 pub mod bridge;
 pub(crate) mod client_rules;

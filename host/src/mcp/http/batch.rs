@@ -72,7 +72,9 @@ impl Endpoint {
         let is_full = AtomicBool::new(false);
         let is_full = &is_full;
         let answers = messages.clone().into_iter().map(|message| async move {
-            if let (true, Some(id)) = (is_full.load(Ordering::Relaxed), id(&message)) {
+            if is_full.load(Ordering::Relaxed)
+                && let Some(id) = id(&message)
+            {
                 let why = "the answers before this one are too long for one batch\n\
                            hint: send it alone";
                 return refused(Some(id), ErrorObject::internal_error(why));

@@ -22,8 +22,7 @@ use super::sessions::Agent;
 use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::request_context::RequestContext;
-use crate::mcp::server::{catch_panic, with_params};
+use crate::mcp::server::with_params;
 
 /// Time that a client waits for a stream of events, where there is no notification and no question
 /// before the answer. Until then it cannot come back for an answer that it has missed.
@@ -83,11 +82,7 @@ impl Endpoint {
         request.cancel = claimed.cancel().clone();
         let connection: Arc<dyn ClientConnection> = Arc::new(claimed.connection());
         let host = agent.host.clone();
-        let work = async move {
-            let id = request.id.clone();
-            let context = RequestContext::new(&host, &request, &terms, connection);
-            catch_panic(&id, host.dispatch(request, &context)).await
-        };
+        let work = async move { host.answer_request(request, &terms, connection).await };
         let mut work = work.boxed();
         let cancel = claimed.cancel().clone();
         tokio::select! {

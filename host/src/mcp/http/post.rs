@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use dormouse_upstream::without_blocking;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, StatusCode};
 use rmcp::model::RequestId;
@@ -186,15 +186,14 @@ impl Endpoint {
                 BodyError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
                 BodyError::NoRoom(NoRoom::Now(_)) => StatusCode::SERVICE_UNAVAILABLE,
             };
-            let mut response = answer::text(status, format!("{error}\n"));
-            if let BodyError::NoRoom(no_room) = error {
+            let response = answer::text(status, format!("{error}\n"));
+            if let BodyError::NoRoom(no_room) = &error {
                 client_log::warn(&format!("a request was refused: {no_room}"));
             }
-            if matches!(error, BodyError::NoRoom(NoRoom::Now(_))) {
-                let soon = HeaderValue::from_static("1");
-                response.headers_mut().insert(RETRY_AFTER, soon);
-            }
-            Box::new(response)
+            Box::new(match error {
+                BodyError::NoRoom(NoRoom::Now(_)) => answer::retried_soon(response),
+                _ => response,
+            })
         })
     }
 }

@@ -21,8 +21,7 @@ use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Noti
 use crate::mcp::lifecycle::Terms;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::request_context::{RequestContext, client_name};
-use crate::mcp::server::catch_panic;
+use crate::mcp::messages::request_context::client_name;
 
 type Answered = Result<Answer, ErrorObject>;
 
@@ -99,11 +98,7 @@ impl Endpoint {
         let id = request.id.clone();
         let room = self.answers.of_client(client_name(&request.meta));
         let room = room.counting_short(head.is_of_batch);
-        let work = async move {
-            let id = request.id.clone();
-            let context = RequestContext::new(&host, &request, &terms, connection);
-            catch_panic(&id, host.dispatch(request, &context)).await
-        };
+        let work = async move { host.answer_request(request, &terms, connection).await };
         let mut messages = Messages {
             id,
             work: work.boxed(),

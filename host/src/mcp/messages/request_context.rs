@@ -120,11 +120,16 @@ impl<'a> RequestContext<'a> {
 /// Returns the name of a client in a request, with its version: as much of it as tells clients
 /// apart.
 pub(in crate::mcp) fn client_name(meta: &RequestMetaObject) -> String {
-    const MAX_NAME_BYTES: usize = 128;
     let client = meta.get("io.modelcontextprotocol/clientInfo");
     let part = |key| client?.get(key)?.as_str();
-    let parts = [part("name"), part("version")].map(Option::unwrap_or_default);
-    let mut name = parts.join(" ");
+    let [name, version] = [part("name"), part("version")].map(Option::unwrap_or_default);
+    name_with_version(name, version)
+}
+
+/// Returns a client's name and version: as much of both as tells clients apart.
+pub(in crate::mcp) fn name_with_version(name: &str, version: &str) -> String {
+    const MAX_NAME_BYTES: usize = 128;
+    let mut name = format!("{name} {version}");
     name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
     name
 }

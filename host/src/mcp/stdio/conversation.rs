@@ -19,8 +19,7 @@ use crate::mcp::messages::client_notification::ClientNotification;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::MessageRoom;
-use crate::mcp::messages::request_context::RequestContext;
-use crate::mcp::server::{Host, catch_panic, with_params};
+use crate::mcp::server::{Host, with_params};
 use crate::mcp::session::Session;
 use crate::roster::Roster;
 
@@ -224,7 +223,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
         let answering = async move {
             let (id, cancel) = (request.id.clone(), request.cancel.clone());
             let is_of_servers = Host::is_of_servers(&request.method);
-            let answered = catch_panic(&id, answered(&host, &client, &agreed, request)).await;
+            let answered = answered(&host, &client, &agreed, request).await;
             client.answer(&id, &cancel, answered).await;
             if is_of_servers {
                 client.is_ready();
@@ -266,6 +265,5 @@ async fn answered<W: AsyncWrite + Send + Unpin + 'static>(
     }
     let terms = agreed.terms(&request.method, &request.meta)?;
     let connection: Arc<dyn ClientConnection> = client.clone();
-    let context = RequestContext::new(host, &request, &terms, connection);
-    host.dispatch(request, &context).await
+    host.answer_request(request, &terms, connection).await
 }

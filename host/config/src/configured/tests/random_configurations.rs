@@ -100,7 +100,7 @@ fn callable_of(all: &Configured, program: &str, client: Option<Client>) -> BTree
         .collect()
 }
 
-/// What is known of a server.
+/// Facts that are known of a server.
 type State<'a> = (&'a str, Option<&'a str>, Vec<BTreeSet<&'static str>>);
 
 fn states<'a>(all: &'a Configured, of_users: bool) -> Vec<State<'a>> {
@@ -241,7 +241,7 @@ fn stay_denied_by_name(files: &Files, after: &Configured) -> Result<(), TestCase
     Ok(())
 }
 
-/// What the user's own tables say of a server counts by its name.
+/// Rule: the user's own tables have the last word on a server, by its name.
 fn are_the_users_by_name(files: &Files, after: &Configured) -> Result<(), TestCaseError> {
     for (name, table) in &files.users_own {
         let server = after.servers.get(*name);

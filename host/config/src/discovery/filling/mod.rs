@@ -1,4 +1,4 @@
-//! What is filled into the entries of files: variables, and files of values.
+//! Filling of entries of files: with variables, and with files of values.
 
 pub(in crate::discovery) mod client_variables;
 pub(in crate::discovery) mod dotenv;

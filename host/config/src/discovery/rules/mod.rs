@@ -1,4 +1,4 @@
-//! What users and administrators allow and deny.
+//! Rules of users and administrators: servers and tools that they allow and deny.
 
 pub(in crate::discovery) mod allowed;
 pub(in crate::discovery) mod policy;

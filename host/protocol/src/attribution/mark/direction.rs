@@ -1,4 +1,4 @@
-//! What may turn the direction of what is shown.
+//! Signs by which the direction of a text may be turned.
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::BidiClass;

@@ -197,10 +197,15 @@ pub(in crate::mcp::http) fn not_allowed(allowed: &'static str, why: &'static str
 /// The answer to a request that cannot be begun now, but may be soon.
 pub(in crate::mcp::http) fn busy(id: &RequestId, why: &str) -> Box<Response> {
     let error_of = ErrorObject::internal_error(why.to_owned());
-    let mut response = error(StatusCode::SERVICE_UNAVAILABLE, Some(id), &error_of);
+    let response = error(StatusCode::SERVICE_UNAVAILABLE, Some(id), &error_of);
+    Box::new(retried_soon(response))
+}
+
+/// Has a client try again in a second.
+pub(in crate::mcp::http) fn retried_soon(mut response: Response) -> Response {
     let soon = HeaderValue::from_static("1");
     response.headers_mut().insert(RETRY_AFTER, soon);
-    Box::new(response)
+    response
 }
 
 /// The answer to a session that is not there.

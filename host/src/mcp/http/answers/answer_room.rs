@@ -12,7 +12,7 @@ use crate::mcp::messages::error_object::ErrorObject;
 const MAX_BYTES: usize = 256 << 20;
 
 /// Length in bytes up to which answers go out in any case: connections have a limit of their own.
-pub(in crate::mcp::http) const SHORT_BYTES: usize = 16 << 10;
+const SHORT_BYTES: usize = 16 << 10;
 
 /// Room that all clients share. Each may have as much as is free, so that one that reads nothing
 /// leaves half of it to the others.
@@ -28,7 +28,7 @@ struct Taken {
 }
 
 /// Room of one answer, until this is dropped.
-pub(in crate::mcp::http) struct TakenAnswerRoom {
+struct TakenAnswerRoom {
     room: Arc<AnswerRoom>,
     client: String,
     bytes: usize,

@@ -11,6 +11,7 @@ use crate::mcp;
 use crate::mcp::http::shared::Shared;
 use crate::mcp::lifecycle::Agreed;
 use crate::mcp::messages::client_notification::ClientNotification;
+use crate::mcp::messages::request_context::name_with_version;
 use crate::mcp::server::Host;
 
 /// Agent of a session.
@@ -25,12 +26,9 @@ pub(in super::super) struct Agent {
     known: Mutex<Option<mcp::session::Session>>,
 }
 
-/// Returns the name of a client, with its version: as much of it as tells clients apart.
+/// Returns the name of a client, with its version.
 pub(super) fn name_of(client: &Implementation) -> String {
-    const MAX_NAME_BYTES: usize = 128;
-    let mut name = format!("{} {}", client.name, client.version);
-    name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
-    name
+    name_with_version(&client.name, &client.version)
 }
 
 impl Agent {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a client's own settings keep out of it does not come in place of its servers.
+/// Servers that a client's own settings keep out of it do not come in place of its servers.
 #[test]
 fn a_client_that_would_not_load_dormouse_keeps_its_servers() {
     const GEMINI: &str = "home/.gemini/settings.json";
