@@ -53,7 +53,11 @@ fn the_hosts_dependencies_have_the_same_features_in_each_selection() {
     let edges = ["--edges", "normal,build,dev"];
     let whole = packages(&[&["--package", "dormouse"][..], &edges].concat());
     let package = |line: &str| line.split(" [").next().map(str::to_owned);
-    let shared: BTreeSet<_> = whole.iter().map(|line| package(line)).collect();
+    let mut shared: BTreeSet<_> = whole.iter().map(|line| package(line)).collect();
+    // It is empty: to compile it for each choice of its features costs nothing.
+    shared.retain(
+        |name| !matches!(name, Some(name) if name.starts_with("dormouse-workspace-features ")),
+    );
     let parts: Vec<_> = members.native.iter().filter(|name| is_part(name)).collect();
     assert!(parts.len() > 2, "{parts:?}");
     for part in parts {
