@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::time::Instant;
 
-use dormouse_tests::http::Request;
+use dormouse_tests::http::{Request, Session};
 use dormouse_tests::wire::{self, Wire};
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 
@@ -127,7 +127,7 @@ fn answers_that_clients_over_http_do_not_read_have_a_limit() {
             Ok(answer) => answer["error"]["message"].to_string(),
             Err(error) => error.to_string(),
         };
-        if last.contains("too many long answers") {
+        if last.contains("too many long messages") {
             break;
         }
         assert!(start.elapsed() < Duration::from_secs(45), "{last}");
@@ -175,4 +175,50 @@ fn errors_that_clients_over_http_do_not_read_are_short() {
     std::thread::sleep(Duration::from_secs(2));
     let kept = server.memory().unwrap();
     assert!(kept < 200 << 10, "the host keeps {kept} KiB");
+}
+
+/// Each message of a batch is answered, and a refusal repeats its id and what was wrong.
+#[test]
+fn batches_whose_answers_clients_over_http_do_not_read_have_a_limit() {
+    let home = home();
+    let server = home.serve_http(&[]).unwrap();
+    let mut params = wire::initialize(json!({}));
+    params["protocolVersion"] = json!("2025-03-26");
+    let initialize = wire::request(0, "initialize", params).to_string();
+    let answer = server.ask(&Request::post(initialize)).unwrap();
+    let id = answer.header("mcp-session-id").unwrap().to_owned();
+    let session = Session { id };
+    let batch = |message: &dyn Fn(usize) -> serde_json::Value| {
+        let messages: Vec<_> = (0..1000).map(message).collect();
+        let request = session.message(&json!(messages));
+        request.header("mcp-protocol-version", "2025-03-26")
+    };
+    let version = "\u{1}".repeat(2000);
+    let long = "i".repeat(4080);
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": version });
+    let batches = [
+        batch(&|id| wire::request(id as u64, "ping", json!({ "_meta": meta }))),
+        batch(&|id| json!({ "jsonrpc": "2.0", "id": format!("{id}{long}"), "method": "ping" })),
+        batch(
+            &|id| json!({ "jsonrpc": "2.0", "id": format!("{id}{long}"), "method": "initialize" }),
+        ),
+        batch(&|id| wire::request(id as u64, &long, json!({}))),
+    ];
+    let mut connections = Vec::new();
+    for request in &batches {
+        for _ in 0..60 {
+            let mut connection = server.connect().unwrap();
+            set_socket_recv_buffer_size(&connection, 64 << 10).unwrap();
+            connection.write_all(&request.bytes(&server)).unwrap();
+            connections.push(connection);
+        }
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let kept = server.memory().unwrap();
+    assert!(kept < 400 << 10, "the host keeps {kept} KiB");
+    drop(connections);
+    let call = json!({ "name": "good__echo", "arguments": { "text": "well" } });
+    let call = Request::stateless(1, "tools/call", call);
+    let mut answer = server.ask(&call).unwrap();
+    assert!(answer.result().unwrap().to_string().contains("well"));
 }

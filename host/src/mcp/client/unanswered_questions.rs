@@ -1,6 +1,7 @@
 //! Questions to a client that it has not answered yet.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -36,30 +37,34 @@ impl UnansweredQuestions {
     /// not waited for any more is told so over `connection`.
     ///
     /// # Errors
-    /// The client refuses it, or has gone.
-    pub(in crate::mcp) async fn ask<F>(
+    /// The client refuses it, or has gone, or it could not be sent.
+    pub(in crate::mcp) async fn ask<F, E>(
         self: &Arc<Self>,
         question: &Question,
         connection: Arc<dyn ClientConnection>,
         send: impl FnOnce(&RequestId) -> F,
     ) -> Result<Answer, AskError>
     where
-        F: Future<Output = Result<(), Disconnected>>,
+        F: Future<Output = Result<(), E>>,
+        E: fmt::Display,
     {
         let id = RequestId::Number(self.next.fetch_add(1, Ordering::Relaxed));
         let (waiting, outcome) = oneshot::channel();
         self.waiting.lock().insert(id.clone(), waiting);
-        let gone = |error: Disconnected| AskError::Failed(error.to_string());
         let sent = send(&id);
         let mut sent_question = SentQuestion {
             questions: Arc::clone(self),
             connection,
             id: Some(id),
         };
-        sent.await.map_err(gone)?;
+        if let Err(error) = sent.await {
+            sent_question.forget();
+            return Err(AskError::Failed(error.to_string()));
+        }
         let outcome = outcome.await;
-        sent_question.id = None;
-        let text = outcome.map_err(|_| gone(Disconnected))?.map_err(|error| {
+        sent_question.forget();
+        let gone = |_| AskError::Failed(Disconnected.to_string());
+        let text = outcome.map_err(gone)?.map_err(|error| {
             AskError::Failed(format!(
                 "the client refuses `{}`: {}",
                 question.method(),
@@ -91,12 +96,20 @@ struct SentQuestion {
     id: Option<RequestId>,
 }
 
+impl SentQuestion {
+    /// Forgets the question. Returns its id, if it was not forgotten before.
+    fn forget(&mut self) -> Option<RequestId> {
+        let id = self.id.take()?;
+        self.questions.waiting.lock().remove(&id);
+        Some(id)
+    }
+}
+
 impl Drop for SentQuestion {
     fn drop(&mut self) {
-        let Some(id) = self.id.take() else {
+        let Some(id) = self.forget() else {
             return;
         };
-        self.questions.waiting.lock().remove(&id);
         let connection = Arc::clone(&self.connection);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {

@@ -13,12 +13,13 @@ use rmcp::model::{ProtocolVersion, RequestId};
 
 use super::answers::answer;
 use super::answers::answer::{Body, Response};
+use super::answers::answer_room::TakenAnswerRoom;
 use super::answers::sse::Event;
 use super::connections::Connection;
 use super::endpoint::{Endpoint, session_id};
 use super::message::{self, Message};
 use super::post::PostHead;
-use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::error_object::{ErrorObject, MAX_MESSAGE_BYTES};
 use crate::mcp::stdio::MAX_BATCH_MESSAGES;
 
 /// Most messages of a batch that are begun at once.
@@ -28,16 +29,27 @@ const AT_ONCE: usize = 16;
 /// by then is refused.
 const MAX_ANSWERED_BYTES: u64 = 32 << 20;
 
+/// Most bytes that the refusal of a message takes in memory, but for the message's id.
+const MAX_REFUSAL_BYTES: usize = MAX_MESSAGE_BYTES + 512;
+
+/// Messages that have come together.
+pub(super) struct Batch {
+    messages: Vec<Bytes>,
+    /// Room for refusals of all of them, with their ids: nobody may ever read them.
+    room: TakenAnswerRoom,
+}
+
 impl Endpoint {
     /// Returns the messages of a batch, if a body is one and its session has batches.
     ///
     /// # Errors
-    /// There is no such session, or there are no messages, or too many; with the answer.
+    /// There is no such session, or there are no messages, or too many, or there is no room for
+    /// their answers; with the answer.
     pub(super) fn batch(
         &self,
         headers: &HeaderMap,
         body: &Bytes,
-    ) -> Option<Result<Vec<Bytes>, Box<Response>>> {
+    ) -> Option<Result<Batch, Box<Response>>> {
         let text = std::str::from_utf8(body).ok()?;
         let may_be = text.trim_start().starts_with('[');
         let session = may_be.then(|| session_id(headers)).flatten()?;
@@ -56,9 +68,21 @@ impl Endpoint {
             let refused = refused(None, ErrorObject::invalid_request(why));
             return Some(Err(Box::new(refused)));
         }
+        let refusals = found.items.len() * MAX_REFUSAL_BYTES + body.len();
+        let room = match agent.session.room.reserve(refusals) {
+            Ok(room) => room,
+            Err(no_room) => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                let busy = answer::text(status, format!("{no_room}\n"));
+                return Some(Err(Box::new(answer::retried_soon(busy))));
+            }
+        };
         let messages = found.items.into_iter();
         let messages = messages.map(|one| body.slice_ref(one.as_bytes()));
-        Some(Ok(messages.collect()))
+        Some(Ok(Batch {
+            messages: messages.collect(),
+            room,
+        }))
     }
 
     /// Answers each message of a batch as if it had come alone: in an array, or in a
@@ -67,11 +91,22 @@ impl Endpoint {
         &self,
         connection: &Connection,
         headers: &HeaderMap,
-        messages: Vec<Bytes>,
+        batch: Batch,
+    ) -> Response {
+        let Batch { messages, room } = batch;
+        let answered = self.each(connection, headers, &messages).await;
+        answer::hold_room(answered, room)
+    }
+
+    async fn each(
+        &self,
+        connection: &Connection,
+        headers: &HeaderMap,
+        messages: &[Bytes],
     ) -> Response {
         let is_full = AtomicBool::new(false);
         let is_full = &is_full;
-        let answers = messages.clone().into_iter().map(|message| async move {
+        let answers = messages.iter().cloned().map(|message| async move {
             if is_full.load(Ordering::Relaxed)
                 && let Some(id) = id(&message)
             {
@@ -93,7 +128,7 @@ impl Endpoint {
         });
         let mut answers = stream::iter(answers)
             .buffered(AT_ONCE)
-            .zip(stream::iter(&messages));
+            .zip(stream::iter(messages));
         let (mut wholes, mut streams) = (Vec::new(), Vec::new());
         let (mut is_first, mut kept) = (true, 0);
         while let Some((answer, message)) = answers.next().await {

@@ -43,7 +43,7 @@ pub(super) struct Endpoint {
     pub(super) shared: Shared,
     pub(super) sessions: Sessions,
     pub(super) bodies: Bodies,
-    /// Memory of long answers that are being written.
+    /// Memory of long messages that are being written.
     pub(super) answers: Arc<AnswerRoom>,
     /// Cancelled when no new request is to be begun.
     pub(super) stopping: CancellationToken,

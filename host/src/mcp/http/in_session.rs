@@ -62,7 +62,7 @@ impl Endpoint {
         head: &PostHead<'_>,
     ) -> Result<Response, Box<Response>> {
         let id = request.id.clone();
-        let room = self.answers.of_client(agent.client.clone());
+        let room = agent.session.room.clone();
         let room = room.counting_short(head.is_of_batch);
         let Some(claimed) = agent.session.claim(&id) else {
             let why = format!("a request with the id `{id}` is on its way already");

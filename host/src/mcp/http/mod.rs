@@ -42,6 +42,7 @@ use tokio_util::task::TaskTracker;
 
 use super::common::Common;
 use crate::roster::Roster;
+use answers::answer_room::AnswerRoom;
 use connections::Connections;
 use endpoint::{Endpoint, PATH};
 use guard::Guard;
@@ -114,7 +115,8 @@ impl Server {
         let listener = TcpListener::bind(wanted).await;
         let listener = listener.map_err(|error| cannot_listen(wanted, error))?;
         let address = listener.local_addr()?;
-        let sessions = Sessions::new(options.max_sessions, options.session_idle);
+        let answers = Arc::<AnswerRoom>::default();
+        let sessions = Sessions::new(options.max_sessions, options.session_idle, answers.clone());
         let common = Common::new(roster, options.max_calls)?;
         let shared = Shared::new(common);
         Ok(Self {
@@ -125,7 +127,7 @@ impl Server {
                 guard: options.guard,
                 shared,
                 sessions,
-                answers: Arc::default(),
+                answers,
                 bodies: bodies::Bodies::new(
                     options.max_body,
                     options.body_time,

@@ -48,7 +48,7 @@ impl Endpoint {
         }
         let body = self.read(&headers, body).await?;
         match self.batch(&headers, &body) {
-            Some(messages) => Ok(self.together(connection, &headers, messages?).await),
+            Some(batch) => Ok(self.together(connection, &headers, batch?).await),
             None => {
                 let head = PostHead {
                     connection,

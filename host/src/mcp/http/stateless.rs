@@ -28,11 +28,19 @@ type Answered = Result<Answer, ErrorObject>;
 /// Connection to the client of one request, for the events before its answer.
 struct RequestStream {
     messages: mpsc::Sender<Message>,
+    room: ClientAnswerRoom,
 }
 
 impl ClientConnection for RequestStream {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let sent = self.messages.send(Message::notification(notification));
+        let message = match Message::notification(notification, &self.room) {
+            Ok(message) => message,
+            Err(no_room) => {
+                tracing::debug!("a notification is left out: {no_room}");
+                return std::future::ready(Ok(())).boxed();
+            }
+        };
+        let sent = self.messages.send(message);
         async move { sent.await.map_err(|_| Disconnected) }.boxed()
     }
 
@@ -94,10 +102,13 @@ impl Endpoint {
     ) -> Response {
         let host = self.shared.stateless.clone();
         let (messages, said) = mpsc::channel(1);
-        let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream { messages });
         let id = request.id.clone();
         let room = self.answers.of_client(client_name(&request.meta));
         let room = room.counting_short(head.is_of_batch);
+        let connection: Arc<dyn ClientConnection> = Arc::new(RequestStream {
+            messages,
+            room: room.clone(),
+        });
         let work = async move { host.answer_request(request, &terms, connection).await };
         let mut messages = Messages {
             id,

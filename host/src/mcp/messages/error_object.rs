@@ -20,20 +20,24 @@ pub(in crate::mcp) struct ErrorObject {
     data: Option<Box<RawValue>>,
 }
 
-/// Longest message of an error that is made here, in bytes: it may repeat what a client has written.
-const MAX_MESSAGE_BYTES: usize = 2048;
+/// Longest message of an error that is made here, in bytes of JSON: it may repeat what a client has
+/// written.
+pub(in crate::mcp) const MAX_MESSAGE_BYTES: usize = 2048;
 
 /// Longest version of a client that is repeated, in bytes.
 const MAX_VERSION_BYTES: usize = 64;
 
 impl ErrorObject {
     pub(in crate::mcp) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        let mut message = message.into();
-        if message.len() > MAX_MESSAGE_BYTES {
-            let end = message.floor_char_boundary(MAX_MESSAGE_BYTES);
-            message = format!("{}…", message.get(..end).unwrap_or_default()).into();
-        }
-        Self::of_server(code, message)
+        let message = message.into();
+        let mut bytes = "…".len();
+        let mut chars = message.char_indices();
+        let beyond = chars.find(|(_, letter)| {
+            bytes += escaped_bytes(*letter);
+            bytes > MAX_MESSAGE_BYTES
+        });
+        let short = beyond.map(|(end, _)| format!("{}…", message.get(..end).unwrap_or_default()));
+        Self::of_server(code, short.map_or(message, Cow::Owned))
     }
 
     /// Makes the error of a server, whose words are not cut.
@@ -110,6 +114,15 @@ impl ErrorObject {
     }
 }
 
+/// Returns the bytes that a letter takes in a text of JSON.
+fn escaped_bytes(letter: char) -> usize {
+    match letter {
+        '"' | '\\' => 2,
+        letter if letter < ' ' => r"\u0000".len(),
+        letter => letter.len_utf8(),
+    }
+}
+
 impl From<ErrorData> for ErrorObject {
     fn from(error: ErrorData) -> Self {
         let data = error.data.as_ref().map(Value::to_string);
@@ -142,5 +155,17 @@ mod tests {
         let plain: Value = serde_json::from_slice(&plain).unwrap();
         let expected = json!({ "jsonrpc": "2.0", "error": { "code": -32603, "message": "x" } });
         assert_eq!(plain, expected);
+    }
+
+    #[test]
+    fn a_message_is_short_however_it_is_escaped() {
+        for letter in ["x", "\"", "\u{1}", "é", "\u{1f600}"] {
+            let error = ErrorObject::invalid_params(letter.repeat(4096));
+            let text = serde_json::to_string(&error.message).unwrap();
+            assert!(text.len() <= MAX_MESSAGE_BYTES + 2, "{letter:?}");
+            assert!(text.len() > MAX_MESSAGE_BYTES - 8 && text.ends_with("…\""));
+        }
+        let fits = "x".repeat(MAX_MESSAGE_BYTES - 8);
+        assert_eq!(ErrorObject::invalid_params(fits.clone()).message, fits);
     }
 }

@@ -15,6 +15,7 @@ use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use rmcp::model::RequestId;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::answer_room::TakenAnswerRoom;
 use super::sse::{EventText, Events};
 use super::written::Message;
 use crate::mcp::http::connections::RequestInProgress;
@@ -27,6 +28,8 @@ pub(in crate::mcp::http) type Response = hyper::Response<Body>;
 pub(in crate::mcp::http) struct Body {
     content: Content,
     held: Option<Held>,
+    /// Room that was taken for all of it, besides that of its parts.
+    room: Option<TakenAnswerRoom>,
 }
 
 enum Content {
@@ -51,6 +54,7 @@ impl Body {
         Self {
             content: Content::Whole(parts.collect()),
             held: None,
+            room: None,
         }
     }
 
@@ -177,6 +181,7 @@ pub(in crate::mcp::http) fn events(events: Events) -> Response {
     let body = Body {
         content: Content::Events(Box::new(EventText::new(events))),
         held: None,
+        room: None,
     };
     let mut response = of(StatusCode::OK, "text/event-stream", body);
     for (name, value) in [("cache-control", "no-cache"), ("x-accel-buffering", "no")] {
@@ -216,5 +221,11 @@ pub(in crate::mcp::http) fn no_session() -> Response {
 /// Holds something until an answer has gone out.
 pub(in crate::mcp::http) fn hold(mut response: Response, held: Held) -> Response {
     response.body_mut().held = Some(held);
+    response
+}
+
+/// Holds room until an answer has gone out.
+pub(in crate::mcp::http) fn hold_room(mut response: Response, room: TakenAnswerRoom) -> Response {
+    response.body_mut().room = Some(room);
     response
 }

@@ -1,4 +1,5 @@
-//! Memory of long answers that are being written: clients may leave any number of them unread.
+//! Memory of messages to clients that are being written: clients may leave any number of them
+//! unread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,10 +9,10 @@ use parking_lot::Mutex;
 
 use crate::mcp::messages::error_object::ErrorObject;
 
-/// Most memory that all answers take together that are being written, in bytes.
+/// Most memory that all messages take together that are being written, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Length in bytes up to which answers go out in any case: connections have a limit of their own.
+/// Length in bytes up to which messages go out in any case: connections have a limit of their own.
 const SHORT_BYTES: usize = 16 << 10;
 
 /// Room that all clients share. Each may have as much as is free, so that one that reads nothing
@@ -27,24 +28,28 @@ struct Taken {
     by_client: HashMap<String, usize>,
 }
 
-/// Room of one answer, until this is dropped.
-struct TakenAnswerRoom {
+/// Room of one message, or of the answers to a batch, until this is dropped.
+pub(in crate::mcp::http) struct TakenAnswerRoom {
     room: Arc<AnswerRoom>,
     client: String,
     bytes: usize,
 }
 
-/// Error: there is no room for an answer.
-#[derive(Debug, PartialEq, Eq)]
+/// Error: there is no room for a message.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "too many long messages wait to be read by clients\n\
+     hint: read those that are there, and ask again"
+)]
 pub(in crate::mcp::http) struct NoAnswerRoom;
 
-/// Text of an answer, with its room.
+/// Text of a message, with its room.
 struct RoomyText {
     text: Vec<u8>,
     _room: TakenAnswerRoom,
 }
 
-/// Room for the answers to one client.
+/// Room for the messages to one client.
 #[derive(Clone)]
 pub(in crate::mcp::http) struct ClientAnswerRoom {
     room: Arc<AnswerRoom>,
@@ -57,9 +62,7 @@ impl NoAnswerRoom {
     /// Returns the error that a client gets instead of an answer. It is no HTTP status that would
     /// make the client send its call once more, as the call has run.
     pub(in crate::mcp::http) fn error(self) -> ErrorObject {
-        let why = "too many long answers wait to be read by clients\n\
-                   hint: read those that are there, and ask again";
-        ErrorObject::internal_error(why)
+        ErrorObject::internal_error(self.to_string())
     }
 }
 
@@ -70,14 +73,14 @@ impl Default for AnswerRoom {
 }
 
 impl AnswerRoom {
-    fn new(most: usize) -> Self {
+    pub(in crate::mcp::http) fn new(most: usize) -> Self {
         Self {
             most,
             taken: Mutex::default(),
         }
     }
 
-    /// Takes room for an answer to a client of that name.
+    /// Takes room for messages to a client of that name.
     ///
     /// # Errors
     /// There is no room for it.
@@ -96,7 +99,7 @@ impl AnswerRoom {
         })
     }
 
-    /// Returns the room for the answers to a client of that name.
+    /// Returns the room for the messages to a client of that name.
     pub(in crate::mcp::http) fn of_client(self: &Arc<Self>, client: String) -> ClientAnswerRoom {
         ClientAnswerRoom {
             room: Arc::clone(self),
@@ -115,9 +118,20 @@ impl ClientAnswerRoom {
         }
     }
 
-    /// Checks whether an answer of that length takes room.
+    /// Checks whether a message of that length takes room.
     pub(super) fn counts(&self, bytes: usize) -> bool {
         self.counts_short || bytes > SHORT_BYTES
+    }
+
+    /// Takes room for so many bytes, whatever they are.
+    ///
+    /// # Errors
+    /// There is no room for them.
+    pub(in crate::mcp::http) fn reserve(
+        &self,
+        bytes: usize,
+    ) -> Result<TakenAnswerRoom, NoAnswerRoom> {
+        self.room.take(&self.client, bytes)
     }
 
     /// Returns a text that has room as long as any part of it is there.

@@ -17,18 +17,34 @@ use crate::mcp::messages::original::on_one_line;
 pub(in crate::mcp::http) struct Message(Vec<Bytes>);
 
 impl Message {
-    pub(in crate::mcp::http) fn notification(notification: Notification) -> Self {
-        Self(vec![notification.into_text().into()])
+    /// Makes a notification.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(in crate::mcp::http) fn notification(
+        notification: Notification,
+        room: &ClientAnswerRoom,
+    ) -> Result<Self, NoAnswerRoom> {
+        let text = room.hold(notification.into_text().into())?;
+        Ok(Self(vec![text]))
     }
 
     /// Makes a question to the client.
-    pub(in crate::mcp::http) fn question(id: &RequestId, question: &Question) -> Self {
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(in crate::mcp::http) fn question(
+        id: &RequestId,
+        question: &Question,
+        room: &ClientAnswerRoom,
+    ) -> Result<Self, NoAnswerRoom> {
         let method = dormouse_jsonrpc::quoted(question.method());
         let params = on_one_line(question.to_text());
         let id = id_text(id);
-        let text =
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{params}}}");
-        Self(vec![text.into()])
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":");
+        // Of just that length: what is taken is taken from others.
+        let text = [&head, params.as_str(), "}"].concat();
+        Ok(Self(vec![room.hold(text.into())?]))
     }
 
     /// Makes the answer to a request, if there is room for it.

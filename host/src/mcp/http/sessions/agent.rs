@@ -8,6 +8,7 @@ use rmcp::model::{Implementation, InitializeRequestParams, InitializeResult, Pro
 use super::budget::Budget;
 use super::session::Session;
 use crate::mcp;
+use crate::mcp::http::answers::answer_room::AnswerRoom;
 use crate::mcp::http::shared::Shared;
 use crate::mcp::lifecycle::Agreed;
 use crate::mcp::messages::client_notification::ClientNotification;
@@ -21,7 +22,7 @@ pub(in super::super) struct Agent {
     /// What the client has said in its handshake.
     said: Mutex<Arc<InitializeRequestParams>>,
     /// Name of the client, with its version.
-    pub(in super::super) client: String,
+    pub(super) client: String,
     /// The session as the roster knows it, until it ends.
     known: Mutex<Option<mcp::session::Session>>,
 }
@@ -37,14 +38,17 @@ impl Agent {
         shared: &Shared,
         mut said: InitializeRequestParams,
         budget: Arc<Budget>,
+        answers: &Arc<AnswerRoom>,
     ) -> (Arc<Self>, InitializeResult) {
         let (known, host) = shared.host_of_session();
         let result = host.initialize(&said);
         said.protocol_version = result.protocol_version.clone();
+        let client = name_of(&said.client_info);
+        let room = answers.of_client(client.clone());
         let agent = Self {
-            session: Session::new(result.protocol_version.clone(), budget),
+            session: Session::new(result.protocol_version.clone(), budget, room),
             host: Arc::new(host),
-            client: name_of(&said.client_info),
+            client,
             said: Mutex::new(Arc::new(said)),
             known: Mutex::new(Some(known)),
         };

@@ -84,14 +84,23 @@ pub(in super::super) struct SessionConnection {
 
 impl ClientConnection for SessionConnection {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let message = Message::notification(notification);
-        std::future::ready(self.session.send(self.request.as_ref(), message)).boxed()
+        let sent = match Message::notification(notification, &self.session.room) {
+            Ok(message) => self.session.send(self.request.as_ref(), message),
+            Err(no_room) => {
+                tracing::debug!("a notification is left out: {no_room}");
+                Ok(())
+            }
+        };
+        std::future::ready(sent).boxed()
     }
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
         let send = |id: &RequestId| {
-            let message = Message::question(id, question);
-            std::future::ready(self.session.send(self.request.as_ref(), message))
+            let message = Message::question(id, question, &self.session.room);
+            let sent = message
+                .map_err(anyhow::Error::from)
+                .and_then(|message| Ok(self.session.send(self.request.as_ref(), message)?));
+            std::future::ready(sent)
         };
         let connection = Arc::new(self.clone());
         self.session

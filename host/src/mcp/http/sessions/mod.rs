@@ -31,6 +31,7 @@ use anyhow::Context as _;
 use parking_lot::Mutex;
 use rmcp::model::{InitializeRequestParams, InitializeResult};
 
+use super::answers::answer_room::AnswerRoom;
 use super::shared::Shared;
 pub(super) use agent::Agent;
 use agent::name_of;
@@ -46,6 +47,8 @@ pub(super) struct Sessions {
     most: usize,
     idle: Duration,
     budget: Arc<Budget>,
+    /// Memory of messages to clients.
+    answers: Arc<AnswerRoom>,
 }
 
 /// Reason for which a client cannot have another session.
@@ -65,12 +68,13 @@ pub(super) struct Opened {
 }
 
 impl Sessions {
-    pub(super) fn new(most: usize, idle: Duration) -> Self {
+    pub(super) fn new(most: usize, idle: Duration, answers: Arc<AnswerRoom>) -> Self {
         Self {
             open: Mutex::default(),
             most,
             idle,
             budget: Arc::default(),
+            answers,
         }
     }
 
@@ -92,7 +96,7 @@ impl Sessions {
             tracing::debug!(id = %spared, "an idle session has made room");
             open.remove(&spared)
         });
-        let (agent, result) = Agent::new(shared, said, self.budget.clone());
+        let (agent, result) = Agent::new(shared, said, self.budget.clone(), &self.answers);
         open.insert(id.clone(), agent);
         self.budget.among(open.len());
         drop(open);

@@ -17,6 +17,7 @@ use super::stream::Stream;
 use super::streams::{self, STANDALONE_STREAM, Streams};
 use crate::mcp::client::client_connection::Disconnected;
 use crate::mcp::client::unanswered_questions::UnansweredQuestions;
+use crate::mcp::http::answers::answer_room::ClientAnswerRoom;
 use crate::mcp::http::answers::written::Message;
 
 /// Time that a client whose connection broke has to come back for an answer that is not there yet,
@@ -28,6 +29,8 @@ pub(in super::super) struct Session {
     /// Questions that the client has not answered yet.
     pub(in super::super) questions: Arc<UnansweredQuestions>,
     budget: Arc<Budget>,
+    /// Room for the messages to its client.
+    pub(in super::super) room: ClientAnswerRoom,
     state: Mutex<State>,
 }
 
@@ -56,7 +59,11 @@ impl State {
 
 impl Session {
     /// Makes a session of that version of the protocol.
-    pub(super) fn new(version: ProtocolVersion, budget: Arc<Budget>) -> Arc<Self> {
+    pub(super) fn new(
+        version: ProtocolVersion,
+        budget: Arc<Budget>,
+        room: ClientAnswerRoom,
+    ) -> Arc<Self> {
         let state = State {
             heard: Instant::now(),
             readers: 0,
@@ -70,6 +77,7 @@ impl Session {
         Arc::new(Self {
             questions: Arc::default(),
             budget,
+            room,
             state: Mutex::new(state),
         })
     }

@@ -1,9 +1,10 @@
 use std::collections::HashSet;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use dormouse_protocol::Answer;
+use dormouse_protocol::{Answer, Capability, Question};
 use futures::{FutureExt as _, StreamExt as _};
 use rmcp::model::{ProtocolVersion, RequestId};
 use serde_json::{Value, json};
@@ -15,14 +16,15 @@ use super::session::Session;
 use super::*;
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::common::Common;
-use crate::mcp::http::answers::answer_room::AnswerRoom;
+use crate::mcp::http::answers::answer_room::{AnswerRoom, ClientAnswerRoom};
+use crate::mcp::http::answers::sse::EventText;
 use crate::mcp::http::answers::written::Message;
 use crate::roster::tests::Home;
 
 /// Returns a notification that belongs to no request, of about that many bytes.
 pub(super) fn log(bytes: usize) -> Message {
     let data = Value::from("x".repeat(bytes));
-    Message::notification(Notification::log("info", None, data))
+    Message::notification(Notification::log("info", None, data), &room()).unwrap()
 }
 
 /// Returns the answer to the request with that id.
@@ -31,12 +33,11 @@ pub(super) fn answer(request: i64) -> Message {
 }
 
 fn message(request: i64, result: Value) -> Message {
-    let room = Arc::<AnswerRoom>::default();
-    Message::answer(
-        &id(request),
-        Ok(Answer::Made(result)),
-        &room.of_client("test".to_owned()),
-    )
+    Message::answer(&id(request), Ok(Answer::Made(result)), &room())
+}
+
+fn room() -> ClientAnswerRoom {
+    Arc::<AnswerRoom>::default().of_client("test".to_owned())
 }
 
 /// Returns a message as a value.
@@ -59,7 +60,7 @@ impl Pair {
     fn of(version: &str) -> Self {
         let version: ProtocolVersion = serde_json::from_value(json!(version)).unwrap();
         Self {
-            session: Session::new(version, Arc::default()),
+            session: Session::new(version, Arc::default(), room()),
             asked: Vec::new(),
         }
     }
@@ -361,7 +362,7 @@ async fn who_cancels_or_ends_it_waits_for_nothing() {
 async fn the_session_that_is_missed_least_makes_room() {
     let home = Home::new();
     let shared = Shared::new(Common::new(home.open(), 8).unwrap());
-    let sessions = Sessions::new(2, Duration::from_secs(60));
+    let sessions = Sessions::new(2, Duration::from_secs(60), Arc::default());
     let open = |client: &str| {
         let said = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": client, "version": "1" } });
@@ -386,4 +387,52 @@ async fn the_session_that_is_missed_least_makes_room() {
     assert!(sessions.find(&first).is_some() && sessions.find(&third).is_none());
     sessions.end_all();
     assert!(sessions.find(&first).is_none());
+}
+
+#[tokio::test]
+async fn a_question_takes_room_until_it_has_gone_out() {
+    const MIB: usize = 1 << 20;
+    let room = Arc::new(AnswerRoom::new(64 * MIB));
+    let session = Session::new(
+        ProtocolVersion::V_2025_06_18,
+        Arc::default(),
+        room.of_client("test".to_owned()),
+    );
+    let claimed = session.claim(&id(1)).unwrap();
+    let mut events = EventText::new(claimed.stream().boxed());
+    let params = json!({ "messages": ["x".repeat(MIB)], "maxTokens": 1 });
+    let question = Question {
+        id: "q".to_owned(),
+        capability: Capability::Sampling,
+        params: params.as_object().unwrap().clone(),
+        text: None,
+    };
+    let connection = claimed.connection();
+    let (mut unread, mut number) = (Vec::new(), 0);
+    let refused = loop {
+        let mut asked = connection.request(&question);
+        if let Some(asked) = asked.as_mut().now_or_never() {
+            break asked.unwrap_err();
+        }
+        // Its head, its message and its end.
+        for _ in 0..3 {
+            unread.push(poll_fn(|cx| events.poll(cx)).await.unwrap());
+        }
+        // The answer may come before anybody has read it.
+        session.questions.answered(&id(number), Ok("{}".to_owned()));
+        asked.await.unwrap();
+        number += 1;
+    };
+    assert!((16..40).contains(&number), "{number}");
+    let why = refused.to_string();
+    assert!(why.contains("too many long messages"), "{why}");
+    // What is short goes out.
+    connection
+        .notify(Notification::log("info", None, json!("x")))
+        .await
+        .unwrap();
+    // The session keeps some, for a client that comes back.
+    drop(unread);
+    let asked = connection.request(&question);
+    assert!(asked.now_or_never().is_none(), "it is asked again");
 }
