@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::HttpGrant;
+
 /// Grants of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
@@ -9,6 +11,8 @@ pub struct Grants {
     pub fs: Vec<FsGrant>,
     /// Names of environment variables of the host that the guest sees.
     pub env: Vec<String>,
+    /// HTTP requests.
+    pub http: Vec<HttpGrant>,
 }
 
 /// Granted folder.

@@ -34,6 +34,7 @@ impl GrantArgs {
         Grants {
             fs: self.grant_fs,
             env: self.grant_env,
+            http: Vec::new(),
         }
     }
 }

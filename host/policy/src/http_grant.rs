@@ -1,0 +1,280 @@
+//! Grant of HTTP requests, and the decision whether a request is one of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use url::{Host, Url};
+
+/// Word behind the URL of a grant that may lead into a private network.
+const PRIVATE: &str = "private";
+
+/// Ends of a path's segments and escapes that servers read in different ways: `/v1/%2e%2e/admin`
+/// is below `/v1` to some only.
+const AMBIGUOUS_IN_PATHS: [&str; 5] = ["%25", "%2e", "%2f", "%5c", "\\"];
+
+/// HTTP requests that a plugin may send.
+///
+/// Written as `[METHODS] SCHEME://HOST[:PORT][/PATH] [private]`, such as
+/// `GET,POST https://api.example.com/v1`: methods are any where none are named, a path is for all
+/// below it, a host `*.example.com` is for all names below that one, and `*` for all names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpGrant {
+    /// Methods in capitals; empty for all.
+    methods: Vec<String>,
+    is_secure: bool,
+    host: HostPattern,
+    port: u16,
+    /// Path that the request's is, or is below; `/` for all.
+    path: String,
+    is_private: bool,
+}
+
+/// Hosts that a grant is for. Names are in small letters and in ASCII, without a dot at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostPattern {
+    /// `*`: every name, and every address on the internet.
+    Any,
+    /// `*.example.com`: all names below this one.
+    Below(String),
+    /// One name or address, the latter as a URL has it.
+    Exact(String),
+}
+
+/// Reason why a text is no grant of HTTP requests.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HttpGrantError {
+    /// Not the words of a grant.
+    #[error(
+        "`{0}` is no grant of HTTP requests\n\
+         hint: write `[METHODS] SCHEME://HOST[:PORT][/PATH] [private]`, such as \
+         `GET,POST https://api.example.com/v1`"
+    )]
+    Words(String),
+    /// No method.
+    #[error("`{0}` is no method of HTTP\nhint: write methods in capitals, such as `GET,POST`")]
+    Method(String),
+    /// No URL.
+    #[error("`{url}` is no URL: {why}\nhint: write it as `https://api.example.com`")]
+    Url {
+        /// The text.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A URL with parts that a grant cannot have.
+    #[error("the URL `{url}` has {part}, which a grant cannot have\nhint: {hint}")]
+    Part {
+        /// The URL.
+        url: String,
+        /// The part.
+        part: &'static str,
+        /// What to do.
+        hint: &'static str,
+    },
+}
+
+impl FromStr for HttpGrant {
+    type Err = HttpGrantError;
+
+    fn from_str(text: &str) -> Result<Self, HttpGrantError> {
+        let no_words = || HttpGrantError::Words(text.to_owned());
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let is_private = words.len() > 1 && words.last() == Some(&PRIVATE);
+        if is_private {
+            words.pop();
+        }
+        let (methods, url) = match *words {
+            [url] => (Vec::new(), url),
+            [methods, url] => (read_methods(methods)?, url),
+            _ => return Err(no_words()),
+        };
+        let (scheme, rest) = url.split_once("://").ok_or_else(no_words)?;
+        let (prefix, rest) = match rest.strip_prefix('*') {
+            Some(rest) => match rest.strip_prefix('.') {
+                Some(rest) => ("*.", rest),
+                // A name in its place, for the rest to be read.
+                None => ("*", rest),
+            },
+            None => ("", rest),
+        };
+        let host = if prefix == "*" { "any.invalid" } else { "" };
+        let bad = |why: &str| HttpGrantError::Url {
+            url: url.to_owned(),
+            why: why.to_owned(),
+        };
+        let star = "a `*` stands for a name, or before the dot of one";
+        let read = Url::parse(&format!("{scheme}://{host}{rest}"));
+        let read = read.map_err(|error| bad(&error.to_string()))?;
+        check_parts(url, &read)?;
+        let host = match (prefix, read.host()) {
+            (_, Some(Host::Domain(name))) if name.contains('*') => return Err(bad(star)),
+            ("", Some(_)) => HostPattern::Exact(bare_host(&read)),
+            ("*", Some(Host::Domain("any.invalid"))) => HostPattern::Any,
+            ("*.", Some(Host::Domain(_))) => HostPattern::Below(bare_host(&read)),
+            _ => return Err(bad(star)),
+        };
+        Ok(Self {
+            methods,
+            is_secure: read.scheme() == "https",
+            host,
+            // Both schemes have one of their own.
+            port: read.port_or_known_default().unwrap_or_default(),
+            path: read.path().to_owned(),
+            is_private,
+        })
+    }
+}
+
+impl HttpGrant {
+    /// Returns the hosts that it is for.
+    #[must_use]
+    pub fn host(&self) -> &HostPattern {
+        &self.host
+    }
+
+    /// Whether its hosts may be in a private network.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.is_private
+    }
+
+    /// Whether all requests are encrypted.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.is_secure
+    }
+
+    /// Whether a request is one of those granted, by what it says: the address that its host has
+    /// is another question.
+    #[must_use]
+    pub fn allows(&self, method: &str, url: &Url) -> bool {
+        let is_method = self.methods.is_empty() || self.methods.iter().any(|one| one == method);
+        let scheme = if self.is_secure { "https" } else { "http" };
+        is_method
+            && url.scheme() == scheme
+            && url.port_or_known_default() == Some(self.port)
+            && self.allows_host(url)
+            && self.allows_path(url.path())
+    }
+
+    fn allows_host(&self, url: &Url) -> bool {
+        let host = bare_host(url);
+        match &self.host {
+            HostPattern::Any => !host.is_empty(),
+            HostPattern::Exact(name) => host == *name,
+            HostPattern::Below(name) => {
+                let below = host.strip_suffix(name.as_str());
+                let below = below.and_then(|below| below.strip_suffix('.'));
+                below.is_some_and(|below| !below.is_empty())
+            }
+        }
+    }
+
+    fn allows_path(&self, path: &str) -> bool {
+        if self.path == "/" {
+            return true;
+        }
+        let below = match path.strip_prefix(&self.path) {
+            Some("") => return true,
+            Some(below) => below,
+            None => return false,
+        };
+        let is_below = self.path.ends_with('/') || below.starts_with('/');
+        is_below && !is_ambiguous(below)
+    }
+}
+
+impl fmt::Display for HttpGrant {
+    /// Writes it as it is read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.methods.is_empty() {
+            write!(f, "{} ", self.methods.join(","))?;
+        }
+        let (scheme, port) = match self.is_secure {
+            true => ("https", 443),
+            false => ("http", 80),
+        };
+        write!(f, "{scheme}://{}", self.host)?;
+        if self.port != port {
+            write!(f, ":{}", self.port)?;
+        }
+        if self.path != "/" {
+            f.write_str(&self.path)?;
+        }
+        if self.is_private {
+            write!(f, " {PRIVATE}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::Below(name) => write!(f, "*.{name}"),
+            Self::Exact(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Returns the grant of all requests to the host, scheme and port of a URL; none for a URL that
+/// has no host.
+#[must_use]
+pub fn grant_of_origin(url: &Url) -> Option<HttpGrant> {
+    let origin = url.origin().ascii_serialization();
+    origin.parse().ok()
+}
+
+fn read_methods(text: &str) -> Result<Vec<String>, HttpGrantError> {
+    let methods = text.split(',').map(|method| {
+        let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+        match is_method {
+            true => Ok(method.to_owned()),
+            false => Err(HttpGrantError::Method(method.to_owned())),
+        }
+    });
+    methods.collect()
+}
+
+fn check_parts(text: &str, url: &Url) -> Result<(), HttpGrantError> {
+    let segments = url.path_segments().into_iter().flatten();
+    let (part, hint) = if !matches!(url.scheme(), "http" | "https") {
+        ("another scheme", "write `https://` or `http://`")
+    } else if !url.username().is_empty() || url.password().is_some() {
+        ("a user name", "a secret belongs into `secrets`")
+    } else if url.query().is_some() || url.fragment().is_some() {
+        ("a query or a fragment", "leave out what is behind the path")
+    } else if is_ambiguous(url.path()) || segments.clone().any(|segment| segment.contains('*')) {
+        (
+            "a path with escapes or `*`",
+            "write the plain path that all paths are below",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(HttpGrantError::Part {
+        url: text.to_owned(),
+        part,
+        hint,
+    })
+}
+
+/// Whether servers might take a path for one that leads elsewhere.
+fn is_ambiguous(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let has = AMBIGUOUS_IN_PATHS.iter().any(|text| path.contains(text));
+    // Some servers take what is behind a `;` for no part of the segment.
+    let mut segments = path.split('/');
+    let leads_up = |segment: &str| matches!(segment.split(';').next(), Some("." | ".."));
+    has || segments.any(leads_up)
+}
+
+/// Returns the host of a URL without the dot that a whole name may end in.
+fn bare_host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+use super::*;
+
+fn url(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+#[test]
+fn a_grant_is_written_as_it_is_read() {
+    for (text, written) in [
+        ("https://api.example.com", "https://api.example.com"),
+        ("https://API.example.com./", "https://api.example.com"),
+        (
+            "https://api.example.com:443/v1",
+            "https://api.example.com/v1",
+        ),
+        ("http://localhost:8080", "http://localhost:8080"),
+        (
+            "GET,HEAD  https://*.example.com",
+            "GET,HEAD https://*.example.com",
+        ),
+        ("https://*", "https://*"),
+        ("https://*:8443/docs/", "https://*:8443/docs/"),
+        (
+            "https://git.corp.example private",
+            "https://git.corp.example private",
+        ),
+        ("http://127.1", "http://127.0.0.1"),
+        ("http://[::1]:9", "http://[::1]:9"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+    ] {
+        let grant: HttpGrant = text.parse().unwrap();
+        assert_eq!(grant.to_string(), written, "{text}");
+        assert_eq!(written.parse(), Ok(grant), "{text}");
+    }
+}
+
+#[test]
+fn what_grants_nothing_is_refused_with_what_is_wrong() {
+    for (text, why) in [
+        ("", "is no grant of HTTP requests"),
+        ("private", "is no grant of HTTP requests"),
+        ("api.example.com", "is no grant of HTTP requests"),
+        ("GET POST https://a.example", "is no grant of HTTP requests"),
+        ("get https://a.example", "`get` is no method"),
+        ("GET,,POST https://a.example", "`` is no method"),
+        ("https://", "is no URL"),
+        ("https://a b.example", "is no method"),
+        ("https://*example.com", "a `*` stands for a name"),
+        ("https://*.1.2.3.4", "a `*` stands for a name"),
+        ("https://*.*.example.com", "a `*` stands for a name"),
+        ("https://a.*.example.com", "a `*` stands for a name"),
+        ("ftp://a.example", "another scheme"),
+        ("https://me:secret@a.example", "a user name"),
+        ("https://a.example/?q=1", "a query or a fragment"),
+        ("https://a.example/#x", "a query or a fragment"),
+        ("https://a.example/v1/*", "a path with escapes or `*`"),
+        ("https://a.example/a%2fb", "a path with escapes or `*`"),
+    ] {
+        let refused = text.parse::<HttpGrant>().unwrap_err().to_string();
+        assert!(refused.contains(why), "{text}: {refused}");
+        assert!(refused.contains("hint: "), "{refused}");
+    }
+}
+
+#[test]
+fn a_grant_allows_what_it_says_and_nothing_else() {
+    let table = [
+        ("https://a.example", "GET", "https://a.example/", true),
+        (
+            "https://a.example",
+            "DELETE",
+            "https://a.example:443/x?y",
+            true,
+        ),
+        ("https://a.example", "GET", "https://A.example./", true),
+        ("https://a.example", "GET", "http://a.example/", false),
+        ("https://a.example", "GET", "https://a.example:444/", false),
+        ("https://a.example", "GET", "https://b.a.example/", false),
+        (
+            "https://a.example",
+            "GET",
+            "https://a.example.evil.example/",
+            false,
+        ),
+        ("https://a.example", "GET", "https://aa.example/", false),
+        ("https://a.example", "GET", "https://a.example..", false),
+        (
+            "https://a.example",
+            "GET",
+            "https://a.example@evil.example/",
+            false,
+        ),
+        (
+            "https://a.example",
+            "GET",
+            "https://a.example:443@evil.example/",
+            false,
+        ),
+        ("https://*.a.example", "GET", "https://b.a.example/", true),
+        ("https://*.a.example", "GET", "https://c.b.a.example/", true),
+        ("https://*.a.example", "GET", "https://a.example/", false),
+        ("https://*.a.example", "GET", "https://.a.example/", false),
+        ("https://*.a.example", "GET", "https://ba.example/", false),
+        ("https://*", "GET", "https://anything.example/", true),
+        ("https://*", "GET", "http://anything.example/", false),
+        (
+            "GET,HEAD https://a.example",
+            "HEAD",
+            "https://a.example/",
+            true,
+        ),
+        (
+            "GET,HEAD https://a.example",
+            "POST",
+            "https://a.example/",
+            false,
+        ),
+        ("GET https://a.example", "get", "https://a.example/", false),
+        ("https://a.example/v1", "GET", "https://a.example/v1", true),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/x?y=/../z",
+            true,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v10",
+            false,
+        ),
+        ("https://a.example/v1", "GET", "https://a.example/", false),
+        (
+            "https://a.example/v1/",
+            "GET",
+            "https://a.example/v1",
+            false,
+        ),
+        (
+            "https://a.example/v1/",
+            "GET",
+            "https://a.example/v1/x",
+            true,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/../admin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/%2E%2e/admin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/..%2fadmin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/..;/admin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/..%5cadmin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/%252e%252e/admin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/..\\admin",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1//x",
+            true,
+        ),
+        ("http://127.0.0.1:80", "GET", "http://2130706433/", true),
+        ("http://127.0.0.1", "GET", "http://127.0.0.2/", false),
+        ("http://[::1]", "GET", "http://[0:0::1]/", true),
+        (
+            "https://bücher.example",
+            "GET",
+            "https://xn--bcher-kva.example/",
+            true,
+        ),
+        // A Cyrillic letter that looks like a Latin one.
+        (
+            "https://apple.example",
+            "GET",
+            "https://\u{430}pple.example/",
+            false,
+        ),
+    ];
+    for (grant, method, to, expected) in table {
+        let grant: HttpGrant = grant.parse().unwrap();
+        assert_eq!(
+            grant.allows(method, &url(to)),
+            expected,
+            "{grant}: {method} {to}"
+        );
+    }
+}
+
+#[test]
+fn the_grant_of_an_origin_allows_it_all() {
+    for text in [
+        "https://a.example:8443/x?y#z",
+        "http://[::1]:9/",
+        "http://localhost/a",
+    ] {
+        let grant = grant_of_origin(&url(text)).unwrap();
+        assert!(grant.allows("POST", &url(text)), "{grant}");
+    }
+    assert_eq!(grant_of_origin(&url("data:x")), None);
+}
