@@ -6,7 +6,6 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, StatusCode};
-use rmcp::model::RequestId;
 
 use super::answers::answer::{self, Held, Response};
 use super::bodies::BodyError;
@@ -21,9 +20,6 @@ use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{NoRoom, TakenRoom};
 use crate::mcp::messages::original::Original;
 use crate::mcp::methods::listen;
-
-/// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
-const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
 
 /// Facts of a message that was posted, besides the message.
 pub(super) struct PostHead<'a> {
@@ -81,7 +77,9 @@ impl Endpoint {
         }
         match message {
             Message::Request { id, method, params } => {
-                self.admit(&id, &method, params)?;
+                if self.stopping.is_cancelled() {
+                    return Err(answer::busy(&id, "this server is stopping"));
+                }
                 let tracker = match method == listen::METHOD {
                     true => &self.listening,
                     false => &self.running,
@@ -148,27 +146,6 @@ impl Endpoint {
                 Box::pin(self.in_session(agent, request, head)).await
             }
         }
-    }
-
-    /// Checks whether a request may begin now.
-    fn admit(
-        &self,
-        id: &RequestId,
-        method: &str,
-        params: Option<&str>,
-    ) -> Result<(), Box<Response>> {
-        if self.stopping.is_cancelled() {
-            return Err(answer::busy(id, "this server is stopping"));
-        }
-        let bytes = params.map_or(0, str::len);
-        if method == "initialize" && bytes > MAX_HANDSHAKE_BYTES {
-            let why = format!(
-                "the `params` of `initialize` have {bytes} bytes, where {MAX_HANDSHAKE_BYTES} are \
-                 allowed"
-            );
-            return Err(refused_request(id, ErrorObject::invalid_params(why)));
-        }
-        Ok(())
     }
 
     /// Reads the whole body, if it may be taken.

@@ -6,9 +6,16 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::error_object::ErrorObject;
-use super::message_room::TakenRoom;
+use super::message_room::{TakenRoom, bytes_of_values};
 use super::original::Original;
 use super::request_params;
+
+/// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
+const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
+
+/// Most memory of their values, in bytes: each call has a copy of what the client can do. A hundred
+/// objects take as much.
+const MAX_HANDSHAKE_VALUE_BYTES: usize = 256 << 10;
 
 /// Request of a client.
 pub(in crate::mcp) struct ClientRequest {
@@ -37,7 +44,11 @@ impl ClientRequest {
         original: Original,
         room: &TakenRoom,
     ) -> Result<Self, ErrorObject> {
-        let mut params = request_params::read(params.unwrap_or_default().as_bytes())?;
+        let params = params.unwrap_or_default().as_bytes();
+        if method == "initialize" {
+            check_handshake(params)?;
+        }
+        let mut params = request_params::read(params)?;
         let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta.into(),
             _ => RequestMetaObject::default(),
@@ -54,7 +65,65 @@ impl ClientRequest {
     }
 }
 
+/// Checks that a handshake takes no more memory than it may.
+fn check_handshake(params: &[u8]) -> Result<(), ErrorObject> {
+    let bytes = params.len();
+    let of_values = bytes_of_values(params);
+    let why = if bytes > MAX_HANDSHAKE_BYTES {
+        format!("have {bytes} bytes, where {MAX_HANDSHAKE_BYTES} are allowed")
+    } else if of_values > MAX_HANDSHAKE_VALUE_BYTES {
+        format!(
+            "have so many values that they may take {of_values} bytes, where \
+             {MAX_HANDSHAKE_VALUE_BYTES} are allowed"
+        )
+    } else {
+        return Ok(());
+    };
+    let why = format!("the `params` of `initialize` {why}");
+    Err(ErrorObject::invalid_params(why))
+}
+
 /// Returns the id of a request in the form that is compared and written.
 pub(in crate::mcp) fn id_of(id: &jsonrpc::RequestId<'_>) -> Option<RequestId> {
     serde_json::from_str(id.as_str()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_handshake_takes_little_memory() {
+        let read = |capabilities: Value, method: &str| {
+            let params = json!({
+                "protocolVersion": "2025-06-18", "capabilities": capabilities,
+                "clientInfo": { "name": "test", "version": "1" },
+            });
+            let original = Original::new(Vec::new());
+            let params = params.to_string();
+            let room = TakenRoom::default();
+            ClientRequest::read(RequestId::Number(1), method, Some(&params), original, &room)
+        };
+        let extensions: Map<_, _> = (0..32)
+            .map(|number| (format!("x/{number}"), json!({ "types": ["a", "b"] })))
+            .collect();
+        let usual = json!({ "roots": { "listChanged": true }, "extensions": extensions });
+        assert!(read(usual, "initialize").is_ok());
+        for (capabilities, why) in [
+            (
+                json!({ "experimental": { "x": vec![json!({ "": 0 }); 5000] } }),
+                "so many values",
+            ),
+            (
+                json!({ "experimental": { "x": "x".repeat(70_000) } }),
+                "bytes, where 65536",
+            ),
+        ] {
+            let refused = read(capabilities.clone(), "initialize").err().unwrap();
+            assert!(refused.message.contains(why), "{refused:?}");
+            assert!(read(capabilities, "tools/list").is_ok());
+        }
+    }
 }

@@ -8,6 +8,9 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared, WeakShared};
 use parking_lot::Mutex;
 
+/// Longest answer that is kept, in bytes: each session and each server has one.
+const MAX_KEPT_BYTES: usize = 16 << 10;
+
 /// An answer, or the code and message of an error.
 type Outcome = Result<Answer, (i64, String)>;
 
@@ -106,7 +109,9 @@ impl KnownRoots {
 
     fn learn(&self, owner: RootsOwner, answer: &Answer, changes: u64) {
         let mut inner = self.0.lock();
-        if inner.changes == changes && !owner.is_over() {
+        // Of more there is no need: whoever asks again has it asked for again.
+        let is_short = !matches!(answer, Answer::Verbatim(text) if text.len() > MAX_KEPT_BYTES);
+        if is_short && inner.changes == changes && !owner.is_over() {
             inner.put(owner, Stage::Known(answer.clone()));
         }
     }
@@ -212,5 +217,22 @@ mod tests {
         let next = RootsOwner::call(&listener);
         assert!(asked.ask(&next, true).await.is_err());
         assert_eq!(asked.roots.0.lock().known.len(), 1);
+    }
+
+    /// Each session and each server would have one, as long as the session is there.
+    #[tokio::test]
+    async fn a_long_answer_is_not_kept() {
+        let roots = Arc::new(KnownRoots::default());
+        let owner = RootsOwner::Session(SessionId(1));
+        for (bytes, kept) in [(100, 1), (MAX_KEPT_BYTES, 0)] {
+            let text = json!({ "roots": [{ "uri": "x".repeat(bytes) }] }).to_string();
+            let answer = Answer::read(text).unwrap();
+            let asking = std::future::ready(Ok(answer.clone()));
+            assert_eq!(roots.ask(owner.clone(), asking).await, Ok(answer));
+            let is_known = |(_, stage): &&_| matches!(stage, Stage::Known(_));
+            let known = roots.0.lock().known.iter().filter(is_known).count();
+            assert_eq!(known, kept, "{bytes}");
+            roots.changed();
+        }
     }
 }

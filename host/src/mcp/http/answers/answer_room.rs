@@ -134,6 +134,20 @@ impl ClientAnswerRoom {
         self.room.take(&self.client, bytes)
     }
 
+    /// Takes room for so many bytes, unless they are few.
+    ///
+    /// # Errors
+    /// There is no room for them.
+    pub(in crate::mcp::http) fn reserve_long(
+        &self,
+        bytes: usize,
+    ) -> Result<Option<TakenAnswerRoom>, NoAnswerRoom> {
+        match self.counts(bytes) {
+            true => self.reserve(bytes).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Returns a text that has room as long as any part of it is there.
     ///
     /// # Errors

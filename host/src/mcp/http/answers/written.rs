@@ -1,7 +1,7 @@
 //! Messages as they are written: results byte for byte where they are text already.
 
 use bytes::Bytes;
-use dormouse_protocol::{Answer, Question};
+use dormouse_protocol::Answer;
 use hyper::StatusCode;
 use rmcp::model::RequestId;
 
@@ -29,21 +29,21 @@ impl Message {
         Ok(Self(vec![text]))
     }
 
-    /// Makes a question to the client.
+    /// Makes a question to the client, whose parameters are on one line.
     ///
     /// # Errors
     /// There is no room for it.
     pub(in crate::mcp::http) fn question(
         id: &RequestId,
-        question: &Question,
+        method: &str,
+        params: &str,
         room: &ClientAnswerRoom,
     ) -> Result<Self, NoAnswerRoom> {
-        let method = dormouse_jsonrpc::quoted(question.method());
-        let params = on_one_line(question.to_text());
+        let method = dormouse_jsonrpc::quoted(method);
         let id = id_text(id);
         let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":");
         // Of just that length: what is taken is taken from others.
-        let text = [&head, params.as_str(), "}"].concat();
+        let text = [&head, params, "}"].concat();
         Ok(Self(vec![room.hold(text.into())?]))
     }
 

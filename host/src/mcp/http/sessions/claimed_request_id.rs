@@ -14,6 +14,8 @@ use super::routes::UnansweredRequest;
 use super::session::Session;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::http::answers::written::Message;
+use crate::mcp::messages::message_room::KEPT_TIMES;
+use crate::mcp::messages::original::on_one_line;
 
 /// A request that is the only one of its id. Dropped, it is forgotten.
 pub(in super::super) struct ClaimedRequestId {
@@ -95,17 +97,25 @@ impl ClientConnection for SessionConnection {
     }
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
-        let send = |id: &RequestId| {
-            let message = Message::question(id, question, &self.session.room);
+        // It is there until it is answered, whatever becomes of its message.
+        let params = on_one_line(question.to_text());
+        let bytes = params.len().saturating_mul(KEPT_TIMES);
+        let room = match self.session.room.reserve_long(bytes) {
+            Ok(room) => room,
+            Err(no_room) => {
+                let failed = AskError::Failed(no_room.to_string());
+                return std::future::ready(Err(failed)).boxed();
+            }
+        };
+        let send = move |id: &RequestId| {
+            let message = Message::question(id, question.method(), &params, &self.session.room);
             let sent = message
                 .map_err(anyhow::Error::from)
                 .and_then(|message| Ok(self.session.send(self.request.as_ref(), message)?));
             std::future::ready(sent)
         };
         let connection = Arc::new(self.clone());
-        self.session
-            .questions
-            .ask(question, connection, send)
-            .boxed()
+        let asked = self.session.questions.ask(question, connection, send);
+        asked.inspect(move |_| drop(room)).boxed()
     }
 }

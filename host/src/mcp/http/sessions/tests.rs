@@ -436,3 +436,33 @@ async fn a_question_takes_room_until_it_has_gone_out() {
     let asked = connection.request(&question);
     assert!(asked.now_or_never().is_none(), "it is asked again");
 }
+
+#[tokio::test]
+async fn a_question_takes_room_until_it_is_answered() {
+    const MIB: usize = 1 << 20;
+    let room = Arc::new(AnswerRoom::new(64 * MIB));
+    let room = room.of_client("test".to_owned());
+    let session = Session::new(ProtocolVersion::V_2025_06_18, Arc::default(), room);
+    let connection = session.connection();
+    let params = json!({ "messages": ["x".repeat(MIB)], "maxTokens": 1 });
+    let question = Question {
+        id: "q".to_owned(),
+        capability: Capability::Sampling,
+        params: params.as_object().unwrap().clone(),
+        text: None,
+    };
+    // Nobody reads what is sent, and so it is kept no longer.
+    let mut open = Vec::new();
+    let refused = loop {
+        let mut asked = connection.request(&question);
+        match asked.as_mut().now_or_never() {
+            Some(asked) => break asked.unwrap_err(),
+            None => open.push(asked),
+        }
+    };
+    assert!((4..10).contains(&open.len()), "{}", open.len());
+    let why = refused.to_string();
+    assert!(why.contains("too many long messages"), "{why}");
+    open.pop();
+    assert!(connection.request(&question).now_or_never().is_none());
+}
