@@ -13,6 +13,7 @@ pub mod logged;
 pub mod oauth;
 pub mod processes;
 pub mod proxy;
+pub mod recording_host;
 pub mod sdk;
 pub mod upstream;
 pub mod wait;

@@ -100,7 +100,7 @@ fn heavy_javascript_by_jco() {
     let url = r#"{"url": "https://api.example.com/x"}"#;
     let fetch = home.run(&["call", "packed", "fetch_text", url]).unwrap();
     let said = String::from_utf8(fetch.stderr).unwrap();
-    let expected = "server `packed`: an HTTP request to `api.example.com` was refused";
+    let expected = "server `packed`: an HTTP request to `https://api.example.com` was refused";
     assert!(said.contains(expected), "{said}");
     assert!(!fetch.status.success(), "{said}");
 }

@@ -20,15 +20,18 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 /// as they like, so nothing else would notice its end.
 const ALIVE_TIME: Duration = Duration::from_secs(45);
 
+/// Most unused connections of one plugin to one host that are kept.
+const MAX_IDLE_PER_HOST: usize = 8;
+
 /// Time that a request of a login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
 
 /// Properties in which clients differ. There are few, so all clients are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct ClientKind {
-    secure: bool,
-    direct: bool,
-    reach: Reach,
+pub(crate) struct ClientKind {
+    pub(crate) secure: bool,
+    pub(crate) direct: bool,
+    pub(crate) reach: Reach,
 }
 
 /// Returns the client for a URL that may lead so far. Connections are kept and shared by all
@@ -53,7 +56,7 @@ pub fn client(url: &Url, reach: Reach) -> Result<Client, EgressError> {
     if let Some(client) = clients.get(&kind) {
         return Ok(client.clone());
     }
-    let client = build(kind)?;
+    let client = made(build(kind).http1_only())?;
     clients.insert(kind, client.clone());
     Ok(client)
 }
@@ -77,7 +80,7 @@ pub fn named_hosts_client(
     secure: bool,
     hint: &'static str,
 ) -> Result<Client, EgressError> {
-    let builder = basic().timeout(LOGIN_TIME).https_only(secure);
+    let builder = basic().http1_only().timeout(LOGIN_TIME).https_only(secure);
     let builder = builder.dns_resolver(FilteredResolver::new(reach, hosts, hint));
     made(builder)
 }
@@ -95,7 +98,16 @@ fn basic() -> ClientBuilder {
         .tcp_nodelay(true)
 }
 
-fn build(kind: ClientKind) -> Result<Client, EgressError> {
+/// Creates a client for the requests of one plugin, with connections of its own.
+///
+/// # Errors
+/// The system has no root certificates, and TLS is needed.
+pub(crate) fn plugin_client(kind: ClientKind) -> Result<Client, EgressError> {
+    let builder = build(kind).pool_max_idle_per_host(MAX_IDLE_PER_HOST);
+    made(builder)
+}
+
+fn build(kind: ClientKind) -> ClientBuilder {
     let mut builder = basic();
     if kind.reach != Reach::Configured {
         builder = builder.dns_resolver(FilteredResolver::new(kind.reach, &[], CONFIGURE));
@@ -108,7 +120,7 @@ fn build(kind: ClientKind) -> Result<Client, EgressError> {
     if kind.direct {
         builder = builder.no_proxy();
     }
-    made(builder)
+    builder
 }
 
 fn made(builder: ClientBuilder) -> Result<Client, EgressError> {

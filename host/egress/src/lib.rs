@@ -2,6 +2,7 @@
 //! addresses they may reach.
 //!
 //! - [`client`], [`named_hosts_client`]: the clients, by how far they reach;
+//! - [`GrantedHttp`]: requests of one plugin, as far as they are granted;
 //! - [`Reach`], [`AddressKind`]: which addresses that is;
 //! - [`is_of_own_network`], [`literal`]: what a URL says of where it leads;
 //! - [`redirect_target`]: redirects that are followed;
@@ -14,6 +15,7 @@ mod address_kind;
 mod cause;
 mod client;
 mod error;
+mod granted_http;
 mod host_name;
 mod own_network;
 mod proxies;
@@ -26,6 +28,7 @@ pub use address_kind::AddressKind;
 pub use cause::causes;
 pub use client::{client, named_hosts_client};
 pub use error::EgressError;
+pub use granted_http::{GrantedHttp, HttpRefusal, OpenRequest, PluginRequest, SendError};
 pub use host_name::literal;
 pub use own_network::is_of_own_network;
 pub use reach::Reach;

@@ -1,6 +1,7 @@
 //! Names are judged by the addresses that a connection is made to, so that what is checked is what
 //! is connected to.
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -24,10 +25,24 @@ pub(crate) struct FilteredResolver {
     "`{name}` leads to {address}, which is {}, where what a server names may not lead ({hint})",
     AddressKind::of(*address)
 )]
-struct OutOfReach {
+pub(crate) struct OutOfReach {
     name: String,
-    address: IpAddr,
+    pub(crate) address: IpAddr,
     hint: &'static str,
+}
+
+impl OutOfReach {
+    /// Returns the one among the causes of an error.
+    pub(crate) fn in_causes<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e Self> {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            if let Some(found) = error.downcast_ref() {
+                return Some(found);
+            }
+            cause = error.source();
+        }
+        None
+    }
 }
 
 impl Resolve for FilteredResolver {
@@ -47,8 +62,7 @@ impl Resolve for FilteredResolver {
                     name: name.as_str().to_owned(),
                     address: address.ip(),
                     hint,
-                })
-                    as Box<dyn std::error::Error + Send + Sync>);
+                }) as Box<dyn Error + Send + Sync>);
             }
             let within: Addrs = Box::new(within.into_iter());
             Ok(within)

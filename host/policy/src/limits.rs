@@ -67,6 +67,11 @@ pub struct Limits {
     /// `questions`: most questions of this server that wait for an answer of one client at once;
     /// more get an error.
     pub questions: u32,
+    /// `http_requests`: most HTTP requests of one call.
+    pub http_requests: u32,
+    /// `http_bytes`: size of all bodies of HTTP requests and responses of one call together, in
+    /// bytes.
+    pub http_bytes: u64,
 }
 
 impl Default for Limits {
@@ -81,6 +86,8 @@ impl Default for Limits {
             instances: 64,
             upstream: UpstreamLimits::default(),
             questions: 16,
+            http_requests: 1000,
+            http_bytes: 256 << 20,
         }
     }
 }

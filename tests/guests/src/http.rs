@@ -3,8 +3,9 @@
 
 use wasip2::http::outgoing_handler;
 use wasip2::http::types::{
-    Fields, Method, OutgoingBody, OutgoingRequest, OutgoingResponse, Scheme,
+    Fields, IncomingResponse, Method, OutgoingBody, OutgoingRequest, OutgoingResponse, Scheme,
 };
+use wasip2::io::streams::StreamError;
 
 struct Requests;
 
@@ -43,6 +44,46 @@ impl Guest for Requests {
         response.subscribe().block();
         match response.get() {
             Some(Ok(Ok(response))) => Ok(format!("status {}", response.status())),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    fn send(request: Request) -> Result<String, String> {
+        let headers = Fields::new();
+        for header in &request.headers {
+            let (name, value) = header.split_once(": ").ok_or("a header without a value")?;
+            headers.append(name, value.as_bytes()).map_err(told)?;
+        }
+        let outgoing = OutgoingRequest::new(headers);
+        let method = match request.method.as_str() {
+            "GET" => Method::Get,
+            "POST" => Method::Post,
+            other => Method::Other(other.to_owned()),
+        };
+        outgoing.set_method(&method).map_err(|()| "method")?;
+        let scheme = match request.scheme.as_str() {
+            "http" => Scheme::Http,
+            "https" => Scheme::Https,
+            other => Scheme::Other(other.to_owned()),
+        };
+        outgoing.set_scheme(Some(&scheme)).map_err(|()| "scheme")?;
+        let authority = Some(request.authority.as_str());
+        outgoing
+            .set_authority(authority)
+            .map_err(|()| "authority")?;
+        let path = Some(request.path.as_str());
+        outgoing.set_path_with_query(path).map_err(|()| "path")?;
+        let sent = outgoing.body().map_err(|()| "body")?;
+        let response = outgoing_handler::handle(outgoing, None).map_err(told)?;
+        let stream = sent.write().map_err(|()| "stream")?;
+        for chunk in request.body.as_bytes().chunks(CHUNK) {
+            stream.blocking_write_and_flush(chunk).map_err(told)?;
+        }
+        drop(stream);
+        OutgoingBody::finish(sent, None).map_err(told)?;
+        response.subscribe().block();
+        match response.get() {
+            Some(Ok(Ok(response))) => answered(&response),
             other => Err(format!("{other:?}")),
         }
     }
@@ -99,6 +140,37 @@ impl Guest for Requests {
         }
         count
     }
+}
+
+/// Most bytes of a body that are said.
+const SAID_BYTES: usize = 4096;
+
+/// Returns what is said of a response.
+fn answered(response: &IncomingResponse) -> Result<String, String> {
+    let mut said = format!("{}\n", response.status());
+    for (name, value) in response.headers().entries() {
+        said.push_str(&format!("{name}: {}\n", String::from_utf8_lossy(&value)));
+    }
+    let body = response.consume().map_err(|()| "body")?;
+    let stream = body.stream().map_err(|()| "stream")?;
+    let (mut first, mut bytes) = (Vec::new(), 0);
+    loop {
+        match stream.blocking_read(1 << 16) {
+            Ok(read) => {
+                bytes += read.len();
+                let room = SAID_BYTES - first.len();
+                first.extend(read.into_iter().take(room));
+            }
+            Err(StreamError::Closed) => break,
+            Err(StreamError::LastOperationFailed(error)) => {
+                return Err(format!("after {bytes} bytes: {}", error.to_debug_string()));
+            }
+        }
+    }
+    Ok(format!(
+        "{said}\n{}\n{bytes}",
+        String::from_utf8_lossy(&first)
+    ))
 }
 
 /// Returns headers that are nearly as large as they may be.

@@ -1,5 +1,5 @@
-//! Requests of HTTP, which no plugin is granted: each is refused in words that say so, and headers
-//! and bodies that a plugin makes for them count as its own memory.
+//! Requests of HTTP that are not granted: each is refused in words that say so, and headers and
+//! bodies that a plugin makes for them count as its own memory.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn a_request_is_refused_in_plain_words() {
         let arguments = json!({ "authority": "me:secret@api.example.com:8443", "body": body });
         let error = host.client.error("http__post", arguments).unwrap();
         for part in [
-            "an HTTP request to `api.example.com:8443` was refused",
-            "this version of Dormouse offers plugins no network",
+            "an HTTP request to `https://api.example.com:8443` was refused",
+            "its URL has a user name",
         ] {
             assert!(error.contains(part), "no `{part}` in {error}");
         }
@@ -30,7 +30,7 @@ fn a_refusal_is_in_the_log_with_its_server_and_host() {
     };
     let post = r#"{"authority": "api.example.com", "body": ""}"#;
     let said = log(&["call", "http", "post", post]);
-    let expected = "server `http`: an HTTP request to `api.example.com` was refused";
+    let expected = "server `http`: an HTTP request to `https://api.example.com` was refused";
     assert_eq!(said.matches(expected).count(), 1, "{said}");
     for (what, expected) in [
         ("tcp", "server `network`: a TCP socket was refused"),
@@ -98,11 +98,14 @@ fn clients_of_http_that_authors_use_start_and_say_what_is_refused() {
         assert_eq!(added, "{\"result\":3}", "{guest}");
         for body in ["", &"long".repeat(100_000)] {
             let fetch = json!({ "url": "https://api.example.com/x", "body": body });
-            let cause = "an HTTP request to `api.example.com` was refused: this version of Dormouse offers plugins no network";
+            let cause = "an HTTP request to `https://api.example.com` was refused: server `{guest}`: it is not granted";
+            let cause = cause.replace("{guest}", guest);
             host.client
                 .error(&format!("{guest}__fetch"), fetch)
                 .map(|error| {
-                    assert!(error.contains(cause), "{guest}: {error}");
+                    assert!(error.contains(&cause), "{guest}: {error}");
+                    let hint = "--grant-http 'https://api.example.com'` allows it";
+                    assert!(error.contains(hint), "{guest}: {error}");
                 })
                 .unwrap();
         }

@@ -105,6 +105,7 @@ fn more_is_granted_beside_what_is_there() {
             folder("/b", FsMode::ReadOnly),
         ],
         env: vec!["TZ".to_owned()],
+        ..Grants::default()
     };
     for (before, after) in [
         (
@@ -143,6 +144,7 @@ fn grants_are_written_as_they_are_read() {
             },
         ],
         env: vec!["TZ".to_owned()],
+        ..Grants::default()
     };
     f.editor
         .add(

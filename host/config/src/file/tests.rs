@@ -48,6 +48,8 @@ pages = 6
 batch = 8
 log = "9KiB"
 requests = "3MiB"
+http_requests = 10
+http_bytes = "11KiB"
 connections = 7
 
 [servers.files.settings]
@@ -89,12 +91,15 @@ a = 1
                 },
             ],
             env: vec!["TZ".to_owned(), "LANG".to_owned()],
+            ..Grants::default()
         }
     );
     assert_eq!(
         files.limits,
         Limits {
             questions: Limits::default().questions,
+            http_requests: 10,
+            http_bytes: 11 << 10,
             total_timeout: Limits::default().total_timeout,
             memory: 1 << 30,
             timeout: Duration::from_secs(300),

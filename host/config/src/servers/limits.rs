@@ -40,7 +40,7 @@ const fn key(name: &'static str, limit: fn(&mut Limits) -> Limit<'_>) -> Key {
     }
 }
 
-const KEYS: [Key; 16] = [
+const KEYS: [Key; 18] = [
     key("memory", |limits| Limit::Bytes(&mut limits.memory)),
     key("timeout", |limits| Limit::Time(&mut limits.timeout)),
     key("total_timeout", |limits| {
@@ -80,6 +80,10 @@ const KEYS: [Key; 16] = [
         Limit::BytesInMemory(&mut limits.upstream.log_bytes)
     }),
     key("questions", |limits| Limit::Count(&mut limits.questions)),
+    key("http_requests", |limits| {
+        Limit::Count(&mut limits.http_requests)
+    }),
+    key("http_bytes", |limits| Limit::Bytes(&mut limits.http_bytes)),
 ];
 
 /// Limits that a file sets.
@@ -243,6 +247,8 @@ mod tests {
                 log_bytes: 12,
             },
             questions: 8,
+            http_requests: 13,
+            http_bytes: 14,
         }
     }
 
@@ -256,7 +262,8 @@ mod tests {
             unusual(&all(), &Limits::default()).join(", "),
             "`memory` 900.0 GiB, `timeout` 3s, `total_timeout` 4s, `idle` 1s, `result` 1 B, `output` 2 B, \
              `instances` 100000, `message` 4 B, `list` 5 B, `items` 6, `pages` 10, \
-             `batch` 11, `requests` 7.0 MiB, `connections` 9, `log` 12 B, `questions` 8"
+             `batch` 11, `requests` 7.0 MiB, `connections` 9, `log` 12 B, `questions` 8, \
+             `http_requests` 13, `http_bytes` 14 B"
         );
     }
 

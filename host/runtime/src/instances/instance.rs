@@ -17,6 +17,7 @@ use crate::error::Cause;
 use crate::loader::{Bound, Loaded, words};
 use crate::memory::{CallMemory, InstanceMemory, Refused, held_too_many};
 use crate::request::Params;
+use crate::sandbox::NetworkGate;
 use crate::state::{Current, State};
 use crate::target::Target;
 use crate::value::json_memory;
@@ -61,6 +62,7 @@ impl Live {
             target,
             settings,
             secrets,
+            http,
             alive: count,
             ..
         } = instances;
@@ -75,7 +77,10 @@ impl Live {
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
         let begun = memory.begin(&bound.share).await;
         begun.map_err(|refused| cause_of(refused, target))?;
-        let state = State::new(target, wasi, preopens, output, Arc::clone(settings), memory);
+        let http = Arc::clone(http);
+        let network = NetworkGate::new(&target.server, output.clone(), http, &target.limits);
+        let settings = Arc::clone(settings);
+        let state = State::new(target, wasi, preopens, output, settings, memory, network);
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
@@ -115,7 +120,7 @@ impl Live {
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
         // Refusals and output of an earlier call are not the cause of this one's end.
         self.store.data().output.begin();
-        self.store.data_mut().network.begin();
+        self.store.data().network.begin();
         self.used = Instant::now();
         let memory = &mut self.store.data_mut().memory;
         memory.refused = None;
@@ -304,7 +309,10 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     }
     // The runtime of a language seldom reports a refused connection.
     let refused = store.data().network.refused();
-    if let Some(hint) = refused.or_else(|| trap.and_then(hint)) {
+    if let Some(refused) = refused {
+        what.push('\n');
+        what.push_str(&refused);
+    } else if let Some(hint) = trap.and_then(hint) {
         what.push_str("\nhint: ");
         what.push_str(hint);
     }

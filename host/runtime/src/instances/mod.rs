@@ -6,6 +6,7 @@ mod kept_instances;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dormouse_egress::GrantedHttp;
 use dormouse_protocol::{Answer, Awaited, SessionId};
 use dormouse_wit::Instance as Kind;
 use parking_lot::Mutex;
@@ -30,6 +31,7 @@ pub(super) struct Instances {
     target: Arc<Target>,
     settings: Arc<Map<String, Value>>,
     secrets: Arc<GivenSecrets>,
+    http: Arc<GrantedHttp>,
     kept: Arc<KeptInstances>,
     memory: Arc<ServerMemory>,
     alive: Arc<AtomicU64>,
@@ -50,6 +52,7 @@ impl Instances {
         let settings = Arc::new(target.settings.clone());
         Self {
             secrets: GivenSecrets::new(&target.grants, &settings),
+            http: Arc::new(GrantedHttp::new(&target.grants.http)),
             settings,
             memory,
             loader,

@@ -91,6 +91,7 @@ impl State {
         output: Output,
         settings: Arc<Map<String, Value>>,
         memory: InstanceMemory,
+        network: NetworkGate,
     ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
@@ -103,9 +104,9 @@ impl State {
             #[cfg(unix)]
             directory_streams: DirectoryStreams::default(),
             http: http_context(),
-            http_hooks: HttpHooks,
+            http_hooks: HttpHooks::new(network.clone()),
             http_memory: HttpMemory::default(),
-            network: NetworkGate::new(&target.server, output.clone()),
+            network,
             output,
             call: None,
             settings,

@@ -48,8 +48,8 @@ impl WasiHttpView for State {
 }
 
 impl NetworkState for State {
-    fn network(&mut self) -> &mut NetworkGate {
-        &mut self.network
+    fn network(&mut self) -> &NetworkGate {
+        &self.network
     }
 }
 

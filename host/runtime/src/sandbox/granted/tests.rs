@@ -36,6 +36,7 @@ impl Place {
         let grants = Grants {
             fs: paths.iter().map(|path| self.grant(path)).collect(),
             env: Vec::new(),
+            http: Vec::new(),
         };
         self.open_all(&grants)
     }
@@ -79,6 +80,7 @@ fn a_link_in_place_of_a_folder_or_of_one_above_it_is_refused() {
         let grants = Grants {
             fs: vec![place.grant("a/b")],
             env: Vec::new(),
+            http: Vec::new(),
         };
         let folders = place.open_all(&grants).unwrap();
         swap_for_link(&place.root.join(swapped), &place.root.join(target));
@@ -105,6 +107,7 @@ fn a_link_that_was_granted_as_such_leads_where_it_led_then() {
     let grants = Grants {
         fs: vec![place.grant("link")],
         env: Vec::new(),
+        http: Vec::new(),
     };
     assert!(place.open_all(&grants).is_ok());
     std::fs::remove_file(place.root.join("link")).unwrap();

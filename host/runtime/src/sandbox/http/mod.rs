@@ -1,26 +1,29 @@
-//! `wasi:http` for guests: wasmtime's implementation, all of whose requests are refused, and whose
-//! data in memory of the host is charged to the guest.
+//! `wasi:http` for guests: wasmtime's implementation, whose requests are sent as far as they are
+//! granted, and whose data in memory of the host is charged to the guest.
 //!
 //! Components of many toolchains import it whether they use it or not.
 
-use hyper::{Request, Response};
+mod counted_body;
+mod outgoing;
+
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceTable};
 use wasmtime_wasi_http::p2::HeaderResult;
+use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
 use wasmtime_wasi_http::p2::bindings::http::types::{
     self, ErrorCode, HeaderError, HostFields as _, HostOutgoingRequest as _, Method,
 };
 use wasmtime_wasi_http::p2::body::HostOutgoingBody;
 use wasmtime_wasi_http::p2::types::{
-    HostFutureIncomingResponse, HostOutgoingRequest, HostOutgoingResponse,
+    HostFutureIncomingResponse, HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse,
 };
 use wasmtime_wasi_http::{
-    Error, FieldMap, RequestOptions, WasiBody, WasiHttp, WasiHttpCtx, WasiHttpCtxView,
-    WasiHttpHooks, WasiHttpView,
+    FieldMap, RequestOptions, WasiHttp, WasiHttpCtx, WasiHttpCtxView, WasiHttpView,
 };
 
+pub(crate) use self::outgoing::HttpHooks;
 use super::filesystem::{Charge, FilesystemState};
-use super::network::{Destination, NetworkState};
+use super::network::NetworkState;
 use super::wasi::WASI_VERSION;
 
 /// Largest headers of one message, in bytes as wasmtime measures them. A guest that adds more ends.
@@ -73,31 +76,6 @@ pub(crate) fn http_context() -> WasiHttpCtx {
     context
 }
 
-/// Wasmtime's hooks into its host.
-pub(crate) struct HttpHooks;
-
-impl WasiHttpHooks for HttpHooks {
-    /// Refuses to send. No guest gets here: its request has been refused before.
-    fn send_request(
-        &mut self,
-        _: Request<WasiBody>,
-        _: Option<RequestOptions>,
-        _: Box<dyn Future<Output = Result<(), Error>> + Send>,
-    ) -> Box<dyn Future<Output = Result<Sent, Error>> + Send> {
-        Box::new(async { Err(Error::HttpRequestDenied) })
-    }
-
-    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
-        CHUNK_BYTES
-    }
-}
-
-/// A response, and the work to be done while it is read.
-type Sent = (
-    Response<WasiBody>,
-    Box<dyn Future<Output = Result<(), Error>> + Send>,
-);
-
 /// Offers `wasi:http` to guests.
 ///
 /// # Errors
@@ -106,32 +84,43 @@ pub(super) fn add_to_linker<T: HttpState>(linker: &mut Linker<T>) -> wasmtime::R
     types::add_to_linker::<_, WasiHttp>(linker, &types::LinkOptions::default(), T::http)?;
     linker
         .instance(&format!("wasi:http/outgoing-handler@{WASI_VERSION}"))?
-        .func_wrap("handle", |store, (request, options)| {
-            Ok((handle(store, request, options)?,))
+        .func_wrap_async("handle", |store, (request, options)| {
+            Box::new(handle(store, request, options))
         })?;
     let mut types = linker.instance(&format!("wasi:http/types@{WASI_VERSION}"))?;
     count_fields(&mut types)?;
     count_requests(&mut types)?;
-    count_responses(&mut types)
+    count_responses(&mut types)?;
+    count_incoming(&mut types)
 }
 
-/// Refuses a request at once, and not when its response is awaited: a guest that writes a body
-/// meanwhile would only get the error that its stream is closed.
-fn handle<T: HttpState>(
+/// Sends a request that is granted. Others are refused at once, and not when their response is
+/// awaited: a guest that writes a body meanwhile would only get the error that its stream is closed.
+async fn handle<T: HttpState>(
     mut store: StoreContextMut<'_, T>,
     request: Resource<HostOutgoingRequest>,
     options: Option<Resource<RequestOptions>>,
-) -> wasmtime::Result<Result<Resource<HostFutureIncomingResponse>, ErrorCode>> {
-    let state = store.data_mut();
-    let table = state.ctx().table;
-    let request = table.delete(request)?;
-    if let Some(options) = options {
-        table.delete(options)?;
+) -> wasmtime::Result<(Result<Resource<HostFutureIncomingResponse>, ErrorCode>,)> {
+    let gate = store.data_mut().network().clone();
+    let judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
+    if let Err(reason) = judged {
+        let table = store.data_mut().ctx().table;
+        table.delete(request)?;
+        if let Some(options) = options {
+            table.delete(options)?;
+        }
+        // The only error with room for text.
+        return Ok((Err(ErrorCode::InternalError(Some(reason))),));
     }
-    let authority = request.authority.unwrap_or_default();
-    let reason = state.network().refuse(Destination::Http(&authority));
-    // The only error with room for text.
-    Ok(Err(ErrorCode::InternalError(Some(reason))))
+    counted(
+        store,
+        FIELDS_BYTES,
+        |http| match outgoing_handler::Host::handle(http, request, options) {
+            Ok(response) => Ok(Ok(response)),
+            Err(error) => error.downcast().map(Err),
+        },
+    )
+    .await
 }
 
 /// Replaces functions of `fields` with ones that charge for their results.
@@ -211,7 +200,7 @@ fn count_requests<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::
 }
 
 /// Replaces functions of `outgoing-response` with ones that charge for their results. A guest can
-/// make a response, although no request ever gets one.
+/// make such a response, although nobody asks it for one.
 fn count_responses<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
     type Own = Resource<HostOutgoingResponse>;
     types.func_wrap_async(
@@ -232,6 +221,18 @@ fn count_responses<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime:
         |store, (own,): (Own,)| {
             Box::new(counted(store, FIELDS_BYTES, |http| {
                 types::HostOutgoingResponse::headers(http, own)
+            }))
+        },
+    )
+}
+
+/// Replaces functions that give a guest the headers of a response with ones that charge for them.
+fn count_incoming<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
+    types.func_wrap_async(
+        "[method]incoming-response.headers",
+        |store, (own,): (Resource<HostIncomingResponse>,)| {
+            Box::new(counted(store, FIELDS_BYTES, |http| {
+                types::HostIncomingResponse::headers(http, own)
             }))
         },
     )
@@ -278,6 +279,10 @@ fn kept_bytes(table: &mut ResourceTable) -> u64 {
                 + text_bytes(request.authority.as_ref())
                 + text_bytes(request.path_with_query.as_ref())
                 + body(request.body.is_some());
+        }
+        // The headers of a response, that may have come or not.
+        if entry.is::<HostFutureIncomingResponse>() || entry.is::<HostIncomingResponse>() {
+            return FIELDS_BYTES;
         }
         if let Some(response) = entry.downcast_ref::<HostOutgoingResponse>() {
             return FIELDS_BYTES + body(response.body.is_some());

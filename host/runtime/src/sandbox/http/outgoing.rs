@@ -1,0 +1,147 @@
+//! Requests of a guest on their way to their hosts, as far as they are granted.
+
+use dormouse_egress::{PluginRequest, Reach, SendError};
+use http_body_util::BodyExt as _;
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response};
+use tokio::time::timeout;
+use url::Url;
+use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
+use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
+
+use super::counted_body::CountedBody;
+use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
+use crate::sandbox::NetworkGate;
+
+/// Methods that ask for something else than the resource that the URL names.
+const REFUSED_METHODS: [Method; 2] = [Method::CONNECT, Method::TRACE];
+
+/// Wasmtime's hooks into its host.
+pub(crate) struct HttpHooks {
+    gate: NetworkGate,
+}
+
+impl HttpHooks {
+    /// Returns the hooks of a guest with that gate to the network.
+    pub(crate) fn new(gate: NetworkGate) -> Self {
+        Self { gate }
+    }
+}
+
+/// A response, and the work to be done while it is read.
+type Sent = (
+    Response<WasiBody>,
+    Box<dyn Future<Output = Result<(), Error>> + Send>,
+);
+
+impl WasiHttpHooks for HttpHooks {
+    fn send_request(
+        &mut self,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+        _: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    ) -> Box<dyn Future<Output = Result<Sent, Error>> + Send> {
+        let gate = self.gate.clone();
+        Box::new(async move {
+            let (parts, body) = request.into_parts();
+            let (response, body) = send(&gate, parts, body, options.unwrap_or_default()).await?;
+            let response = response.map(|()| body.boxed_unsync());
+            let nothing: Box<dyn Future<Output = _> + Send> = Box::new(async { Ok(()) });
+            Ok((response, nothing))
+        })
+    }
+
+    /// The host of a request is that of its URL, whatever a guest writes.
+    fn set_host_header(&mut self) -> bool {
+        false
+    }
+
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        CHUNK_BYTES
+    }
+}
+
+/// Judges a request that a guest has made, before anything of it is sent.
+///
+/// # Errors
+/// It is refused; with the reason.
+pub(super) fn judge(gate: &NetworkGate, request: &HostOutgoingRequest) -> Result<(), String> {
+    let scheme = match &request.scheme {
+        Some(Scheme::Http) => "http",
+        Some(Scheme::Https) | None => "https",
+        Some(Scheme::Other(other)) => other.as_str(),
+    };
+    let authority = request.authority.as_deref().unwrap_or_default();
+    let path = request.path_with_query.as_deref().unwrap_or_default();
+    let method = match &request.method {
+        WasiMethod::Get => "GET",
+        WasiMethod::Head => "HEAD",
+        WasiMethod::Post => "POST",
+        WasiMethod::Put => "PUT",
+        WasiMethod::Delete => "DELETE",
+        WasiMethod::Connect => "CONNECT",
+        WasiMethod::Options => "OPTIONS",
+        WasiMethod::Trace => "TRACE",
+        WasiMethod::Patch => "PATCH",
+        WasiMethod::Other(other) => other.as_str(),
+    };
+    judge_parts(gate, method, &format!("{scheme}://{authority}{path}")).map(drop)
+}
+
+fn judge_parts(gate: &NetworkGate, method: &str, url: &str) -> Result<(Url, Reach), String> {
+    if REFUSED_METHODS.iter().any(|refused| refused == method) {
+        return Err(gate.refuse_url(url, "no plugin sends a request of that method"));
+    }
+    gate.judge(method, url)
+}
+
+async fn send(
+    gate: &NetworkGate,
+    parts: Parts,
+    body: WasiBody,
+    options: RequestOptions,
+) -> Result<(Response<()>, CountedBody), Error> {
+    let url = parts.uri.to_string();
+    let (url, reach) =
+        judge_parts(gate, parts.method.as_str(), &url).map_err(|reason| internal(&reason))?;
+    gate.take_request().map_err(|reason| internal(&reason))?;
+    let http = gate.http();
+    let open = http.open().await.ok_or(Error::ConnectionLimitReached)?;
+    let request = PluginRequest {
+        method: parts.method,
+        url: url.clone(),
+        headers: parts.headers,
+        body: CountedBody::of_request(body, gate.clone()),
+    };
+    let sent = http.send(request, reach);
+    let sent = match options.first_byte_timeout {
+        Some(first_byte) => {
+            let connect = options.connect_timeout.unwrap_or_default();
+            let in_time = timeout(connect.saturating_add(first_byte), sent).await;
+            in_time.map_err(|_| Error::ConnectionReadTimeout)?
+        }
+        None => sent.await,
+    };
+    let response = sent.map_err(|error| match error {
+        SendError::Refused(refused) => internal(&gate.refuse_http(&url, &refused)),
+        other => internal(&gate.failed(&url, &other.to_string())),
+    })?;
+    let headers = response.headers().iter();
+    let bytes: usize = headers
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum();
+    if bytes > MAX_FIELDS_BYTES {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        return Err(Error::HttpResponseHeaderSectionSize(Some(bytes)));
+    }
+    let (parts, body) = response.into_parts();
+    let body = body.map_err(|_| Error::HttpResponseIncomplete);
+    let between = options.between_bytes_timeout;
+    let body = CountedBody::of_response(body.boxed_unsync(), gate.clone(), open, between);
+    Ok((Response::from_parts(parts, ()), body))
+}
+
+fn internal(reason: &str) -> Error {
+    Error::InternalError(Some(reason.to_owned()))
+}
