@@ -64,6 +64,8 @@ pub struct Configured {
     of_project: Vec<ServerConfig>,
     /// Servers of the project's own file in which something is wrong.
     refused_of_project: Vec<RefusedServer>,
+    /// Servers of the user's own file that have no name of a server, and are not shown.
+    refused_without_names: Vec<RefusedServer>,
     /// The project's own file, whether it exists or not.
     project_file: Option<PathBuf>,
     /// The projects, each with the hashes of all that its files say of servers.
@@ -139,7 +141,8 @@ impl Configured {
                 let server = ServerConfig::new(&name, adapter, origin);
                 all.servers.insert(name, server);
             } else {
-                all.own_problems.extend(refused.problems);
+                all.own_problems.extend(refused.problems.iter().cloned());
+                all.refused_without_names.push(refused);
             }
         }
         if let Some(around) = around {

@@ -218,8 +218,13 @@ impl Reader<'_> {
                 let read = match name::check(name) {
                     Ok(()) => self.server(name, item, span, origin.clone()),
                     Err(bad) => {
-                        self.problem(span, bad.to_string(), Some(bad.hint().to_owned()));
-                        None
+                        self.problem(span.clone(), bad.to_string(), Some(bad.hint().to_owned()));
+                        // What it starts or reaches does not come back from another file.
+                        let told = (self.problems.len(), self.problem_count);
+                        let read = self.server(name, item, span, origin.clone());
+                        self.problems.truncate(told.0);
+                        self.problem_count = told.1;
+                        read
                     }
                 };
                 // A server with a problem in it is left out: running it with

@@ -156,7 +156,7 @@ pub enum Adapter {
     /// A plugin in front of an upstream: one that `dormouse adapt` has written, or
     /// a better bridge.
     Adapted(PathBuf, Box<Bridge>),
-    /// Neither, because something in the server's table is wrong.
+    /// Neither, because something in the server's table, or in its client's entry, is wrong.
     Refused(Box<RefusedServer>),
 }
 

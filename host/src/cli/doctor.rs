@@ -208,7 +208,9 @@ impl Rows {
 
     fn server(&mut self, server: &ServerConfig, places: &Places) {
         let about = format!("server {}", server.name);
-        if let Some(refused) = server.refused() {
+        // What is wrong in a client's file is told with that.
+        let refused = server.refused();
+        if let Some(refused) = refused.filter(|refused| refused.origin.client.is_none()) {
             self.error(&about, refused.to_string());
         }
         if let Some(bridge) = server.bridge() {

@@ -1,12 +1,13 @@
 //! Launches of servers: one that is reached in the same way as another is shown once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::Configured;
 use crate::discovery::{Overridden, merge};
 use crate::project::review::NameOfUsers;
 use crate::servers::launch_folder::without_folder;
+use crate::servers::launch_target::LaunchTarget;
 use crate::{ClientRules, Fingerprint, Origin, Scope, ServerConfig};
 
 /// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
@@ -74,6 +75,9 @@ pub(super) struct UsersLaunches {
     servers: Vec<UsersLaunch>,
     /// Places in `servers` of the first of each launch.
     by_launch: BTreeMap<Fingerprint, usize>,
+    /// Places of the entries that deny what is started or reached by them, however a project's file
+    /// starts or reaches it.
+    denied: HashMap<LaunchTarget, Origin>,
 }
 
 /// A server of the user's, by its launch.
@@ -108,6 +112,14 @@ impl UsersLaunches {
         known.is_shown.then_some(&mut known.server)
     }
 
+    /// Returns the place of the user's entry that denies what a project's server starts or reaches,
+    /// where that is on.
+    fn denies(&self, server: &ServerConfig) -> Option<&Origin> {
+        let is_on = server.is_of_project() && server.enabled;
+        let bridge = server.bridge().filter(|_| is_on)?;
+        self.denied.get(&LaunchTarget::of(&bridge.launch))
+    }
+
     /// Returns the place of the user's server that another one, with this name and these launches,
     /// would give another name.
     fn renamed(&self, name: &str, launches: &[Fingerprint]) -> Option<&Origin> {
@@ -140,6 +152,10 @@ impl Configured {
         let merged = merge(&self.found, &is_users);
         for choice in merged.servers.into_values() {
             let mut server = choice.server;
+            // It stands in the place of no other launch.
+            if server.refused().is_some() {
+                continue;
+            }
             let origins = std::iter::once(&server.origin).chain(&choice.also);
             server.from = origins.filter_map(|origin| origin.client).collect();
             let launches = launches(&server, self.project_folder());
@@ -159,7 +175,57 @@ impl Configured {
             let launches = launches(server, self.project_folder());
             users.add(launches, server.clone(), false);
         }
+        users.denied = self.denied_targets();
         users
+    }
+
+    /// Whether an entry of the user's has what another server starts or reaches, and is on.
+    fn has_on(&self, users: &Origin, other: &ServerConfig) -> bool {
+        let target = |server: &ServerConfig| {
+            let bridge = server.bridge()?;
+            Some(LaunchTarget::of(&bridge.launch))
+        };
+        let found = self.found.found.iter().map(|found| &found.server);
+        let mut own = found.filter(|server| server.origin == *users && server.enabled);
+        own.any(|server| target(server) == target(other))
+    }
+
+    /// Returns what the user's own entries deny, whichever variables, folder or headers somebody
+    /// starts or reaches it with: what is switched off wherever the user has it, and what an entry
+    /// starts or reaches that cannot be used as it is.
+    fn denied_targets(&self) -> HashMap<LaunchTarget, Origin> {
+        let unusable = self.found.unusable.iter();
+        let unusable = unusable.filter(|entry| !entry.is_of_project());
+        let unusable = unusable.map(|entry| (entry.launch.as_ref(), &entry.origin));
+        let own = self.servers.values();
+        let own = own.filter_map(ServerConfig::refused);
+        let own = own.chain(&self.refused_without_names);
+        let own = own.map(|refused| (refused.launch.as_ref(), &refused.origin));
+        let unusable = own.chain(unusable);
+        let unusable =
+            unusable.filter_map(|(launch, origin)| Some((LaunchTarget::of(launch?), origin)));
+        let found = self.found.found.iter().map(|found| &found.server);
+        let found = found.filter(|server| !server.is_of_project());
+        let (mut on, mut off) = (HashSet::new(), Vec::new());
+        for server in self.servers.values().chain(found) {
+            let Some(bridge) = server.bridge() else {
+                continue;
+            };
+            let target = LaunchTarget::of(&bridge.launch);
+            let overlay = self.overlays.get(&server.name);
+            let is_off = overlay.is_some_and(|overlay| overlay.enabled == Some(false));
+            if server.enabled && !is_off {
+                on.insert(target);
+            } else {
+                off.push((target, &server.origin));
+            }
+        }
+        off.retain(|(target, _)| !on.contains(target));
+        let mut denied = HashMap::new();
+        for (target, origin) in unusable.chain(off) {
+            denied.entry(target).or_insert_with(|| origin.clone());
+        }
+        denied
     }
 
     /// Takes a server, unless its name stands for another already.
@@ -177,7 +243,11 @@ impl Configured {
         launches: &mut BTreeMap<Fingerprint, String>,
         users: &UsersLaunches,
     ) {
-        let own = self::launches(&server, self.project_folder());
+        // What cannot be used stands under its own name, and in the way of no other of the user's.
+        let own = match server.refused() {
+            Some(_) => Vec::new(),
+            None => self::launches(&server, self.project_folder()),
+        };
         let twin = own.iter().find_map(|launch| launches.get(launch));
         if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
             if twin.name != server.name {
@@ -205,10 +275,13 @@ impl Configured {
         let renamed = users.renamed(&server.name, &own);
         let by = match self.name_of_users(&server) {
             Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
-            Some(NameOfUsers::Overridden { .. }) | None => {
+            of_users => {
                 let same_name = self.servers.get(&server.name);
                 let by = same_name.map(|other| &other.origin);
-                by.or(renamed).cloned()
+                let is_same = matches!(&of_users, Some(NameOfUsers::Overridden { origin })
+                    if self.has_on(origin, &server));
+                let denied = users.denies(&server).filter(|_| !is_same);
+                by.or(renamed).or(denied).cloned()
             }
         };
         if let Some(by) = by {

@@ -40,7 +40,10 @@ impl Configured {
             taken.is_none_or(|taken| taken.origin.client == lost.by.client)
         };
         let overridden = self.overridden.iter().filter(is_taken);
-        overridden.filter_map(told_of_name)
+        overridden.filter_map(|lost| {
+            let is_users = self.reserved_names.whose(&lost.name).is_some();
+            told_of_name(lost, is_users || self.servers.contains_key(&lost.name))
+        })
     }
 
     /// Notes the names of the user's own servers, and the beginnings of their tools' names, as they
@@ -97,14 +100,19 @@ impl Configured {
     }
 }
 
-/// Returns the sentence on a name that two servers have, with the name; none where their client
-/// takes the same one.
-fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
+/// Returns the sentence on a name that two servers have, or on a server that starts or reaches what
+/// another one does, with the name; none where their client takes the same one.
+fn told_of_name(overridden: &Overridden, is_of_two: bool) -> Option<(String, String)> {
     let is_of_project = |origin: &Origin| matches!(origin.scope, Scope::Project(_));
     let text = match (
         is_of_project(&overridden.origin),
         is_of_project(&overridden.by),
     ) {
+        (true, false) if !is_of_two => format!(
+            "a project's server of this name is not shown: {}\n\
+             hint: it starts or reaches what yours does, and what you say of that holds: {}",
+            overridden.origin, overridden.by
+        ),
         (true, false) => format!(
             "a project has a server with this name, which is not shown: {}\n\
              hint: call one of the two something else",

@@ -3,6 +3,7 @@
 mod denials;
 mod folders;
 mod random_configurations;
+mod unusable_entries;
 mod users_launches;
 mod users_names;
 mod users_tables;

@@ -1,12 +1,14 @@
 //! Merging all that was found into one server for each name.
 
 mod merged_server;
+mod unusable_entries;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use dormouse_launch::Launch;
 
+use self::unusable_entries::UnusableEntries;
 use super::search::project_of;
 use super::{Discovery, Found};
 use crate::naming::name::likeness;
@@ -64,32 +66,35 @@ type Rank = (bool, bool, usize);
 /// have the first one's name.
 #[must_use]
 pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged {
-    let found = discovery.found.iter();
-    let found: Vec<_> = found
-        .filter(|found| trusted(&found.server.origin))
-        .collect();
+    let all = discovery.found.iter().enumerate();
+    let (places, found): (Vec<_>, Vec<_>) = all
+        .filter(|(_, found)| trusted(&found.server.origin))
+        .unzip();
     // What the user's own come to stays as it is, whatever a project's files say.
-    let alone = found.iter().map(|found| match is_of_project(found) {
-        true => MergeDecision::Excluded,
-        false => MergeDecision::Open,
-    });
+    let alone = found
+        .iter()
+        .map(|found: &&Found| match is_of_project(found) {
+            true => MergeDecision::Excluded,
+            false => MergeDecision::Open,
+        });
     let alone = Merging {
         fate: alone.collect(),
+        entries: UnusableEntries::of(discovery, &places, trusted),
         found: found.clone(),
         unusable: unusable(discovery),
     };
-    let mut merging = alone.decided();
+    let mut merging = alone.decided(true);
     let of_users = merging.users();
+    let taken = merging.names_of_taken();
     for (fate, found) in merging.fate.iter_mut().zip(&found) {
         if is_of_project(found) {
             *fate = MergeDecision::Open;
         }
     }
-    let merging = merging.decided();
-    Merged {
-        of_users,
-        ..merging.result()
-    }
+    let merging = merging.decided(false);
+    let mut merged = merging.result();
+    merging.add_refused(&mut merged, &taken);
+    Merged { of_users, ..merged }
 }
 
 /// Decision on a server.
@@ -103,6 +108,8 @@ enum MergeDecision {
     Lost(usize),
     /// The server's client takes none but those that administrators have written.
     Excluded,
+    /// The server's client takes an entry instead that cannot be used: that of this place.
+    Unusable(usize),
 }
 
 fn is_of_project(found: &Found) -> bool {
@@ -145,10 +152,13 @@ struct Merging<'d> {
     found: Vec<&'d Found>,
     fate: Vec<MergeDecision>,
     unusable: HashMap<(Option<Client>, &'d str), &'d Origin>,
+    entries: UnusableEntries<'d>,
 }
 
 impl<'d> Merging<'d> {
-    fn decided(mut self) -> Self {
+    /// Decides on all servers that are in question; `alone` where those of projects are not.
+    fn decided(mut self, alone: bool) -> Self {
+        self.behind_unusable_entries(alone);
         self.entries_read_twice();
         self.of_users_and_projects();
         self.within_clients();

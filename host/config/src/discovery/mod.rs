@@ -24,6 +24,7 @@ mod rules;
 mod search;
 mod settle;
 mod surroundings;
+mod unusable_entry;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub use merge::{Merged, Overridden, merge};
 pub use own::Own;
 pub(super) use rules::rule_files::rule_files;
 pub use surroundings::{Surroundings, project_of};
+pub use unusable_entry::UnusableEntry;
 
 use self::library::Library;
 use self::project_folder::ProjectFolder;
@@ -61,6 +63,8 @@ pub struct Discovery {
     pub counted: Vec<CountedServer>,
     /// The servers in whose entries something is wrong.
     pub refused: Vec<RefusedServer>,
+    /// The entries that cannot be used, in the order of the servers.
+    pub unusable: Vec<UnusableEntry>,
     contents: BTreeMap<PathBuf, ProjectContent>,
     /// Files that may have rules for their clients' servers, and that cannot be read.
     pub(super) unread: Vec<UnreadRules>,
@@ -200,6 +204,15 @@ impl Discovery {
         };
         let counted = self.counted.iter().map(|server| &*server.written_name);
         let names = rules::allowed::names(written(false), written(true).chain(counted));
+        // What cannot be used takes no name from what can.
+        let unusable = self.unusable.iter().map(|entry| &*entry.written_name);
+        let of_unusable = rules::allowed::names(unusable, []);
+        for entry in &mut self.unusable {
+            let written = &entry.written_name;
+            if let Some(name) = names.get(written).or_else(|| of_unusable.get(written)) {
+                entry.name.clone_from(name);
+            }
+        }
         for server in &mut self.counted {
             if let Some(name) = names.get(&server.written_name) {
                 server.name.clone_from(name);
@@ -286,12 +299,16 @@ pub fn discover(
     };
     let mut discovery = Discovery::default();
     for (client, places) in &places {
-        let search = Search::of(*client, places, &setting, &mut library);
+        let mut search = Search::of(*client, places, &setting, &mut library);
+        for entry in &mut search.unusable {
+            entry.place += discovery.found.len();
+        }
         discovery.sources.extend(search.sources);
         discovery.found.extend(search.found);
         discovery.skipped.extend(search.skipped);
         discovery.counted.extend(search.counted);
         discovery.refused.extend(search.refused);
+        discovery.unusable.extend(search.unusable);
         discovery.unread.extend(search.unread);
     }
     discovery.name();

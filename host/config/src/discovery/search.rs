@@ -9,9 +9,10 @@ use std::rc::Rc;
 
 use dormouse_launch::Launch;
 
-use self::named_table::{Context, NamedTable, shown};
+use self::named_table::{Context, NamedTable, Servers, shown};
+use self::server::EntryUse;
 use super::document::{Member, Node, Value};
-use super::entries::build::{Refused, build, may_be_started, unfilled};
+use super::entries::build::{Refused, build, filled_target, may_be_started, unfilled};
 use super::entries::dialect::Outcome;
 use super::entries::draft::Written;
 use super::entries::entry::{Entry, Reader};
@@ -23,6 +24,7 @@ use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
 use super::places::{Place, Syntax};
 use super::rules::unread::{UnreadRules, has_rules};
+use super::unusable_entry::UnusableEntry;
 use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::problem::quoted;
 use crate::{Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, ShownProgram};
@@ -60,6 +62,7 @@ pub(super) struct Search<'a> {
     /// Written names of the servers in `counted`.
     counted_names: HashSet<String>,
     pub(super) refused: Vec<RefusedServer>,
+    pub(super) unusable: Vec<UnusableEntry>,
     pub(super) unread: Vec<UnreadRules>,
     pub(super) documents: Vec<(Scope, Rc<Loaded>)>,
 }
@@ -84,6 +87,7 @@ impl<'a> Search<'a> {
             counted: Vec::new(),
             counted_names: HashSet::new(),
             refused: Vec::new(),
+            unusable: Vec::new(),
             unread: Vec::new(),
             documents: Vec::new(),
         };
@@ -165,9 +169,13 @@ impl<'a> Search<'a> {
 
     fn document(&mut self, document: &Document, place: &Place) -> Vec<Problem> {
         let mut reader = document.reader();
-        let Some(servers) = self.servers(document, place, &mut reader) else {
+        let Servers {
+            servers,
+            unusable: others,
+        } = self.servers(document, place, &mut reader);
+        if servers.is_empty() && others.is_empty() {
             return reader.problems;
-        };
+        }
         let questions = match self.client {
             Client::VsCode => vscode::questions(&document.root),
             _ => BTreeMap::new(),
@@ -205,19 +213,30 @@ impl<'a> Search<'a> {
         }
         for server in servers.iter().take(most) {
             let before = (reader.problems.len(), reader.problem_count);
-            let unused = self.server(server, &context, &mut reader);
-            if reader.problem_count > before.1 {
-                // None of its own, where too much is wrong before it.
-                let problems = reader.problems.get(before.0..).unwrap_or_default();
-                self.refused.push(RefusedServer {
-                    written_name: server.name.to_owned(),
-                    origin: context.origin(server, self.client, &reader),
-                    written: unused.as_ref().map(|unused| unused.written.clone()),
-                    launch: None,
-                    filled_in: unused.map(|unused| unused.filled_in).unwrap_or_default(),
-                    problems: problems.to_vec(),
-                });
-            }
+            let read = self.server(server, &context, &mut reader);
+            let is_wrong = reader.problem_count > before.1;
+            // None of its own, where too much is wrong before it.
+            let problems = reader.problems.get(before.0..).unwrap_or_default();
+            let problems = is_wrong.then(|| problems.to_vec());
+            let origin = context.origin(server, self.client, &reader);
+            self.note_unusable(server, read, problems, origin);
+        }
+        // A project's denies nobody anything.
+        let others = others.into_iter().take(most);
+        for (server, problem) in others.filter(|_| project_of(&place.scope).is_none()) {
+            let origin = context.origin(&server, self.client, &reader);
+            let mut entry = Entry {
+                reader: &mut reader.unheard(),
+                node: server.node,
+                at: String::new(),
+            };
+            let launch = match formats::read(self.client, &mut entry) {
+                Outcome::Server(draft) => draft.launch,
+                Outcome::Skipped(_, launch) | Outcome::Bad(launch) => launch.map(|launch| *launch),
+            };
+            let read = self.unusable(launch, &context);
+            let problems = (!server.name.is_empty()).then(|| vec![problem]);
+            self.note_unusable(&server, read, problems, origin);
         }
         reader
             .problems
@@ -225,47 +244,66 @@ impl<'a> Search<'a> {
         reader.problems
     }
 
-    /// Returns the servers of a document, where it has any.
+    /// Notes an entry that cannot be used, and the problems of any.
+    fn note_unusable(
+        &mut self,
+        server: &NamedTable<'_>,
+        read: EntryUse,
+        problems: Option<Vec<Problem>>,
+        origin: Origin,
+    ) {
+        let mut unused = None;
+        if let EntryUse::Unusable { launch, written } = read {
+            unused = written.map(|written| *written);
+            if self.may_fill(&origin.scope) {
+                self.add_unusable(UnusableEntry {
+                    origin: origin.clone(),
+                    written_name: server.name.to_owned(),
+                    name: server.name.to_owned(),
+                    launch: launch.map(|launch| *launch),
+                    problems: problems.clone(),
+                    place: self.found.len(),
+                });
+            }
+        }
+        if let Some(problems) = problems {
+            self.refused.push(RefusedServer {
+                written_name: server.name.to_owned(),
+                origin,
+                written: unused.as_ref().map(|unused| unused.written.clone()),
+                launch: None,
+                filled_in: unused.map(|unused| unused.filled_in).unwrap_or_default(),
+                problems,
+            });
+        }
+    }
+
+    /// Returns the servers of a document.
     fn servers<'d>(
         &self,
         document: &'d Document,
         place: &Place,
         reader: &mut Reader<'_>,
-    ) -> Option<Vec<NamedTable<'d>>> {
+    ) -> Servers<'d> {
         let root = &document.root;
         let keys = place.shape.keys.iter();
         let mut node = keys.clone().try_fold(root, |node, key| node.get(key));
         if self.client == Client::Copilot && node.is_none() && copilot::is_bare(root) {
             node = Some(root);
         }
-        let wrong = |node: &Node| match (&node.value, place.shape.list) {
-            (Value::Null, _) | (Value::Table(_), false) | (Value::List(_), true) => None,
-            (_, false) => Some("a table of servers"),
-            (_, true) => Some("a list of servers"),
-        };
         // Where the document itself is no table, nothing can be in it.
         let (node, at) = match node {
             Some(node) => (node, place.shape.keys.join(".")),
-            None if matches!(root.value, Value::Table(_) | Value::Null) => return None,
+            None if matches!(root.value, Value::Table(_) | Value::Null) => {
+                return Servers::default();
+            }
             None => {
                 let message = format!("the document has to be a table, and is {}", root.kind());
                 reader.problem(root.at, message, None);
-                return None;
+                return Servers::default();
             }
         };
-        if let Some(expected) = wrong(node) {
-            let message = format!("`{at}` has to be {expected}, and is {}", node.kind());
-            reader.problem(node.at, message, None);
-            return None;
-        }
-        let members = node.members().iter().map(NamedTable::member);
-        let items = node.items().iter().enumerate();
-        let items = items.filter_map(|(index, node)| NamedTable::item(node, index, reader));
-        Some(if place.shape.list {
-            items.collect()
-        } else {
-            members.collect()
-        })
+        Servers::of(node, &at, place.shape.list, reader)
     }
 
     /// Whether the servers of a file may be filled in.

@@ -3,6 +3,7 @@
 pub mod bridge;
 pub(crate) mod client_rules;
 pub(crate) mod launch_folder;
+pub(crate) mod launch_target;
 pub(crate) mod limits;
 pub(crate) mod on_change;
 pub(crate) mod overlay;

@@ -85,6 +85,7 @@ impl Overlay {
     /// A key does not fit the server; the error is the reason, for the user. The server is as it
     /// was.
     pub fn apply(&self, server: &mut ServerConfig) -> Result<(), String> {
+        let is_refused = server.refused().is_some();
         match server.bridge_mut() {
             Some(bridge) => {
                 self.upstream.apply(bridge)?;
@@ -98,6 +99,8 @@ impl Overlay {
                     bridge.share = share;
                 }
             }
+            // What is said of an upstream holds once its entry can be used.
+            None if is_refused => {}
             None => {
                 if let Some(key) = self.upstream.keys().next() {
                     return Err(format!(

@@ -34,10 +34,16 @@ impl RefusedServer {
             1 => "something is".to_owned(),
             count => format!("{count} things are"),
         };
+        let place = match self.origin.client {
+            Some(_) => format!("in its entry at {}", self.origin),
+            None => format!(
+                "in its table in your configuration, line {}",
+                self.origin.line
+            ),
+        };
         format!(
-            "{count} wrong in its table in your configuration, line {}, so that it is not used\n\
-             hint: `dormouse doctor` says what",
-            self.origin.line
+            "{count} wrong {place}, so that it is not used\n\
+             hint: `dormouse doctor` says what"
         )
     }
 }

@@ -172,8 +172,9 @@ fn stay_denied_by_launch(
     for program in files.users_programs() {
         let is_said_on = |client: Option<Client>| {
             let mut said = overrides.iter();
-            said.any(|(of, _, _, project)| {
-                project.program == Some(program)
+            said.any(|(of, _, users, project)| {
+                !users.is_unusable()
+                    && project.program == Some(program)
                     && project.says_on_in(*of)
                     && client.is_none_or(|client| client == *of)
             })
@@ -209,8 +210,9 @@ fn stay_denied_by_name(files: &Files, after: &Configured) -> Result<(), TestCase
                 && server.from.contains(client)
         });
         for (client, _, users, project) in of_it {
-            let is_off = users.switch == Switch::Off || users.program.is_none();
-            if is_off && (!project.says_on_in(*client) || users.program.is_none()) {
+            let is_unusable = users.is_unusable();
+            let is_off = users.switch == Switch::Off || is_unusable;
+            if is_off && (!project.says_on_in(*client) || is_unusable) {
                 prop_assert!(!server.enabled, "{} is off in {}", server.name, client);
             }
             if users.denies_in(*client) {

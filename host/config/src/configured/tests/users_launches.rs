@@ -87,7 +87,8 @@ fn no_entry_of_a_project_gets_the_name_of_an_unusable_one() {
         ),
     ];
     let all = trusted_in_home(home.path(), &files, "");
-    assert!(!all.servers.contains_key("a"), "{:?}", names(&all));
+    let of_user = &all.servers["a"];
+    assert!(of_user.refused().is_some() && !of_user.is_of_project());
 }
 
 /// Of two entries of one client, another client's is the same as the first, which may not be the one

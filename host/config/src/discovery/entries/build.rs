@@ -22,7 +22,9 @@ use crate::{
 
 /// Reason why a draft is no server.
 pub(in crate::discovery) enum Refused {
-    /// The draft is not to be bridged, for this reason.
+    /// The draft is Dormouse itself, for this reason.
+    Itself(String),
+    /// The draft cannot be bridged, for this reason.
     Skipped(String),
     /// The server could not be started: the problem, and what to do.
     Bad(String, &'static str),
@@ -62,7 +64,7 @@ pub(in crate::discovery) fn build(
         Scope::Managed | Scope::User | Scope::Local(_) => is_itself,
     };
     if is_skipped && !filling.filler.takes_itself {
-        return Err(Refused::Skipped(itself::told(&launch, &origin)));
+        return Err(Refused::Itself(itself::told(&launch, &origin)));
     }
     if is_itself {
         let text = "it is Dormouse itself now, which starts no other of itself".to_owned();
@@ -92,6 +94,35 @@ pub(in crate::discovery) fn build(
         server.limits.timeout = timeout;
     }
     Ok(server)
+}
+
+/// Returns what an entry that is not used would start or reach, with everything filled in, and
+/// nothing of how. What cannot be filled in stands there as it is written.
+pub(in crate::discovery) fn filled_target(
+    written: Written,
+    expansion: Expansion,
+    filler: &mut Filler<'_>,
+) -> Launch {
+    let mut filling = Filling {
+        filler,
+        expansion,
+        folder: None,
+    };
+    match written {
+        Written::Stdio(stdio) => {
+            let stdio = filling.stdio(draft::Stdio {
+                env: BTreeMap::new(),
+                env_file: None,
+                ..stdio
+            });
+            Launch::Stdio(Stdio { cwd: None, ..stdio })
+        }
+        Written::Http(http) => Launch::Http(Http {
+            url: filling.text(&http.url, "url").text,
+            written: Some(http.url),
+            ..Http::default()
+        }),
+    }
 }
 
 /// Whether a server could be started, by what is written alone.

@@ -8,6 +8,7 @@ use dormouse_launch::redaction::is_setting;
 use super::draft::{Draft, Http, Stdio, Written};
 use super::entry::{Entry, Unit};
 use super::oauth;
+use crate::discovery::document::Node;
 use crate::discovery::filling::expansion::Expansion;
 use crate::problem::quoted;
 
@@ -67,10 +68,11 @@ const SWITCHES: [(&str, bool); 3] = [("enabled", true), ("disabled", false), ("d
 pub(in crate::discovery) enum Outcome {
     /// A server; its problems have been reported, and harmful ones have made it [`Outcome::Bad`].
     Server(Box<Draft>),
-    /// An entry that is no server which could be bridged, and the reason.
-    Skipped(String),
-    /// An entry that cannot be used; its problems have been reported.
-    Bad,
+    /// An entry that is no server which could be bridged: the reason, and its launch, where it has one.
+    Skipped(String, Option<Box<Written>>),
+    /// An entry that cannot be used: its launch, as far as it can be read. Its problems have been
+    /// reported.
+    Bad(Option<Box<Written>>),
 }
 
 /// Meaning of a `type`.
@@ -82,6 +84,15 @@ enum Kind {
 impl Dialect {
     /// Reads an entry.
     pub(in crate::discovery) fn read(&self, entry: &mut Entry<'_, '_>) -> Outcome {
+        let mut outcome = self.read_whole(entry);
+        if let Outcome::Skipped(_, launch) | Outcome::Bad(launch) = &mut outcome {
+            *launch = self.read_launch(entry).map(Box::new);
+        }
+        outcome
+    }
+
+    /// Reads an entry in which nothing is wrong.
+    fn read_whole(&self, entry: &mut Entry<'_, '_>) -> Outcome {
         let before = entry.reader.problem_count;
         let mut draft = Draft::default();
         match self.kind(entry) {
@@ -102,7 +113,7 @@ impl Dialect {
         // A server that is not quite what its user wrote is not theirs; only a
         // timeout is of no such weight.
         if entry.reader.problem_count > before {
-            return Outcome::Bad;
+            return Outcome::Bad(None);
         }
         draft.call_timeout = self
             .call_timeout
@@ -113,6 +124,31 @@ impl Dialect {
             .find(|(key, _)| entry.has(key))
             .and_then(|(key, unit)| entry.duration(key, *unit));
         Outcome::Server(Box::new(draft))
+    }
+
+    /// Reads the launch of an entry that cannot be used, as far as that is possible, whatever its
+    /// type. Nothing is reported a second time.
+    fn read_launch(&self, entry: &Entry<'_, '_>) -> Option<Written> {
+        let mut reader = entry.reader.unheard();
+        let mut entry = Entry {
+            reader: &mut reader,
+            node: entry.node,
+            at: entry.at.clone(),
+        };
+        let is_url = matches!(self.kind(&mut entry), Ok(Some(Kind::Http(_))));
+        let mut program = self.stdio(&mut entry);
+        // Arguments may stand in one text.
+        let args = entry.node.get("args").and_then(Node::text);
+        if let (Some(Written::Stdio(stdio)), Some(args)) = (&mut program, args) {
+            stdio
+                .args
+                .extend(args.split_whitespace().map(str::to_owned));
+        }
+        let mut url = || self.http(&mut entry, HttpTransport::Auto, &mut Vec::new());
+        match is_url {
+            true => url().or(program),
+            false => program.or_else(url),
+        }
     }
 
     /// Returns whether an entry says that its server is on or off. Any key says that it is off, and
@@ -136,7 +172,7 @@ impl Dialect {
         let program = entry.has(self.command);
         if entry.has("type") {
             let Some(written) = entry.text("type") else {
-                return Err(Outcome::Bad);
+                return Err(Outcome::Bad(None));
             };
             // HTTP without more is whichever of its two transports answers: that is
             // how clients treat it, whatever its name once meant.
@@ -148,13 +184,14 @@ impl Dialect {
                 }
                 "sse" => Ok(Some(Kind::Http(HttpTransport::Sse))),
                 // Anything else may be a value that belongs elsewhere, such as a key.
-                other if is_setting(other) => Err(Outcome::Skipped(format!(
-                    "servers of type {} cannot be bridged",
-                    quoted(other)
-                ))),
+                other if is_setting(other) => {
+                    let why = format!("servers of type {} cannot be bridged", quoted(other));
+                    Err(Outcome::Skipped(why, None))
+                }
                 _ => Err(Outcome::Skipped(
                     "its `type` is none of a server that can be bridged (`stdio`, `http`, `sse`)"
                         .to_owned(),
+                    None,
                 )),
             };
         }
@@ -174,7 +211,7 @@ impl Dialect {
                     message,
                     Some("a server is a program to run or a URL to reach"),
                 );
-                Err(Outcome::Bad)
+                Err(Outcome::Bad(None))
             }
         }
     }

@@ -34,18 +34,42 @@ pub(in crate::discovery) enum Unit {
 impl Reader<'_> {
     /// Adds a problem at a byte.
     pub(in crate::discovery) fn problem(&mut self, at: usize, message: String, hint: Option<&str>) {
-        self.problem_count += 1;
-        if self.problems.len() >= MAX_PROBLEMS {
-            return;
+        if self.problems.len() < MAX_PROBLEMS {
+            self.told(at, message, hint);
+        } else {
+            self.problem_count += 1;
         }
+    }
+
+    /// Adds a problem at a byte, and returns it.
+    pub(in crate::discovery) fn told(
+        &mut self,
+        at: usize,
+        message: String,
+        hint: Option<&str>,
+    ) -> Problem {
         let (line, column) = self.lines.place(self.text, at);
-        self.problems.push(Problem {
+        let problem = Problem {
             file: self.file.to_owned(),
             line,
             column,
             message: shown_message(&message),
             hint: hint.map(str::to_owned),
-        });
+        };
+        self.problem_count += 1;
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem.clone());
+        }
+        problem
+    }
+
+    /// Returns a reader of the same file, whose problems nobody hears of.
+    pub(in crate::discovery) fn unheard(&self) -> Self {
+        Self {
+            problems: Vec::new(),
+            problem_count: 0,
+            ..*self
+        }
     }
 
     fn wrong_type(&mut self, node: &Node, at: &str, expected: &str) {

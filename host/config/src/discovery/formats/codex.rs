@@ -59,7 +59,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         None => {}
     }
     if entry.reader.problem_count > before {
-        return Outcome::Bad;
+        return Outcome::Bad(draft.launch.take().map(Box::new));
     }
     outcome
 }

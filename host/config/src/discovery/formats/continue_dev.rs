@@ -24,7 +24,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     if entry.has("uses") && !entry.has("command") && !entry.has("url") {
-        return Outcome::Skipped("it is a block of Continue's hub".to_owned());
+        return Outcome::Skipped("it is a block of Continue's hub".to_owned(), None);
     }
     let plain = Dialect {
         headers: "headers",

@@ -27,7 +27,8 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     let reached = entry.has("command") || entry.has("url");
     let source = entry.node.get("source").and_then(Node::text);
     if !reached && (source == Some("extension") || entry.has("settings")) {
-        return Outcome::Skipped("Zed runs it from one of its extensions".to_owned());
+        let why = "Zed runs it from one of its extensions".to_owned();
+        return Outcome::Skipped(why, None);
     }
     let Some(flat) = flattened(entry.node) else {
         return DIALECT.read(entry);

@@ -67,7 +67,7 @@ fn keep_denials(
 }
 
 impl<'d> Merging<'d> {
-    pub(super) fn result(self) -> Merged {
+    pub(super) fn result(&self) -> Merged {
         let mut merged = Merged::default();
         let origin = |index: usize| self.found.get(index).map(|found| &found.server.origin);
         let mut also: BTreeMap<usize, Vec<Origin>> = BTreeMap::new();
@@ -75,6 +75,7 @@ impl<'d> Merging<'d> {
             let by = match self.fate.get(index) {
                 Some(MergeDecision::Lost(by)) => origin(*by),
                 Some(MergeDecision::Excluded) => found.shadowed_by.as_ref(),
+                Some(MergeDecision::Unusable(entry)) => self.entries.origin(*entry),
                 Some(MergeDecision::Same(other)) => match self.taken_as(index) {
                     Some(taken) => {
                         if !self.is_part_of_users(taken, found) {
@@ -127,6 +128,7 @@ impl<'d> Merging<'d> {
             if let Some(overridden) = launch.and_then(|launch| overridden.get(&launch)) {
                 keep_users_rules(overridden, &entries, &mut server);
             }
+            self.deny_unusable(&entries, &mut server);
             // A client ends its calls itself where it is in more of a hurry.
             let timeouts = entries.iter().map(|entry| entry.server.limits.timeout);
             if let Some(longest) = timeouts.max() {
@@ -265,14 +267,16 @@ impl<'d> Merging<'d> {
     }
 
     /// Returns the server that another one was found to be the same as, in the end.
-    fn taken_as(&self, index: usize) -> Option<usize> {
+    pub(super) fn taken_as(&self, index: usize) -> Option<usize> {
         let mut index = index;
         // A chain of sameness is as long as there are steps that make one.
         for _ in 0..4 {
             match self.fate.get(index)? {
                 MergeDecision::Open => return Some(index),
                 MergeDecision::Same(other) => index = *other,
-                MergeDecision::Lost(_) | MergeDecision::Excluded => return None,
+                MergeDecision::Lost(_) | MergeDecision::Excluded | MergeDecision::Unusable(_) => {
+                    return None;
+                }
             }
         }
         None

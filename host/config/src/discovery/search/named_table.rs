@@ -45,19 +45,69 @@ impl<'d> NamedTable<'d> {
         }
     }
 
-    pub(super) fn item(node: &'d Node, index: usize, reader: &mut Reader<'_>) -> Option<Self> {
+    /// Returns an item of a list, with its own name; an empty one where it has none.
+    fn item(node: &'d Node) -> Self {
         // A block of Continue's hub is named by what it uses.
         let name = node.get("name").or_else(|| node.get("uses"));
-        let Some(name) = name.and_then(Node::text) else {
-            let message = format!("server {} of the list has no `name`", index + 1);
-            reader.problem(node.at, message, None);
-            return None;
-        };
-        Some(Self {
-            name,
+        Self {
+            name: name.and_then(Node::text).unwrap_or_default(),
             at: node.at,
             node,
-        })
+        }
+    }
+}
+
+/// Servers of a document.
+#[derive(Default)]
+pub(super) struct Servers<'d> {
+    pub(super) servers: Vec<NamedTable<'d>>,
+    /// Those that are not written in the client's way, each with its problem.
+    pub(super) unusable: Vec<(NamedTable<'d>, Problem)>,
+}
+
+impl<'d> Servers<'d> {
+    /// Reads the servers of the part of a document that is called `at`: a list, or a table.
+    pub(super) fn of(node: &'d Node, at: &str, is_list: bool, reader: &mut Reader<'_>) -> Self {
+        let items = node.items().iter().map(NamedTable::item);
+        let members = node.members().iter().map(NamedTable::member);
+        let expected = match (&node.value, is_list) {
+            (Value::Null, _) => return Self::default(),
+            (Value::Table(_), false) => {
+                return Self {
+                    servers: members.collect(),
+                    unusable: Vec::new(),
+                };
+            }
+            (Value::List(_), true) => return Self::of_items(items, reader),
+            (_, false) => "a table of servers",
+            (_, true) => "a list of servers",
+        };
+        let message = format!("`{at}` has to be {expected}, and is {}", node.kind());
+        let problem = reader.told(node.at, message, None);
+        let tables = items.chain(members);
+        let tables = tables.filter(|table| matches!(table.node.value, Value::Table(_)));
+        Self {
+            servers: Vec::new(),
+            unusable: tables
+                .take(MAX_SERVERS_OF_FILE)
+                .map(|table| (table, problem.clone()))
+                .collect(),
+        }
+    }
+
+    fn of_items(items: impl Iterator<Item = NamedTable<'d>>, reader: &mut Reader<'_>) -> Self {
+        let mut servers = Self::default();
+        for (index, item) in items.enumerate() {
+            let name = item.node.get("name").or_else(|| item.node.get("uses"));
+            if name.and_then(Node::text).is_some() {
+                servers.servers.push(item);
+                continue;
+            }
+            let message = format!("server {} of the list has no `name`", index + 1);
+            let problem = reader.told(item.node.at, message, None);
+            servers.unusable.push((item, problem));
+        }
+        servers
     }
 }
 

@@ -2,23 +2,33 @@
 
 use super::*;
 
-impl Search<'_> {
-    /// Reads a server. Where it could not be started now, returns its launch as it is written.
+/// Use of an entry.
+pub(super) enum EntryUse {
+    /// The entry is used, or is none that its client means for a server.
+    Settled,
+    /// The entry cannot be used.
+    Unusable {
+        /// Program with its arguments, or URL, where the entry is the user's and says that.
+        launch: Option<Box<Launch>>,
+        /// Launch as it is written, where the entry could be used with other variables set.
+        written: Option<Box<UnusedLaunch>>,
+    },
+}
+
+impl<'a> Search<'a> {
+    /// Reads a server.
     pub(super) fn server(
         &mut self,
         server: &NamedTable<'_>,
         context: &Context<'_>,
         reader: &mut Reader<'_>,
-    ) -> Option<UnusedLaunch> {
+    ) -> EntryUse {
         let place = context.place;
         let at = format!("{}.{}", context.keys, shown(server.name));
-        if server.node.value == Value::Null {
-            return None;
-        }
         if !matches!(server.node.value, Value::Table(_)) {
             let message = format!("`{at}` has to be a table, and is {}", server.node.kind());
             reader.problem(server.node.at, message, None);
-            return None;
+            return self.unusable(None, context);
         }
         let origin = context.origin(server, self.client, reader);
         // Whoever reads the shared file leaves Forge's own words to Forge.
@@ -30,7 +40,7 @@ impl Search<'_> {
                 "it is written for Forge".to_owned(),
                 None,
             );
-            return None;
+            return EntryUse::Settled;
         }
         let mut entry = Entry {
             reader: &mut *reader,
@@ -39,11 +49,14 @@ impl Search<'_> {
         };
         let mut draft = match formats::read(self.client, &mut entry) {
             Outcome::Server(draft) => *draft,
-            Outcome::Skipped(why) => {
+            Outcome::Skipped(why, launch) => {
                 self.skip(server.name, origin, why, None);
-                return None;
+                return match launch {
+                    Some(launch) => self.unusable(Some(*launch), context),
+                    None => EntryUse::Settled,
+                };
             }
-            Outcome::Bad => return None,
+            Outcome::Bad(launch) => return self.unusable(launch.map(|launch| *launch), context),
         };
         if let Some(Written::Http(http)) = &mut draft.launch
             && http.oauth.redirect_uri.is_none()
@@ -52,40 +65,18 @@ impl Search<'_> {
         }
         if !self.may_fill(&place.scope) {
             self.count(server.name, draft.launch.as_ref(), origin);
-            return None;
+            return EntryUse::Settled;
         }
         let Some(written) = draft.launch.take() else {
-            self.change(server, draft.enabled, origin, reader);
-            return None;
+            return match self.change(server, draft.enabled, origin, reader) {
+                true => EntryUse::Settled,
+                false => self.unusable(None, context),
+            };
         };
-        let folder = place.file.parent().unwrap_or(Path::new(""));
         let project = project_of(&place.scope);
-        // All files of a project are one person's.
-        let whose = project.unwrap_or(&place.file);
-        let left = self.library.left(whose);
-        let left_to_show = self.library.left_to_show(whose);
-        let mut filler = Filler {
-            around: self.around,
-            takes_itself: self.setting.has_itself,
-            folder,
-            variables: &context.variables,
-            of_entry: BTreeMap::new(),
-            questions: &context.questions,
-            inputs: self.setting.inputs,
-            entered: self.setting.entered.as_ref().filter(|_| project.is_none()),
-            is_of_entered: false,
-            left,
-            needs: Vec::new(),
-            notes: std::mem::take(&mut draft.notes),
-            size: 0,
-            values: std::mem::take(&mut self.library.values),
-            read: Vec::new(),
-            filled_in: BTreeSet::new(),
-            secrets: Vec::new(),
-            left_to_show,
-            shown: None,
-            users_texts: BTreeMap::new(),
-        };
+        let mut filler = self.filler(context);
+        filler.notes = std::mem::take(&mut draft.notes);
+        let (left, left_to_show) = (filler.left, filler.left_to_show);
         let says_on = draft.enabled == Some(true);
         let expansion = formats::dialect(self.client).expansion;
         let built = build(
@@ -96,10 +87,7 @@ impl Search<'_> {
             expansion,
             &mut filler,
         );
-        self.library.values = std::mem::take(&mut filler.values);
-        self.library.spend(whose, left - filler.left);
-        let shown = left_to_show - filler.left_to_show;
-        self.library.note_shown(whose, shown);
+        self.take_back(&mut filler, (left, left_to_show), context);
         for read in &filler.read {
             let (project, file_use) = match (project, self.setting.entered.as_ref()) {
                 (Some(project), _) => (project, FileUse::FilledIn),
@@ -119,7 +107,9 @@ impl Search<'_> {
         };
         match built {
             Ok(config) => {
-                let bridge = config.bridge()?;
+                let Some(bridge) = config.bridge() else {
+                    return EntryUse::Settled;
+                };
                 let filled = &bridge.launch;
                 let folder = bridge
                     .shown
@@ -149,13 +139,100 @@ impl Search<'_> {
                     unheard: None,
                 });
             }
-            Err(Refused::Skipped(why)) => self.skip(server.name, origin, why, Some(unused())),
+            Err(Refused::Itself(why)) => self.skip(server.name, origin, why, Some(unused())),
+            Err(Refused::Skipped(why)) => {
+                self.skip(server.name, origin, why, Some(unused()));
+                return self.unusable(Some(written), context);
+            }
             Err(Refused::Bad(message, hint)) => {
                 reader.problem(server.node.at, message, Some(hint));
-                return Some(unused());
+                let unused = unused();
+                let mut outcome = self.unusable(Some(written), context);
+                if let EntryUse::Unusable { written, .. } = &mut outcome {
+                    *written = Some(Box::new(unused));
+                }
+                return outcome;
             }
         }
-        None
+        EntryUse::Settled
+    }
+
+    /// Returns a filler for an entry of a file, with all that may be filled in.
+    fn filler<'f>(&mut self, context: &'f Context<'_>) -> Filler<'f>
+    where
+        'a: 'f,
+    {
+        let place = context.place;
+        let project = project_of(&place.scope);
+        // All files of a project are one person's.
+        let whose = project.unwrap_or(&place.file);
+        Filler {
+            around: self.around,
+            takes_itself: self.setting.has_itself,
+            folder: place.file.parent().unwrap_or(Path::new("")),
+            variables: &context.variables,
+            of_entry: BTreeMap::new(),
+            questions: &context.questions,
+            inputs: self.setting.inputs,
+            entered: self.setting.entered.as_ref().filter(|_| project.is_none()),
+            is_of_entered: false,
+            left: self.library.left(whose),
+            needs: Vec::new(),
+            notes: Vec::new(),
+            size: 0,
+            values: std::mem::take(&mut self.library.values),
+            read: Vec::new(),
+            filled_in: BTreeSet::new(),
+            secrets: Vec::new(),
+            left_to_show: self.library.left_to_show(whose),
+            shown: None,
+            users_texts: BTreeMap::new(),
+        }
+    }
+
+    /// Takes back from a filler what it was lent. `before` are the bytes that it could fill in and
+    /// show.
+    fn take_back(
+        &mut self,
+        filler: &mut Filler<'_>,
+        before: (usize, usize),
+        context: &Context<'_>,
+    ) {
+        let place = context.place;
+        let whose = project_of(&place.scope).unwrap_or(&place.file);
+        self.library.values = std::mem::take(&mut filler.values);
+        self.library.spend(whose, before.0 - filler.left);
+        let shown = before.1 - filler.left_to_show;
+        self.library.note_shown(whose, shown);
+    }
+
+    /// Fills in what is started or reached by an entry that cannot be used. A project's denies nobody
+    /// anything, and nothing is filled into it.
+    pub(super) fn unusable(&mut self, launch: Option<Written>, context: &Context<'_>) -> EntryUse {
+        let launch = launch.filter(|_| project_of(&context.place.scope).is_none());
+        let launch = launch.map(|launch| {
+            let mut filler = self.filler(context);
+            let before = (filler.left, filler.left_to_show);
+            let expansion = formats::dialect(self.client).expansion;
+            let launch = filled_target(launch, expansion, &mut filler);
+            self.take_back(&mut filler, before, context);
+            Box::new(launch)
+        });
+        EntryUse::Unusable {
+            launch,
+            written: None,
+        }
+    }
+
+    /// Adds an entry that cannot be used. Where it does not say what it starts or reaches, that is
+    /// what the entry does that it stands in the place of.
+    pub(super) fn add_unusable(&mut self, mut entry: UnusableEntry) {
+        let earlier = self.last_found.remove(&entry.written_name);
+        let earlier = earlier.and_then(|earlier| self.found.get(earlier));
+        let earlier = earlier.filter(|_| !entry.is_of_project());
+        let earlier = earlier.and_then(|earlier| earlier.server.bridge());
+        entry.launch = entry.launch.or_else(|| Some(earlier?.launch.clone()));
+        self.unusable.push(entry);
     }
 
     /// Counts a server that nothing may be filled into.
@@ -192,14 +269,14 @@ impl Search<'_> {
 
     /// Changes a server of an earlier file, for an entry without a launch. The server is added once
     /// more, from where it is changed, so that a project which nobody trusts changes nothing of a
-    /// user's.
+    /// user's. Returns false where there is none that could be used.
     pub(super) fn change(
         &mut self,
         server: &NamedTable<'_>,
         enabled: Option<bool>,
         origin: Origin,
         reader: &mut Reader<'_>,
-    ) {
+    ) -> bool {
         let earlier = self.last_found.get(server.name);
         let Some(found) = earlier.and_then(|earlier| self.found.get_mut(*earlier)) else {
             let message = format!(
@@ -208,7 +285,7 @@ impl Search<'_> {
             );
             let hint = "no file that is read before this one has such a server";
             reader.problem(server.at, message, Some(hint));
-            return;
+            return false;
         };
         let says_on = enabled == Some(true);
         let enabled = enabled.unwrap_or(found.server.enabled);
@@ -218,13 +295,14 @@ impl Search<'_> {
             found.server.origin = origin;
             found.server.enabled = enabled;
             found.says_on |= says_on;
-            return;
+            return true;
         }
         let mut found = found.clone();
         found.server.origin = origin;
         found.server.enabled = enabled;
         found.says_on = says_on;
         self.add(found);
+        true
     }
 
     pub(super) fn add(&mut self, found: Found) {

@@ -2,6 +2,7 @@
 //! client's own code reads them all the same.
 
 mod entries;
+mod unusable_entries;
 
 use super::*;
 

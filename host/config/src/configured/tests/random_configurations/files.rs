@@ -63,6 +63,8 @@ pub(super) enum Switch {
     Unsaid,
     On,
     Off,
+    /// Off in words that no client has, which the user's own entries alone say.
+    Odd,
 }
 
 /// An entry of a file, by its name there.
@@ -123,12 +125,13 @@ fn entry() -> impl Strategy<Value = Entry> {
 }
 
 fn users_entry() -> impl Strategy<Value = Entry> {
-    entry().prop_map(|entry| Entry {
+    (entry(), prop::bool::weighted(0.15)).prop_map(|(entry, is_odd)| Entry {
         program: entry.program.map(|program| match program {
             "stranger" => "u",
             other => other,
         }),
         has_folder: false,
+        switch: if is_odd { Switch::Odd } else { entry.switch },
         ..entry
     })
 }
@@ -192,6 +195,7 @@ fn mcp_servers(entries: &Entries, project: &Path, deny: &dyn Fn(&mut Map<String,
             Switch::Unsaid => {}
             Switch::On => drop(server.insert("disabled".to_owned(), json!(false))),
             Switch::Off => drop(server.insert("disabled".to_owned(), json!(true))),
+            Switch::Odd => drop(server.insert("disabled".to_owned(), json!("yes"))),
         }
         if entry.denies {
             deny(&mut server);
@@ -217,6 +221,7 @@ fn toml(entries: &Entries, project: &Path, tables: &str, deny: &str) -> String {
             Switch::Unsaid => {}
             Switch::On => writeln!(text, "enabled = true").unwrap(),
             Switch::Off => writeln!(text, "enabled = false").unwrap(),
+            Switch::Odd => writeln!(text, "enabled = 'false'").unwrap(),
         }
         if entry.denies {
             writeln!(text, "{deny} = ['{}']", TOOLS[0]).unwrap();
@@ -240,6 +245,7 @@ fn opencode(entries: &Entries, project: &Path) -> Value {
             Switch::Unsaid => {}
             Switch::On => server["enabled"] = json!(true),
             Switch::Off => server["enabled"] = json!(false),
+            Switch::Odd => server["enabled"] = json!(0),
         }
         servers.insert((*name).to_owned(), server);
         if entry.denies {
@@ -266,6 +272,11 @@ fn denied_names(entries: &Entries, rule: impl Fn(&str) -> String) -> Value {
 }
 
 impl Entry {
+    /// Whether an entry of the user's cannot be used as it is.
+    pub(super) fn is_unusable(&self) -> bool {
+        self.program.is_none() || self.switch == Switch::Odd
+    }
+
     /// Whether an entry of a client's says that its server is on, by the client's own key.
     pub(super) fn says_on_in(&self, client: Client) -> bool {
         self.switch == Switch::On && matches!(client, Client::Codex | Client::OpenCode)
@@ -360,7 +371,7 @@ impl Files {
                     match switch {
                         Switch::Unsaid => {}
                         Switch::On => writeln!(text, "enabled = true").unwrap(),
-                        Switch::Off => writeln!(text, "enabled = false").unwrap(),
+                        Switch::Off | Switch::Odd => writeln!(text, "enabled = false").unwrap(),
                     }
                     if *denies {
                         writeln!(text, "exclude_tools = ['{}']", TOOLS[0]).unwrap();
