@@ -179,15 +179,19 @@ impl Configured {
         users
     }
 
-    /// Whether an entry of the user's has what another server starts or reaches, and is on.
-    fn has_on(&self, users: &Origin, other: &ServerConfig) -> bool {
+    /// Whether a project's server that stands in the place of the user's entry starts or reaches what
+    /// that does, so that it is the entry which decides whether it is on: where that is on, or
+    /// is what denies it.
+    fn is_decided_by(&self, users: &Origin, other: &ServerConfig, denied: &Origin) -> bool {
         let target = |server: &ServerConfig| {
             let bridge = server.bridge()?;
             Some(LaunchTarget::of(&bridge.launch))
         };
         let found = self.found.found.iter().map(|found| &found.server);
-        let mut own = found.filter(|server| server.origin == *users && server.enabled);
-        own.any(|server| target(server) == target(other))
+        let mut own = found.filter(|server| server.origin == *users);
+        own.any(|server| {
+            target(server) == target(other) && (server.enabled || server.origin == *denied)
+        })
     }
 
     /// Returns what the user's own entries deny, whichever variables, folder or headers somebody
@@ -278,9 +282,12 @@ impl Configured {
             of_users => {
                 let same_name = self.servers.get(&server.name);
                 let by = same_name.map(|other| &other.origin);
-                let is_same = matches!(&of_users, Some(NameOfUsers::Overridden { origin })
-                    if self.has_on(origin, &server));
-                let denied = users.denies(&server).filter(|_| !is_same);
+                let denied = users.denies(&server).filter(|denied| match &of_users {
+                    Some(NameOfUsers::Overridden { origin }) => {
+                        !self.is_decided_by(origin, &server, denied)
+                    }
+                    _ => true,
+                });
                 by.or(renamed).or(denied).cloned()
             }
         };

@@ -180,6 +180,36 @@ fn what_is_switched_off_does_not_come_up_with_other_variables() {
     assert_eq!(that_run(&all), ["git", "got"]);
 }
 
+/// What a client's entry of a project's says in the place of the user's is heard, as by that client.
+#[test]
+fn an_entry_that_says_that_the_users_is_on_may_have_other_variables() {
+    const CODEX: &str = ".codex/config.toml";
+    let off = "[mcp_servers.git]\ncommand = 'npx'\nargs = ['gh']\nenabled = false\n";
+    let odd = off.replace("false", "'false'");
+    let second = off.replace(".git", ".other") + off;
+    for (user, says, expected) in [
+        (off, "enabled = true\n", vec!["git"]),
+        (off, "", vec![]),
+        (&odd, "enabled = true\n", vec![]),
+        (
+            &(odd.replace(".git", ".other") + off),
+            "enabled = true\n",
+            vec![],
+        ),
+        (&second, "", vec![]),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let of_project = format!(
+            "[mcp_servers.git]\ncommand = 'npx'\nargs = ['gh']\nenv = {{ A = 'x' }}\n{says}\
+             [mcp_servers.y]\ncommand = 'y'\n"
+        );
+        let project = format!("project/{CODEX}");
+        let files = [(CODEX, user), (&project, of_project.as_str())];
+        let all = trusted_in_home(home.path(), &files, "");
+        assert_eq!(that_run(&all), expected, "{user} {says}");
+    }
+}
+
 #[test]
 fn a_table_of_the_users_own_file_with_a_wrong_name_denies_what_it_runs() {
     let home = tempfile::tempdir().unwrap();
