@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::error::Finding;
 use crate::types::Type;
 
 /// The version of the declaration's envelope that this crate writes, and the
@@ -139,9 +138,11 @@ pub enum GrantRequest {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
-    /// An HTTP origin, like `https://api.example.com`.
+    /// HTTP requests, like `https://api.example.com`.
     Http {
-        /// Scheme, host and, unless it is the scheme's own, port.
+        /// Scheme and host, perhaps with the methods before them, and a port and a path behind:
+        /// `[METHODS] SCHEME://HOST[:PORT][/PATH]`. A host is a name, an address, `*.` before a name
+        /// for all below it, or `*` for all.
         origin: String,
         /// Reason, in the author's words.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -160,19 +161,6 @@ pub enum GrantRequest {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         secrets: Vec<String>,
     },
-}
-
-impl GrantRequest {
-    /// Returns a warning if nobody can grant this in this version.
-    #[must_use]
-    pub fn doubt(&self) -> Option<Finding> {
-        let Self::Http { origin, .. } = self else {
-            return None;
-        };
-        let message =
-            "no version of Dormouse grants that yet: every HTTP request of a plugin is refused";
-        Some(Finding::warning(format!("@grant http {origin}"), message))
-    }
 }
 
 /// A declared tool.

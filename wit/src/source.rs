@@ -18,6 +18,7 @@ mod constraint;
 mod exported;
 mod files;
 mod hints;
+mod http_request;
 mod kind;
 mod lower;
 mod naming;

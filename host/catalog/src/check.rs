@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{
-    CONTRACT, Declaration, GrantRequest, component_types, contract, section, source,
-};
+use dormouse_wit::{CONTRACT, Declaration, component_types, contract, section, source};
 use serde::Deserialize;
 use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
@@ -131,7 +129,6 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
     if listing.provenance != Provenance::Derived {
         described(&declaration, findings);
     }
-    findings.extend(declaration.grants.iter().filter_map(GrantRequest::doubt));
     by_name(bytes, &declaration, findings);
     // A component that cannot be decoded has no imports here, and a finding below.
     let imports = crate::inspect::needs(bytes).unwrap_or_default();

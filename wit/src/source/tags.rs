@@ -4,6 +4,7 @@
 //! the next tag, is the tag's text. Everything before the first tag is prose.
 //! Lines inside a fenced code block are never tags.
 
+use super::http_request;
 use crate::declaration::GrantRequest;
 use crate::error::Finding;
 
@@ -241,6 +242,12 @@ pub(crate) fn json(
 /// Returns the request of a `@grant`.
 pub(crate) fn grant(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<GrantRequest> {
     let (kind, rest) = word(&tag.text);
+    if kind == "http"
+        && let Some((origin, why)) = http_request::split(rest)
+    {
+        let why = why.to_owned();
+        return Some(GrantRequest::Http { origin, why });
+    }
     let (value, why) = word(rest);
     let why = why.to_owned();
     let request = match (kind, value) {
@@ -250,36 +257,22 @@ pub(crate) fn grant(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Optio
             name: name.to_owned(),
             why,
         }),
-        ("http", origin) if is_origin(origin) => Some(GrantRequest::Http {
-            origin: origin.trim_end_matches('/').to_owned(),
-            why,
-        }),
         _ => None,
     };
     if request.is_none() {
         note(
             findings,
             Finding::error(item, format!("`@grant {}` asks for nothing that can be granted", tag.text)).hint(
-                "write `@grant fs ro|rw [why]`, `@grant env NAME [why]` or `@grant http https://host[:port] [why]`",
+                "write `@grant fs ro|rw [why]`, `@grant env NAME [why]` or `@grant http [METHODS] https://host[:port][/path] [why]`",
             ),
         );
     }
-    findings.extend(request.as_ref().and_then(GrantRequest::doubt));
     request
 }
 
 fn word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (word, rest.trim())
-}
-
-/// Checks whether a text is a scheme, a host and perhaps a port, with nothing after them.
-fn is_origin(text: &str) -> bool {
-    let host = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"));
-    let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
-    host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']))
 }
 
 #[cfg(test)]

@@ -108,6 +108,26 @@ fn grants() {
         ask("http https://a.example:8443/ the API"),
         Some(json!({"kind": "http", "origin": "https://a.example:8443", "why": "the API"}))
     );
+    for (request, origin) in [
+        ("https://a.example/v1 x", "https://a.example/v1"),
+        ("http://localhost:8080/ x", "http://localhost:8080"),
+        ("http://127.0.0.1 x", "http://127.0.0.1"),
+        ("http://[::1]:9/ x", "http://[::1]:9"),
+        (
+            "GET,POST  https://*.a.example/v1/  x",
+            "GET,POST https://*.a.example/v1/",
+        ),
+        ("https://* x", "https://*"),
+        (
+            "https://b\u{fc}cher.example x",
+            "https://b\u{fc}cher.example",
+        ),
+    ] {
+        assert_eq!(
+            ask(&format!("http {request}")),
+            Some(json!({"kind": "http", "origin": origin, "why": "x"}))
+        );
+    }
     for wrong in [
         "",
         "fs",
@@ -118,8 +138,29 @@ fn grants() {
         "http a.example",
         "http ftp://a",
         "http https://",
-        "http https://a/path",
+        "http https://a/path?query",
+        "http https://a/path#fragment",
+        "http https://a/*",
+        "http https://a/../b",
+        "http https://a/%2E%2e/b",
+        "http https://a/b\\c",
         "http https://u@a",
+        "http https://u:p@a",
+        "http https://a:",
+        "http https://a:x",
+        "http https://a:65536",
+        "http https://a..b",
+        "http https://a*.b",
+        "http https://*.*.b",
+        "http https://*.1.2.3.4",
+        "http https://1.2.3",
+        "http https://[::1",
+        "http https://[::1]x",
+        "http https://[a]",
+        "http get https://a",
+        "http GET,,POST https://a",
+        "http GET",
+        "http GET POST https://a",
         "net x",
     ] {
         assert_eq!(ask(wrong), None, "{wrong}");

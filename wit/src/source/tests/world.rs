@@ -94,16 +94,10 @@ fn the_world_speaks_for_the_plugin() {
         /// start from
         /// @grant fs ro
         /// @grant http https://time.example
+        /// @grant http GET,HEAD https://*.example:8443/v1/
         world w { export f: func(); }",
     );
-    // What nobody can grant yet is no secret to whoever asks for it.
-    let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        told,
-        [
-            "warning: @grant http https://time.example: no version of Dormouse grants that yet: every HTTP request of a plugin is refused"
-        ]
-    );
+    assert_eq!(findings, []);
     let mut json = serde_json::to_value(&declaration).unwrap();
     json.as_object_mut().unwrap().remove("tools");
     assert_eq!(
@@ -115,6 +109,7 @@ fn the_world_speaks_for_the_plugin() {
                 {"kind": "env", "name": "TZ", "why": "the zone to start from"},
                 {"kind": "fs", "write": false},
                 {"kind": "http", "origin": "https://time.example"},
+                {"kind": "http", "origin": "GET,HEAD https://*.example:8443/v1/"},
             ],
         })
     );
