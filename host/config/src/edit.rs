@@ -3,6 +3,7 @@
 
 mod granted;
 mod overlaid;
+mod revoked;
 mod server_table;
 mod taken_over;
 

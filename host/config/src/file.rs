@@ -14,7 +14,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dormouse_catalog::read_regular_file;
-use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits};
+use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits, HttpGrant, HttpGrantError};
 use dormouse_text::nearest::nearest;
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
@@ -72,7 +72,7 @@ const SERVER: &[&str] = &[
     "from",
     "project",
 ];
-const GRANTS: &[&str] = &["fs", "env"];
+const GRANTS: &[&str] = &["fs", "env", "http"];
 const FS: &[&str] = &["path", "mode"];
 const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "connections"];
 /// Reads the text of a configuration file. The configuration has every server that could be read;

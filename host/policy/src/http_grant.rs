@@ -1,5 +1,8 @@
 //! Grant of HTTP requests, and the decision whether a request is one of them.
 
+mod coverage;
+mod words;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -157,16 +160,17 @@ impl HttpGrant {
             && self.allows_path(url.path())
     }
 
+    /// Returns the port of its scheme.
+    fn usual_port(&self) -> u16 {
+        if self.is_secure { 443 } else { 80 }
+    }
+
     fn allows_host(&self, url: &Url) -> bool {
         let host = bare_host(url);
         match &self.host {
             HostPattern::Any => !host.is_empty(),
             HostPattern::Exact(name) => host == *name,
-            HostPattern::Below(name) => {
-                let below = host.strip_suffix(name.as_str());
-                let below = below.and_then(|below| below.strip_suffix('.'));
-                below.is_some_and(|below| !below.is_empty())
-            }
+            HostPattern::Below(name) => coverage::is_below(&host, name),
         }
     }
 
@@ -190,12 +194,9 @@ impl fmt::Display for HttpGrant {
         if !self.methods.is_empty() {
             write!(f, "{} ", self.methods.join(","))?;
         }
-        let (scheme, port) = match self.is_secure {
-            true => ("https", 443),
-            false => ("http", 80),
-        };
+        let scheme = if self.is_secure { "https" } else { "http" };
         write!(f, "{scheme}://{}", self.host)?;
-        if self.port != port {
+        if self.port != self.usual_port() {
             write!(f, ":{}", self.port)?;
         }
         if self.path != "/" {

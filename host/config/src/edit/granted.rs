@@ -5,6 +5,7 @@ use toml_edit::{Item, Value};
 
 use dormouse_files::replace::Access;
 
+use super::revoked::{Subjects, revoke_from};
 use super::{Editor, grants_table, table_like};
 
 impl Editor {
@@ -13,9 +14,10 @@ impl Editor {
     /// # Errors
     /// There is no server of that name in this file, or the file cannot be edited.
     pub fn grant(&self, server: &str, more: &Grants) -> anyhow::Result<bool> {
-        let Some(more) = grants_table(more)? else {
+        let Some(table_of_more) = grants_table(more)? else {
             return Ok(false);
         };
+        let subjects = Subjects::new(more, &self.file);
         self.edit(Access::Kept, |document| {
             let servers = self.servers(document, server)?;
             let Some(item) = servers.get_mut(server) else {
@@ -23,31 +25,32 @@ impl Editor {
             };
             let table = table_like(item, server)?;
             let Some(grants) = table.get_mut("grants") else {
-                table.insert("grants", Item::Table(more));
+                table.insert("grants", Item::Table(table_of_more));
                 return Ok(());
             };
             let grants = table_like(grants, "grants")?;
-            for (key, value) in more {
-                let Some(new) = value.as_array() else {
-                    continue;
-                };
-                let Some(known) = grants.get_mut(&key).and_then(Item::as_array_mut) else {
-                    grants.insert(&key, value);
-                    continue;
-                };
-                known.retain(|old| !new.iter().any(|new| is_of_same(old, new)));
-                new.iter().for_each(|new| known.push(new.clone()));
+            for (key, value) in table_of_more {
+                let new = value.as_array();
+                let new: Vec<Value> = new.into_iter().flatten().cloned().collect();
+                match grants.get_mut(&key) {
+                    Some(Item::Value(Value::Array(known))) => {
+                        revoke_from(known, |old| subjects.contain(&key, old));
+                        new.into_iter().for_each(|new| known.push(new));
+                    }
+                    Some(Item::ArrayOfTables(known)) => {
+                        known.retain(|old| !subjects.contain_folder(old));
+                        let new = new.into_iter().filter_map(|new| match new {
+                            Value::InlineTable(folder) => Some(folder.into_table()),
+                            _ => None,
+                        });
+                        new.for_each(|new| known.push(new));
+                    }
+                    _ => {
+                        grants.insert(&key, value);
+                    }
+                }
             }
             Ok(())
         })
     }
-}
-
-/// Whether two grants are of the same folder, or of the same variable.
-fn is_of_same(one: &Value, other: &Value) -> bool {
-    let subject = |grant: &Value| match grant.as_inline_table() {
-        Some(folder) => folder.get("path")?.as_str().map(str::to_owned),
-        None => grant.as_str().map(str::to_owned),
-    };
-    subject(one).is_some() && subject(one) == subject(other)
 }

@@ -154,5 +154,9 @@ pub fn grants_table(grants: &Grants) -> anyhow::Result<Option<Table>> {
     if !grants.env.is_empty() {
         table.insert("env", Item::Value(list(&grants.env)));
     }
+    if !grants.http.is_empty() {
+        let written: Vec<_> = grants.http.iter().map(ToString::to_string).collect();
+        table.insert("http", Item::Value(list(&written)));
+    }
     Ok((!table.is_empty()).then_some(table))
 }

@@ -1,3 +1,7 @@
+//! Edits of `dormouse.toml`.
+
+mod grants;
+
 use std::fs;
 
 use dormouse_policy::{FsGrant, FsMode, Grants};
@@ -93,41 +97,6 @@ fn adding_appends() {
 }
 
 #[test]
-fn more_is_granted_beside_what_is_there() {
-    let folder = |path: &str, mode| FsGrant {
-        path: path.into(),
-        real: None,
-        mode,
-    };
-    let more = Grants {
-        fs: vec![
-            folder("/a", FsMode::ReadWrite),
-            folder("/b", FsMode::ReadOnly),
-        ],
-        env: vec!["TZ".to_owned()],
-        ..Grants::default()
-    };
-    for (before, after) in [
-        (
-            "[servers.x]\ncomponent = \"/x.wasm\" # mine\n\n[servers.y]\ncommand = \"y\"\n",
-            "[servers.x]\ncomponent = \"/x.wasm\" # mine\n\n[servers.x.grants]\nfs = [{ path = \"/a\", mode = \"rw\" }, { path = \"/b\", mode = \"ro\" }]\nenv = [\"TZ\"]\n\n[servers.y]\ncommand = \"y\"\n",
-        ),
-        (
-            "[servers.x]\ncomponent = \"/x.wasm\"\ngrants = { fs = [{ path = \"/c\", mode = \"ro\" }, { path = \"/a\", mode = \"ro\" }], env = [\"TZ\"] }\n",
-            "[servers.x]\ncomponent = \"/x.wasm\"\ngrants = { fs = [{ path = \"/c\", mode = \"ro\" }, { path = \"/a\", mode = \"rw\" }, { path = \"/b\", mode = \"ro\" }], env = [\"TZ\"] }\n",
-        ),
-    ] {
-        let f = fixture(before);
-        assert!(f.editor.grant("x", &more).unwrap());
-        assert_eq!(f.text(), after);
-        assert!(f.editor.grant("none", &more).is_err());
-        let (config, problems) = file::parse(&f.editor.file, &f.text());
-        assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(config.servers["x"].grants.env, ["TZ"]);
-    }
-}
-
-#[test]
 fn grants_are_written_as_they_are_read() {
     let f = fixture("");
     let grants = Grants {
@@ -144,7 +113,7 @@ fn grants_are_written_as_they_are_read() {
             },
         ],
         env: vec!["TZ".to_owned()],
-        ..Grants::default()
+        http: vec!["GET https://a.example:8443/v1 private".parse().unwrap()],
     };
     f.editor
         .add(
@@ -161,6 +130,7 @@ component = "/x.wasm"
 [servers.x.grants]
 fs = [{ path = '/a "b"', mode = "ro" }, { path = "/c", mode = "rw" }]
 env = ["TZ"]
+http = ["GET https://a.example:8443/v1 private"]
 "#
     );
     let (config, problems) = file::parse(&f.editor.file, &f.text());

@@ -25,6 +25,13 @@ impl Reader<'_> {
                             .extend(self.variable(&item, &format!("{here}[{index}]")));
                     }
                 }
+                "http" => {
+                    for (index, item) in self.items(item, &here).into_iter().enumerate() {
+                        grants
+                            .http
+                            .extend(self.http(&item, &format!("{here}[{index}]")));
+                    }
+                }
                 _ => self.unknown(table, key, &format!("`[{at}]`"), GRANTS),
             }
         }
@@ -62,6 +69,36 @@ impl Reader<'_> {
             real: None,
             mode: mode?,
         })
+    }
+
+    fn http(&mut self, item: &Item, at: &str) -> Option<HttpGrant> {
+        let text = self.string(item, at)?;
+        let error = match text.parse::<HttpGrant>() {
+            Ok(grant) => return Some(grant),
+            Err(error) => error,
+        };
+        let why = match &error {
+            HttpGrantError::Words(_) => "it is no URL with methods before it or without".to_owned(),
+            HttpGrantError::Method(_) => "what stands before its URL is no method".to_owned(),
+            HttpGrantError::Url { why, .. } => why.clone(),
+            HttpGrantError::Part { part, .. } => format!("it has {part}"),
+        };
+        // What is no plain URL may be a secret in a wrong place, or have one in it.
+        let is_plain = text.contains("://") && !text.contains(['@', '?', '#']);
+        let shown = match is_plain {
+            true => quoted(text),
+            false => "what it is".to_owned(),
+        };
+        let error = error.to_string();
+        let hint = error
+            .split_once("\nhint: ")
+            .map(|(_, hint)| hint.to_owned());
+        self.problem(
+            item.span(),
+            format!("`{at}` cannot be {shown}: {why}"),
+            hint,
+        );
+        None
     }
 
     pub(super) fn host_limits(&mut self, item: &Item) -> HostLimits {

@@ -33,6 +33,7 @@ instance = "per-session"
 [servers.files.grants]
 fs = [{ path = "~/notes", mode = "rw" }, { path = "docs" }]
 env = ["TZ", "LANG"]
+http = ["GET,POST https://API.example.com/v1", "https://*.example.org", "http://mcp:8080 private"]
 
 [servers.files.limits]
 memory = "1GiB"
@@ -91,7 +92,11 @@ a = 1
                 },
             ],
             env: vec!["TZ".to_owned(), "LANG".to_owned()],
-            ..Grants::default()
+            http: vec![
+                "GET,POST https://api.example.com/v1".parse().unwrap(),
+                "https://*.example.org".parse().unwrap(),
+                "http://mcp:8080 private".parse().unwrap(),
+            ],
         }
     );
     assert_eq!(

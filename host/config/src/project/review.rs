@@ -289,6 +289,9 @@ fn described(
         lines.grant(grant, folders.get(&grant.path));
     }
     lines.names("may see variables", config.grants.env.iter());
+    for grant in &config.grants.http {
+        lines.add("may send", plain(&grant.in_words()));
+    }
     lines.names("is told settings", config.settings.keys());
     if let Some(prefix) = &config.prefix {
         let whose = server.whose_prefix.as_ref().map(|name| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
-use dormouse_policy::Grants;
+use dormouse_policy::{Grants, HttpGrant};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
@@ -211,6 +211,7 @@ impl Overlay {
             gifts.extend(folders.map(|grant| format!("folder {}", visible_path(&grant.path))));
             let variables = grants.env.iter();
             gifts.extend(variables.map(|name| format!("variable {name}")));
+            gifts.extend(grants.http.iter().map(HttpGrant::in_words));
         }
         gifts.extend(self.settings.keys().map(|key| format!("setting {key}")));
         gifts

@@ -229,3 +229,99 @@ fn the_grant_of_an_origin_allows_it_all() {
     }
     assert_eq!(grant_of_origin(&url("data:x")), None);
 }
+
+#[test]
+fn a_grant_is_told_in_words() {
+    for (text, words) in [
+        (
+            "https://api.example.com",
+            "requests to api.example.com over HTTPS",
+        ),
+        (
+            "http://localhost:8080",
+            "requests to localhost (port 8080) over HTTP, which is not encrypted",
+        ),
+        (
+            "GET,HEAD https://*.example.org",
+            "GET and HEAD requests to all hosts below example.org over HTTPS",
+        ),
+        (
+            "GET,POST,PUT https://*:8443/v1",
+            "GET, POST and PUT requests to every host on the internet (port 8443, /v1 and below) \
+             over HTTPS",
+        ),
+        (
+            "GET https://a.example/v1/",
+            "GET requests to a.example (below /v1) over HTTPS",
+        ),
+        (
+            "https://git.corp.example private",
+            "requests to git.corp.example over HTTPS, also where it is in a private network",
+        ),
+        (
+            "http://*.corp.example private",
+            "requests to all hosts below corp.example over HTTP, which is not encrypted, also in \
+             private networks",
+        ),
+        (
+            "https://* private",
+            "requests to every host over HTTPS, also in private networks",
+        ),
+        (
+            "https://\u{430}pple.example/\u{202e}`\u{1b}x",
+            "requests to xn--pple-43d.example (/%E2%80%AE%60%1Bx and below) over HTTPS",
+        ),
+    ] {
+        let grant: HttpGrant = text.parse().unwrap();
+        assert_eq!(grant.in_words(), words, "{text}");
+    }
+}
+
+#[test]
+fn what_is_within_others_is_allowed_by_them_and_nothing_else_is() {
+    for (grant, others, expected) in [
+        ("https://a.example", &["https://a.example"][..], true),
+        ("https://a.example private", &["https://a.example"], true),
+        ("https://a.example", &[], false),
+        ("https://a.example", &["https://b.example"], false),
+        ("https://a.example", &["http://a.example"], false),
+        ("https://a.example", &["https://a.example:444"], false),
+        ("https://a.example", &["https://*"], true),
+        ("https://*", &["https://a.example"], false),
+        ("https://*", &["https://*"], true),
+        ("https://*.example", &["https://*"], true),
+        ("https://*", &["https://*.example"], false),
+        ("https://b.a.example", &["https://*.a.example"], true),
+        ("https://a.example", &["https://*.a.example"], false),
+        ("https://ba.example", &["https://*.a.example"], false),
+        ("https://*.b.example", &["https://*.example"], true),
+        ("https://*.example", &["https://*.b.example"], false),
+        ("https://*.example", &["https://a.example"], false),
+        ("GET https://a.example", &["https://a.example"], true),
+        ("https://a.example", &["GET https://a.example"], false),
+        (
+            "GET,POST https://a.example",
+            &["GET https://a.example", "POST,PUT https://*"],
+            true,
+        ),
+        (
+            "GET,POST https://a.example",
+            &["GET https://a.example", "POST https://b.example"],
+            false,
+        ),
+        ("https://a.example/v1", &["https://a.example"], true),
+        ("https://a.example", &["https://a.example/v1"], false),
+        ("https://a.example/v1/x", &["https://a.example/v1"], true),
+        ("https://a.example/v10", &["https://a.example/v1"], false),
+        ("https://a.example/v1", &["https://a.example/v1/"], false),
+        ("https://a.example/v1/", &["https://a.example/v1"], true),
+    ] {
+        let read = |text: &str| text.parse::<HttpGrant>().unwrap();
+        let all: Vec<_> = others.iter().map(|other| read(other)).collect();
+        assert_eq!(
+            read(grant).is_within(&all),
+            expected,
+            "{grant} in {others:?}"
+        );
+    }
+}

@@ -40,6 +40,7 @@ pub(super) fn hostile_project() -> Scripted {
     let own = format!(
         "[servers.granted]\ncomponent = '{}'\nprefix = ''\n\
          [servers.granted.grants]\nfs = [{{ path = 'docs', mode = 'rw' }}]\nenv = ['CANARY_TOKEN']\n\
+         http = ['GET,POST http://*.canary.example:8080/v1 private']\n\
          [servers.granted.limits]\nmemory = '900GiB'\ninstances = 100000\n\
          [servers.loose]\ncommand = ['true', '${{CANARY_TOKEN}}']\non_change = 'accept'\n\
          tools = ['be_nice']\nshare = true\npass_env = ['CANARY_*']\n",
@@ -81,6 +82,8 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
         "sees your variables: `CANARY_*`",
         real.to_str().unwrap(),
         "may see variables: `CANARY_TOKEN`",
+        "may send:          GET and POST requests to all hosts below canary.example (port 8080, /v1 \
+         and below) over HTTP, which is not encrypted, also in private networks",
         "`on_change` is not heard of a project",
         "limits:            `memory` 900.0 GiB, `instances` 100000",
         "has tools:         `be_nice`",

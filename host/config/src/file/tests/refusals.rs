@@ -177,3 +177,49 @@ fn a_mistake_about_discovery_costs_what_it_is_in() {
         assert_eq!(clients, is_nobody_asked.then_some(&[][..]), "{text}");
     }
 }
+
+/// One grant that is none costs all others of its server, whatever kind they are of.
+#[test]
+fn a_malformed_grant_grants_nothing_and_says_so() {
+    const SOUND: [(&str, &str); 3] = [
+        ("fs", "{ path = '/a', mode = 'rw' }"),
+        ("env", "'TZ'"),
+        ("http", "'https://a.example'"),
+    ];
+    for (kind, wrong) in [
+        ("fs", "{ path = '/b', mode = 'w' }"),
+        ("fs", "{ mode = 'ro' }"),
+        ("fs", "'/b'"),
+        ("env", "'A=b'"),
+        ("env", "1"),
+        ("http", "'api.example.com'"),
+        ("http", "'https://*.*.example'"),
+        ("http", "{ url = 'https://a.example' }"),
+    ] {
+        let lists = SOUND.map(|(sound, grant)| match sound == kind {
+            true => format!("{sound} = [{grant}, {wrong}]"),
+            false => format!("{sound} = [{grant}]"),
+        });
+        let grants = format!("[servers.s.grants]\n{}\n", lists.join("\n"));
+        let tables = ["component = '/s.wasm'", "project = '/p'", ""];
+        for table in tables {
+            let text = format!("[servers.s]\n{table}\n{grants}");
+            let config = parse_usable(Path::new(FILE), &text).unwrap();
+            assert!(config.servers.is_empty(), "{text}");
+            assert!(config.overlays.is_empty(), "{text}");
+            let [refused] = config.refused.as_slice() else {
+                panic!("{text}: {:?}", config.refused);
+            };
+            assert_eq!(refused.written_name, "s");
+            let told = refused.to_string();
+            assert!(
+                told.contains(&format!("servers.s.grants.{kind}[1]")),
+                "{told}"
+            );
+        }
+        let text = format!("[servers.s]\ncomponent = 's.wasm'\n{grants}");
+        let of_project =
+            parse_of_project(Path::new(FILE), &text, Variables::Kept, &Inputs::default());
+        assert!(of_project.0.servers.is_empty(), "{text}");
+    }
+}
