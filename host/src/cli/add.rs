@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory as _};
 use dormouse_config::{Configured, name};
 
 use super::Cli;
-use super::grants::GrantArgs;
+use super::grant_args::GrantArgs;
 use super::install::{self, Then};
 use super::output;
 use crate::roster::Places;
@@ -29,10 +29,13 @@ use upstream::{Upstream, UpstreamArgs};
     dormouse add time ./time.wasm\n  \
     dormouse add notes ./filesystem.wasm --grant-fs ~/notes:rw\n  \
     dormouse add clock ./time.wasm --grant-env TZ\n  \
+    dormouse add issues ./issues.wasm --grant-http 'GET,POST https://api.example.com'\n  \
     dormouse add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github\n  \
     dormouse add search https://example.com/mcp --header 'Authorization: Bearer ${SEARCH_TOKEN}'\n\n\
     A plugin's file stays where it is: the configuration names it. It may do nothing that is not \
-    granted to it; what it asks for is shown, with the lines of the configuration that grant it. A \
+    granted to it; what it asks for is shown, with the lines of the configuration that grant it. On a \
+    terminal you are asked whether it may have what needs no more than that: variables, and requests to \
+    single hosts. A \
     program is not sandboxed: once it runs, it can do what you can."
 )]
 pub(super) struct Add {
@@ -55,7 +58,8 @@ pub(super) struct Add {
     upstream: UpstreamArgs,
     #[command(flatten)]
     then: Then,
-    /// Do not ask whether what is to be granted may be. It is logged that nobody was asked.
+    /// Do not ask whether what is to be granted may be, nor whether a plugin may have the variables
+    /// and the requests to single hosts that it asks for. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
     /// Replace a server of that name, and everything that was configured for it.

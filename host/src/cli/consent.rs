@@ -7,18 +7,35 @@ use anyhow::bail;
 use super::{output, stdin};
 use crate::store::DecidedBy;
 
-/// Asks a question that `--yes` answers with yes. None where the answer is no.
+/// Asks a question that `--yes` answers with yes, and says that nothing is changed where the answer
+/// is no. None where it is.
 ///
 /// # Errors
 /// There is no terminal to ask on, and no `--yes`.
 pub(super) fn consent(question: &str, yes: bool) -> anyhow::Result<Option<DecidedBy>> {
+    let by = answer(question, yes)?;
+    if by.is_none() {
+        output::say("nothing is changed");
+    }
+    Ok(by)
+}
+
+/// Whether there is somebody at a terminal who can be asked.
+pub(super) fn can_ask() -> bool {
+    std::io::stdin().is_terminal()
+        && std::io::stdout().is_terminal()
+        && std::io::stderr().is_terminal()
+}
+
+/// Asks a question that `--yes` answers with yes. None where the answer is no.
+///
+/// # Errors
+/// There is no terminal to ask on, and no `--yes`.
+pub(super) fn answer(question: &str, yes: bool) -> anyhow::Result<Option<DecidedBy>> {
     if yes {
         return Ok(Some(DecidedBy::Flag));
     }
-    let terminal = std::io::stdin().is_terminal()
-        && std::io::stdout().is_terminal()
-        && std::io::stderr().is_terminal();
-    if !terminal {
+    if !can_ask() {
         bail!(
             "there is no terminal to ask on, so nothing is allowed\n\
              hint: read what is shown above, and allow it with `--yes`"
@@ -30,8 +47,5 @@ pub(super) fn consent(question: &str, yes: bool) -> anyhow::Result<Option<Decide
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     let agreed = matches!(answer.trim(), "y" | "Y" | "yes");
-    if !agreed {
-        output::say("nothing is changed");
-    }
     Ok(agreed.then_some(DecidedBy::Terminal))
 }

@@ -1,19 +1,13 @@
 //! Descriptions of plugins: their tools, prompts and resources, and the grants that they want.
 
-use dormouse_config::edit;
-use dormouse_policy::{FsGrant, FsMode, Grants};
-use dormouse_text::visible::{visible_json, visible_line, visible_prose};
+use dormouse_policy::Grants;
+use dormouse_text::visible::{visible_json, visible_prose};
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::grant_requests::{self, MissingGrant};
 use super::output::{self, FAINT, STRONG};
-
-/// Reason of a grant that is wanted without one.
-const NO_REASON: String = String::new();
-
-/// Placeholder for a user's own folder in a line that is shown to them.
-const FOLDER: &str = "/path/to/folder";
 
 /// Tool in a form for people.
 pub(super) struct Tool {
@@ -129,80 +123,12 @@ pub(super) fn missing(
     granted: &Grants,
     has_upstream: bool,
 ) -> anyhow::Result<String> {
-    let mut reasons = String::new();
-    let mut launch = String::new();
-    let mut grants = Grants::default();
-    for request in wanted {
-        let (what, why) = match request {
-            GrantRequest::Fs { write, why } => {
-                let mode = if *write {
-                    FsMode::ReadWrite
-                } else {
-                    FsMode::ReadOnly
-                };
-                if granted
-                    .fs
-                    .iter()
-                    .any(|grant| !write || grant.mode == FsMode::ReadWrite)
-                {
-                    continue;
-                }
-                grants.fs.push(FsGrant {
-                    path: FOLDER.into(),
-                    real: None,
-                    mode,
-                });
-                let what = if *write {
-                    "to read and write a folder"
-                } else {
-                    "to read a folder"
-                };
-                (what.to_owned(), why)
-            }
-            GrantRequest::Env { name, why } => {
-                if granted.env.contains(name) {
-                    continue;
-                }
-                grants.env.push(name.clone());
-                (format!("to see the environment variable `{name}`"), why)
-            }
-            GrantRequest::Upstream { .. } if has_upstream => continue,
-            GrantRequest::Upstream {
-                command,
-                url,
-                secrets,
-            } => {
-                launch = edit::upstream_table(command, url.as_deref(), secrets).to_string();
-                let what = match url {
-                    Some(url) => format!("to reach the MCP server at `{url}`"),
-                    None => format!("to run the MCP server `{}`", command.join(" ")),
-                };
-                (what, &NO_REASON)
-            }
-            GrantRequest::Http { origin, why } => (
-                format!("to reach `{origin}` (which this version cannot grant)"),
-                why,
-            ),
-        };
-        let why = output::first_line(why, 100);
-        let why = if why.is_empty() {
-            why
-        } else {
-            format!(": {why}")
-        };
-        reasons.push_str(&format!("  {}{why}\n", visible_line(&what)));
+    let missing = grant_requests::missing(wanted, granted, has_upstream);
+    if missing.is_empty() {
+        return Ok(String::new());
     }
-    if reasons.is_empty() {
-        return Ok(reasons);
-    }
-    let mut text = format!("It asks\n{reasons}");
-    let mut lines = String::new();
-    if !launch.is_empty() {
-        lines.push_str(&format!("[servers.{server}]\n{launch}"));
-    }
-    if let Some(table) = edit::grants_table(&grants)? {
-        lines.push_str(&format!("[servers.{server}.grants]\n{table}"));
-    }
+    let mut text = format!("It asks\n{}", grant_requests::told(&missing, false));
+    let lines = MissingGrant::lines(server, &missing)?;
     if !lines.is_empty() {
         text.push_str("which these lines of the configuration grant:\n");
         // The strings of TOML know the same escapes.
@@ -215,6 +141,7 @@ pub(super) fn missing(
 
 #[cfg(test)]
 mod tests {
+    use dormouse_policy::FsMode;
     use serde_json::json;
 
     use super::*;
@@ -253,17 +180,23 @@ mod tests {
                 name: "TZ".to_owned(),
                 why: String::new(),
             },
+            GrantRequest::Http {
+                origin: "GET https://api.example.com/v1".to_owned(),
+                why: "the API".to_owned(),
+            },
         ];
         let told = missing("notes", &wanted, &Grants::default(), false).unwrap();
         assert_eq!(
             told,
             "It asks\n  \
              to read and write a folder: notes\n  \
-             to see the environment variable `TZ`\n\
+             to see the environment variable `TZ`\n  \
+             to send GET requests to api.example.com (/v1 and below) over HTTPS: the API\n\
              which these lines of the configuration grant:\n  \
              [servers.notes.grants]\n  \
              fs = [{ path = \"/path/to/folder\", mode = \"rw\" }]\n  \
-             env = [\"TZ\"]\n"
+             env = [\"TZ\"]\n  \
+             http = [\"GET https://api.example.com/v1\"]\n"
         );
         // The lines are what the configuration takes.
         let lines: String = told

@@ -6,21 +6,22 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_config::edit::Editor;
-use dormouse_config::{Scope, ServerConfig};
+use dormouse_config::{Configured, Scope, ServerConfig};
 use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
 use dormouse_text::nearest::nearest;
 use dormouse_text::visible::{visible_line, visible_path};
 
-use super::grants::{self, GrantArgs};
-use super::{hosts, output};
+use super::grant_args::{self, GrantArgs};
+use super::{grant_requests, hosts, output};
 use crate::roster::{Places, Roster, folders};
 use crate::store::{RealPaths, RecordedFolders};
 
-/// Grants a plugin folders and variables, or the folders it has as they are now.
+/// Grants a plugin more than it has, or the folders it has as they are now.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     dormouse grant notes --grant-fs ~/notes:rw\n  \
     dormouse grant clock --grant-env TZ\n  \
+    dormouse grant issues --grant-http 'GET,POST https://api.example.com/v1'\n  \
     dormouse grant notes\n\n\
     Where a folder that is named in `fs` of a server's grants really is, is recorded \
     when it is granted. If its path leads somewhere else later, because somebody has put a link in \
@@ -41,19 +42,11 @@ impl Grant {
         let recorded = RecordedFolders::new(&places.data);
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;
-        let servers = &configured.servers;
         let name = &self.server;
-        let server = servers.get(name).with_context(|| {
-            let nearest = nearest(name, servers.keys().map(String::as_str));
-            let meant = nearest.map(|near| format!("did you mean `{near}`? "));
-            format!(
-                "there is no server `{name}`\nhint: {}`dormouse list` shows them all",
-                meant.unwrap_or_default()
-            )
-        })?;
+        let server = server_named(&configured, name)?;
         let more = self.grants.grants();
         if more != Grants::default() {
-            return grant_more(&places, server, &more, self.yes);
+            return grant_more(&places, &roster, server, &more, self.yes);
         }
         if server.grants.fs.is_empty() {
             bail!(
@@ -85,7 +78,7 @@ impl Grant {
             return Ok(ExitCode::SUCCESS);
         }
         let question = format!("Grant `{name}` its folders as they are now?");
-        if !grants::agreed(&places, name, &question, &text, self.yes)? {
+        if !grant_args::agreed(&places, name, &question, &text, self.yes)? {
             return Ok(ExitCode::FAILURE);
         }
         recorded.record_anew(server.project(), &anew)?;
@@ -98,17 +91,71 @@ impl Grant {
 /// Grants a plugin more than it has.
 fn grant_more(
     places: &Places,
+    roster: &Roster,
     server: &ServerConfig,
     more: &Grants,
     is_agreed: bool,
 ) -> anyhow::Result<ExitCode> {
     let name = &server.name;
+    check_changeable(places, server)?;
+    // Together with those that it has.
+    let mut all = more.clone();
+    let is_other = |grant: &&FsGrant| more.fs.iter().all(|other| other.path != grant.path);
+    all.fs
+        .extend(server.grants.fs.iter().filter(is_other).cloned());
+    folders::check(places, name, &all)?;
+    let snapshot = roster.snapshot();
+    let found = snapshot.servers().get(name);
+    if let Some(listing) = found.and_then(|found| found.listing()) {
+        grant_requests::warn_of_beyond(more, &listing.grants);
+    }
+    if !grant_args::shown_and_agreed(places, name, &grant_args::shown(more, None), is_agreed)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    Editor::new(&places.config)?.grant(name, more)?;
+    grant_args::record(places, more)?;
+    output::say(&format!("`{name}` is granted this"));
+    hosts::reload(&places.config)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the server of a name.
+pub(super) fn server_named<'c>(
+    configured: &'c Configured,
+    name: &str,
+) -> anyhow::Result<&'c ServerConfig> {
+    let servers = &configured.servers;
+    servers.get(name).with_context(|| {
+        let nearest = nearest(name, servers.keys().map(String::as_str));
+        let meant = nearest.map(|near| format!("did you mean `{near}`? "));
+        format!(
+            "there is no server `{name}`\nhint: {}`dormouse list` shows them all",
+            meant.unwrap_or_default()
+        )
+    })
+}
+
+/// Checks that a server has grants.
+pub(super) fn check_plugin(server: &ServerConfig) -> anyhow::Result<()> {
+    let name = &server.name;
+    if let Some(refused) = server.refused() {
+        bail!(
+            "server `{name}` is granted nothing, because it cannot be used as it is written\n{refused}"
+        );
+    }
     if server.component().is_none() {
         bail!(
             "server `{name}` is no plugin, and has what any program of yours has\n\
              hint: `env` and `pass_env` of `[servers.{name}]` give it variables"
         );
     }
+    Ok(())
+}
+
+/// Checks that the grants of a server are changed by the user's own file.
+pub(super) fn check_changeable(places: &Places, server: &ServerConfig) -> anyhow::Result<()> {
+    check_plugin(server)?;
+    let name = &server.name;
     if let Scope::Project(folder) = &server.origin.scope {
         bail!(
             "server `{name}` is granted what the project's file says, `{}`\n\
@@ -119,18 +166,5 @@ fn grant_more(
             visible_path(&places.config)
         );
     }
-    // Together with those that it has.
-    let mut all = more.clone();
-    let is_other = |grant: &&FsGrant| more.fs.iter().all(|other| other.path != grant.path);
-    all.fs
-        .extend(server.grants.fs.iter().filter(is_other).cloned());
-    folders::check(places, name, &all)?;
-    if !grants::shown_and_agreed(places, name, &grants::shown(more, None), is_agreed)? {
-        return Ok(ExitCode::FAILURE);
-    }
-    Editor::new(&places.config)?.grant(name, more)?;
-    grants::record(places, more)?;
-    output::say(&format!("`{name}` is granted this"));
-    hosts::reload(&places.config)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

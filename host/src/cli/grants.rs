@@ -1,180 +1,123 @@
-//! Grants of plugins, as their user says them on the command line.
+//! `dormouse grants`
+
+use std::process::ExitCode;
 
 use clap::Args;
-use dormouse_config::review;
-use dormouse_files::paths;
-use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
+use dormouse_config::ServerConfig;
+use dormouse_policy::{FsMode, HttpGrant};
 use dormouse_text::visible::{visible_line, visible_path};
-use dormouse_wit::GrantRequest;
+use serde_json::{Value, json};
 
-use super::consent::consent;
-use super::output;
-use crate::roster::Places;
-use crate::store::{Decision, Decisions, RecordedFolders};
+use super::grant::{check_changeable, check_plugin, server_named};
+use super::grant_requests::{self, MissingGrant};
+use super::output::FAINT;
+use super::{Format, grant_args, output};
+use crate::roster::{Places, Roster};
 
-/// Grants of one plugin.
+/// Shows what a plugin is granted, and what it asks for and does not have.
 #[derive(Debug, Args)]
-pub(super) struct GrantArgs {
-    /// Grant a folder: `ro` to read (the default), `rw` to write, too. May be repeated.
-    #[arg(long, value_name = "PATH[:ro|rw]", value_parser = folder)]
-    grant_fs: Vec<FsGrant>,
-    /// Grant sight of an environment variable. May be repeated.
-    #[arg(long, value_name = "NAME", value_parser = variable)]
-    grant_env: Vec<String>,
+#[command(
+    after_help = "Each grant is shown with the option by which `dormouse revoke SERVER` takes it away, \
+    and each request with the command that grants it."
+)]
+pub(super) struct ShowGrants {
+    /// The server's name.
+    server: String,
+    #[command(flatten)]
+    format: Format,
 }
 
-impl GrantArgs {
-    /// Checks whether anything is to be granted.
-    pub(super) fn is_any(&self) -> bool {
-        !(self.grant_fs.is_empty() && self.grant_env.is_empty())
+impl ShowGrants {
+    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+        let roster = Roster::open(places.clone())?;
+        let configured = roster.configured()?;
+        let name = &self.server;
+        let server = server_named(&configured, name)?;
+        check_plugin(server)?;
+        let snapshot = roster.snapshot();
+        let found = snapshot.servers().get(name);
+        let listing = found.and_then(|found| found.listing());
+        let wanted = listing.map(|listing| listing.grants.as_slice());
+        let has_upstream = server.bridge().is_some();
+        let missing =
+            grant_requests::missing(wanted.unwrap_or_default(), &server.grants, has_upstream);
+        // What a project's plugin is granted, its file says.
+        let is_changeable = check_changeable(&places, server).is_ok();
+        if self.format.json {
+            let beyond = grant_requests::beyond(&server.grants, wanted.unwrap_or_default());
+            output::print_json(&as_json(server, &missing, is_changeable, &beyond))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        grant_requests::warn_of_beyond(&server.grants, wanted.unwrap_or_default());
+        output::print(&text(server, &missing, is_changeable))?;
+        if wanted.is_none() {
+            let why = found.and_then(|found| found.problem());
+            let why = why.unwrap_or("its file is not read while it is disabled");
+            output::warn(&format!("what it asks for is not known: {why}"));
+        }
+        if !is_changeable {
+            output::say(&format!(
+                "hint: it is granted what the project's file says, `{}`",
+                visible_path(&server.origin.file)
+            ));
+        }
+        Ok(ExitCode::SUCCESS)
     }
+}
 
-    /// Returns the grants.
-    pub(super) fn grants(self) -> Grants {
-        Grants {
-            fs: self.grant_fs,
-            env: self.grant_env,
-            http: Vec::new(),
+fn text(server: &ServerConfig, missing: &[MissingGrant], is_changeable: bool) -> String {
+    let name = &server.name;
+    let words = grant_args::words(&server.grants);
+    let options = grant_args::options(&server.grants);
+    let mut text = match words.is_empty() {
+        true => format!("`{name}` is granted nothing\n"),
+        false => format!("`{name}` may\n"),
+    };
+    for (words, option) in words.iter().zip(&options) {
+        let option = output::styled(FAINT, format!("({})", visible_line(option)));
+        text.push_str(&format!("  {}  {option}\n", visible_line(words)));
+    }
+    if !missing.is_empty() {
+        text.push_str("It asks besides\n");
+    }
+    for one in missing {
+        text.push_str(&format!("  {}\n", one.told()));
+        let command = one.command(name).filter(|_| is_changeable);
+        if let Some(command) = command {
+            text.push_str(&format!(
+                "    {}\n",
+                output::styled(FAINT, visible_line(&command))
+            ));
         }
     }
+    text
 }
 
-/// Asks the user whether what they are shown is to be granted. Returns whether that is agreed, and
-/// keeps who has agreed to it.
-pub(super) fn agreed(
-    places: &Places,
-    server: &str,
-    question: &str,
-    shown: &str,
-    is_agreed_already: bool,
-) -> anyhow::Result<bool> {
-    let Some(by) = consent(question, is_agreed_already)? else {
-        return Ok(false);
-    };
-    let shown = blake3::hash(shown.as_bytes()).to_hex();
-    Decisions::new(&places.data).note(&Decision {
-        what: "grant",
-        subject: server,
-        shown: &shown,
-        by,
-    })?;
-    Ok(true)
-}
-
-/// Shows the user what is to be granted to a plugin, and asks as [`agreed`] does.
-pub(super) fn shown_and_agreed(
-    places: &Places,
-    server: &str,
-    shown: &str,
-    is_agreed_already: bool,
-) -> anyhow::Result<bool> {
-    output::print(shown)?;
-    let question = format!("Grant this to `{server}`?");
-    agreed(places, server, &question, shown, is_agreed_already)
-}
-
-/// Records where the folders are that have been granted.
-pub(super) fn record(places: &Places, grants: &Grants) -> anyhow::Result<()> {
-    let real = grants.fs.iter();
-    let real = real.map(|grant| (grant.path.clone(), grant.path.clone()));
-    RecordedFolders::new(&places.data).record_anew(None, &real.collect())?;
-    Ok(())
-}
-
-/// Returns the text on the grants that the user is asked about, a line each: a plugin has written
-/// some of it.
-pub(super) fn shown(grants: &Grants, upstream: Option<&GrantRequest>) -> String {
-    let mut lines = Vec::new();
-    for grant in &grants.fs {
-        let path = grant.path.to_string_lossy();
+fn as_json(
+    server: &ServerConfig,
+    missing: &[MissingGrant],
+    is_changeable: bool,
+    beyond: &[&HttpGrant],
+) -> Value {
+    let grants = &server.grants;
+    let text_of = |grant: &HttpGrant| grant.to_string();
+    let folders = grants.fs.iter().map(|grant| {
         let mode = match grant.mode {
-            FsMode::ReadOnly => "read",
-            FsMode::ReadWrite => "read and write",
+            FsMode::ReadOnly => "ro",
+            FsMode::ReadWrite => "rw",
         };
-        let real = match grant.path.canonicalize() {
-            Ok(real) if real != grant.path => format!(" (which is {})", visible_path(&real)),
-            _ => String::new(),
-        };
-        lines.push(format!("{mode} the folder {path}{real}"));
-    }
-    for name in &grants.env {
-        lines.push(format!("see the environment variable {name}"));
-    }
-    if let Some(GrantRequest::Upstream {
-        command,
-        url,
-        secrets,
-    }) = upstream
-    {
-        let words: Vec<_> = command
-            .iter()
-            .map(|word| review::shell_word(word))
-            .collect();
-        lines.extend((!words.is_empty()).then(|| format!("run {}", words.join(" "))));
-        lines.extend(url.iter().map(|url| format!("connect to {url}")));
-        for name in secrets {
-            lines.push(format!("be given your environment's {name}"));
-        }
-    }
-    lines
-        .iter()
-        .map(|line| format!("  {}\n", visible_line(line)))
-        .collect()
-}
-
-fn folder(text: &str) -> Result<FsGrant, String> {
-    let (path, mode) = match text.rsplit_once(':') {
-        Some((path, "ro")) => (path, FsMode::ReadOnly),
-        Some((path, "rw")) => (path, FsMode::ReadWrite),
-        _ => (text, FsMode::ReadOnly),
-    };
-    let here = std::env::current_dir().map_err(|error| format!("this folder is gone: {error}"))?;
-    // A shell leaves a `~` that is quoted.
-    let path = paths::expand(path, &here)?;
-    if !path.is_dir() {
-        return Err(format!("there is no folder `{}`", visible_path(&path)));
-    }
-    // What is recorded and shown is what the folder is, and not a way to it that may
-    // lead to another one later.
-    let path = real_path(&path);
-    Ok(FsGrant {
-        real: Some(path.clone()),
-        path,
-        mode,
+        json!({ "path": grant.path, "real": grant.real_path(), "mode": mode })
+    });
+    let missing = missing.iter().map(|one| {
+        let command = one.command(&server.name).filter(|_| is_changeable);
+        json!({ "what": one.what, "why": one.why, "command": command })
+    });
+    json!({
+        "server": server.name,
+        "fs": folders.collect::<Vec<_>>(),
+        "env": grants.env,
+        "http": grants.http.iter().map(text_of).collect::<Vec<_>>(),
+        "missing": missing.collect::<Vec<_>>(),
+        "beyond": beyond.iter().map(|grant| text_of(grant)).collect::<Vec<_>>(),
     })
-}
-
-fn variable(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.contains('=') {
-        return Err(
-            "this is no name of an environment variable\nhint: write only the name, like `TZ`"
-                .to_owned(),
-        );
-    }
-    Ok(text.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_are_granted_to_read_unless_more_is_said() {
-        let folder_ = tempfile::tempdir().unwrap();
-        let path = folder_.path();
-        let text = path.to_str().unwrap();
-        for (suffix, mode) in [
-            ("", FsMode::ReadOnly),
-            (":ro", FsMode::ReadOnly),
-            (":rw", FsMode::ReadWrite),
-        ] {
-            let grant = folder(&format!("{text}{suffix}")).unwrap();
-            assert_eq!((grant.path.as_path(), grant.mode), (path, mode));
-        }
-        assert_eq!(
-            folder(&format!("{text}:wr")).unwrap_err(),
-            format!("there is no folder `{text}:wr`")
-        );
-        assert!(folder("").is_err());
-    }
 }

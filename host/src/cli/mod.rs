@@ -20,6 +20,8 @@ mod describe;
 mod doctor;
 mod forget;
 mod grant;
+mod grant_args;
+mod grant_requests;
 mod grants;
 mod hosts;
 mod import;
@@ -36,6 +38,7 @@ mod read;
 mod read_component;
 mod remove;
 mod restart;
+mod revoke;
 pub mod serve;
 mod session;
 mod status;
@@ -147,6 +150,8 @@ enum Command {
     Approve(approve::Approve),
     Diff(approve::Diff),
     Grant(grant::Grant),
+    Grants(grants::ShowGrants),
+    Revoke(revoke::Revoke),
     Adapt(adapt::Adapt),
     Status(status::Status),
     Doctor(doctor::Doctor),
@@ -209,6 +214,8 @@ impl Cli {
             Command::Approve(approve) => approve.run(global.places()?),
             Command::Diff(diff) => diff.run(global.places()?),
             Command::Grant(grant) => grant.run(global.places()?),
+            Command::Grants(grants) => grants.run(global.places()?),
+            Command::Revoke(revoke) => revoke.run(global.places()?),
             Command::Status(status) => status.run(global.places()?),
             Command::Doctor(doctor) => doctor.run(global.places()),
             Command::Inspect(inspect) => inspect.run(),

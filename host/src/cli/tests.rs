@@ -30,6 +30,10 @@ fn what_is_right_is_taken() {
         "dormouse call time now {\"a\":1} --json",
         "dormouse call time now -",
         "dormouse add time x.wasm --grant-fs / --grant-fs /:rw --grant-env TZ --force",
+        "dormouse add time x.wasm --grant-http https://*.example.org/v1 --grant-http http://a:8080",
+        "dormouse grants time --json",
+        "dormouse revoke time --grant-fs /nonexistent --grant-env TZ --grant-http https://*",
+        "dormouse revoke time --all",
         "dormouse add git --env A --env B=c -- npx -y server --yes",
         "dormouse add git -e A=1 --cwd / --force --no-sync -- server",
         "dormouse add search https://example.com/mcp -H A:b --sync",
@@ -104,6 +108,19 @@ fn what_is_wrong_is_misuse() {
         (
             "dormouse add a x.wasm --grant-env A=b",
             ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse add a x.wasm --grant-http api.example.com",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse grant a --grant-http https://a.example/?q",
+            ErrorKind::ValueValidation,
+        ),
+        ("dormouse revoke a", ErrorKind::MissingRequiredArgument),
+        (
+            "dormouse revoke a --all --grant-env TZ",
+            ErrorKind::ArgumentConflict,
         ),
         (
             "dormouse pack x.wasm --strip --tools t.json",

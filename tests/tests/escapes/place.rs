@@ -243,6 +243,16 @@ fn plugins(home: &Home) {
             .unwrap()
             .insert(name.to_owned(), TEXT.into());
     }
+    let requests = json!([
+        { "kind": "fs", "write": true, "why": TEXT },
+        { "kind": "env", "name": TEXT, "why": TEXT },
+        { "kind": "http", "origin": TEXT, "why": TEXT },
+        { "kind": "http", "origin": "https://api.example.com", "why": TEXT },
+    ]);
+    declared
+        .as_object_mut()
+        .unwrap()
+        .insert("grants".to_owned(), requests);
     for tool in declared.get_mut("tools").unwrap().as_array_mut().unwrap() {
         let tool = tool.get_mut("tool").unwrap().as_object_mut().unwrap();
         tool.insert("title".to_owned(), TEXT.into());

@@ -21,6 +21,7 @@ mod flood;
 mod folders;
 mod forge;
 mod http;
+mod http_grants;
 mod huge;
 mod keeper;
 mod library;

@@ -14,9 +14,9 @@ use toml_edit::Table;
 
 use super::warn_of_others;
 use crate::child_commands::compile_command;
-use crate::cli::grants::{self, GrantArgs};
+use crate::cli::grant_args::{self, GrantArgs};
 use crate::cli::progress::Progress;
-use crate::cli::{component, describe, hosts, output};
+use crate::cli::{component, consent, describe, grant_requests, hosts, output};
 use crate::roster::{Collision, Kind, Places, Roster, folders, names};
 
 /// Plugin that is to be added.
@@ -57,21 +57,24 @@ impl Plugin<'_> {
         for import in compile(places, &file)? {
             output::warn(&format!("{}: {import}", import.interface));
         }
-        let grants = self.grants.grants();
+        let mut grants = self.grants.grants();
         folders::check(places, name, &grants)?;
         let requested = entry.listing.upstream_request();
         let requested = requested.filter(|_| self.grant_upstream);
-        let granted = grants::shown(&grants, requested);
-        if !granted.is_empty() && !grants::shown_and_agreed(places, name, &granted, self.is_agreed)?
+        grant_requests::warn_of_beyond(&grants, &entry.listing.grants);
+        let granted = grant_args::shown(&grants, requested);
+        if !granted.is_empty()
+            && !grant_args::shown_and_agreed(places, name, &granted, self.is_agreed)?
         {
             return Ok(ExitCode::FAILURE);
         }
+        self.grant_requested(places, &entry.listing.grants, &mut grants)?;
         let upstream = requested.and_then(upstream);
         let has_upstream = upstream.is_some();
         let editor = Editor::new(&places.config)?;
         let table = component_table(&file, &grants, upstream)?;
         editor.add(name, table, self.replaces)?;
-        grants::record(places, &grants)?;
+        grant_args::record(places, &grants)?;
         output::say(&format!(
             "added `{name}` to {}",
             visible_path(&places.config)
@@ -89,6 +92,31 @@ impl Plugin<'_> {
         output::print(&told(name, &entry, &grants, has_upstream)?)?;
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Grants what the plugin asks for and needs nothing of its user's but their consent, if they
+    /// agree to that. Nothing where nobody can be asked.
+    fn grant_requested(
+        &self,
+        places: &Places,
+        wanted: &[GrantRequest],
+        grants: &mut Grants,
+    ) -> anyhow::Result<()> {
+        let missing = grant_requests::missing(wanted, grants, false);
+        let more = grant_requests::whole(&missing);
+        if more == Grants::default() || !(self.is_agreed || consent::can_ask()) {
+            return Ok(());
+        }
+        let name = self.name;
+        let shown = format!("It asks\n{}", grant_requests::told(&missing, true));
+        output::print(&shown)?;
+        let question = format!("Grant this to `{name}`?");
+        if grant_args::agreed_besides(places, name, &question, &shown, self.is_agreed)? {
+            grants.env.extend(more.env);
+            grants.http.extend(more.http);
+            output::say(&format!("`{name}` is granted this"));
+        }
+        Ok(())
     }
 }
 
@@ -193,5 +221,12 @@ fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow:
         grants,
         upstream,
     )?);
+    let missing = grant_requests::missing(&listing.grants, grants, upstream);
+    if let Some(command) = grant_requests::command(server, &missing) {
+        text.push_str(&format!(
+            "or this command:\n  {}\n",
+            output::clean(&command)
+        ));
+    }
     Ok(text)
 }

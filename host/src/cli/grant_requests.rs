@@ -1,0 +1,237 @@
+//! Grants that a plugin asks for: which of them it does not have, how they are granted, and what it has
+//! beyond them.
+
+use std::collections::BTreeSet;
+
+use dormouse_config::edit;
+use dormouse_policy::{FsGrant, FsMode, Grants, HostPattern, HttpGrant};
+use dormouse_text::visible::visible_line;
+use dormouse_wit::GrantRequest;
+use toml_edit::Table;
+
+use super::{grant_args, output};
+
+/// Placeholder for a user's own folder in a line that is shown to them.
+const FOLDER: &str = "/path/to/folder";
+
+/// Most requests for HTTP grants that one message names.
+const MAX_NAMED: usize = 5;
+
+/// Grant that a plugin asks for and does not have.
+pub(super) struct MissingGrant {
+    /// What it would do, such as `to read a folder`; its author has written some of it.
+    pub(super) what: String,
+    /// Reason in its author's words, on one line; empty where there is none.
+    pub(super) why: String,
+    /// Grants that it asks for, with a placeholder for a folder; none for an upstream.
+    grants: Grants,
+    /// Table of the upstream that it asks for.
+    upstream: Option<Table>,
+    /// Whether nothing is missing but the user's consent: no folder of theirs, and no decision on
+    /// how far a pattern of hosts reaches.
+    is_whole: bool,
+}
+
+/// Returns what a plugin asks for and does not have.
+pub(super) fn missing(
+    wanted: &[GrantRequest],
+    granted: &Grants,
+    has_upstream: bool,
+) -> Vec<MissingGrant> {
+    let lacks = |request: &&GrantRequest| match request {
+        GrantRequest::Fs { write, .. } => {
+            let is_enough = |grant: &FsGrant| !write || grant.mode == FsMode::ReadWrite;
+            !granted.fs.iter().any(is_enough)
+        }
+        GrantRequest::Env { name, .. } => !granted.env.contains(name),
+        GrantRequest::Upstream { .. } => !has_upstream,
+        GrantRequest::Http { origin, .. } => !origin
+            .parse()
+            .is_ok_and(|request| has_requests(granted, &request)),
+    };
+    let lacking = wanted.iter().filter(lacks);
+    lacking.map(MissingGrant::new).collect()
+}
+
+/// Whether all of these HTTP requests are granted.
+fn has_requests(granted: &Grants, requests: &HttpGrant) -> bool {
+    let is_near = |grant: &&HttpGrant| grant.is_private() || !requests.is_private();
+    let grants: Vec<_> = granted.http.iter().filter(is_near).cloned().collect();
+    requests.is_within(&grants)
+}
+
+/// Returns the grants that a plugin asks for and that need nothing of its user but their consent, each
+/// once.
+pub(super) fn whole(missing: &[MissingGrant]) -> Grants {
+    let whole = || missing.iter().filter(|missing| missing.is_whole);
+    let mut all = Grants::default();
+    let mut known = BTreeSet::new();
+    for missing in whole() {
+        let Grants { fs: _, env, http } = &missing.grants;
+        let env = env.iter().filter(|name| known.insert((*name).clone()));
+        all.env.extend(env.cloned());
+        // No name has a colon and two slashes.
+        let http = http.iter().filter(|grant| known.insert(grant.to_string()));
+        all.http.extend(http.cloned());
+    }
+    all
+}
+
+/// Returns the text on requests, a line each, for a user who is asked about those that are whole.
+pub(super) fn told(missing: &[MissingGrant], of_whole: bool) -> String {
+    let missing = missing.iter().filter(|one| one.is_whole || !of_whole);
+    missing.map(|one| format!("  {}\n", one.told())).collect()
+}
+
+/// Returns the command that grants a server what is missing, with a placeholder for a folder; none
+/// where only an upstream is, or nothing that can be granted.
+pub(super) fn command<'m>(
+    server: &str,
+    missing: impl IntoIterator<Item = &'m MissingGrant>,
+) -> Option<String> {
+    let missing = missing.into_iter();
+    let options: Vec<_> = missing
+        .flat_map(|one| grant_args::options(&one.grants))
+        .collect();
+    let is_any = !options.is_empty();
+    is_any.then(|| format!("dormouse grant {server} {}", options.join(" ")))
+}
+
+/// Returns the HTTP grants that go beyond what a plugin asks for, where it asks for any.
+pub(super) fn beyond<'g>(granted: &'g Grants, wanted: &[GrantRequest]) -> Vec<&'g HttpGrant> {
+    let requests = requests(wanted);
+    let grants = granted.http.iter();
+    let beyond = grants.filter(|grant| !requests.is_empty() && !grant.is_within(&requests));
+    beyond.collect()
+}
+
+/// Warns of HTTP grants that go beyond what a plugin asks for.
+pub(super) fn warn_of_beyond(granted: &Grants, wanted: &[GrantRequest]) {
+    let beyond = beyond(granted, wanted);
+    if beyond.is_empty() {
+        return;
+    }
+    let requests = requests(wanted);
+    let named = requests.iter().take(MAX_NAMED);
+    let mut named: Vec<_> = named.map(|request| format!("`{request}`")).collect();
+    let more = requests.len().saturating_sub(MAX_NAMED);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    for grant in beyond {
+        output::warn(&format!(
+            "`{grant}` is more than the plugin asks for, which is {}",
+            named.join(", ")
+        ));
+    }
+}
+
+/// Returns the HTTP requests that a plugin asks for.
+fn requests(wanted: &[GrantRequest]) -> Vec<HttpGrant> {
+    let requests = wanted.iter().filter_map(|request| match request {
+        GrantRequest::Http { origin, .. } => origin.parse().ok(),
+        _ => None,
+    });
+    requests.collect()
+}
+
+impl MissingGrant {
+    fn new(request: &GrantRequest) -> Self {
+        let mut grants = Grants::default();
+        let mut upstream = None;
+        let mut is_whole = false;
+        let (what, why) = match request {
+            GrantRequest::Fs { write, why } => {
+                let (mode, what) = match write {
+                    true => (FsMode::ReadWrite, "to read and write a folder"),
+                    false => (FsMode::ReadOnly, "to read a folder"),
+                };
+                grants.fs.push(FsGrant {
+                    path: FOLDER.into(),
+                    real: None,
+                    mode,
+                });
+                (what.to_owned(), why.as_str())
+            }
+            GrantRequest::Env { name, why } => {
+                is_whole = grant_args::variable(name).is_ok();
+                if is_whole {
+                    grants.env.push(name.clone());
+                }
+                (
+                    format!("to see the environment variable `{name}`"),
+                    why.as_str(),
+                )
+            }
+            GrantRequest::Http { origin, why } => match origin.parse::<HttpGrant>() {
+                Ok(grant) => {
+                    // How many hosts there are, and what is in their network, is for their user.
+                    let is_one = matches!(grant.host(), HostPattern::Exact(_));
+                    is_whole = is_one && !grant.is_private();
+                    let what = format!("to send {}", grant.in_words());
+                    grants.http.push(grant);
+                    (what, why.as_str())
+                }
+                Err(_) => (
+                    format!("to reach `{origin}`, which is nothing that can be granted"),
+                    why.as_str(),
+                ),
+            },
+            GrantRequest::Upstream {
+                command,
+                url,
+                secrets,
+            } => {
+                upstream = Some(edit::upstream_table(command, url.as_deref(), secrets));
+                let what = match url {
+                    Some(url) => format!("to reach the MCP server at `{url}`"),
+                    None => format!("to run the MCP server `{}`", command.join(" ")),
+                };
+                (what, "")
+            }
+        };
+        Self {
+            what,
+            why: output::first_line(why, 100),
+            grants,
+            upstream,
+            is_whole,
+        }
+    }
+
+    /// Returns the line that a user is shown.
+    pub(super) fn told(&self) -> String {
+        let why = match self.why.as_str() {
+            "" => String::new(),
+            why => format!(": {why}"),
+        };
+        format!("{}{why}", visible_line(&self.what))
+    }
+
+    /// Returns the command that grants it to a server.
+    pub(super) fn command(&self, server: &str) -> Option<String> {
+        command(server, [self])
+    }
+
+    /// Returns the lines of a configuration that grant a server all of this.
+    pub(super) fn lines(server: &str, missing: &[Self]) -> anyhow::Result<String> {
+        let mut lines = String::new();
+        let mut grants = Grants::default();
+        for one in missing {
+            grants.fs.extend(one.grants.fs.iter().cloned());
+            grants.env.extend(one.grants.env.iter().cloned());
+            grants.http.extend(one.grants.http.iter().cloned());
+        }
+        let upstream = missing.iter().rev().find_map(|one| one.upstream.as_ref());
+        if let Some(upstream) = upstream {
+            lines.push_str(&format!("[servers.{server}]\n{upstream}"));
+        }
+        if let Some(table) = edit::grants_table(&grants)? {
+            lines.push_str(&format!("[servers.{server}.grants]\n{table}"));
+        }
+        Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What plugins ask for, against what they have.
+
+use super::*;
+
+fn http(origin: &str) -> GrantRequest {
+    GrantRequest::Http {
+        origin: origin.to_owned(),
+        why: String::new(),
+    }
+}
+
+fn env(name: &str) -> GrantRequest {
+    GrantRequest::Env {
+        name: name.to_owned(),
+        why: String::new(),
+    }
+}
+
+fn granted(grants: &[&str]) -> Grants {
+    Grants {
+        http: grants.iter().map(|text| text.parse().unwrap()).collect(),
+        ..Grants::default()
+    }
+}
+
+#[test]
+fn a_request_is_missing_until_all_of_it_is_granted() {
+    for (request, grants, expected) in [
+        ("https://a.example", &[][..], true),
+        ("https://a.example", &["https://a.example"], false),
+        ("https://a.example", &["GET https://a.example"], true),
+        ("GET https://a.example", &["https://*"], false),
+        (
+            "GET,POST https://a.example",
+            &["GET https://*", "POST https://a.example"],
+            false,
+        ),
+        ("https://a.example", &["https://a.example private"], false),
+        ("https://a.example private", &["https://a.example"], true),
+        ("no request", &["https://*"], true),
+    ] {
+        let missing = missing(&[http(request)], &granted(grants), false);
+        assert_eq!(!missing.is_empty(), expected, "{request} {grants:?}");
+    }
+}
+
+/// How far a pattern reaches, what is private, and which folder it is, is their user's to say.
+#[test]
+fn whole_are_requests_that_need_nothing_but_consent() {
+    let wanted = [
+        env("TZ"),
+        env("TZ"),
+        env("A=b"),
+        env("A\0"),
+        http("GET https://a.example:8443/v1"),
+        http("https://*.a.example"),
+        http("https://*"),
+        http("https://a.example private"),
+        http("http://a.example"),
+        http("http://A.example:80/"),
+        http("x"),
+        GrantRequest::Fs {
+            write: true,
+            why: String::new(),
+        },
+    ];
+    let missing = missing(&wanted, &Grants::default(), false);
+    assert_eq!(missing.len(), wanted.len());
+    let mut expected = granted(&["GET https://a.example:8443/v1", "http://a.example"]);
+    expected.env.push("TZ".to_owned());
+    assert_eq!(whole(&missing), expected);
+    assert_eq!(told(&missing, true).lines().count(), 5);
+}
+
+#[test]
+fn a_command_is_one_that_a_shell_reads_as_it_is_meant() {
+    let wanted = [
+        env("TZ"),
+        env("--yes"),
+        env("$(rm -r ~)"),
+        http("GET,POST https://*.a.example/it's"),
+        GrantRequest::Fs {
+            write: true,
+            why: String::new(),
+        },
+    ];
+    let missing = missing(&wanted, &Grants::default(), false);
+    assert_eq!(
+        command("notes", &missing).unwrap(),
+        "dormouse grant notes --grant-env TZ --grant-env=--yes --grant-env '$(rm -r ~)' \
+         --grant-http 'GET,POST https://*.a.example/it'\\''s' --grant-fs /path/to/folder:rw"
+    );
+    assert_eq!(
+        missing[4].command("n").unwrap(),
+        "dormouse grant n --grant-fs /path/to/folder:rw"
+    );
+    let upstream = GrantRequest::Upstream {
+        command: vec!["x".to_owned()],
+        url: None,
+        secrets: Vec::new(),
+    };
+    assert_eq!(
+        command("n", &super::missing(&[upstream], &Grants::default(), false)),
+        None
+    );
+}
+
+#[test]
+fn what_goes_beyond_requests_is_found_where_there_are_any() {
+    let grants = granted(&[
+        "https://a.example/v1",
+        "https://*",
+        "https://b.example private",
+    ]);
+    assert!(beyond(&grants, &[env("TZ")]).is_empty());
+    let wanted = [
+        http("https://a.example"),
+        http("x"),
+        http("https://b.example"),
+    ];
+    let found = beyond(&grants, &wanted);
+    assert_eq!(found, [&grants.http[1]]);
+}
+
+/// What `@grant http` takes is what a user can grant.
+#[test]
+fn what_an_author_can_ask_for_can_be_granted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.wit");
+    for (request, is_taken) in [
+        ("https://a.example", true),
+        ("https://a.example/", true),
+        ("GET,POST https://*.a.example:8443/v1/x", true),
+        ("http://127.0.0.1:1/v1/", true),
+        ("http://[::1]:9", true),
+        ("https://*", true),
+        ("https://*:8443", true),
+        ("https://b\u{fc}cher.example", true),
+        ("https://a_b.example/~x;y=1/%20", true),
+        ("https://a.example/v1/../x", false),
+        ("https://a.example/%2E", false),
+        ("https://*a.example", false),
+        ("https://*.1.2.3.4", false),
+        ("https://1.2.3.4.5", false),
+        ("https://a.1", false),
+        ("https://me@a.example", false),
+        ("https://a.example?x", false),
+        ("ftp://a.example", false),
+        ("https://a.example:65536", false),
+        ("https://[::1", false),
+    ] {
+        let wit =
+            format!("package a:b;\n/// @grant http {request}\nworld w {{ export f: func(); }}");
+        std::fs::write(&file, wit).unwrap();
+        let declared = dormouse_wit::from_wit(&[&file], None).unwrap();
+        let requests = super::requests(&declared.declaration.grants);
+        assert_eq!(declared.findings.is_empty(), is_taken, "{request}");
+        assert_eq!(!requests.is_empty(), is_taken, "{request}");
+    }
+}

@@ -1,0 +1,184 @@
+//! `dormouse revoke`
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{ArgGroup, Args};
+use dormouse_config::ServerConfig;
+use dormouse_config::edit::Editor;
+use dormouse_files::paths;
+use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, real_path};
+use dormouse_text::visible::{visible_line, visible_path};
+
+use super::grant::{check_changeable, server_named};
+use super::{grant_args, hosts, output};
+use crate::roster::{Places, Roster};
+
+/// Takes grants away from a plugin.
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("what").required(true).multiple(true)),
+    after_help = "Examples:\n  \
+    dormouse revoke notes --grant-fs ~/notes\n  \
+    dormouse revoke issues --grant-http https://api.example.com\n  \
+    dormouse revoke clock --all\n\n\
+    `dormouse grants SERVER` shows the option for each grant. Running hosts follow at once."
+)]
+pub(super) struct Revoke {
+    /// The server's name.
+    server: String,
+    /// Take away a folder; with `:ro` or `:rw` only if it is granted so. May be repeated.
+    #[arg(long, group = "what", value_name = "PATH[:ro|rw]")]
+    grant_fs: Vec<String>,
+    /// Take away sight of an environment variable. May be repeated.
+    #[arg(long, group = "what", value_name = "NAME")]
+    grant_env: Vec<String>,
+    /// Take away HTTP requests, as they are granted. May be repeated.
+    #[arg(long, group = "what", value_name = "[METHODS ]URL[ private]")]
+    grant_http: Vec<HttpGrant>,
+    /// Take away all that it is granted.
+    #[arg(long, group = "what", conflicts_with_all = ["grant_fs", "grant_env", "grant_http"])]
+    all: bool,
+}
+
+impl Revoke {
+    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+        let roster = Roster::open(places.clone())?;
+        let configured = roster.configured()?;
+        let name = &self.server;
+        let server = server_named(&configured, name)?;
+        check_changeable(&places, server)?;
+        let granted = &server.grants;
+        if *granted == Grants::default() {
+            bail!("server `{name}` is granted nothing");
+        }
+        let less = match self.all {
+            true => granted.clone(),
+            false => self.revoked(server)?,
+        };
+        if !Editor::new(&places.config)?.revoke(name, &less)? {
+            bail!(
+                "the grants of `{name}` are not in `{}`, as they were a moment ago\nhint: try again",
+                visible_path(&places.config)
+            );
+        }
+        let left = without(granted, &less);
+        let mut text = format!("`{name}` may no longer\n");
+        text.push_str(&grant_args::listed(&grant_args::words(&less)));
+        match left == Grants::default() {
+            true => text.push_str("It is granted nothing now\n"),
+            false => text.push_str("It still may\n"),
+        }
+        text.push_str(&grant_args::listed(&grant_args::words(&left)));
+        output::print(&text)?;
+        hosts::reload(&places.config)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Returns those grants of a server that are to be taken away.
+    ///
+    /// # Errors
+    /// One of them is not granted.
+    fn revoked(&self, server: &ServerConfig) -> anyhow::Result<Grants> {
+        let granted = &server.grants;
+        let mut less = Grants::default();
+        for text in &self.grant_fs {
+            let is_meant = folder(text)?;
+            let meant = granted.fs.iter().find(|grant| is_meant(grant));
+            let meant = meant.cloned().ok_or_else(|| not_granted(server, text))?;
+            less.fs.push(meant);
+        }
+        for name in &self.grant_env {
+            if !granted.env.contains(name) {
+                return Err(not_granted(server, name));
+            }
+            less.env.push(name.clone());
+        }
+        for grant in &self.grant_http {
+            if !granted.http.contains(grant) {
+                return Err(not_granted(server, &grant.to_string()));
+            }
+            less.http.push(grant.clone());
+        }
+        Ok(less)
+    }
+}
+
+/// Returns the test of which folder is meant, by its path as it is written or as it is.
+fn folder(text: &str) -> anyhow::Result<impl Fn(&FsGrant) -> bool> {
+    let here = std::env::current_dir()?;
+    let (path, mode) = match text.rsplit_once(':') {
+        Some((path, "ro")) => (path, Some(FsMode::ReadOnly)),
+        Some((path, "rw")) => (path, Some(FsMode::ReadWrite)),
+        _ => (text, None),
+    };
+    let path = paths::expand(path, &here).map_err(anyhow::Error::msg)?;
+    let real = real_path(&path);
+    Ok(move |grant: &FsGrant| {
+        let is_path = grant.path == path || grant.path == real || grant.real_path() == real;
+        is_path && mode.is_none_or(|mode| mode == grant.mode)
+    })
+}
+
+fn not_granted(server: &ServerConfig, text: &str) -> anyhow::Error {
+    let options: Vec<_> = grant_args::options(&server.grants);
+    let options: Vec<_> = options
+        .iter()
+        .map(|option| format!("`{}`", visible_line(option)))
+        .collect();
+    anyhow::anyhow!(
+        "server `{}` is not granted `{}`\nhint: it is granted {}",
+        server.name,
+        visible_line(text),
+        options.join(", ")
+    )
+}
+
+/// Returns grants without some of them.
+fn without(granted: &Grants, less: &Grants) -> Grants {
+    let mut left = granted.clone();
+    left.fs
+        .retain(|grant| !less.fs.iter().any(|other| other.path == grant.path));
+    left.env.retain(|name| !less.env.contains(name));
+    left.http.retain(|grant| !less.http.contains(grant));
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_meant_by_its_path_or_by_where_that_leads() {
+        let folder_ = tempfile::tempdir().unwrap();
+        let real = folder_.path().canonicalize().unwrap().join("real");
+        std::fs::create_dir(&real).unwrap();
+        let link = folder_.path().join("link");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let grant = |path: &std::path::Path| FsGrant {
+            path: path.to_owned(),
+            real: Some(real.clone()),
+            mode: FsMode::ReadOnly,
+        };
+        let is_meant = |path: &std::path::Path, suffix: &str, grant: &FsGrant| {
+            folder(&format!("{}{suffix}", path.display())).unwrap()(grant)
+        };
+        for written in [&real, &link] {
+            for path in [&real, &link] {
+                assert!(is_meant(path, "", &grant(written)), "{path:?}");
+                assert!(is_meant(path, ":ro", &grant(written)), "{path:?}");
+                assert!(!is_meant(path, ":rw", &grant(written)), "{path:?}");
+            }
+            assert!(!is_meant(folder_.path(), "", &grant(written)));
+        }
+        // One that is gone can be taken away, too.
+        let gone = FsGrant {
+            path: "/nonexistent/notes".into(),
+            real: None,
+            mode: FsMode::ReadWrite,
+        };
+        assert!(folder("/nonexistent/notes").unwrap()(&gone));
+        assert!(folder("/nonexistent/notes/:rw").unwrap()(&gone));
+    }
+}
