@@ -18,6 +18,8 @@ use crate::roster::{Places, Roster};
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("what").required(true).multiple(true)),
+    override_usage = "dormouse revoke [OPTIONS] <SERVER>\n       \
+    dormouse revoke <SERVER> --all",
     after_help = "Examples:\n  \
     dormouse revoke notes --grant-fs ~/notes\n  \
     dormouse revoke issues --grant-http https://api.example.com\n  \

@@ -200,8 +200,21 @@ fn reading_takes_linear_time() {
             "package a:b;\ninterface i {{\nrecord r {{\n{fields}}}\nf: func(r: r) -> r;\n}}\nworld w {{ export i; }}\n"
         )
     };
-    let inputs: [(&str, &dyn Fn(usize) -> String); 2] =
-        [("functions", &functions), ("fields", &fields)];
+    let requests = |number: usize| {
+        let requests = (0..number).map(|one| {
+            format!("/// @grant http GET,POST https://*.a{one}.example:8443/v1/{one} the API\n")
+        });
+        let requests = requests.collect::<String>();
+        let methods = vec!["GET"; 10 * number].join(",");
+        format!(
+            "package a:b;\n{requests}/// @grant http {methods} https://a/\nworld w {{ export f: func(); }}\n"
+        )
+    };
+    let inputs: [(&str, &dyn Fn(usize) -> String); 3] = [
+        ("functions", &functions),
+        ("fields", &fields),
+        ("requests", &requests),
+    ];
     for (what, input) in inputs {
         dormouse_tests::growth::is_linear(what, 200, input, |wit| {
             std::hint::black_box(declare(wit));

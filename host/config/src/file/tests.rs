@@ -194,3 +194,23 @@ fn a_server_may_never_be_idle_for_too_long() {
     let (_, problems) = parse(Path::new(FILE), &text.replace("idle", "timeout"));
     assert_eq!(problems.len(), 1, "only that may be");
 }
+
+#[test]
+fn an_overlay_says_what_it_grants() {
+    let (config, problems) = parse(
+        Path::new(FILE),
+        "[servers.s]\nproject = '/p'\n[servers.s.grants]\nfs = [{ path = '/a' }]\nenv = ['TZ']\n\
+         http = ['GET https://*.a.example', 'http://b:8080 private']",
+    );
+    assert_eq!(problems, []);
+    assert_eq!(
+        config.overlays["s"].said(),
+        [
+            "folder /a",
+            "variable TZ",
+            "GET requests to all hosts below a.example over HTTPS",
+            "requests to b (port 8080) over HTTP, which is not encrypted, also where it is in a \
+             private network",
+        ]
+    );
+}

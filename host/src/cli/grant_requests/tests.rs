@@ -158,3 +158,28 @@ fn what_an_author_can_ask_for_can_be_granted() {
         assert_eq!(!requests.is_empty(), is_taken, "{request}");
     }
 }
+
+#[test]
+fn comparing_requests_takes_linear_time() {
+    let grants = granted(&[
+        "GET,POST https://a.example",
+        "https://*.b.example/v1",
+        "https://*",
+    ]);
+    let wanted = |size: usize| {
+        let methods = vec!["GET"; 10 * size].join(",");
+        let long = [http(&format!("{methods} https://a.example"))];
+        let many = (0..size).map(|one| http(&format!("GET http://a{one}.example/{one}")));
+        let names = (0..size).map(|one| env(&format!("A{one}")));
+        long.into_iter()
+            .chain(many)
+            .chain(names)
+            .collect::<Vec<_>>()
+    };
+    dormouse_tests::growth::is_linear("requests", 200, wanted, |wanted| {
+        let missing = missing(wanted, &grants, false);
+        assert!(whole(&missing).env.len() > 100);
+        assert!(command("x", &missing).unwrap().len() > told(&missing, false).len() / 10);
+        assert_eq!(beyond(&grants, wanted).len(), 3);
+    });
+}
