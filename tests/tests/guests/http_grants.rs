@@ -203,7 +203,7 @@ fn what_a_plugin_asks_for_is_granted_by_its_user_alone() {
         let asked = "It asks\n  to see the environment variable `TZ`: the zone\n  \
             to send GET requests to api.example.com (/v1 and below) over HTTPS: the issues\nGrant";
         has_all(&shown, &[asked]);
-        assert_eq!(shown.contains("nothing is changed"), false, "{shown}");
+        assert!(!shown.contains("nothing is changed"), "{shown}");
         let shown = home.json(&["grants", "issues", "--json"]).unwrap();
         let granted = match is_granted {
             true => (json!(["TZ"]), json!(["GET https://api.example.com/v1"])),
