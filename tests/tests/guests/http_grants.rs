@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use dormouse_tests::artifacts;
+use dormouse_tests::recording_host::RecordingHost;
 
 use super::*;
 
@@ -281,4 +282,29 @@ fn grants_that_are_malformed_or_of_a_project_are_not_changed() {
         std::fs::read_to_string(project.join("dormouse.toml")).unwrap(),
         text
     );
+}
+
+/// What a user says counts from the next call on, in a host that runs.
+#[test]
+fn a_grant_counts_in_a_running_host_until_it_is_revoked() {
+    let there = RecordingHost::answering("hello from there").unwrap();
+    let home = Home::new().unwrap();
+    home.server("net", &artifacts::guest("http").unwrap())
+        .unwrap();
+    let mut client = home.serve().unwrap();
+    let request = json!({
+        "method": "GET", "scheme": "http", "authority": there.authority(), "path": "/",
+        "headers": [], "body": "",
+    });
+    let send = |client: &mut Client| client.call("net__send", request.clone()).unwrap();
+    let grant = format!("http://{} private", there.authority());
+    assert_eq!(send(&mut client)["isError"], true);
+    let (is_granted, told) = said(&home, &["grant", "net", "--grant-http", &grant, "--yes"]);
+    assert!(is_granted, "{told}");
+    let answer = send(&mut client).to_string();
+    assert!(answer.contains("hello from there"), "{answer}");
+    let (is_revoked, told) = said(&home, &["revoke", "net", "--grant-http", &grant]);
+    assert!(is_revoked, "{told}");
+    assert_eq!(send(&mut client)["isError"], true);
+    assert_eq!(there.received().len(), 1);
 }
