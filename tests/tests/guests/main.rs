@@ -20,6 +20,7 @@ mod exit;
 mod flood;
 mod folders;
 mod forge;
+mod granted_http;
 mod http;
 mod http_grants;
 mod huge;
