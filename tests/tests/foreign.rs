@@ -11,6 +11,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use dormouse_tests::recording_host::RecordingHost;
 use dormouse_tests::{Home, artifacts};
 use serde_json::json;
 
@@ -103,6 +104,18 @@ fn heavy_javascript_by_jco() {
     let expected = "server `packed`: an HTTP request to `https://api.example.com` was refused";
     assert!(said.contains(expected), "{said}");
     assert!(!fetch.status.success(), "{said}");
+    // Its `fetch` is that of its toolchain, and works as it is where that is granted.
+    let web = RecordingHost::answering("it is well").unwrap();
+    let origin = format!("http://{}", web.authority());
+    succeeds(
+        &home,
+        &["grant", "packed", "--grant-http", &origin, "--yes"],
+    );
+    let url = json!({ "url": format!("{origin}/x") }).to_string();
+    let fetch = home.run(&["call", "packed", "fetch_text", &url]).unwrap();
+    let said = String::from_utf8(fetch.stdout).unwrap();
+    assert!(said.contains("it is well"), "{said} {:?}", fetch.stderr);
+    assert!(web.received()[0].starts_with("GET /x HTTP/1.1\r\n"));
 }
 
 #[test]
