@@ -18,7 +18,7 @@ use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
 use crate::resolver::OutOfReach;
-use crate::{AddressKind, EgressError, Reach, causes};
+use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
 
 /// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
 const MAX_OPEN_REQUESTS: usize = 128;
@@ -26,6 +26,9 @@ const MAX_OPEN_REQUESTS: usize = 128;
 /// Grants of HTTP requests of one plugin, and its connections, which nobody else uses.
 pub struct GrantedHttp {
     grants: Vec<HttpGrant>,
+    /// Grants that the plugin asks for.
+    requested: Vec<HttpGrant>,
+    session: Arc<SessionGrants>,
     clients: Mutex<HashMap<ClientKind, Client>>,
     open: Arc<Semaphore>,
 }
@@ -103,39 +106,53 @@ impl GrantedHttp {
     pub fn new(grants: &[HttpGrant]) -> Self {
         Self {
             grants: grants.to_vec(),
+            requested: Vec::new(),
+            session: Arc::default(),
             clients: Mutex::default(),
             open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
         }
     }
 
-    /// Returns how far a request may reach, if it is granted.
+    /// Makes the user one who can be asked for what the plugin asks for, and whose answers are kept.
+    #[must_use]
+    pub fn asking(self, requested: &[HttpGrant], session: Arc<SessionGrants>) -> Self {
+        Self {
+            requested: requested.to_vec(),
+            session,
+            ..self
+        }
+    }
+
+    /// Returns how far a request may reach, if it is granted, or if the user has granted it just
+    /// this once.
     ///
     /// # Errors
     /// It is not granted, or its URL says that it leads further.
-    pub fn reach(&self, method: &str, url: &Url) -> Result<Reach, HttpRefusal> {
-        self.reach_through(method, url, has_proxy())
+    pub fn reach(&self, method: &str, url: &Url, once: &[HttpGrant]) -> Result<Reach, HttpRefusal> {
+        let session = self.session.granted();
+        let grants = self.grants.iter().chain(&session).chain(once);
+        reach_by(grants, method, url, has_proxy())
     }
 
-    fn reach_through(
-        &self,
-        method: &str,
-        url: &Url,
-        is_proxied: bool,
-    ) -> Result<Reach, HttpRefusal> {
-        let mut refused = HttpRefusal::NotGranted(wanted(url, false));
-        for grant in self.grants.iter().filter(|one| one.allows(method, url)) {
-            let is_exact = matches!(grant.host(), HostPattern::Exact(_));
-            if is_proxied && !is_exact {
-                refused = HttpRefusal::Proxy(wanted(url, grant.is_private()));
-                continue;
-            }
-            let reach = reach_of(grant, url);
-            if reach.allows_url(url) {
-                return Ok(reach);
-            }
-            refused = out_of_reach(AddressKind::of_url(url), url);
-        }
-        Err(refused)
+    /// Returns the grant that the user may be asked for, so that a request is sent: one that the
+    /// plugin asks for, for this host alone, and that they have not refused.
+    #[must_use]
+    pub fn askable(&self, method: &str, url: &Url) -> Option<HttpGrant> {
+        let is_proxied = has_proxy();
+        let mut requested = self.requested.iter().filter(|one| one.allows(method, url));
+        let requested = requested.find(|requested| {
+            // An address of this machine or its network is never a host that a pattern means.
+            let is_pattern = !matches!(requested.host(), HostPattern::Exact(_));
+            reach_of(requested, url).allows_url(url) && !(is_pattern && is_proxied)
+        })?;
+        let wanted = requested.narrowed_to(url);
+        self.is_askable(&wanted).then_some(wanted)
+    }
+
+    /// Checks whether the user has neither refused a grant nor given it for as long as the host runs.
+    #[must_use]
+    pub fn is_askable(&self, wanted: &HttpGrant) -> bool {
+        self.session.may_ask(wanted) && !wanted.is_within(&self.session.granted())
     }
 
     /// Waits until the request is one of those that may be open.
@@ -197,6 +214,29 @@ impl GrantedHttp {
         clients.insert(kind, client.clone());
         Ok(client)
     }
+}
+
+/// Returns how far a request may reach by one of these grants.
+fn reach_by<'g>(
+    grants: impl Iterator<Item = &'g HttpGrant>,
+    method: &str,
+    url: &Url,
+    is_proxied: bool,
+) -> Result<Reach, HttpRefusal> {
+    let mut refused = HttpRefusal::NotGranted(wanted(url, false));
+    for grant in grants.filter(|one| one.allows(method, url)) {
+        let is_exact = matches!(grant.host(), HostPattern::Exact(_));
+        if is_proxied && !is_exact {
+            refused = HttpRefusal::Proxy(wanted(url, grant.is_private()));
+            continue;
+        }
+        let reach = reach_of(grant, url);
+        if reach.allows_url(url) {
+            return Ok(reach);
+        }
+        refused = out_of_reach(AddressKind::of_url(url), url);
+    }
+    Err(refused)
 }
 
 /// Returns how far requests of a grant may reach.
@@ -319,7 +359,12 @@ mod tests {
                 Ok(Reach::And(Private)),
             ),
         ] {
-            let found = granted(&[grant]).reach_through("GET", &Url::parse(url).unwrap(), false);
+            let found = reach_by(
+                granted(&[grant]).grants.iter(),
+                "GET",
+                &Url::parse(url).unwrap(),
+                false,
+            );
             assert_eq!(found, expected, "{grant}: {url}");
         }
     }
@@ -333,9 +378,52 @@ mod tests {
             (&["https://*.a.example"], Err(HttpRefusal::Proxy(wanted))),
             (&["https://*", "https://b.a.example"], Ok(Reach::Public)),
         ] {
-            let found = granted(grants).reach_through("GET", &url, true);
+            let found = reach_by(granted(grants).grants.iter(), "GET", &url, true);
             assert_eq!(found, expected, "{grants:?}");
         }
+    }
+
+    #[test]
+    fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
+        let requested = [
+            "GET https://*",
+            "https://api.example/v1",
+            "http://127.0.0.1:8",
+        ];
+        let requested = requested.map(|request| request.parse().unwrap());
+        let session = Arc::<SessionGrants>::default();
+        let http = granted(&[]).asking(&requested, Arc::clone(&session));
+        let askable = |method, url| {
+            let url = Url::parse(url).unwrap();
+            http.askable(method, &url).map(|grant| grant.to_string())
+        };
+        for (method, url, expected) in [
+            ("GET", "https://a.example/x", Some("GET https://a.example")),
+            ("POST", "https://a.example/x", None),
+            (
+                "POST",
+                "https://api.example/v1/x",
+                Some("https://api.example/v1"),
+            ),
+            ("GET", "http://127.0.0.1:8/", Some("http://127.0.0.1:8")),
+            ("GET", "https://127.0.0.1/", None),
+            ("GET", "https://localhost/", None),
+            ("GET", "https://10.0.0.1/", None),
+            ("GET", "https://169.254.169.254/", None),
+            ("GET", "http://a.example/", None),
+        ] {
+            assert_eq!(askable(method, url).as_deref(), expected, "{method} {url}");
+        }
+        session.refuse(&"GET https://a.example".parse().unwrap());
+        assert_eq!(askable("GET", "https://a.example/y"), None);
+        assert!(askable("GET", "https://b.example/").is_some());
+        let url = Url::parse("https://b.example/").unwrap();
+        assert!(http.reach("GET", &url, &[]).is_err());
+        let once = ["GET https://b.example".parse().unwrap()];
+        assert_eq!(http.reach("GET", &url, &once), Ok(Reach::Public));
+        session.grant("GET https://b.example".parse().unwrap());
+        assert_eq!(http.reach("GET", &url, &[]), Ok(Reach::Public));
+        assert!(http.reach("POST", &url, &[]).is_err());
     }
 
     /// Whoever answers for a name may say that it is at any address.

@@ -22,6 +22,7 @@ mod proxies;
 mod reach;
 mod redirect;
 mod resolver;
+mod session_grants;
 mod shown_url;
 
 pub use address_kind::AddressKind;
@@ -33,4 +34,5 @@ pub use host_name::literal;
 pub use own_network::is_of_own_network;
 pub use reach::Reach;
 pub use redirect::redirect_target;
+pub use session_grants::SessionGrants;
 pub use shown_url::shown_url;

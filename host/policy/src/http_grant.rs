@@ -147,6 +147,15 @@ impl HttpGrant {
         self.is_secure
     }
 
+    /// Returns the same grant for the host of a URL alone.
+    #[must_use]
+    pub fn narrowed_to(&self, url: &Url) -> Self {
+        Self {
+            host: HostPattern::Exact(bare_host(url)),
+            ..self.clone()
+        }
+    }
+
     /// Whether a request is one of those granted, by what it says: the address that its host has
     /// is another question.
     #[must_use]

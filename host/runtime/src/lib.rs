@@ -9,6 +9,7 @@ mod call;
 pub mod compiler;
 mod engine;
 mod error;
+mod grant_questions;
 mod hint;
 mod instances;
 mod loader;
@@ -35,6 +36,7 @@ pub use ask::check_answer;
 pub use call::{Call, GRACE};
 pub use compiler::CompileCommand;
 pub use error::{CallError, Cause};
+pub use grant_questions::{GrantAnswer, GrantAsker, GrantQuestions, SessionGrants};
 pub use loader::{NotOffered, not_offered};
 pub use request::{
     Arguments, Callable, Completion, GuestRequest, Prompt, Reference, Resource, Tool, completion,

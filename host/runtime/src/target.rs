@@ -15,6 +15,8 @@ use dormouse_upstream::Upstream;
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 
+use crate::grant_questions::GrantQuestions;
+
 /// A server as the runtime knows it: one configured plugin at one content of its file. Edited
 /// configuration or a changed file makes a new one; running calls keep theirs.
 pub struct Target {
@@ -31,6 +33,8 @@ pub struct Target {
     pub functions: Vec<Function>,
     /// Grants of the user.
     pub grants: Grants,
+    /// What its user may be asked for while it runs; none of one that nobody is asked for.
+    pub grant_questions: Option<GrantQuestions>,
     /// Limits on its resources.
     pub limits: Limits,
     /// Limit on its questions, and its upstream's, that wait for an answer.

@@ -36,8 +36,8 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
-use approval::Questions;
 pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
+use approval::{PluginGrants, Questions};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;
@@ -89,6 +89,8 @@ pub struct Roster {
     unkept: Mutex<BTreeMap<String, String>>,
     /// Questions that the user is being asked or has refused.
     questions: Questions,
+    /// Grants that the user has given plugins for as long as this host runs, by their servers' names.
+    plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
     changes: Changes,
     updates: WaitingUpdates,
     named: Mutex<NamedResources>,
@@ -143,6 +145,7 @@ impl Roster {
             once: Mutex::default(),
             unkept: Mutex::default(),
             questions: Questions::default(),
+            plugin_grants: Mutex::default(),
             changes: Changes::default(),
             updates: WaitingUpdates::default(),
             named: Mutex::default(),

@@ -9,6 +9,7 @@
 )]
 
 mod adapter;
+mod asked_grants;
 mod asker;
 mod bench;
 mod blobs;

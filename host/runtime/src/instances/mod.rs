@@ -52,7 +52,7 @@ impl Instances {
         let settings = Arc::new(target.settings.clone());
         Self {
             secrets: GivenSecrets::new(&target.grants, &settings),
-            http: Arc::new(GrantedHttp::new(&target.grants.http)),
+            http: Arc::new(http_of(&target)),
             settings,
             memory,
             loader,
@@ -163,5 +163,14 @@ impl Instances {
             Arc::clone(&pace.waits_for_memory),
         );
         Live::start(self, loaded, origin, place, memory).await
+    }
+}
+
+/// Returns the requests over HTTP of a server's plugin.
+fn http_of(target: &Target) -> GrantedHttp {
+    let granted = GrantedHttp::new(&target.grants.http);
+    match &target.grant_questions {
+        Some(questions) => granted.asking(&questions.requested, Arc::clone(&questions.session)),
+        None => granted,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dormouse_egress::{GrantedHttp, HttpRefusal, Reach};
-use dormouse_policy::Limits;
+use dormouse_policy::{HttpGrant, Limits};
 use dormouse_text::log_text::escaped;
 use parking_lot::Mutex;
 use url::Url;
@@ -34,6 +34,9 @@ const MAX_URL_BYTES: usize = 32 << 10;
 pub(crate) trait NetworkState: Send + 'static {
     /// Returns the gate that decides on its access.
     fn network(&mut self) -> &NetworkGate;
+
+    /// Asks the user for a grant, and waits for the answer. What they have granted is open then.
+    fn ask_for_grant(&mut self, wanted: HttpGrant) -> impl Future<Output = ()> + Send;
 }
 
 /// Destination on the network that a guest tries to reach otherwise than by HTTP.
@@ -81,6 +84,8 @@ struct NetworkUse {
     requests: u32,
     /// Bytes of their bodies, and of those of their responses.
     bytes: u64,
+    /// Grants that the user has given for this call.
+    once: Vec<HttpGrant>,
 }
 
 impl NetworkGate {
@@ -132,6 +137,7 @@ impl NetworkGate {
             let why = format!("its URL has more than {MAX_URL_BYTES} bytes");
             return Err(self.refuse_url(url, &why));
         }
+        let once = self.shared.state.lock().once.clone();
         let parsed = match Url::parse(url) {
             Ok(parsed) => parsed,
             Err(error) => return Err(self.refuse_url(url, &format!("its URL is none: {error}"))),
@@ -139,9 +145,32 @@ impl NetworkGate {
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(self.refuse_url(url, "its URL has a user name"));
         }
-        let reach = self.shared.http.reach(method, &parsed);
+        let reach = self.shared.http.reach(method, &parsed, &once);
         let reach = reach.map_err(|refused| self.refuse_http(&parsed, &refused))?;
         Ok((parsed, reach))
+    }
+
+    /// Returns the grant that the user may be asked for, so that a request is sent that is not
+    /// granted.
+    pub(crate) fn askable(&self, method: &str, url: &str) -> Option<HttpGrant> {
+        let url = Some(url).filter(|url| url.len() <= MAX_URL_BYTES)?;
+        let url = Url::parse(url).ok()?;
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        let once = self.shared.state.lock().once.clone();
+        let is_granted = self.shared.http.reach(method, &url, &once).is_ok();
+        (is_plain && !is_granted)
+            .then(|| self.shared.http.askable(method, &url))
+            .flatten()
+    }
+
+    /// Checks whether the user may still be asked for a grant.
+    pub(crate) fn is_askable(&self, wanted: &HttpGrant) -> bool {
+        self.shared.http.is_askable(wanted)
+    }
+
+    /// Grants requests for the running call.
+    pub(crate) fn grant_once(&self, granted: HttpGrant) {
+        self.shared.state.lock().once.push(granted);
     }
 
     /// Counts a request.

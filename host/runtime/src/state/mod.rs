@@ -3,6 +3,7 @@
 
 mod call;
 mod client;
+mod grants;
 mod notify;
 mod settings;
 mod upstream;
@@ -22,6 +23,7 @@ use wasmtime_wasi_http::WasiHttpCtx;
 use crate::bindings::dormouse::plugin;
 use crate::call::Pace;
 use crate::error::Cause;
+use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
@@ -35,6 +37,7 @@ const RESOURCES: usize = 4096;
 pub(super) struct State {
     pub server: String,
     questions: QuestionLimit,
+    grant_questions: Option<GrantQuestions>,
     wasi: WasiCtx,
     table: ResourceTable,
     preopens: Preopens,
@@ -98,6 +101,7 @@ impl State {
         Self {
             server: target.server.clone(),
             questions: target.questions.clone(),
+            grant_questions: target.grant_questions.clone(),
             wasi,
             table,
             preopens,

@@ -1,5 +1,6 @@
 //! What the sandbox has in a guest's store.
 
+use dormouse_policy::HttpGrant;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
@@ -50,6 +51,10 @@ impl WasiHttpView for State {
 impl NetworkState for State {
     fn network(&mut self) -> &NetworkGate {
         &self.network
+    }
+
+    async fn ask_for_grant(&mut self, wanted: HttpGrant) {
+        self.ask_user_for(wanted).await;
     }
 }
 

@@ -101,6 +101,7 @@ impl Place {
                 .filter_map(|tool| tool.function.clone())
                 .collect(),
             grants: Grants::default(),
+            grant_questions: None,
             limits: Limits::default(),
             questions: QuestionLimit::new(8),
             settings: Map::new(),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dormouse_protocol::{Capability, Listener, MAX_WAIT_FOR_OTHER, Question};
+use dormouse_protocol::{Answer, Capability, Listener, MAX_WAIT_FOR_OTHER, Question};
 use parking_lot::Mutex;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use crate::roster::Roster;
@@ -204,7 +204,7 @@ impl Roster {
 }
 
 /// Checks that a user can be asked, and can read the question.
-fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> FormOutcome {
+pub(super) fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> FormOutcome {
     if !caller.may_decide() || !caller.supports(Capability::ElicitationForm) {
         return Err(Unconfirmed::NobodyToAsk);
     }
@@ -224,6 +224,24 @@ async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> For
         "properties": { "agree": { "type": "boolean", "title": what } },
         "required": ["agree"],
     });
+    let answer = answer_to(caller, message, schema).await;
+    let answer = answer.ok_or(Unconfirmed::NoAnswer)?;
+    let content = answer.get("content");
+    let agrees = content.as_deref().and_then(|content| content.get("agree"));
+    let accepts = answer.get("action").as_deref() == Some(&json!("accept"));
+    match accepts && agrees == Some(&json!(true)) {
+        true => Ok(()),
+        false => Err(Unconfirmed::NotAgreed),
+    }
+}
+
+/// Returns the answer to a form; none where nobody gives one. The message has to be free of control
+/// characters already.
+pub(super) async fn answer_to(
+    caller: &Arc<dyn Listener>,
+    message: String,
+    schema: Value,
+) -> Option<Answer> {
     let question = Question {
         id: "dormouse".to_owned(),
         capability: Capability::ElicitationForm,
@@ -234,14 +252,7 @@ async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> For
         text: None,
     };
     let answers = caller.ask(vec![question]).await.unwrap_or_default();
-    let answer = answers.first().ok_or(Unconfirmed::NoAnswer)?;
-    let content = answer.get("content");
-    let agrees = content.as_deref().and_then(|content| content.get("agree"));
-    let accepts = answer.get("action").as_deref() == Some(&json!("accept"));
-    match accepts && agrees == Some(&json!(true)) {
-        true => Ok(()),
-        false => Err(Unconfirmed::NotAgreed),
-    }
+    answers.into_iter().next()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod changed_items;
 mod code_block;
 mod confirm;
 mod difference;
+mod http_grant;
 mod indented_json;
 mod line_diff;
 mod trust;
@@ -20,6 +21,7 @@ use code_block::code_block;
 pub(super) use confirm::{Agreed, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
+pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
 
 use super::{Context, Roster};
 use crate::store::{DecidedBy, Decision, Pending, Selection};

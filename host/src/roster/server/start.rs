@@ -6,12 +6,13 @@ use dormouse_catalog::{ListedItem, ListedTool, Listing};
 use dormouse_config::Bridge;
 use dormouse_policy::NEVER;
 use dormouse_protocol::{QuestionLimit, SessionClients};
-use dormouse_runtime::{Code, Slot, Target};
+use dormouse_runtime::{Code, GrantQuestions, Slot, Target};
 use dormouse_upstream::{Setup, Upstream};
-use dormouse_wit::Function;
+use dormouse_wit::{Function, GrantRequest};
 
 use super::Server;
 use crate::roster::Roster;
+use crate::roster::approval::{PluginGrants, RosterGrantAsker};
 
 impl Server {
     /// Returns its slot, made if need be, where it may be started. Starts nothing.
@@ -50,11 +51,32 @@ impl Server {
             instance: self.config.instance.unwrap_or(listing.instance),
             functions,
             grants: self.config.grants.clone(),
+            grant_questions: self.grant_questions(roster, listing),
             questions,
             limits: self.config.limits.clone(),
             settings: self.config.settings.clone(),
             clients: Arc::clone(&roster.sessions) as Arc<dyn SessionClients>,
         }))
+    }
+
+    /// Returns what the user may be asked for while its plugin runs.
+    fn grant_questions(&self, roster: &Roster, listing: &Listing) -> Option<GrantQuestions> {
+        let component = self.config.component()?;
+        let requested = listing.grants.iter().filter_map(|request| match request {
+            GrantRequest::Http { origin, .. } => origin.parse().ok(),
+            _ => None,
+        });
+        let requested: Vec<_> = requested.collect();
+        let name = &self.config.name;
+        let mut all = roster.plugin_grants.lock();
+        let grants = PluginGrants::of(component, &self.config.grants.http, all.get(name));
+        let session = grants.session();
+        all.insert(name.clone(), grants);
+        (!requested.is_empty()).then(|| GrantQuestions {
+            requested,
+            session,
+            asker: Arc::new(RosterGrantAsker(roster.me.clone())),
+        })
     }
 
     /// Returns the connection to its upstream, which is made when it is first used.

@@ -102,6 +102,10 @@ async fn handle<T: HttpState>(
     options: Option<Resource<RequestOptions>>,
 ) -> wasmtime::Result<(Result<Resource<HostFutureIncomingResponse>, ErrorCode>,)> {
     let gate = store.data_mut().network().clone();
+    let askable = outgoing::askable(&gate, store.data_mut().ctx().table.get(&request)?);
+    if let Some(wanted) = askable {
+        store.data_mut().ask_for_grant(wanted).await;
+    }
     let judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
     if let Err(reason) = judged {
         let table = store.data_mut().ctx().table;

@@ -1,6 +1,7 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
 use dormouse_egress::{PluginRequest, Reach, SendError};
+use dormouse_policy::HttpGrant;
 use http_body_util::BodyExt as _;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response};
@@ -67,6 +68,19 @@ impl WasiHttpHooks for HttpHooks {
 /// # Errors
 /// It is refused; with the reason.
 pub(super) fn judge(gate: &NetworkGate, request: &HostOutgoingRequest) -> Result<(), String> {
+    judge_parts(gate, method_of(request), &url_of(request)).map(drop)
+}
+
+/// Returns the grant that the user may be asked for, so that a request is sent.
+pub(super) fn askable(gate: &NetworkGate, request: &HostOutgoingRequest) -> Option<HttpGrant> {
+    let method = method_of(request);
+    let is_refused = REFUSED_METHODS.iter().any(|refused| refused == method);
+    (!is_refused)
+        .then(|| gate.askable(method, &url_of(request)))
+        .flatten()
+}
+
+fn url_of(request: &HostOutgoingRequest) -> String {
     let scheme = match &request.scheme {
         Some(Scheme::Http) => "http",
         Some(Scheme::Https) | None => "https",
@@ -74,7 +88,11 @@ pub(super) fn judge(gate: &NetworkGate, request: &HostOutgoingRequest) -> Result
     };
     let authority = request.authority.as_deref().unwrap_or_default();
     let path = request.path_with_query.as_deref().unwrap_or_default();
-    let method = match &request.method {
+    format!("{scheme}://{authority}{path}")
+}
+
+fn method_of(request: &HostOutgoingRequest) -> &str {
+    match &request.method {
         WasiMethod::Get => "GET",
         WasiMethod::Head => "HEAD",
         WasiMethod::Post => "POST",
@@ -85,8 +103,7 @@ pub(super) fn judge(gate: &NetworkGate, request: &HostOutgoingRequest) -> Result
         WasiMethod::Trace => "TRACE",
         WasiMethod::Patch => "PATCH",
         WasiMethod::Other(other) => other.as_str(),
-    };
-    judge_parts(gate, method, &format!("{scheme}://{authority}{path}")).map(drop)
+    }
 }
 
 fn judge_parts(gate: &NetworkGate, method: &str, url: &str) -> Result<(Url, Reach), String> {

@@ -172,6 +172,7 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
         instance: Instance::PerCall,
         functions: Vec::new(),
         grants: Grants::default(),
+        grant_questions: None,
         questions: QuestionLimit::new(limits.questions),
         limits,
         settings: Map::new(),

@@ -1,0 +1,43 @@
+//! Questions to a user for grants that a plugin asks for and does not have, while it runs.
+
+use std::sync::Arc;
+
+pub use dormouse_egress::SessionGrants;
+use dormouse_policy::HttpGrant;
+use dormouse_protocol::Listener;
+use futures::future::BoxFuture;
+
+/// What a plugin's user may be asked for while it runs.
+#[derive(Clone)]
+pub struct GrantQuestions {
+    /// Requests over HTTP that the plugin asks for.
+    pub requested: Vec<HttpGrant>,
+    /// Their answers so far.
+    pub session: Arc<SessionGrants>,
+    /// Asks the user.
+    pub asker: Arc<dyn GrantAsker>,
+}
+
+/// Asks the user of a call's client for a grant.
+pub trait GrantAsker: Send + Sync {
+    /// Asks for a grant of that server, and waits for the answer.
+    fn ask<'a>(
+        &'a self,
+        server: &'a str,
+        wanted: &'a HttpGrant,
+        caller: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, GrantAnswer>;
+}
+
+/// Answer of a user who was asked for a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrantAnswer {
+    /// It is granted for the running call.
+    Once,
+    /// It is granted for as long as the host runs.
+    Session,
+    /// It is refused for as long as the host runs.
+    Refused,
+    /// Nobody could be asked, or nobody has answered.
+    NotAsked,
+}

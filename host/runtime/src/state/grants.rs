@@ -1,0 +1,41 @@
+//! Grants that the user is asked for while a guest runs.
+
+use std::sync::Arc;
+
+use dormouse_policy::HttpGrant;
+
+use super::State;
+use crate::grant_questions::GrantAnswer;
+
+impl State {
+    /// Asks the user of the running call for a grant. The call's deadline waits with it.
+    pub(super) async fn ask_user_for(&mut self, wanted: HttpGrant) {
+        let (Some(questions), Some(call)) = (&self.grant_questions, &self.call) else {
+            return;
+        };
+        let listener = Arc::clone(&call.listener);
+        let waiting = call.pace.patience.wait();
+        let asking = async {
+            let _turn = questions.session.turn().await;
+            // Another call may have been answered meanwhile.
+            match self.network.is_askable(&wanted) {
+                true => questions.asker.ask(&self.server, &wanted, &listener).await,
+                false => GrantAnswer::NotAsked,
+            }
+        };
+        let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
+        drop(waiting);
+        // The poll of this call makes epochs advance and the deadline count again, but only at its
+        // start.
+        tokio::task::yield_now().await;
+        let Ok(Some(answer)) = answered else {
+            return;
+        };
+        match answer {
+            GrantAnswer::Once => self.network.grant_once(wanted),
+            GrantAnswer::Session => questions.session.grant(wanted),
+            GrantAnswer::Refused => questions.session.refuse(&wanted),
+            GrantAnswer::NotAsked => {}
+        }
+    }
+}

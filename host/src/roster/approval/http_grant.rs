@@ -1,0 +1,219 @@
+//! Questions for HTTP requests that a plugin asks for and is not granted, while it runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+use dormouse_config::Scope;
+use dormouse_config::edit::Editor;
+use dormouse_policy::{Grants, HttpGrant};
+use dormouse_protocol::Listener;
+use dormouse_runtime::{GrantAnswer, GrantAsker, SessionGrants};
+use dormouse_text::visible::visible_line;
+use dormouse_upstream::without_blocking;
+use dormouse_wit::GrantRequest;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::code_block::code_block;
+use super::confirm::{answer_to, can_ask};
+use crate::roster::Roster;
+use crate::store::{DecidedBy, Decision};
+
+/// Answers of the form: each with the words by which it is shown.
+const ANSWERS: [(&str, &str); 4] = [
+    ("no", "No, and do not ask again"),
+    ("once", "For this call"),
+    ("session", "For this session"),
+    ("always", "Always"),
+];
+
+/// Grants that a user has given one plugin for as long as this host runs.
+pub(in crate::roster) struct PluginGrants {
+    component: PathBuf,
+    /// Requests that the configuration grants it.
+    configured: Vec<HttpGrant>,
+    session: Arc<SessionGrants>,
+}
+
+impl PluginGrants {
+    /// Makes those of a plugin, with the answers that were given before: not where it is another
+    /// plugin by now, or where the configuration grants less than it did.
+    pub(in crate::roster) fn of(
+        component: &Path,
+        configured: &[HttpGrant],
+        before: Option<&Self>,
+    ) -> Self {
+        let before = before.filter(|before| {
+            before.component == component
+                && before.configured.iter().all(|old| configured.contains(old))
+        });
+        Self {
+            component: component.to_owned(),
+            configured: configured.to_vec(),
+            session: before.map_or_else(Arc::default, |before| Arc::clone(&before.session)),
+        }
+    }
+
+    pub(in crate::roster) fn session(&self) -> Arc<SessionGrants> {
+        Arc::clone(&self.session)
+    }
+}
+
+/// Asks users for a roster.
+pub(in crate::roster) struct RosterGrantAsker(pub(in crate::roster) Weak<Roster>);
+
+impl GrantAsker for RosterGrantAsker {
+    fn ask<'a>(
+        &'a self,
+        server: &'a str,
+        wanted: &'a HttpGrant,
+        caller: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, GrantAnswer> {
+        let asked = async move {
+            match self.0.upgrade() {
+                Some(roster) => roster.ask_for_http(server, wanted, caller).await,
+                None => GrantAnswer::NotAsked,
+            }
+        };
+        asked.boxed()
+    }
+}
+
+impl Roster {
+    async fn ask_for_http(
+        &self,
+        server: &str,
+        wanted: &HttpGrant,
+        caller: &Arc<dyn Listener>,
+    ) -> GrantAnswer {
+        let Ok(found) = self.server(server) else {
+            return GrantAnswer::NotAsked;
+        };
+        let listing = found.listing();
+        let requests = listing.map(|listing| listing.grants.as_slice());
+        let shown = shown(server, wanted, requests.unwrap_or_default());
+        let message = format!("{}\nMay it?", code_block(&shown));
+        if can_ask(caller, &message).is_err() {
+            return GrantAnswer::NotAsked;
+        }
+        // What a project's plugin is granted, its file says.
+        let is_lasting = !matches!(found.config().origin.scope, Scope::Project(_));
+        let Some(answer) = answer_to(caller, message, schema(is_lasting)).await else {
+            return GrantAnswer::NotAsked;
+        };
+        let content = answer.get("content");
+        let chosen = content.as_deref().and_then(|content| content.get("answer"));
+        let is_accepted = answer.get("action").as_deref() == Some(&json!("accept"));
+        match chosen.and_then(Value::as_str).filter(|_| is_accepted) {
+            Some("once") => GrantAnswer::Once,
+            Some("session") => GrantAnswer::Session,
+            Some("always") if is_lasting => {
+                let kept = without_blocking(usize::MAX, || self.keep_grant(server, wanted, &shown));
+                if let Err(error) = kept {
+                    tracing::warn!("what server `{server}` was granted cannot be kept: {error:#}");
+                }
+                GrantAnswer::Session
+            }
+            _ => GrantAnswer::Refused,
+        }
+    }
+
+    /// Writes a grant into the configuration.
+    fn keep_grant(&self, server: &str, granted: &HttpGrant, shown: &str) -> anyhow::Result<()> {
+        self.decisions.note(&Decision {
+            what: "grant",
+            subject: server,
+            shown: &blake3::hash(shown.as_bytes()).to_hex(),
+            by: DecidedBy::Client,
+        })?;
+        let more = Grants {
+            http: vec![granted.clone()],
+            ..Grants::default()
+        };
+        Editor::new(&self.places.config)?.grant(server, &more)?;
+        self.reload()
+    }
+}
+
+/// Returns the text that the user is shown: a plugin's author has written some of it.
+fn shown(server: &str, wanted: &HttpGrant, requests: &[GrantRequest]) -> String {
+    let mut text = format!(
+        "The plugin `{server}` wants to send {}.\n",
+        wanted.in_words()
+    );
+    let whys = requests.iter().filter_map(|request| match request {
+        GrantRequest::Http { origin, why } if !why.is_empty() => {
+            let request: HttpGrant = origin.parse().ok()?;
+            wanted.is_within(&[request]).then_some(why)
+        }
+        _ => None,
+    });
+    for why in whys {
+        text.push_str(&format!("Its author says why: {}\n", visible_line(why)));
+    }
+    text
+}
+
+fn schema(is_lasting: bool) -> Value {
+    let count = ANSWERS.len() - usize::from(!is_lasting);
+    let (answers, names): (Vec<_>, Vec<_>) = ANSWERS.into_iter().take(count).unzip();
+    json!({
+        "type": "object",
+        "properties": {
+            "answer": {
+                "type": "string", "title": "Allow this", "enum": answers, "enumNames": names,
+            },
+        },
+        "required": ["answer"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_forgotten_where_less_is_granted_or_another_plugin_is_there() {
+        let grants = |texts: &[&str]| -> Vec<HttpGrant> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
+        };
+        let (one, two) = (
+            grants(&["https://a.example"]),
+            grants(&["https://a.example", "https://*"]),
+        );
+        let (path, other) = (Path::new("/a.wasm"), Path::new("/b.wasm"));
+        let before = PluginGrants::of(path, &one, None);
+        let same = |component, configured: &[HttpGrant], before: &PluginGrants| {
+            let now = PluginGrants::of(component, configured, Some(before));
+            Arc::ptr_eq(&now.session, &before.session)
+        };
+        assert!(same(path, &one, &before) && same(path, &two, &before));
+        assert!(!same(other, &one, &before) && !same(path, &[], &before));
+    }
+
+    #[test]
+    fn what_an_author_says_is_one_line_of_the_question() {
+        let requests = [
+            GrantRequest::Http {
+                origin: "https://*".to_owned(),
+                why: "to read\n\u{1b}[2Jpages".to_owned(),
+            },
+            GrantRequest::Http {
+                origin: "https://b.example".to_owned(),
+                why: "something else".to_owned(),
+            },
+        ];
+        let wanted = "GET https://a.example".parse().unwrap();
+        let text = shown("fetch", &wanted, &requests);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(
+            text.contains("GET requests to a.example over HTTPS.\n"),
+            "{text}"
+        );
+        assert!(
+            !text.contains('\u{1b}') && !text.contains("something else"),
+            "{text}"
+        );
+    }
+}
