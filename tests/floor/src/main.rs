@@ -5,6 +5,7 @@
 //! as Dormouse does for that many copies of the `bench` guest. With `--http` it
 //! listens at a port of its own choice and says so on stderr, as Dormouse does.
 
+mod gets;
 mod http;
 
 use std::sync::Arc;
@@ -100,6 +101,9 @@ fn tools(servers: usize, tools: usize) -> Vec<Tool> {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|first| first == "--gets").is_some() {
+        return gets::time(arguments).await;
+    }
     let over_http = arguments.next_if(|first| first == "--http").is_some();
     let mut numbers = arguments.map(|argument| {
         argument.parse::<usize>().map_err(|error| {

@@ -1,10 +1,13 @@
 //! Makes requests of HTTP by the functions of WASI themselves, and keeps what they are made of.
 #![allow(missing_docs, reason = "a guest's interface is its WIT")]
 
+use wasip2::clocks::monotonic_clock;
 use wasip2::http::outgoing_handler;
 use wasip2::http::types::{
-    Fields, IncomingResponse, Method, OutgoingBody, OutgoingRequest, OutgoingResponse, Scheme,
+    Fields, FutureIncomingResponse, IncomingResponse, Method, OutgoingBody, OutgoingRequest,
+    OutgoingResponse, Scheme,
 };
+use wasip2::io::poll::{Pollable, poll};
 use wasip2::io::streams::StreamError;
 
 struct Requests;
@@ -88,6 +91,38 @@ impl Guest for Requests {
         }
     }
 
+    fn time_gets(authority: String, count: u32, in_flight: u32) -> Result<Times, String> {
+        let begun = monotonic_clock::now();
+        let (mut each, mut left) = (Vec::new(), count);
+        let mut open: Vec<(u64, FutureIncomingResponse, Pollable)> = Vec::new();
+        loop {
+            while left > 0 && open.len() < in_flight as usize {
+                let start = monotonic_clock::now();
+                let future = get(&authority)?;
+                let ready = future.subscribe();
+                open.push((start, future, ready));
+                left -= 1;
+            }
+            if open.is_empty() {
+                let total = milliseconds(begun);
+                return Ok(Times { each, total });
+            }
+            let waits: Vec<_> = open.iter().map(|(_, _, ready)| ready).collect();
+            let mut ready = poll(&waits);
+            ready.sort_unstable();
+            // From the last on, so that the places of the others stay.
+            for place in ready.into_iter().rev() {
+                let (start, future, ready) = open.swap_remove(place as usize);
+                drop(ready);
+                match future.get() {
+                    Some(Ok(Ok(response))) => drop(answered(&response)?),
+                    other => return Err(format!("{other:?}")),
+                }
+                each.push(milliseconds(start));
+            }
+        }
+    }
+
     fn keep(what: String, count: u32) -> u32 {
         let mut kept: Vec<Box<dyn std::any::Any>> = Vec::new();
         for _ in 0..count {
@@ -140,6 +175,27 @@ impl Guest for Requests {
         }
         count
     }
+}
+
+/// Begins a GET request.
+fn get(authority: &str) -> Result<FutureIncomingResponse, String> {
+    let request = OutgoingRequest::new(Fields::new());
+    request
+        .set_scheme(Some(&Scheme::Http))
+        .map_err(|()| "scheme")?;
+    request
+        .set_authority(Some(authority))
+        .map_err(|()| "authority")?;
+    request
+        .set_path_with_query(Some("/"))
+        .map_err(|()| "path")?;
+    outgoing_handler::handle(request, None).map_err(told)
+}
+
+/// Returns the time that has passed since then, in milliseconds.
+#[allow(clippy::cast_precision_loss, reason = "a time of a bench")]
+fn milliseconds(start: u64) -> f64 {
+    (monotonic_clock::now() - start) as f64 / 1e6
 }
 
 /// Most bytes of a body that are said.

@@ -7,6 +7,7 @@ mod caller;
 mod calls;
 mod fleet;
 mod http;
+mod http_out;
 mod listing;
 mod reference;
 mod report;
@@ -30,6 +31,8 @@ pub(crate) enum Part {
     Calls,
     /// Calls over HTTP.
     Http,
+    /// HTTP requests of plugins.
+    HttpOut,
     /// The reference servers and our plugins in their place.
     Reference,
     /// Real servers behind Dormouse, and as clients have them today.
@@ -76,6 +79,7 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
             Part::Listing => listing::measure,
             Part::Calls => calls::measure,
             Part::Http => http::measure,
+            Part::HttpOut => http_out::measure,
             Part::Reference => reference::measure,
             Part::Bridges => bridges::measure,
         };
