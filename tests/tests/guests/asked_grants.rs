@@ -72,7 +72,7 @@ impl Asked {
             let message = self.wire.receive().unwrap();
             if message["method"] == "elicitation/create" {
                 questions.push(message["params"].clone());
-                let result = answer.expect("nobody is to be asked");
+                let result = answer.unwrap();
                 let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
                 self.wire.send(&answer).unwrap();
             } else if message["id"] == id {
