@@ -281,7 +281,7 @@ fn is_ambiguous(path: &str) -> bool {
 }
 
 /// Returns the host of a URL without the dot that a whole name may end in.
-fn bare_host(url: &Url) -> String {
+pub(crate) fn bare_host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }

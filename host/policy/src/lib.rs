@@ -8,6 +8,7 @@ mod folder;
 mod grants;
 mod host_limits;
 mod http_grant;
+mod http_secret;
 mod identity;
 mod limits;
 mod log_budget;
@@ -20,6 +21,10 @@ pub use folder::{OpenError, OpenFolder, real_path};
 pub use grants::{FsGrant, FsMode, Grants};
 pub use host_limits::{HostLimits, processors};
 pub use http_grant::{HostPattern, HttpGrant, HttpGrantError, grant_of_origin};
+pub use http_secret::{
+    HttpSecret, SecretHost, SecretHostError, SecretPlacement, SecretSource, ValueTemplate,
+    ValueTemplateError,
+};
 pub use identity::Identity;
 pub use limits::{Limits, NEVER, UpstreamLimits};
 pub use log_budget::LogBudget;

@@ -1,0 +1,154 @@
+//! Secrets of a plugin's HTTP requests, which the host puts in and the plugin never sees: where
+//! each comes from, which hosts it goes to, and where it stands in a request.
+
+mod secret_host;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use dormouse_text::visible::{visible_line, visible_path};
+use url::Url;
+
+pub use self::secret_host::{SecretHost, SecretHostError};
+
+/// Place of the secret in the value of a header.
+const PLACE: &str = "{}";
+
+/// A secret of a plugin's HTTP requests, without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpSecret {
+    /// Its name among those of its server.
+    pub name: String,
+    /// Where its text comes from.
+    pub source: SecretSource,
+    /// The only hosts that get it.
+    pub hosts: Vec<SecretHost>,
+    /// Where it stands in a request.
+    pub placement: SecretPlacement,
+}
+
+/// Source of a secret's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretSource {
+    /// A variable of the host's environment, by name.
+    Variable(String),
+    /// A file, absolute.
+    File(PathBuf),
+    /// What a program prints.
+    Command {
+        /// The program: a name that is looked for as a shell does, or an absolute path.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+        /// The folder that it works in: never that of whoever started the host, which may be a
+        /// project that nobody trusts.
+        folder: PathBuf,
+    },
+}
+
+/// Place of a secret in a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretPlacement {
+    /// A header of its own.
+    Header {
+        /// The header's name.
+        name: String,
+        /// Its value.
+        value: ValueTemplate,
+    },
+    /// A parameter of the query, by name.
+    Query(String),
+    /// Wherever the plugin has written a placeholder in one header.
+    Placeholder {
+        /// The environment variable in which the plugin sees the placeholder.
+        variable: String,
+        /// The only header in which it is replaced.
+        header: String,
+    },
+}
+
+/// Value of a header, with a place for a secret in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ValueTemplate {
+    before: String,
+    after: String,
+}
+
+/// Reason why a text is no value of a header with a place for a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueTemplateError {
+    /// No place for the secret, or several.
+    #[error("it has to have one `{{}}`, in whose place the secret is written")]
+    Places,
+    /// Characters that no header has.
+    #[error("it may have only letters, digits, signs and spaces of ASCII")]
+    Characters,
+}
+
+impl HttpSecret {
+    /// Whether a request to a URL may have it.
+    #[must_use]
+    pub fn goes_to(&self, url: &Url) -> bool {
+        self.hosts.iter().any(|host| host.is_host_of(url))
+    }
+
+    /// Returns the environment variable that the plugin sees for it, where there is one.
+    #[must_use]
+    pub fn placeholder_variable(&self) -> Option<&str> {
+        match &self.placement {
+            SecretPlacement::Placeholder { variable, .. } => Some(variable),
+            SecretPlacement::Header { .. } | SecretPlacement::Query(_) => None,
+        }
+    }
+}
+
+impl ValueTemplate {
+    /// Returns the value with a secret in its place.
+    #[must_use]
+    pub fn with(&self, secret: &str) -> String {
+        format!("{}{secret}{}", self.before, self.after)
+    }
+}
+
+impl FromStr for ValueTemplate {
+    type Err = ValueTemplateError;
+
+    fn from_str(text: &str) -> Result<Self, ValueTemplateError> {
+        let (before, after) = text.split_once(PLACE).ok_or(ValueTemplateError::Places)?;
+        if after.contains(PLACE) {
+            return Err(ValueTemplateError::Places);
+        }
+        match text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            true => Ok(Self {
+                before: before.to_owned(),
+                after: after.to_owned(),
+            }),
+            false => Err(ValueTemplateError::Characters),
+        }
+    }
+}
+
+impl fmt::Display for ValueTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.with(PLACE))
+    }
+}
+
+impl fmt::Display for SecretSource {
+    /// Names it in words. The arguments of a command are left out: one may be a secret by mistake.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => {
+                write!(f, "the environment variable `{}`", visible_line(name))
+            }
+            Self::File(path) => write!(f, "the file `{}`", visible_path(path)),
+            Self::Command { program, .. } => {
+                write!(f, "the command `{}`", visible_line(program))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
