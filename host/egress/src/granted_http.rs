@@ -7,6 +7,7 @@ use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HostPattern, HttpGrant, grant_of_origin};
 use http::Response;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue};
 use http_body::Body;
 use http_body_util::BodyDataStream;
 use parking_lot::Mutex;
@@ -18,17 +19,26 @@ use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
 use crate::resolver::OutOfReach;
+use crate::secrets::{Mask, MaskedBody, PluginSecrets, SecretError};
 use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
 
 /// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
 const MAX_OPEN_REQUESTS: usize = 128;
 
-/// Grants of HTTP requests of one plugin, and its connections, which nobody else uses.
+/// Coding of a response that was not compressed.
+const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
+
+/// Value in place of one that is none without its secret, which cannot be.
+const HIDDEN_HEADER: HeaderValue = HeaderValue::from_static("*");
+
+/// Grants of HTTP requests of one plugin, the secrets in them, and its connections, which nobody else
+/// uses.
 pub struct GrantedHttp {
     grants: Vec<HttpGrant>,
     /// Grants that the plugin asks for.
     requested: Vec<HttpGrant>,
     session: Arc<SessionGrants>,
+    secrets: PluginSecrets,
     clients: Mutex<HashMap<ClientKind, Client>>,
     open: Arc<Semaphore>,
 }
@@ -68,6 +78,15 @@ pub enum SendError {
     /// The request failed; with the causes.
     #[error("the request failed: {0}")]
     Failed(String),
+    /// A secret cannot be put into it, which was not sent.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// The response is compressed, and its host was given a secret, which could not be found in it.
+    #[error(
+        "its host has compressed the response although it was asked not to, so that no secret could \
+         be hidden in it"
+    )]
+    Compressed,
     /// There is no client for it.
     #[error(transparent)]
     Client(#[from] EgressError),
@@ -100,14 +119,22 @@ impl HttpRefusal {
     }
 }
 
+impl Default for GrantedHttp {
+    /// Returns no requests at all.
+    fn default() -> Self {
+        Self::new(&[], PluginSecrets::default())
+    }
+}
+
 impl GrantedHttp {
-    /// Returns the requests that these grants allow.
+    /// Returns the requests that these grants allow, with these secrets in them.
     #[must_use]
-    pub fn new(grants: &[HttpGrant]) -> Self {
+    pub fn new(grants: &[HttpGrant], secrets: PluginSecrets) -> Self {
         Self {
             grants: grants.to_vec(),
             requested: Vec::new(),
             session: Arc::default(),
+            secrets,
             clients: Mutex::default(),
             open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
         }
@@ -121,6 +148,12 @@ impl GrantedHttp {
             session,
             ..self
         }
+    }
+
+    /// Returns the secrets in its requests.
+    #[must_use]
+    pub fn secrets(&self) -> &PluginSecrets {
+        &self.secrets
     }
 
     /// Returns how far a request may reach, if it is granted, or if the user has granted it just
@@ -162,8 +195,8 @@ impl GrantedHttp {
         Some(OpenRequest(permit))
     }
 
-    /// Sends a request that may reach so far. Redirects are not followed: each hop is a request of
-    /// its own.
+    /// Sends a request that may reach so far, with the secrets that its host gets, which are hidden in
+    /// the response. Redirects are not followed: each hop is a request of its own.
     ///
     /// # Errors
     /// There is no response. Addresses are judged as the connection is made.
@@ -171,25 +204,30 @@ impl GrantedHttp {
         &self,
         request: PluginRequest<B>,
         reach: Reach,
-    ) -> Result<Response<reqwest::Body>, SendError>
+    ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError>
     where
         B: Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + Unpin + 'static,
     {
         let PluginRequest {
             method,
             url,
-            headers,
+            mut headers,
             body,
         } = request;
         let client = self.client(&url, reach)?;
-        let mut request = Request::new(method, url.clone());
+        let mut sent_url = url.clone();
+        let mask = self.secrets.put_into(&mut sent_url, &mut headers).await?;
+        if !mask.is_empty() {
+            headers.insert(ACCEPT_ENCODING, IDENTITY);
+        }
+        let mut request = Request::new(method, sent_url);
         *request.headers_mut() = headers;
         if !body.is_end_stream() {
             let body = BodyDataStream::new(body);
             *request.body_mut() = Some(reqwest::Body::wrap_stream(body));
         }
         let answered = client.execute(request).await;
-        answered.map(Response::from).map_err(|error| {
+        let response = answered.map(Response::from).map_err(|error| {
             if let Some(beyond) = OutOfReach::in_causes(&error) {
                 return out_of_reach(AddressKind::of(beyond.address), &url).into();
             }
@@ -197,7 +235,8 @@ impl GrantedHttp {
                 true => SendError::Connect(causes(error)),
                 false => SendError::Failed(causes(error)),
             }
-        })
+        })?;
+        masked(response, mask)
     }
 
     fn client(&self, url: &Url, reach: Reach) -> Result<Client, EgressError> {
@@ -239,6 +278,25 @@ fn reach_by<'g>(
     Err(refused)
 }
 
+/// Returns a response without what the mask hides.
+fn masked(
+    mut response: Response<reqwest::Body>,
+    mask: Mask,
+) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
+    if !mask.is_empty() {
+        let mut codings = response.headers().get_all(CONTENT_ENCODING).iter();
+        if codings.any(|coding| *coding != IDENTITY) {
+            return Err(SendError::Compressed);
+        }
+        for value in response.headers_mut().values_mut() {
+            if let Some(hidden) = mask.hidden_in(value.as_bytes()) {
+                *value = HeaderValue::from_bytes(&hidden).unwrap_or(HIDDEN_HEADER);
+            }
+        }
+    }
+    Ok(response.map(|body| MaskedBody::new(body, mask)))
+}
+
 /// Returns how far requests of a grant may reach.
 fn reach_of(grant: &HttpGrant, url: &Url) -> Reach {
     let is_exact = matches!(grant.host(), HostPattern::Exact(_));
@@ -272,179 +330,4 @@ fn wanted(url: &Url, is_private: bool) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn granted(grants: &[&str]) -> GrantedHttp {
-        let grants: Vec<_> = grants.iter().map(|grant| grant.parse().unwrap()).collect();
-        GrantedHttp::new(&grants)
-    }
-
-    #[test]
-    fn a_request_reaches_as_far_as_its_grant_says() {
-        use AddressKind::{LinkLocal, Loopback, Private, Reserved};
-        let not = |wanted: &str| Err(HttpRefusal::NotGranted(Some(wanted.to_owned())));
-        let beyond = |kind, wanted: &str| {
-            let wanted = (!wanted.is_empty()).then(|| wanted.to_owned());
-            Err(HttpRefusal::OutOfReach { kind, wanted })
-        };
-        for (grant, url, expected) in [
-            ("https://a.example", "https://a.example/", Ok(Reach::Public)),
-            (
-                "https://a.example",
-                "https://b.example/",
-                not("https://b.example"),
-            ),
-            (
-                "https://a.example",
-                "http://a.example:8/",
-                not("http://a.example:8"),
-            ),
-            (
-                "https://a.example private",
-                "https://a.example/",
-                Ok(Reach::And(Private)),
-            ),
-            (
-                "http://127.0.0.1:8",
-                "http://127.0.0.1:8/",
-                Ok(Reach::Configured),
-            ),
-            (
-                "http://127.0.0.1:8",
-                "http://127.0.0.1:9/",
-                not("http://127.0.0.1:9"),
-            ),
-            (
-                "http://localhost",
-                "http://localhost/",
-                Ok(Reach::And(Loopback)),
-            ),
-            ("http://*", "http://a.example/", Ok(Reach::Public)),
-            ("http://*", "http://1.1.1.1/", Ok(Reach::Public)),
-            (
-                "http://*",
-                "http://localhost/",
-                beyond(Loopback, "http://localhost"),
-            ),
-            (
-                "http://*",
-                "http://127.0.0.1/",
-                beyond(Loopback, "http://127.0.0.1"),
-            ),
-            ("http://*", "http://0/", beyond(Reserved, "http://0.0.0.0")),
-            (
-                "http://*",
-                "http://10.1.2.3/",
-                beyond(Private, "http://10.1.2.3"),
-            ),
-            (
-                "http://*",
-                "http://169.254.169.254/x",
-                beyond(LinkLocal, "http://169.254.169.254"),
-            ),
-            (
-                "http://*",
-                "http://[::ffff:127.0.0.1]/",
-                beyond(Loopback, "http://[::ffff:7f00:1]"),
-            ),
-            (
-                "http://* private",
-                "http://127.0.0.1/",
-                beyond(Loopback, "http://127.0.0.1"),
-            ),
-            (
-                "http://* private",
-                "http://10.1.2.3/",
-                Ok(Reach::And(Private)),
-            ),
-        ] {
-            let found = reach_by(
-                granted(&[grant]).grants.iter(),
-                "GET",
-                &Url::parse(url).unwrap(),
-                false,
-            );
-            assert_eq!(found, expected, "{grant}: {url}");
-        }
-    }
-
-    #[test]
-    fn through_a_proxy_go_only_names_that_are_granted_exactly() {
-        let url = Url::parse("https://b.a.example/").unwrap();
-        let wanted = Some("https://b.a.example".to_owned());
-        for (grants, expected) in [
-            (&["https://*"][..], Err(HttpRefusal::Proxy(wanted.clone()))),
-            (&["https://*.a.example"], Err(HttpRefusal::Proxy(wanted))),
-            (&["https://*", "https://b.a.example"], Ok(Reach::Public)),
-        ] {
-            let found = reach_by(granted(grants).grants.iter(), "GET", &url, true);
-            assert_eq!(found, expected, "{grants:?}");
-        }
-    }
-
-    #[test]
-    fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
-        let requested = [
-            "GET https://*",
-            "https://api.example/v1",
-            "http://127.0.0.1:8",
-        ];
-        let requested = requested.map(|request| request.parse().unwrap());
-        let session = Arc::<SessionGrants>::default();
-        let http = granted(&[]).asking(&requested, Arc::clone(&session));
-        let askable = |method, url| {
-            let url = Url::parse(url).unwrap();
-            http.askable(method, &url).map(|grant| grant.to_string())
-        };
-        for (method, url, expected) in [
-            ("GET", "https://a.example/x", Some("GET https://a.example")),
-            ("POST", "https://a.example/x", None),
-            (
-                "POST",
-                "https://api.example/v1/x",
-                Some("https://api.example/v1"),
-            ),
-            ("GET", "http://127.0.0.1:8/", Some("http://127.0.0.1:8")),
-            ("GET", "https://127.0.0.1/", None),
-            ("GET", "https://localhost/", None),
-            ("GET", "https://10.0.0.1/", None),
-            ("GET", "https://169.254.169.254/", None),
-            ("GET", "http://a.example/", None),
-        ] {
-            assert_eq!(askable(method, url).as_deref(), expected, "{method} {url}");
-        }
-        session.refuse(&"GET https://a.example".parse().unwrap());
-        assert_eq!(askable("GET", "https://a.example/y"), None);
-        assert!(askable("GET", "https://b.example/").is_some());
-        let url = Url::parse("https://b.example/").unwrap();
-        assert!(http.reach("GET", &url, &[]).is_err());
-        let once = ["GET https://b.example".parse().unwrap()];
-        assert_eq!(http.reach("GET", &url, &once), Ok(Reach::Public));
-        session.grant("GET https://b.example".parse().unwrap());
-        assert_eq!(http.reach("GET", &url, &[]), Ok(Reach::Public));
-        assert!(http.reach("POST", &url, &[]).is_err());
-    }
-
-    /// Whoever answers for a name may say that it is at any address.
-    #[tokio::test]
-    async fn a_name_is_judged_by_the_address_that_is_connected_to() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let url = Url::parse(&format!("http://localhost:{port}/")).unwrap();
-        let request = PluginRequest {
-            method: Method::GET,
-            url,
-            headers: HeaderMap::new(),
-            body: http_body_util::Empty::new(),
-        };
-        let granted = granted(&["http://*"]);
-        let refused = granted.send(request, Reach::Public).await.unwrap_err();
-        let SendError::Refused(HttpRefusal::OutOfReach { kind, .. }) = refused else {
-            panic!("{refused}");
-        };
-        assert_eq!(kind, AddressKind::Loopback);
-        let nobody = tokio::time::timeout(std::time::Duration::from_millis(100), listener.accept());
-        assert!(nobody.await.is_err());
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::{open_and_read_regular_file, read};
 use dormouse_files::ownership;
-use dormouse_policy::{Grants, Limits};
+use dormouse_policy::{Grants, HttpSecret, Limits};
 use dormouse_protocol::{QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_path;
 use dormouse_upstream::Upstream;
@@ -35,6 +35,8 @@ pub struct Target {
     pub grants: Grants,
     /// What its user may be asked for while it runs; none of one that nobody is asked for.
     pub grant_questions: Option<GrantQuestions>,
+    /// Secrets that are put into its HTTP requests.
+    pub secrets: Vec<HttpSecret>,
     /// Limits on its resources.
     pub limits: Limits,
     /// Limit on its questions, and its upstream's, that wait for an answer.

@@ -70,8 +70,13 @@ impl Live {
             .folders
             .preopens()
             .map_err(|error| Cause::Load(error.to_string()))?;
-        let (wasi, output) =
-            crate::sandbox::context(&target.server, &target.grants, &target.limits, secrets);
+        let (wasi, output) = crate::sandbox::context(
+            &target.server,
+            &target.grants,
+            &target.limits,
+            http.secrets(),
+            secrets,
+        );
         let bound = loaded
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;

@@ -6,7 +6,7 @@ mod kept_instances;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dormouse_egress::GrantedHttp;
+use dormouse_egress::{GrantedHttp, PluginSecrets};
 use dormouse_protocol::{Answer, Awaited, SessionId};
 use dormouse_wit::Instance as Kind;
 use parking_lot::Mutex;
@@ -50,9 +50,10 @@ impl Instances {
             loader.memory.may_end(Arc::downgrade(&kept));
         }
         let settings = Arc::new(target.settings.clone());
+        let http = Arc::new(http_of(&target));
         Self {
-            secrets: GivenSecrets::new(&target.grants, &settings),
-            http: Arc::new(http_of(&target)),
+            secrets: GivenSecrets::new(&target.grants, &settings, &http),
+            http,
             settings,
             memory,
             loader,
@@ -168,7 +169,8 @@ impl Instances {
 
 /// Returns the requests over HTTP of a server's plugin.
 fn http_of(target: &Target) -> GrantedHttp {
-    let granted = GrantedHttp::new(&target.grants.http);
+    let secrets = PluginSecrets::new(&target.server, &target.secrets);
+    let granted = GrantedHttp::new(&target.grants.http, secrets);
     match &target.grant_questions {
         Some(questions) => granted.asking(&questions.requested, Arc::clone(&questions.session)),
         None => granted,

@@ -1,29 +1,44 @@
 //! Secrets that a plugin is given by its user.
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use dormouse_egress::GrantedHttp;
 use dormouse_launch::redaction::{
     HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, is_secret_name,
 };
 use dormouse_policy::Grants;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-/// Variables and settings that a plugin can read, and that are hidden where it prints, logs or
-/// reports them. The search for them is prepared at its first use.
+/// Variables and settings that a plugin can read, and secrets of its HTTP requests, which it may hear
+/// of from their hosts. They are hidden where it prints, logs or reports them. The search for them is
+/// prepared at its first use.
 pub(crate) struct GivenSecrets {
     variables: Vec<String>,
     settings: Arc<Map<String, Value>>,
-    texts: OnceLock<HiddenTexts>,
+    http: Arc<GrantedHttp>,
+    texts: Mutex<Option<Prepared>>,
+}
+
+/// Texts to hide, prepared when so many secrets of HTTP requests were known.
+struct Prepared {
+    http_secrets: usize,
+    texts: Arc<HiddenTexts>,
 }
 
 impl GivenSecrets {
-    /// Returns the secrets of a plugin with these grants and settings.
-    pub(crate) fn new(grants: &Grants, settings: &Arc<Map<String, Value>>) -> Arc<Self> {
+    /// Returns the secrets of a plugin with these grants, settings and HTTP requests.
+    pub(crate) fn new(
+        grants: &Grants,
+        settings: &Arc<Map<String, Value>>,
+        http: &Arc<GrantedHttp>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             variables: grants.env.clone(),
             settings: Arc::clone(settings),
-            texts: OnceLock::new(),
+            http: Arc::clone(http),
+            texts: Mutex::default(),
         })
     }
 
@@ -58,23 +73,36 @@ impl GivenSecrets {
         }
     }
 
-    /// Returns the texts to hide; none where no variable and no setting is given.
-    fn texts(&self) -> Option<&HiddenTexts> {
-        if self.variables.is_empty() && self.settings.is_empty() {
+    /// Returns the texts to hide; none where there is nothing.
+    fn texts(&self) -> Option<Arc<HiddenTexts>> {
+        let http_secrets = self.http.secrets().resolved();
+        if self.variables.is_empty() && self.settings.is_empty() && http_secrets.is_empty() {
             return None;
         }
-        Some(self.texts.get_or_init(|| {
-            let mut texts = HiddenTextsBuilder::default();
-            for name in &self.variables {
-                if let Ok(value) = std::env::var(name) {
-                    texts.add_variable(name, &value);
-                }
+        let mut prepared = self.texts.lock();
+        if let Some(prepared) = &*prepared
+            && prepared.http_secrets == http_secrets.len()
+        {
+            return Some(Arc::clone(&prepared.texts));
+        }
+        let mut texts = HiddenTextsBuilder::default();
+        for name in &self.variables {
+            if let Ok(value) = std::env::var(name) {
+                texts.add_variable(name, &value);
             }
-            for (name, value) in self.settings.as_ref() {
-                add(&mut texts, value, is_secret_name(name));
-            }
-            texts.build()
-        }))
+        }
+        for (name, value) in self.settings.as_ref() {
+            add(&mut texts, value, is_secret_name(name));
+        }
+        for secret in &http_secrets {
+            texts.add(secret.expose());
+        }
+        let texts = Arc::new(texts.build());
+        *prepared = Some(Prepared {
+            http_secrets: http_secrets.len(),
+            texts: Arc::clone(&texts),
+        });
+        Some(texts)
     }
 }
 
@@ -129,7 +157,7 @@ mod tests {
             "greeting": "Hello to everybody", "port": 8080,
         });
         let settings = Arc::new(settings.as_object().unwrap().clone());
-        let secrets = GivenSecrets::new(&Grants::default(), &settings);
+        let secrets = GivenSecrets::new(&Grants::default(), &settings, &Arc::default());
         assert_eq!(
             secrets.redact_end(
                 "setting-secret-1, setting-secret-2 and https://example.com/",
@@ -166,11 +194,11 @@ mod tests {
             env: vec!["CARGO_MANIFEST_DIR".to_owned(), "DORMOUSE_NONE".to_owned()],
             ..Grants::default()
         };
-        let secrets = GivenSecrets::new(&grants, &Arc::default());
+        let secrets = GivenSecrets::new(&grants, &Arc::default(), &Arc::default());
         assert_eq!(secrets.redact_end("nothing to hide", 0), "nothing to hide");
         let settings = json!({ "token": "t0ken".repeat(200) });
         let settings = Arc::new(settings.as_object().unwrap().clone());
-        let secrets = GivenSecrets::new(&Grants::default(), &settings);
+        let secrets = GivenSecrets::new(&Grants::default(), &settings, &Arc::default());
         let said = format!("it was {} é", "t0ken".repeat(200));
         for bytes in [10, 100, 999, 1006] {
             assert_eq!(
@@ -187,11 +215,44 @@ mod tests {
         for start in [7, 8, 500, 1006] {
             assert_eq!(secrets.redact_end(&said, start), "… é", "{start}");
         }
-        let none = GivenSecrets::new(&Grants::default(), &Arc::default());
+        let none = GivenSecrets::new(&Grants::default(), &Arc::default(), &Arc::default());
         assert_eq!(none.redact_beginning("aé", 2), "a");
         assert_eq!(none.redact_end("éa", 1), "a");
         assert!(matches!(none.redact_end("x", 0), Cow::Borrowed("x")));
         assert_eq!(none.redact_value(json!("x")), json!("x"));
+    }
+
+    #[tokio::test]
+    async fn a_secret_of_a_request_is_not_shown_once_it_is_known() {
+        use dormouse_egress::{PluginRequest, PluginSecrets};
+        use dormouse_policy::{HttpSecret, SecretPlacement, SecretSource};
+
+        let text = env!("CARGO_MANIFEST_DIR");
+        let secret = HttpSecret {
+            name: "token".to_owned(),
+            source: SecretSource::Variable("CARGO_MANIFEST_DIR".to_owned()),
+            hosts: vec!["http://127.0.0.1:1".parse().unwrap()],
+            placement: SecretPlacement::Query("key".to_owned()),
+        };
+        let granted = ["http://127.0.0.1:1".parse().unwrap()];
+        let http = GrantedHttp::new(&granted, PluginSecrets::new("web", &[secret]));
+        let http = Arc::new(http);
+        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
+        let said = format!("it is {text}!");
+        assert_eq!(secrets.redact_end(&said, 0), said);
+        let url: url::Url = "http://127.0.0.1:1/".parse().unwrap();
+        let reach = http.reach("GET", &url, &[]).unwrap();
+        let request = PluginRequest {
+            method: hyper::Method::GET,
+            url,
+            headers: hyper::HeaderMap::new(),
+            body: http_body_util::Empty::new(),
+        };
+        // Nobody listens there.
+        let error = http.send(request, reach).await.unwrap_err().to_string();
+        assert!(!error.contains(text), "{error}");
+        assert_eq!(secrets.redact_end(&said, 0), "it is …!");
+        assert_eq!(secrets.redact_value(json!(said)), json!("it is …!"));
     }
 
     #[test]
@@ -227,7 +288,7 @@ mod tests {
                 (Arc::new(settings), said.join(" "))
             };
             dormouse_tests::growth::is_linear(what, 100, input, |(settings, said)| {
-                let secrets = GivenSecrets::new(&Grants::default(), settings);
+                let secrets = GivenSecrets::new(&Grants::default(), settings, &Arc::default());
                 std::hint::black_box(secrets.redact_end(said, 0));
                 std::hint::black_box(secrets.redact_beginning(said, said.len()));
                 std::hint::black_box(secrets.redact_value(json!([said])));

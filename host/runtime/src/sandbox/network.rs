@@ -329,6 +329,7 @@ pub(super) fn add_to_linker<T: NetworkState>(linker: &mut Linker<T>) -> wasmtime
 
 #[cfg(test)]
 mod tests {
+    use dormouse_egress::PluginSecrets;
     use dormouse_policy::Grants;
     use dormouse_tests::logged::logged;
 
@@ -336,15 +337,16 @@ mod tests {
     use crate::sandbox::GivenSecrets;
 
     fn gate() -> NetworkGate {
-        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default());
         let limits = Limits {
             http_requests: 2,
             http_bytes: 10,
             ..Limits::default()
         };
-        let http = GrantedHttp::new(&["GET https://granted.example".parse().unwrap()]);
+        let granted = ["GET https://granted.example".parse().unwrap()];
+        let http = Arc::new(GrantedHttp::new(&granted, PluginSecrets::default()));
+        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
         let output = Output::new("net", 1000, secrets);
-        NetworkGate::new("net", output, Arc::new(http), &limits)
+        NetworkGate::new("net", output, http, &limits)
     }
 
     #[test]

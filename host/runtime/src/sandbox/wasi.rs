@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use dormouse_egress::PluginSecrets;
 use dormouse_policy::{Grants, Limits};
 use wasmtime::component::Linker;
 use wasmtime_wasi::WasiCtx;
@@ -37,6 +38,7 @@ pub(crate) fn context(
     server: &str,
     grants: &Grants,
     limits: &Limits,
+    http_secrets: &PluginSecrets,
     secrets: &Arc<GivenSecrets>,
 ) -> (WasiCtx, Output) {
     let mut builder = WasiCtx::builder();
@@ -53,6 +55,9 @@ pub(crate) fn context(
         if let Ok(value) = std::env::var(name) {
             builder.env(name, value);
         }
+    }
+    for (name, placeholder) in http_secrets.placeholders() {
+        builder.env(name, placeholder);
     }
     (builder.build(), output)
 }

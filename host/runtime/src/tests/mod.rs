@@ -102,6 +102,7 @@ impl Place {
                 .collect(),
             grants: Grants::default(),
             grant_questions: None,
+            secrets: Vec::new(),
             limits: Limits::default(),
             questions: QuestionLimit::new(8),
             settings: Map::new(),

@@ -142,6 +142,7 @@ async fn send(
     };
     let response = sent.map_err(|error| match error {
         SendError::Refused(refused) => internal(&gate.refuse_http(&url, &refused)),
+        SendError::Secret(error) => internal(&gate.refuse_url(url.as_str(), &error.to_string())),
         other => internal(&gate.failed(&url, &other.to_string())),
     })?;
     let headers = response.headers().iter();

@@ -6,7 +6,7 @@ use super::budget::Room;
 use super::*;
 
 fn none() -> Arc<GivenSecrets> {
-    GivenSecrets::new(&Grants::default(), &Arc::default())
+    GivenSecrets::new(&Grants::default(), &Arc::default(), &Arc::default())
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn given(secret: &str) -> Output {
     Output::new(
         "odd",
         100_000,
-        GivenSecrets::new(&Grants::default(), &settings),
+        GivenSecrets::new(&Grants::default(), &settings, &Arc::default()),
     )
 }
 
@@ -126,7 +126,7 @@ fn printing_and_logging_take_linear_time() {
     let settings: serde_json::Map<_, _> = (0..100)
         .map(|n| (format!("token{n}"), format!("s3cret-number-{n}-{n}").into()))
         .collect();
-    let secrets = GivenSecrets::new(&Grants::default(), &Arc::new(settings));
+    let secrets = GivenSecrets::new(&Grants::default(), &Arc::new(settings), &Arc::default());
     let said = |what: &str, size: usize| vec![what.as_bytes().to_vec(); size];
     type Said<'s> = &'s dyn Fn(usize) -> Vec<Vec<u8>>;
     let cases: [(&str, Said<'_>); 4] = [

@@ -173,6 +173,7 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
         functions: Vec::new(),
         grants: Grants::default(),
         grant_questions: None,
+        secrets: Vec::new(),
         questions: QuestionLimit::new(limits.questions),
         limits,
         settings: Map::new(),

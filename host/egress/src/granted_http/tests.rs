@@ -1,0 +1,211 @@
+use super::*;
+
+fn granted(grants: &[&str]) -> GrantedHttp {
+    let grants: Vec<_> = grants.iter().map(|grant| grant.parse().unwrap()).collect();
+    GrantedHttp::new(&grants, PluginSecrets::default())
+}
+
+#[test]
+fn a_request_reaches_as_far_as_its_grant_says() {
+    use AddressKind::{LinkLocal, Loopback, Private, Reserved};
+    let not = |wanted: &str| Err(HttpRefusal::NotGranted(Some(wanted.to_owned())));
+    let beyond = |kind, wanted: &str| {
+        let wanted = (!wanted.is_empty()).then(|| wanted.to_owned());
+        Err(HttpRefusal::OutOfReach { kind, wanted })
+    };
+    for (grant, url, expected) in [
+        ("https://a.example", "https://a.example/", Ok(Reach::Public)),
+        (
+            "https://a.example",
+            "https://b.example/",
+            not("https://b.example"),
+        ),
+        (
+            "https://a.example",
+            "http://a.example:8/",
+            not("http://a.example:8"),
+        ),
+        (
+            "https://a.example private",
+            "https://a.example/",
+            Ok(Reach::And(Private)),
+        ),
+        (
+            "http://127.0.0.1:8",
+            "http://127.0.0.1:8/",
+            Ok(Reach::Configured),
+        ),
+        (
+            "http://127.0.0.1:8",
+            "http://127.0.0.1:9/",
+            not("http://127.0.0.1:9"),
+        ),
+        (
+            "http://localhost",
+            "http://localhost/",
+            Ok(Reach::And(Loopback)),
+        ),
+        ("http://*", "http://a.example/", Ok(Reach::Public)),
+        ("http://*", "http://1.1.1.1/", Ok(Reach::Public)),
+        (
+            "http://*",
+            "http://localhost/",
+            beyond(Loopback, "http://localhost"),
+        ),
+        (
+            "http://*",
+            "http://127.0.0.1/",
+            beyond(Loopback, "http://127.0.0.1"),
+        ),
+        ("http://*", "http://0/", beyond(Reserved, "http://0.0.0.0")),
+        (
+            "http://*",
+            "http://10.1.2.3/",
+            beyond(Private, "http://10.1.2.3"),
+        ),
+        (
+            "http://*",
+            "http://169.254.169.254/x",
+            beyond(LinkLocal, "http://169.254.169.254"),
+        ),
+        (
+            "http://*",
+            "http://[::ffff:127.0.0.1]/",
+            beyond(Loopback, "http://[::ffff:7f00:1]"),
+        ),
+        (
+            "http://* private",
+            "http://127.0.0.1/",
+            beyond(Loopback, "http://127.0.0.1"),
+        ),
+        (
+            "http://* private",
+            "http://10.1.2.3/",
+            Ok(Reach::And(Private)),
+        ),
+    ] {
+        let found = reach_by(
+            granted(&[grant]).grants.iter(),
+            "GET",
+            &Url::parse(url).unwrap(),
+            false,
+        );
+        assert_eq!(found, expected, "{grant}: {url}");
+    }
+}
+
+#[test]
+fn through_a_proxy_go_only_names_that_are_granted_exactly() {
+    let url = Url::parse("https://b.a.example/").unwrap();
+    let wanted = Some("https://b.a.example".to_owned());
+    for (grants, expected) in [
+        (&["https://*"][..], Err(HttpRefusal::Proxy(wanted.clone()))),
+        (&["https://*.a.example"], Err(HttpRefusal::Proxy(wanted))),
+        (&["https://*", "https://b.a.example"], Ok(Reach::Public)),
+    ] {
+        let found = reach_by(granted(grants).grants.iter(), "GET", &url, true);
+        assert_eq!(found, expected, "{grants:?}");
+    }
+}
+
+#[test]
+fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
+    let requested = [
+        "GET https://*",
+        "https://api.example/v1",
+        "http://127.0.0.1:8",
+    ];
+    let requested = requested.map(|request| request.parse().unwrap());
+    let session = Arc::<SessionGrants>::default();
+    let http = granted(&[]).asking(&requested, Arc::clone(&session));
+    let askable = |method, url| {
+        let url = Url::parse(url).unwrap();
+        http.askable(method, &url).map(|grant| grant.to_string())
+    };
+    for (method, url, expected) in [
+        ("GET", "https://a.example/x", Some("GET https://a.example")),
+        ("POST", "https://a.example/x", None),
+        (
+            "POST",
+            "https://api.example/v1/x",
+            Some("https://api.example/v1"),
+        ),
+        ("GET", "http://127.0.0.1:8/", Some("http://127.0.0.1:8")),
+        ("GET", "https://127.0.0.1/", None),
+        ("GET", "https://localhost/", None),
+        ("GET", "https://10.0.0.1/", None),
+        ("GET", "https://169.254.169.254/", None),
+        ("GET", "http://a.example/", None),
+    ] {
+        assert_eq!(askable(method, url).as_deref(), expected, "{method} {url}");
+    }
+    session.refuse(&"GET https://a.example".parse().unwrap());
+    assert_eq!(askable("GET", "https://a.example/y"), None);
+    assert!(askable("GET", "https://b.example/").is_some());
+    let url = Url::parse("https://b.example/").unwrap();
+    assert!(http.reach("GET", &url, &[]).is_err());
+    let once = ["GET https://b.example".parse().unwrap()];
+    assert_eq!(http.reach("GET", &url, &once), Ok(Reach::Public));
+    session.grant("GET https://b.example".parse().unwrap());
+    assert_eq!(http.reach("GET", &url, &[]), Ok(Reach::Public));
+    assert!(http.reach("POST", &url, &[]).is_err());
+}
+
+#[tokio::test]
+async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
+    use http_body_util::BodyExt as _;
+
+    let secret = dormouse_policy::HttpSecret {
+        name: "token".to_owned(),
+        source: dormouse_policy::SecretSource::Variable("CARGO_MANIFEST_DIR".to_owned()),
+        hosts: vec!["a.example".parse().unwrap()],
+        placement: dormouse_policy::SecretPlacement::Query("key".to_owned()),
+    };
+    let secrets = PluginSecrets::new("web", &[secret]);
+    let mut url = Url::parse("https://a.example/").unwrap();
+    let mask = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+    let mask = mask.unwrap();
+    let text = env!("CARGO_MANIFEST_DIR");
+    let response = |coding: &str| {
+        let response = Response::builder().header("content-encoding", coding);
+        let response = response.header("location", url.as_str());
+        response
+            .body(reqwest::Body::from(format!("<{text}>")))
+            .unwrap()
+    };
+    let shown = masked(response("identity"), mask.clone()).unwrap();
+    let location = shown.headers()["location"].to_str().unwrap();
+    assert_eq!(location.len(), url.as_str().len());
+    assert!(
+        location.starts_with("https://a.example/?key=***"),
+        "{location}"
+    );
+    let body = shown.collect().await.unwrap().to_bytes();
+    assert_eq!(body, format!("<{}>", "*".repeat(text.len())));
+    let refused = masked(response("gzip"), mask);
+    assert!(matches!(refused, Err(SendError::Compressed)), "{refused:?}");
+    let plain = masked(response("gzip"), Mask::default()).unwrap();
+    assert_eq!(plain.headers()["location"], url.as_str());
+}
+
+/// Whoever answers for a name may say that it is at any address.
+#[tokio::test]
+async fn a_name_is_judged_by_the_address_that_is_connected_to() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let url = Url::parse(&format!("http://localhost:{port}/")).unwrap();
+    let request = PluginRequest {
+        method: Method::GET,
+        url,
+        headers: HeaderMap::new(),
+        body: http_body_util::Empty::new(),
+    };
+    let granted = granted(&["http://*"]);
+    let refused = granted.send(request, Reach::Public).await.unwrap_err();
+    let SendError::Refused(HttpRefusal::OutOfReach { kind, .. }) = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(kind, AddressKind::Loopback);
+    let nobody = tokio::time::timeout(std::time::Duration::from_millis(100), listener.accept());
+    assert!(nobody.await.is_err());
+}

@@ -1,0 +1,30 @@
+//! Error of a secret that cannot be sent, without its text.
+
+/// Reason why a request is not sent that needs a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("secret `{secret}` of server `{server}` {why}\nhint: {hint}")]
+pub struct SecretError {
+    server: String,
+    secret: String,
+    why: String,
+    hint: String,
+}
+
+/// What is wrong with a secret, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// What is wrong, behind the name of the secret.
+    pub(super) why: String,
+    pub(super) hint: &'static str,
+}
+
+impl SecretError {
+    pub(super) fn new(server: &str, secret: &str, wrong: Wrong) -> Self {
+        Self {
+            server: server.to_owned(),
+            secret: secret.to_owned(),
+            why: wrong.why,
+            hint: wrong.hint.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Texts by which a secret is known in a response: as it is, and as it may be written where it was
+//! sent.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::GeneralPurpose;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use dormouse_policy::SecretPlacement;
+use url::form_urlencoded;
+
+use super::placement::{basic_credentials, escaped};
+
+/// Shortest text that is looked for: shorter ones are in texts that have nothing to do with them.
+const MIN_BYTES: usize = 8;
+
+/// Returns all forms of a secret's text that are looked for, each once.
+pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
+    let mut forms: Vec<String> = vec![text.to_owned()];
+    let mut known = vec![text.to_owned()];
+    match placement {
+        SecretPlacement::Header { value, .. } => {
+            // What was written as Base64 may be repeated as what it says.
+            if let Some(credentials) = basic_credentials(&value.with(text)) {
+                if let Some((_, password)) = credentials.split_once(':') {
+                    known.push(password.to_owned());
+                }
+                known.push(credentials);
+            }
+        }
+        SecretPlacement::Query(_) => {
+            forms.push(escaped(text));
+            forms.push(escaped(text).replace("%20", "+"));
+            forms.push(form_urlencoded::byte_serialize(text.as_bytes()).collect());
+            forms.push(small_escapes(&escaped(text)));
+        }
+        SecretPlacement::Placeholder { .. } => {
+            // Behind a name of any length, and in the alphabets of headers and of URLs.
+            for alphabet in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+                forms.extend((0..3).map(|before| base64_within(text, before, alphabet)));
+            }
+        }
+    }
+    for text in known {
+        let in_json = text.replace('\\', "\\\\").replace('"', "\\\"");
+        forms.push(in_json.replace('/', "\\/"));
+        forms.push(in_json);
+        forms.push(text);
+    }
+    forms.retain(|form| form.len() >= MIN_BYTES);
+    forms.into_iter().collect()
+}
+
+/// Returns the escapes of a query in small letters.
+fn small_escapes(escaped: &str) -> String {
+    let mut parts = escaped.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        format!("{text}%{}{rest}", digits.to_ascii_lowercase())
+    })
+}
+
+/// Returns the letters of Base64 that a text alone decides where `before` bytes, or any multiple of
+/// three more, stand before it.
+fn base64_within(text: &str, before: usize, alphabet: &GeneralPurpose) -> String {
+    let mut bytes = vec![0; before];
+    bytes.extend(text.as_bytes());
+    // Of each letter six bits.
+    let first = (before * 8).div_ceil(6);
+    let end = bytes.len() * 8 / 6;
+    let encoded = alphabet.encode(&bytes);
+    encoded.get(first..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(kind: &str) -> SecretPlacement {
+        match kind {
+            "query" => SecretPlacement::Query("key".to_owned()),
+            "placeholder" => SecretPlacement::Placeholder {
+                variable: "TOKEN".to_owned(),
+                header: "authorization".to_owned(),
+            },
+            value => SecretPlacement::Header {
+                name: "authorization".to_owned(),
+                value: value.parse().unwrap(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_secret_is_looked_for_as_it_was_sent() {
+        for (text, kind, said) in [
+            ("plain-secret", "{}", "it was plain-secret"),
+            ("plain-secret", "Bearer {}", "Bearer plain-secret"),
+            (r#"a"b\c/d-secret"#, "{}", r#"{"is":"a\"b\\c/d-secret"}"#),
+            (r#"a"b\c/d-secret"#, "{}", r#"{"is":"a\"b\\c\/d-secret"}"#),
+            ("bWU6c2VjcmV0LXB3", "Basic {}", "Basic bWU6c2VjcmV0LXB3"),
+            ("bWU6c2VjcmV0LXB3", "Basic {}", "you are me:secret-pw"),
+            ("bWU6c2VjcmV0LXB3", "Basic {}", "secret-pw of another"),
+            ("a b+c/ü-secret", "query", "?key=a%20b%2Bc%2F%C3%BC-secret"),
+            ("a b+c/ü-secret", "query", "?key=a%20b%2bc%2f%c3%bc-secret"),
+            ("a b+c/ü-secret", "query", "?key=a+b%2Bc%2F%C3%BC-secret"),
+            ("a b+c/ü-secret", "query", "the key a b+c/ü-secret"),
+        ] {
+            let forms = of(text, &placed(kind));
+            assert!(
+                forms.iter().any(|form| said.contains(form)),
+                "{said}: {forms:?}"
+            );
+        }
+        for (text, kind) in [
+            ("1234567", "{}"),
+            ("1234567", "query"),
+            ("12345", "placeholder"),
+        ] {
+            assert_eq!(of(text, &placed(kind)), BTreeSet::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_known_in_base64_behind_names_of_all_lengths() {
+        let forms = of("s3cret?>~with-signs", &placed("placeholder"));
+        for before in 0..9 {
+            for after in 0..4 {
+                let said = format!(
+                    "{}s3cret?>~with-signs{}",
+                    "n".repeat(before),
+                    "x".repeat(after)
+                );
+                for alphabet in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+                    let said = alphabet.encode(&said);
+                    assert!(
+                        forms.iter().any(|form| said.contains(form)),
+                        "{said}: {forms:?}"
+                    );
+                }
+            }
+        }
+    }
+}

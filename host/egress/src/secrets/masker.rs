@@ -1,0 +1,146 @@
+//! Hiding known texts in bytes that come in pieces, in time that grows with their number.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+/// Byte in place of each byte of a secret.
+const HIDDEN: u8 = b'*';
+
+/// Text that is looked for (Knuth, Morris and Pratt).
+pub(super) struct Pattern {
+    bytes: Vec<u8>,
+    /// For each beginning of the text, the length of the longest shorter beginning that it ends in.
+    borders: Vec<usize>,
+}
+
+/// Texts that are hidden in a response.
+#[derive(Clone, Default)]
+pub(crate) struct Mask(Arc<[Arc<Pattern>]>);
+
+/// Hides texts in bytes, and keeps those back that may be the beginning of one.
+pub(super) struct Masker {
+    mask: Mask,
+    progress: Vec<Progress>,
+    kept: VecDeque<u8>,
+}
+
+/// What is known of a text at the end of the bytes that were read.
+#[derive(Clone)]
+struct Progress {
+    /// Bytes of the text that the read ones end in.
+    matched: usize,
+    /// Bytes since its last place, which need not be hidden once more.
+    since: usize,
+}
+
+impl Pattern {
+    /// Prepares the search for a text; none for an empty one.
+    pub(super) fn new(text: &str) -> Option<Arc<Self>> {
+        let mut pattern = Self {
+            bytes: text.as_bytes().to_vec(),
+            borders: vec![0],
+        };
+        for byte in text.bytes().skip(1) {
+            let last = pattern.borders.last().copied().unwrap_or_default();
+            let border = pattern.advanced(last, byte);
+            pattern.borders.push(border);
+        }
+        (!text.is_empty()).then(|| Arc::new(pattern))
+    }
+
+    /// Returns how many bytes of the text the read ones end in after one more.
+    fn advanced(&self, mut matched: usize, byte: u8) -> usize {
+        while self.bytes.get(matched) != Some(&byte) {
+            let Some(border) = matched
+                .checked_sub(1)
+                .and_then(|last| self.borders.get(last))
+            else {
+                return 0;
+            };
+            matched = *border;
+        }
+        matched + 1
+    }
+
+    fn is_whole(&self, matched: usize) -> bool {
+        matched == self.bytes.len()
+    }
+}
+
+impl Mask {
+    /// Returns the mask of these texts.
+    pub(super) fn new(patterns: Vec<Arc<Pattern>>) -> Self {
+        Self(patterns.into())
+    }
+
+    /// Whether nothing is hidden.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns bytes without the texts; none where no text is in them.
+    pub(crate) fn hidden_in(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut masker = Masker::new(self.clone());
+        let mut shown = masker.push(bytes).to_vec();
+        shown.extend(masker.finish());
+        (shown != bytes).then_some(shown)
+    }
+}
+
+impl Masker {
+    pub(super) fn new(mask: Mask) -> Self {
+        let start = Progress {
+            matched: 0,
+            since: 0,
+        };
+        Self {
+            progress: vec![start; mask.0.len()],
+            mask,
+            kept: VecDeque::new(),
+        }
+    }
+
+    /// Takes the next bytes, and returns those that can be shown.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Bytes {
+        let before = self.kept.len();
+        self.kept.extend(piece);
+        let mut wanted = 0;
+        for (pattern, progress) in self.mask.0.iter().zip(&mut self.progress) {
+            for (index, byte) in piece.iter().enumerate() {
+                progress.matched = pattern.advanced(progress.matched, *byte);
+                progress.since = progress.since.saturating_add(1);
+                if pattern.is_whole(progress.matched) {
+                    let end = before + index + 1;
+                    let hidden = pattern.bytes.len().min(progress.since);
+                    hide(&mut self.kept, end.saturating_sub(hidden)..end);
+                    progress.since = 0;
+                }
+            }
+            // What is hidden already need not be kept.
+            wanted = progress.matched.min(progress.since).max(wanted);
+        }
+        let shown = self.kept.len().saturating_sub(wanted);
+        self.kept.drain(..shown).collect()
+    }
+
+    /// Returns the bytes that were kept back, as no more come.
+    pub(super) fn finish(&mut self) -> Bytes {
+        self.progress.clear();
+        self.kept.drain(..).collect()
+    }
+
+    /// Returns the number of bytes that are kept back.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.kept.len()
+    }
+}
+
+fn hide(bytes: &mut VecDeque<u8>, range: Range<usize>) {
+    bytes.range_mut(range).for_each(|byte| *byte = HIDDEN);
+}
+
+#[cfg(test)]
+mod tests;

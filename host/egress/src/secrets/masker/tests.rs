@@ -1,0 +1,104 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn mask(texts: &[&str]) -> Mask {
+    Mask::new(texts.iter().filter_map(|text| Pattern::new(text)).collect())
+}
+
+fn shown(mask: &Mask, pieces: &[&[u8]]) -> Vec<u8> {
+    let mut masker = Masker::new(mask.clone());
+    let mut shown = Vec::new();
+    for piece in pieces {
+        shown.extend(masker.push(piece));
+        let longest = mask.0.iter().map(|pattern| pattern.bytes.len()).max();
+        assert!(masker.kept_bytes() < longest.unwrap_or(1), "{pieces:?}");
+    }
+    shown.extend(masker.finish());
+    shown
+}
+
+/// Hides each place of each text, by looking at all places.
+fn expected(texts: &[&str], said: &[u8]) -> Vec<u8> {
+    let mut shown = said.to_vec();
+    for text in texts {
+        for start in 0..said.len() {
+            if said[start..].starts_with(text.as_bytes()) {
+                shown[start..start + text.len()].fill(b'*');
+            }
+        }
+    }
+    shown
+}
+
+#[test]
+fn a_text_is_hidden_wherever_the_pieces_end() {
+    for (texts, said) in [
+        (&["s3cret"][..], "a s3cret, s3cre, s3s3cret"),
+        (&["aabaa"], "aabaabaa aabaaaabaa"),
+        (&["aaaa"], "aaaaaaa aaa aaaa"),
+        (&["abc", "bcd", "abcdef"], "abcd abcdef abcde bcdef"),
+        (&["cret", "s3cret-of"], "s3cret-off s3cret"),
+        (&[], "nothing"),
+        (&["ü€"], "ü€ü"),
+    ] {
+        let mask = mask(texts);
+        let bytes = said.as_bytes();
+        let expected = expected(texts, bytes);
+        for first in 0..=bytes.len() {
+            for second in first..=bytes.len() {
+                let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];
+                assert_eq!(shown(&mask, &pieces), expected, "{texts:?} {pieces:?}");
+            }
+        }
+        let single: Vec<_> = bytes.chunks(1).collect();
+        assert_eq!(shown(&mask, &single), expected, "{texts:?} in {said}");
+        let hidden = (expected != bytes).then_some(expected);
+        assert_eq!(mask.hidden_in(bytes), hidden, "{said}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn all_places_of_all_texts_are_hidden_and_nothing_else(
+        texts in prop::collection::vec("[ab]{1,6}", 0..4),
+        pieces in prop::collection::vec("[abc]{0,12}", 0..8),
+    ) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let bytes: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
+        let said = pieces.concat();
+        prop_assert_eq!(shown(&mask(&texts), &bytes), expected(&texts, said.as_bytes()));
+    }
+}
+
+#[test]
+fn texts_are_hidden_in_linear_time() {
+    type Case<'c> = &'c dyn Fn(usize) -> (String, String);
+    let cases: [(&str, Case<'_>); 3] = [
+        ("one text everywhere", &|size| {
+            ("a".repeat(size), "a".repeat(20 * size))
+        }),
+        ("nearly a text everywhere", &|size| {
+            let nearly = "a".repeat(size);
+            (format!("{nearly}b"), format!("{nearly}c").repeat(20))
+        }),
+        ("no text", &|size| {
+            ("s3cret".to_owned(), "x".repeat(20 * size))
+        }),
+    ];
+    for (what, case) in cases {
+        for piece in [1, 7, 1 << 16] {
+            let input = |size: usize| {
+                let (text, said) = case(size);
+                (mask(&[&text]), said)
+            };
+            let name = format!("{what}, in pieces of {piece}");
+            dormouse_tests::growth::is_linear(&name, 2_000, input, |(mask, said)| {
+                let mut masker = Masker::new(mask.clone());
+                for piece in said.as_bytes().chunks(piece) {
+                    std::hint::black_box(masker.push(piece));
+                }
+            });
+        }
+    }
+}

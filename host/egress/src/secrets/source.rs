@@ -1,0 +1,161 @@
+//! Looking up the text of a secret: a variable, a file, or what a program prints.
+
+use std::env::VarError;
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use dormouse_launch::Secret;
+use dormouse_policy::SecretSource;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::error::Wrong;
+
+/// Longest secret, in bytes.
+const MAX_BYTES: u64 = 64 << 10;
+
+/// Time that a command may take: its user may have to unlock something.
+const COMMAND_TIME: Duration = Duration::from_secs(30);
+
+/// Advice on a file that is no place for a secret.
+const PRIVATE_FILE: &str = "name a file that only you can read (`chmod 600`)";
+
+/// Returns the text of a source, without the line end at its end.
+///
+/// # Errors
+/// There is none; with the source, and nothing of its text.
+pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, Wrong> {
+    let wrong = |why: &str, hint| Wrong {
+        why: format!("has no value: {source} {why}"),
+        hint,
+    };
+    let bytes = match source {
+        SecretSource::Variable(name) => match std::env::var(name) {
+            Ok(text) => text.into_bytes(),
+            Err(VarError::NotPresent) => {
+                let hint = "set it where `dormouse` is started";
+                return Err(wrong("is not set", hint));
+            }
+            Err(VarError::NotUnicode(_)) => return Err(wrong("is no text", "write it in UTF-8")),
+        },
+        SecretSource::File(path) => {
+            let path = path.clone();
+            let read = tokio::task::spawn_blocking(move || file_bytes(&path)).await;
+            let read = read.unwrap_or_else(|error| Err(error.to_string()));
+            read.map_err(|why| wrong(&why, PRIVATE_FILE))?
+        }
+        SecretSource::Command {
+            program,
+            arguments,
+            folder,
+        } => {
+            let ran = output_within(program, arguments, folder, COMMAND_TIME).await;
+            let hint = "run it yourself: it has to print the secret, and nothing else";
+            ran.map_err(|why| wrong(&why, hint))?
+        }
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(wrong("has no text", "write it in UTF-8"));
+    };
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    match text.is_empty() {
+        true => Err(wrong("is empty", "there has to be something in it")),
+        false => Ok(Secret::new(text)),
+    }
+}
+
+/// Reads a file that its user alone can read.
+fn file_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let unread = |error: io::Error| format!("cannot be read: {error}");
+    // Opening a device can have an effect of its own. After it, another file may be there.
+    check_kind(&std::fs::metadata(path).map_err(unread)?)?;
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    let file = options.open(path).map_err(unread)?;
+    let metadata = file.metadata().map_err(unread)?;
+    check_kind(&metadata)?;
+    check_readers(&metadata)?;
+    let mut bytes = Vec::new();
+    let mut limited = file.take(MAX_BYTES + 1);
+    limited.read_to_end(&mut bytes).map_err(unread)?;
+    checked_length(bytes)
+}
+
+fn check_kind(metadata: &Metadata) -> Result<(), String> {
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err("is no file".to_owned()),
+    }
+}
+
+#[cfg(unix)]
+fn check_readers(metadata: &Metadata) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    /// Rights to read of the group and of all others.
+    const OTHERS_READ: u32 = 0o044;
+
+    match metadata.mode() & OTHERS_READ {
+        0 => Ok(()),
+        _ => Err("can be read by other users".to_owned()),
+    }
+}
+
+/// On Windows, what is below the user's own folder is theirs alone by default.
+#[cfg(not(unix))]
+fn check_readers(_: &Metadata) -> Result<(), String> {
+    Ok(())
+}
+
+async fn output_within(
+    program: &str,
+    arguments: &[String],
+    folder: &Path,
+    time: Duration,
+) -> Result<Vec<u8>, String> {
+    let in_time = timeout(time, output(program, arguments, folder)).await;
+    in_time.unwrap_or_else(|_| Err(format!("has not ended within {} seconds", time.as_secs())))
+}
+
+/// Returns what a program prints. What it says of errors may be a secret, and is not repeated.
+async fn output(program: &str, arguments: &[String], folder: &Path) -> Result<Vec<u8>, String> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.kill_on_drop(true);
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let started = command.stdout(Stdio::piped()).spawn();
+    let mut child = started.map_err(|error| format!("cannot be started: {error}"))?;
+    let stdout = child.stdout.take().ok_or("has no output")?;
+    let unread = |error: io::Error| format!("cannot be read: {error}");
+    let mut bytes = Vec::new();
+    let mut limited = stdout.take(MAX_BYTES + 1);
+    limited.read_to_end(&mut bytes).await.map_err(unread)?;
+    let bytes = checked_length(bytes)?;
+    let status = child.wait().await.map_err(unread)?;
+    match status.success() {
+        true => Ok(bytes),
+        false => Err(format!("has failed ({status})")),
+    }
+}
+
+fn checked_length(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    match bytes.len() as u64 > MAX_BYTES {
+        true => Err(format!("has more than {MAX_BYTES} bytes")),
+        false => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests;

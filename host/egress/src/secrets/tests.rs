@@ -1,0 +1,140 @@
+use super::*;
+
+fn secret(name: &str, variable: &str, hosts: &[&str], placement: SecretPlacement) -> HttpSecret {
+    HttpSecret {
+        name: name.to_owned(),
+        source: dormouse_policy::SecretSource::Variable(variable.to_owned()),
+        hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
+        placement,
+    }
+}
+
+fn header(value: &str) -> SecretPlacement {
+    SecretPlacement::Header {
+        name: "Authorization".to_owned(),
+        value: value.parse().unwrap(),
+    }
+}
+
+fn placeholder_in(header: &str) -> SecretPlacement {
+    SecretPlacement::Placeholder {
+        variable: "TOKEN".to_owned(),
+        header: header.to_owned(),
+    }
+}
+
+/// A variable that whoever runs the tests has, and that is long enough to be hidden.
+const VARIABLE: &str = "CARGO_MANIFEST_DIR";
+const TEXT: &str = env!("CARGO_MANIFEST_DIR");
+
+async fn put(secrets: &PluginSecrets, url: &str, headers: &mut HeaderMap) -> (String, Mask) {
+    let mut url = Url::parse(url).unwrap();
+    let mask = secrets.put_into(&mut url, headers).await.unwrap();
+    (url.to_string(), mask)
+}
+
+#[tokio::test]
+async fn secrets_go_to_their_hosts_alone_and_are_looked_up_there() {
+    let secrets = PluginSecrets::new(
+        "github",
+        &[
+            secret("token", VARIABLE, &["a.example"], header("Bearer {}")),
+            secret(
+                "key",
+                VARIABLE,
+                &["b.example"],
+                SecretPlacement::Query("k".into()),
+            ),
+        ],
+    );
+    for url in [
+        "https://c.example/",
+        "https://a.example:444/",
+        "http://a.example/",
+    ] {
+        let mut headers = HeaderMap::new();
+        let (sent, mask) = put(&secrets, url, &mut headers).await;
+        assert_eq!((sent.as_str(), headers.len()), (url, 0));
+        assert!(mask.is_empty());
+    }
+    assert_eq!(secrets.resolved(), []);
+    let mut headers = HeaderMap::new();
+    let (sent, mask) = put(&secrets, "https://a.example/", &mut headers).await;
+    assert_eq!(sent, "https://a.example/");
+    assert_eq!(headers["authorization"], format!("Bearer {TEXT}"));
+    assert!(mask.hidden_in(TEXT.as_bytes()).is_some());
+    assert_eq!(secrets.resolved(), [Secret::new(TEXT)]);
+    let mut headers = HeaderMap::new();
+    let (sent, mask) = put(&secrets, "https://b.example/x", &mut headers).await;
+    assert_eq!(
+        sent,
+        format!("https://b.example/x?k={}", placement::escaped(TEXT))
+    );
+    assert_eq!(headers.len(), 0);
+    assert!(
+        mask.hidden_in(placement::escaped(TEXT).as_bytes())
+            .is_some()
+    );
+}
+
+#[tokio::test]
+async fn a_placeholder_is_worthless_and_is_replaced_for_its_hosts() {
+    let secrets = PluginSecrets::new(
+        "gitlab",
+        &[secret(
+            "pat",
+            VARIABLE,
+            &["a.example"],
+            placeholder_in("x-token"),
+        )],
+    );
+    let again = PluginSecrets::new(
+        "gitlab",
+        &[secret(
+            "pat",
+            VARIABLE,
+            &["a.example"],
+            placeholder_in("x-token"),
+        )],
+    );
+    let (variable, placeholder) = secrets.placeholders().next().unwrap();
+    assert_eq!(variable, "TOKEN");
+    assert!(placeholder.starts_with(PLACEHOLDER) && placeholder.len() > 50);
+    assert_ne!(again.placeholders().next(), secrets.placeholders().next());
+    let url = format!("https://a.example/{placeholder}");
+    for (host, name, expected) in [
+        ("b.example", "x-token", placeholder),
+        ("a.example", "authorization", placeholder),
+        ("a.example", "x-token", TEXT),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, placeholder.parse().unwrap());
+        let url = url.replace("a.example", host);
+        let (sent, mask) = put(&secrets, &url, &mut headers).await;
+        assert_eq!(sent, url);
+        assert_eq!(headers[name], expected, "{host} {name}");
+        assert_eq!(mask.is_empty(), expected == placeholder);
+    }
+    // Its host may repeat later what it has got.
+    let (_, mask) = put(&secrets, "https://a.example/", &mut HeaderMap::new()).await;
+    assert!(!mask.is_empty());
+    let (_, mask) = put(&secrets, "https://b.example/", &mut HeaderMap::new()).await;
+    assert!(mask.is_empty());
+}
+
+#[tokio::test]
+async fn a_secret_without_a_value_fails_its_requests_in_words() {
+    let named = |variable| secret("token", variable, &["a.example"], header("{}"));
+    let secrets = PluginSecrets::new("github", &[named("DORMOUSE_NONE")]);
+    let mut url = Url::parse("https://a.example/").unwrap();
+    // A failure is not kept: it says the same each time.
+    for _ in 0..2 {
+        let error = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+        assert_eq!(
+            error.err().unwrap().to_string(),
+            "secret `token` of server `github` has no value: the environment variable \
+             `DORMOUSE_NONE` is not set\nhint: set it where `dormouse` is started"
+        );
+        assert_eq!(secrets.resolved(), []);
+    }
+}
