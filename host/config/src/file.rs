@@ -5,9 +5,10 @@
 
 mod discovery;
 mod grants;
+mod http_secrets;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
@@ -48,6 +49,7 @@ const SERVER: &[&str] = &[
     "prefix",
     "instance",
     "grants",
+    "secrets",
     "limits",
     "settings",
     // Of a server that has an upstream.
@@ -289,6 +291,7 @@ impl Reader<'_> {
                 "prefix" => overlay.prefix = self.prefix(item, &here),
                 "instance" => overlay.instance = self.choice(item, &here, &INSTANCE),
                 "grants" => overlay.grants = Some(self.grants(item, &here)),
+                "secrets" => overlay.secrets = self.http_secrets(item, &here),
                 "limits" => overlay.limits = self.limits(item, &here),
                 "settings" => {
                     if let Some(Json::Object(settings)) = self.table_json(item, &here) {
@@ -333,6 +336,7 @@ impl Reader<'_> {
             (None, UpstreamEntry::Bridge(bridge)) => Adapter::Bridge(bridge),
             (Some(file), UpstreamEntry::Bridge(bridge)) => Adapter::Adapted(file, bridge),
         };
+        let place = span.clone();
         if is_of_project {
             self.problem(
                 span,
@@ -341,23 +345,11 @@ impl Reader<'_> {
             );
         }
         let mut server = ServerConfig::new(name, adapter, origin);
-        // Nothing is said of its upstream that could not fit.
-        overlay.apply(&mut server).ok()?;
-        Some(Entry::Server(Box::new(server)))
-    }
-
-    /// Reads the policies for changes of tools, by their names or patterns.
-    fn tools_on_change(&mut self, item: &Item, at: &str) -> BTreeMap<String, OnChange> {
-        let Some(table) = self.table(item, at) else {
-            return BTreeMap::new();
-        };
-        let mut tools = BTreeMap::new();
-        for (name, item) in table.iter() {
-            if let Some(mode) = self.choice(item, &within(at, name), &OnChange::WORDS) {
-                tools.insert(name.to_owned(), mode);
-            }
+        if let Err(why) = overlay.apply(&mut server) {
+            self.problem(place, format!("`[{at}]` {why}"), None);
+            return None;
         }
-        tools
+        Some(Entry::Server(Box::new(server)))
     }
 
     pub(super) fn variable(&mut self, item: &Item, at: &str) -> Option<String> {

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dormouse_policy::{Grants, HostLimits, Limits};
+use dormouse_policy::{Grants, HostLimits, HttpSecret, Limits, SecretSource};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
@@ -129,6 +129,8 @@ pub struct ServerConfig {
     pub instance: Option<Instance>,
     /// Grants of the server.
     pub grants: Grants,
+    /// Secrets that are put into its plugin's HTTP requests.
+    pub secrets: Vec<HttpSecret>,
     /// Limits of the server.
     pub limits: Limits,
     /// Settings that the plugin gets through `dormouse:plugin/settings`.
@@ -209,6 +211,7 @@ impl ServerConfig {
             prefix: None,
             instance: None,
             grants: Grants::default(),
+            secrets: Vec::new(),
             limits,
             settings: Map::new(),
             from: Vec::new(),
@@ -254,6 +257,17 @@ impl ServerConfig {
             Adapter::Refused(refused) => Some(refused),
             Adapter::Plugin(_) | Adapter::Bridge(_) | Adapter::Adapted(..) => None,
         }
+    }
+
+    /// Returns the names of the variables of the host's environment that its plugin sees, or that are
+    /// put into its requests.
+    pub fn given_variables(&self) -> impl Iterator<Item = &String> {
+        let secrets = self.secrets.iter();
+        let secrets = secrets.filter_map(|secret| match &secret.source {
+            SecretSource::Variable(name) => Some(name),
+            SecretSource::File(_) | SecretSource::Command { .. } => None,
+        });
+        self.grants.env.iter().chain(secrets)
     }
 
     /// Returns the plugin's file, where the server is a plugin.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dormouse_files::paths;
-use dormouse_policy::OwnPlace;
+use dormouse_policy::{OwnPlace, SecretSource};
 use dormouse_text::visible::visible_line;
 use parking_lot::RwLock;
 
@@ -38,6 +38,11 @@ impl FilledInFiles {
                     continue;
                 };
                 if !project.is_some_and(|project| file.starts_with(project)) {
+                    files.insert(file.clone(), server.name.clone());
+                }
+            }
+            for secret in &server.secrets {
+                if let SecretSource::File(file) = &secret.source {
                     files.insert(file.clone(), server.name.clone());
                 }
             }
@@ -134,6 +139,29 @@ pub fn own_places(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::parse;
+    use crate::project::trusted::Trust;
+
+    #[test]
+    fn files_of_secrets_are_kept_from_grants() {
+        let text = "[servers.t]\ncomponent = \"t.wasm\"\n[servers.t.secrets]\n\
+            s = { file = \"/keys/s\", hosts = [\"a.example\"], query = \"q\" }\n";
+        let (config, problems) = parse(Path::new("/e/d/x.toml"), text);
+        assert_eq!(problems, []);
+        let configured = Configured::new(config, None, &Trust::new(Path::new("/e/data")));
+        let filled_in = FilledInFiles::default();
+        filled_in.note(&configured, None);
+        let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
+        let host = HostPaths {
+            config,
+            cache,
+            data,
+            token_file: None,
+        };
+        let own = own_places(host, None, &filled_in);
+        let kept = own.iter().find(|own| own.path == Path::new("/keys/s"));
+        assert_eq!(kept.unwrap().what, "which the server `t` takes values from");
+    }
 
     #[test]
     fn all_of_ours_and_all_user_files_of_clients_are_on_the_list() {

@@ -315,7 +315,7 @@ pub(super) fn variables(
     let own = own.filter_map(|server| server.bridge().map(|bridge| &bridge.written));
     let launches = own.chain(found.map(|found| &found.own.launch));
     let plugins = config.servers.values();
-    let granted = plugins.flat_map(|server| &server.grants.env);
+    let granted = plugins.flat_map(ServerConfig::given_variables);
     let names = files::needed_variables(launches, granted, &around.env);
     names.into_iter().collect()
 }

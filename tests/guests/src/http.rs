@@ -91,6 +91,10 @@ impl Guest for Requests {
         }
     }
 
+    fn variable(name: String) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
     fn time_gets(authority: String, count: u32, in_flight: u32) -> Result<Times, String> {
         let begun = monotonic_clock::now();
         let (mut each, mut left) = (Vec::new(), count);

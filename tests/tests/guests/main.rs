@@ -24,6 +24,8 @@ mod forge;
 mod granted_http;
 mod http;
 mod http_grants;
+#[cfg(unix)]
+mod http_secrets;
 mod huge;
 mod keeper;
 mod library;

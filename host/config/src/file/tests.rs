@@ -1,5 +1,6 @@
 //! `dormouse.toml`, as it is read.
 
+mod http_secrets;
 mod mistakes;
 mod refusals;
 mod upstreams;

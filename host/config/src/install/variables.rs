@@ -63,14 +63,15 @@ fn is_passed_if_named(name: &str) -> bool {
     is_variable_name(name) && !OF_CODEX.contains(&name)
 }
 
-/// Returns the names of the variables that are filled into a server, or granted to its plugin.
+/// Returns the names of the variables that are filled into a server, granted to its plugin, or put
+/// into its requests.
 fn named_variables(server: &ServerConfig) -> BTreeSet<String> {
     let filled_in = server.bridge().into_iter().flat_map(|of| &of.filled_in);
     let filled_in = filled_in.filter_map(|filled_in| match &filled_in.source {
         FillSource::Variable(name) => Some(name),
         _ => None,
     });
-    filled_in.chain(&server.grants.env).cloned().collect()
+    filled_in.chain(server.given_variables()).cloned().collect()
 }
 
 /// Variables that a client does not pass to Dormouse when it starts it.

@@ -1,6 +1,7 @@
 //! Reviews of projects before their user trusts them: everything that the files would have done,
 //! and nothing of what is secret.
 
+mod http_secrets;
 mod lines;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -291,6 +292,9 @@ fn described(
     lines.names("may see variables", config.grants.env.iter());
     for grant in &config.grants.http {
         lines.add("may send", plain(&grant.in_words()));
+    }
+    for secret in &config.secrets {
+        lines.http_secret(secret);
     }
     lines.names("is told settings", config.settings.keys());
     if let Some(prefix) = &config.prefix {

@@ -2,6 +2,7 @@
 
 pub mod bridge;
 pub(crate) mod client_rules;
+mod http_secrets;
 pub(crate) mod launch_folder;
 pub(crate) mod launch_target;
 pub(crate) mod limits;

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 
 use dormouse_text::wildcard::matches;
+use toml_edit::Item;
+
+use crate::problem::within;
+use crate::reading::reader::Reader;
 
 /// Policy for a tool (a prompt, a template, instructions) that is no longer what its user has
 /// approved, from the least cautious on.
@@ -127,6 +131,22 @@ impl ChangePolicy {
         self.new_tools = NewTools::default();
         self.tools.retain(|_, mode| *mode > OnChange::Accept);
         *self != before
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the policies for changes of tools, by their names or patterns.
+    pub(crate) fn tools_on_change(&mut self, item: &Item, at: &str) -> BTreeMap<String, OnChange> {
+        let Some(table) = self.table(item, at) else {
+            return BTreeMap::new();
+        };
+        let mut tools = BTreeMap::new();
+        for (name, item) in table.iter() {
+            if let Some(mode) = self.choice(item, &within(at, name), &OnChange::WORDS) {
+                tools.insert(name.to_owned(), mode);
+            }
+        }
+        tools
     }
 }
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
-use dormouse_policy::{Grants, HttpGrant};
+use dormouse_policy::{Grants, HttpGrant, HttpSecret};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
+use super::http_secrets;
 use super::limits::LimitSettings;
 use crate::{
     Bridge, Client, ClientRules, FilledIn, Filter, Fingerprint, Need, NewTools, OnChange, Origin,
@@ -28,6 +29,8 @@ pub struct Overlay {
     pub instance: Option<Instance>,
     /// Grants, in place of all others.
     pub grants: Option<Grants>,
+    /// Secrets of HTTP requests, each for itself.
+    pub secrets: Vec<HttpSecret>,
     /// Limits, each for itself.
     pub limits: LimitSettings,
     /// Settings, each for itself.
@@ -121,6 +124,10 @@ impl Overlay {
         if let Some(grants) = &self.grants {
             server.grants = grants.clone();
         }
+        if !self.secrets.is_empty() && server.component().is_none() && !is_refused {
+            return Err("has `secrets`, and the server of that name is no plugin".to_owned());
+        }
+        http_secrets::add(&mut server.secrets, &self.secrets, &server.grants)?;
         self.limits.apply(&mut server.limits);
         let settings = self.settings.iter();
         let settings = settings.map(|(key, value)| (key.clone(), value.clone()));
@@ -213,6 +220,8 @@ impl Overlay {
             gifts.extend(variables.map(|name| format!("variable {name}")));
             gifts.extend(grants.http.iter().map(HttpGrant::in_words));
         }
+        let secrets = self.secrets.iter();
+        gifts.extend(secrets.map(|secret| format!("secret {}", secret.name)));
         gifts.extend(self.settings.keys().map(|key| format!("setting {key}")));
         gifts
     }

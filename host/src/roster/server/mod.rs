@@ -152,6 +152,7 @@ impl Server {
             adapter,
             instance,
             grants,
+            secrets,
             limits,
             settings,
             // These are about how it is shown, or where that is written.
@@ -163,11 +164,12 @@ impl Server {
             off_in: _,
             origin: _,
         } = &self.config;
-        (adapter, instance, grants, limits, settings)
+        (adapter, instance, grants, secrets, limits, settings)
             == (
                 &other.adapter,
                 &other.instance,
                 &other.grants,
+                &other.secrets,
                 &other.limits,
                 &other.settings,
             )

@@ -52,7 +52,7 @@ impl Server {
             functions,
             grants: self.config.grants.clone(),
             grant_questions: self.grant_questions(roster, listing),
-            secrets: Vec::new(),
+            secrets: self.config.secrets.clone(),
             questions,
             limits: self.config.limits.clone(),
             settings: self.config.settings.clone(),

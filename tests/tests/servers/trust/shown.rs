@@ -41,6 +41,10 @@ pub(super) fn hostile_project() -> Scripted {
         "[servers.granted]\ncomponent = '{}'\nprefix = ''\n\
          [servers.granted.grants]\nfs = [{{ path = 'docs', mode = 'rw' }}]\nenv = ['CANARY_TOKEN']\n\
          http = ['GET,POST http://*.canary.example:8080/v1 private']\n\
+         [servers.granted.secrets]\n\
+         token = {{ env = 'CANARY_KEY', hosts = ['canary.example'], header = 'X-Key', value = 'Bearer {{}}' }}\n\
+         key = {{ file = 'canary.key', hosts = ['canary.example:8443'], query = 'appid' }}\n\
+         pat = {{ command = ['pass', 'show', 'a`b'], hosts = ['http://127.0.0.1:8'], placeholder = 'PAT' }}\n\
          [servers.granted.limits]\nmemory = '900GiB'\ninstances = 100000\n\
          [servers.loose]\ncommand = ['true', '${{CANARY_TOKEN}}']\non_change = 'accept'\n\
          tools = ['be_nice']\nshare = true\npass_env = ['CANARY_*']\n",
@@ -84,6 +88,15 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
         "may see variables: `CANARY_TOKEN`",
         "may send:          GET and POST requests to all hosts below canary.example (port 8080, /v1 \
          and below) over HTTP, which is not encrypted, also in private networks",
+        "sends secret:      `token` to `canary.example`, in the header `X-Key` as `Bearer {}`",
+        "it comes from:     your environment's `CANARY_KEY`",
+        "sends secret:      `key` to `canary.example:8443`, in the query as `appid`",
+        "it comes from:     the file ",
+        "canary.key (which is not there)",
+        "sends secret:      `pat` to `http://127.0.0.1:8`, in the header `Authorization` for a \
+         placeholder, which it sees as its variable `PAT`",
+        "it comes from:     what this program says, which is run in ",
+        "/project: pass show $'a\\u{60}b'",
         "`on_change` is not heard of a project",
         "limits:            `memory` 900.0 GiB, `instances` 100000",
         "has tools:         `be_nice`",

@@ -1,0 +1,56 @@
+//! Secrets of HTTP requests among all that a server has.
+
+use std::collections::BTreeSet;
+
+use dormouse_policy::{Grants, HttpSecret, SecretPlacement, SecretSource};
+
+/// Adds secrets to those of a server, in place of those of the same name.
+///
+/// # Errors
+/// The server's plugin would see one of them, or two would stand in one place; with the reason,
+/// behind the name of the server's table.
+pub(super) fn add(
+    secrets: &mut Vec<HttpSecret>,
+    more: &[HttpSecret],
+    grants: &Grants,
+) -> Result<(), String> {
+    secrets.retain(|old| more.iter().all(|new| new.name != old.name));
+    secrets.extend(more.iter().cloned());
+    let mut variables = BTreeSet::new();
+    let mut places = BTreeSet::new();
+    for secret in &*secrets {
+        let name = &secret.name;
+        if let SecretSource::Variable(variable) = &secret.source
+            && grants.env.contains(variable)
+        {
+            return Err(format!(
+                "has the secret `{name}` from the variable `{variable}`, which `grants.env` shows \
+                 to the plugin"
+            ));
+        }
+        let (kind, place) = match &secret.placement {
+            SecretPlacement::Header { name, .. } => ("header", name.to_ascii_lowercase()),
+            SecretPlacement::Query(name) => ("parameter", name.clone()),
+            SecretPlacement::Placeholder { variable, .. } => {
+                if grants.env.contains(variable) {
+                    return Err(format!(
+                        "has a placeholder of the secret `{name}` in the variable `{variable}`, \
+                         which `grants.env` has, too"
+                    ));
+                }
+                if !variables.insert(variable) {
+                    return Err(format!("has two placeholders in the variable `{variable}`"));
+                }
+                continue;
+            }
+        };
+        for host in &secret.hosts {
+            if !places.insert((kind, place.clone(), host)) {
+                return Err(format!(
+                    "has two secrets in the {kind} `{place}` for `{host}`"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
