@@ -1,15 +1,16 @@
 //! HTTP clients, which all who may reach the same share, made when one is first needed.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use dormouse_launch::is_here;
 use parking_lot::Mutex;
 use reqwest::{Client, ClientBuilder, Url, redirect};
+use tokio::sync::Semaphore;
 
 use crate::error::CONFIGURE;
-use crate::resolver::FilteredResolver;
+use crate::resolver::{FilteredResolver, LimitedResolver};
 use crate::{AddressKind, EgressError, Reach, causes, shown_url};
 
 /// Time that a connection may take to be made, TLS included.
@@ -22,6 +23,16 @@ const ALIVE_TIME: Duration = Duration::from_secs(45);
 
 /// Most unused connections of one plugin to one host that are kept.
 const MAX_IDLE_PER_HOST: usize = 8;
+
+/// Time for which they are kept: their hosts may keep Dormouse busy with them.
+const PLUGIN_IDLE_TIME: Duration = Duration::from_secs(15);
+
+/// Most bytes of responses of one HTTP/2 connection that are kept until the plugin reads them, and of
+/// one response.
+const HTTP2_WINDOW_BYTES: u32 = 256 << 10;
+
+/// Most bytes of the headers of one response.
+const MAX_HEADER_BYTES: u32 = 64 << 10;
 
 /// Time that a request of a login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
@@ -98,12 +109,26 @@ fn basic() -> ClientBuilder {
         .tcp_nodelay(true)
 }
 
-/// Creates a client for the requests of one plugin, with connections of its own.
+/// Creates a client for the requests of one plugin, with connections of its own, which are kept
+/// when they are unused or not. Lookups of names take one of these permits each.
 ///
 /// # Errors
 /// The system has no root certificates, and TLS is needed.
-pub(crate) fn plugin_client(kind: ClientKind) -> Result<Client, EgressError> {
-    let builder = build(kind).pool_max_idle_per_host(MAX_IDLE_PER_HOST);
+pub(crate) fn plugin_client(
+    kind: ClientKind,
+    keeps_unused: bool,
+    lookups: Arc<Semaphore>,
+) -> Result<Client, EgressError> {
+    let mut builder = build(kind)
+        .pool_max_idle_per_host(if keeps_unused { MAX_IDLE_PER_HOST } else { 0 })
+        .pool_idle_timeout(PLUGIN_IDLE_TIME)
+        .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
+        .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
+        .http2_max_header_list_size(MAX_HEADER_BYTES);
+    if kind.reach != Reach::Configured {
+        let resolver = FilteredResolver::new(kind.reach, &[], CONFIGURE);
+        builder = builder.dns_resolver(Arc::new(LimitedResolver { resolver, lookups }));
+    }
     made(builder)
 }
 

@@ -25,6 +25,10 @@ use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
 /// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
 const MAX_OPEN_REQUESTS: usize = 128;
 
+/// Most lookups of names of one plugin that are on their way, also where their requests are not any
+/// more. More wait.
+const MAX_LOOKUPS: usize = 8;
+
 /// Coding of a response that was not compressed.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
@@ -39,8 +43,21 @@ pub struct GrantedHttp {
     requested: Vec<HttpGrant>,
     session: Arc<SessionGrants>,
     secrets: PluginSecrets,
-    clients: Mutex<HashMap<ClientKind, Client>>,
+    /// Clients, those of hosts that are granted exactly and others.
+    clients: Mutex<HashMap<(ClientKind, bool), Client>>,
     open: Arc<Semaphore>,
+    /// Lookups of names that are on their way.
+    lookups: Arc<Semaphore>,
+}
+
+/// A grant of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrantedReach {
+    /// How far the request may reach.
+    reach: Reach,
+    /// Whether its host is granted exactly: of such hosts there are few, to which connections are
+    /// kept.
+    is_exact: bool,
 }
 
 /// Reason why a request is not sent.
@@ -137,6 +154,7 @@ impl GrantedHttp {
             secrets,
             clients: Mutex::default(),
             open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
+            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
         }
     }
 
@@ -161,7 +179,12 @@ impl GrantedHttp {
     ///
     /// # Errors
     /// It is not granted, or its URL says that it leads further.
-    pub fn reach(&self, method: &str, url: &Url, once: &[HttpGrant]) -> Result<Reach, HttpRefusal> {
+    pub fn reach(
+        &self,
+        method: &str,
+        url: &Url,
+        once: &[HttpGrant],
+    ) -> Result<GrantedReach, HttpRefusal> {
         let session = self.session.granted();
         let grants = self.grants.iter().chain(&session).chain(once);
         reach_by(grants, method, url, has_proxy())
@@ -203,7 +226,7 @@ impl GrantedHttp {
     pub async fn send<B>(
         &self,
         request: PluginRequest<B>,
-        reach: Reach,
+        granted: GrantedReach,
     ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError>
     where
         B: Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + Unpin + 'static,
@@ -214,7 +237,7 @@ impl GrantedHttp {
             mut headers,
             body,
         } = request;
-        let client = self.client(&url, reach)?;
+        let client = self.client(&url, granted)?;
         let mut sent_url = url.clone();
         let mask = self.secrets.put_into(&mut sent_url, &mut headers).await?;
         if !mask.is_empty() {
@@ -239,29 +262,31 @@ impl GrantedHttp {
         masked(response, mask)
     }
 
-    fn client(&self, url: &Url, reach: Reach) -> Result<Client, EgressError> {
+    fn client(&self, url: &Url, granted: GrantedReach) -> Result<Client, EgressError> {
         let kind = ClientKind {
             secure: url.scheme() == "https",
             direct: is_here(url),
-            reach,
+            reach: granted.reach,
         };
+        let key = (kind, granted.is_exact);
         let mut clients = self.clients.lock();
-        if let Some(client) = clients.get(&kind) {
+        if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = plugin_client(kind)?;
-        clients.insert(kind, client.clone());
+        let client = plugin_client(kind, granted.is_exact, Arc::clone(&self.lookups))?;
+        clients.insert(key, client.clone());
         Ok(client)
     }
 }
 
-/// Returns how far a request may reach by one of these grants.
+/// Returns how far a request may reach by these grants: as far as any of them says.
 fn reach_by<'g>(
     grants: impl Iterator<Item = &'g HttpGrant>,
     method: &str,
     url: &Url,
     is_proxied: bool,
-) -> Result<Reach, HttpRefusal> {
+) -> Result<GrantedReach, HttpRefusal> {
+    let mut found: Option<GrantedReach> = None;
     let mut refused = HttpRefusal::NotGranted(wanted(url, false));
     for grant in grants.filter(|one| one.allows(method, url)) {
         let is_exact = matches!(grant.host(), HostPattern::Exact(_));
@@ -270,12 +295,24 @@ fn reach_by<'g>(
             continue;
         }
         let reach = reach_of(grant, url);
-        if reach.allows_url(url) {
-            return Ok(reach);
+        if !reach.allows_url(url) {
+            refused = out_of_reach(AddressKind::of_url(url), url);
+            continue;
         }
-        refused = out_of_reach(AddressKind::of_url(url), url);
+        found = Some(match found {
+            // Of one URL, all reach the internet, and some of them one more kind of address.
+            Some(before) => GrantedReach {
+                reach: if reach == Reach::Public {
+                    before.reach
+                } else {
+                    reach
+                },
+                is_exact: is_exact || before.is_exact,
+            },
+            None => GrantedReach { reach, is_exact },
+        });
     }
-    Err(refused)
+    found.ok_or(refused)
 }
 
 /// Returns a response without what the mask hides.

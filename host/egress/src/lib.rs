@@ -31,7 +31,9 @@ pub use address_kind::AddressKind;
 pub use cause::causes;
 pub use client::{client, named_hosts_client};
 pub use error::EgressError;
-pub use granted_http::{GrantedHttp, HttpRefusal, OpenRequest, PluginRequest, SendError};
+pub use granted_http::{
+    GrantedHttp, GrantedReach, HttpRefusal, OpenRequest, PluginRequest, SendError,
+};
 pub use host_name::literal;
 pub use own_network::is_of_own_network;
 pub use reach::Reach;

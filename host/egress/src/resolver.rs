@@ -2,10 +2,11 @@
 //! is connected to.
 
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::sync::{Arc, LazyLock};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio::sync::Semaphore;
 
 use crate::proxies::proxies;
 use crate::{AddressKind, Reach};
@@ -45,32 +46,79 @@ impl OutOfReach {
     }
 }
 
+/// The same, with a limit on lookups that are on their way: each takes a thread of the system's, for
+/// as long as the system takes, whether anybody still waits for it or not.
+#[derive(Debug)]
+pub(crate) struct LimitedResolver {
+    pub(crate) resolver: Arc<FilteredResolver>,
+    pub(crate) lookups: Arc<Semaphore>,
+}
+
+/// Most lookups of all plugins together that are on their way. More wait.
+const MAX_ALL_LOOKUPS: usize = 64;
+
+/// Lookups of all plugins together.
+static ALL_LOOKUPS: LazyLock<Arc<Semaphore>> =
+    LazyLock::new(|| Arc::new(Semaphore::new(MAX_ALL_LOOKUPS)));
+
 impl Resolve for FilteredResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let hint = self.hint;
-        let is_unfiltered = self.unfiltered.iter().any(|other| other == name.as_str());
-        let reach = match is_unfiltered {
-            true => Reach::Configured,
-            false => self.reach,
-        };
+        let (reach, hint) = (self.reach_of(&name), self.hint);
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let (within, beyond): (Vec<SocketAddr>, Vec<SocketAddr>) =
-                found.partition(|address| reach.allows(address.ip()));
-            if let (true, Some(address)) = (within.is_empty(), beyond.first()) {
-                return Err(Box::new(OutOfReach {
-                    name: name.as_str().to_owned(),
-                    address: address.ip(),
-                    hint,
-                }) as Box<dyn Error + Send + Sync>);
-            }
-            let within: Addrs = Box::new(within.into_iter());
-            Ok(within)
+            within(reach, &name, hint, found)
         })
     }
 }
 
+impl Resolve for LimitedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (reach, hint) = (self.resolver.reach_of(&name), self.resolver.hint);
+        let own = Arc::clone(&self.lookups);
+        Box::pin(async move {
+            let permits = (
+                own.acquire_owned().await?,
+                Arc::clone(&ALL_LOOKUPS).acquire_owned().await?,
+            );
+            let host = name.as_str().to_owned();
+            let lookup = tokio::task::spawn_blocking(move || {
+                let found = (host.as_str(), 0).to_socket_addrs();
+                drop(permits);
+                found
+            });
+            within(reach, &name, hint, lookup.await??)
+        })
+    }
+}
+
+/// Returns those of the addresses that are within reach.
+fn within(
+    reach: Reach,
+    name: &Name,
+    hint: &'static str,
+    found: impl Iterator<Item = SocketAddr>,
+) -> Result<Addrs, Box<dyn Error + Send + Sync>> {
+    let (within, beyond): (Vec<SocketAddr>, Vec<SocketAddr>) =
+        found.partition(|address| reach.allows(address.ip()));
+    if let (true, Some(address)) = (within.is_empty(), beyond.first()) {
+        return Err(Box::new(OutOfReach {
+            name: name.as_str().to_owned(),
+            address: address.ip(),
+            hint,
+        }));
+    }
+    Ok(Box::new(within.into_iter()))
+}
+
 impl FilteredResolver {
+    fn reach_of(&self, name: &Name) -> Reach {
+        let mut unfiltered = self.unfiltered.iter();
+        match unfiltered.any(|other| other == name.as_str()) {
+            true => Reach::Configured,
+            false => self.reach,
+        }
+    }
+
     /// Creates a resolver that lets these hosts lead anywhere. The hint is for people.
     pub(crate) fn new(reach: Reach, hosts: &[String], hint: &'static str) -> Arc<Self> {
         // A proxy resolves what it is asked for itself.

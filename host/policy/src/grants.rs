@@ -15,6 +15,16 @@ pub struct Grants {
     pub http: Vec<HttpGrant>,
 }
 
+impl Grants {
+    /// Whether all of the other grants are among these.
+    #[must_use]
+    pub fn include(&self, other: &Self) -> bool {
+        other.fs.iter().all(|one| self.fs.contains(one))
+            && other.env.iter().all(|one| self.env.contains(one))
+            && other.http.iter().all(|one| self.http.contains(one))
+    }
+}
+
 /// Granted folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsGrant {

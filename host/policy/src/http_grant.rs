@@ -6,14 +6,14 @@ mod words;
 use std::fmt;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 /// Word behind the URL of a grant that may lead into a private network.
 const PRIVATE: &str = "private";
 
-/// Ends of a path's segments and escapes that servers read in different ways: `/v1/%2e%2e/admin`
-/// is below `/v1` to some only.
-const AMBIGUOUS_IN_PATHS: [&str; 5] = ["%25", "%2e", "%2f", "%5c", "\\"];
+/// Longest URL of a grant, in bytes: people read it before they grant it.
+const MAX_URL_BYTES: usize = 1024;
 
 /// HTTP requests that a plugin may send.
 ///
@@ -105,12 +105,22 @@ impl FromStr for HttpGrant {
             url: url.to_owned(),
             why: why.to_owned(),
         };
+        if url.len() > MAX_URL_BYTES {
+            let why = format!("it has more than {MAX_URL_BYTES} bytes");
+            return Err(HttpGrantError::Url {
+                url: url.chars().take(40).chain(['…']).collect(),
+                why,
+            });
+        }
         let star = "a `*` stands for a name, or before the dot of one";
         let read = Url::parse(&format!("{scheme}://{host}{rest}"));
         let read = read.map_err(|error| bad(&error.to_string()))?;
         check_parts(url, &read)?;
         let host = match (prefix, read.host()) {
             (_, Some(Host::Domain(name))) if name.contains('*') => return Err(bad(star)),
+            (_, Some(Host::Domain(name))) if !is_plain_name(name) => {
+                return Err(bad("its host has characters that no name of a host has"));
+            }
             ("", Some(_)) => HostPattern::Exact(bare_host(&read)),
             ("*", Some(Host::Domain("any.invalid"))) => HostPattern::Any,
             ("*.", Some(Host::Domain(_))) => HostPattern::Below(bare_host(&read)),
@@ -236,6 +246,12 @@ pub fn grant_of_origin(url: &Url) -> Option<HttpGrant> {
     origin.parse().ok()
 }
 
+/// Whether a host is a name such as those of the internet: URLs may have quotes and more in it.
+fn is_plain_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    name.bytes().all(is_plain)
+}
+
 fn read_methods(text: &str) -> Result<Vec<String>, HttpGrantError> {
     let methods = text.split(',').map(|method| {
         let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -270,14 +286,25 @@ fn check_parts(text: &str, url: &Url) -> Result<(), HttpGrantError> {
     })
 }
 
-/// Whether servers might take a path for one that leads elsewhere.
+/// Whether servers might take a path for one that leads elsewhere: `/v1/%2e%2e/admin` is below `/v1`
+/// to some only.
 fn is_ambiguous(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    let has = AMBIGUOUS_IN_PATHS.iter().any(|text| path.contains(text));
-    // Some servers take what is behind a `;` for no part of the segment.
-    let mut segments = path.split('/');
-    let leads_up = |segment: &str| matches!(segment.split(';').next(), Some("." | ".."));
-    has || segments.any(leads_up)
+    let escapes = path.split('%').skip(1);
+    let mut escapes = escapes.map(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok());
+    let is_special = |byte: u8| byte.is_ascii_control() || br"./\%;".contains(&byte);
+    // Some escapes are none to others, or mean what stands for itself.
+    if path.contains('\\') || escapes.any(|escape| escape.is_none_or(is_special)) {
+        return true;
+    }
+    let Ok(path) = percent_decode_str(path).decode_utf8() else {
+        return true;
+    };
+    // Some servers take what is behind a `;` for no part of the segment, and leave out blanks.
+    let leads_up = |segment: &str| {
+        let segment = segment.split(';').next().map(str::trim);
+        matches!(segment, Some("." | ".."))
+    };
+    path.split('/').any(leads_up)
 }
 
 /// Returns the host of a URL without the dot that a whole name may end in.

@@ -36,7 +36,9 @@ fn a_grant_is_written_as_it_is_read() {
 
 #[test]
 fn what_grants_nothing_is_refused_with_what_is_wrong() {
+    let long = format!("https://a.example/{}", "x".repeat(MAX_URL_BYTES));
     for (text, why) in [
+        (long.as_str(), "more than 1024 bytes"),
         ("", "is no grant of HTTP requests"),
         ("private", "is no grant of HTTP requests"),
         ("api.example.com", "is no grant of HTTP requests"),
@@ -49,6 +51,18 @@ fn what_grants_nothing_is_refused_with_what_is_wrong() {
         ("https://*.1.2.3.4", "a `*` stands for a name"),
         ("https://*.*.example.com", "a `*` stands for a name"),
         ("https://a.*.example.com", "a `*` stands for a name"),
+        (
+            "https://a';id;'.example",
+            "characters that no name of a host has",
+        ),
+        (
+            "https://$(id).example",
+            "characters that no name of a host has",
+        ),
+        (
+            "https://*.a&b.example",
+            "characters that no name of a host has",
+        ),
         ("ftp://a.example", "another scheme"),
         ("https://me:secret@a.example", "a user name"),
         ("https://a.example/?q=1", "a query or a fragment"),
@@ -187,6 +201,60 @@ fn a_grant_allows_what_it_says_and_nothing_else() {
         (
             "https://a.example/v1",
             "GET",
+            "https://a.example/v1/..%3b/x",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/%00",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/.%00./x",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/%c0%ae%c0%ae/x",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/%u002e%u002e/x",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/..%20/x",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/%2",
+            false,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/caf%C3%A9%20x",
+            true,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
+            "https://a.example/v1/a%3fb",
+            true,
+        ),
+        (
+            "https://a.example/v1",
+            "GET",
             "https://a.example/v1//x",
             true,
         ),
@@ -268,8 +336,8 @@ fn a_grant_is_told_in_words() {
             "requests to every host over HTTPS, also in private networks",
         ),
         (
-            "https://\u{430}pple.example/\u{202e}`\u{1b}x",
-            "requests to xn--pple-43d.example (/%E2%80%AE%60%1Bx and below) over HTTPS",
+            "https://\u{430}pple.example/\u{202e}`x",
+            "requests to xn--pple-43d.example (/%E2%80%AE%60x and below) over HTTPS",
         ),
     ] {
         let grant: HttpGrant = text.parse().unwrap();

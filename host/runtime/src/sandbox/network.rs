@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dormouse_egress::{GrantedHttp, HttpRefusal, Reach};
+use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
 use dormouse_policy::{HttpGrant, Limits};
 use dormouse_text::log_text::escaped;
 use parking_lot::Mutex;
@@ -132,7 +132,7 @@ impl NetworkGate {
     ///
     /// # Errors
     /// The request is refused; with the reason, for the author of the guest.
-    pub(crate) fn judge(&self, method: &str, url: &str) -> Result<(Url, Reach), String> {
+    pub(crate) fn judge(&self, method: &str, url: &str) -> Result<(Url, GrantedReach), String> {
         if url.len() > MAX_URL_BYTES {
             let why = format!("its URL has more than {MAX_URL_BYTES} bytes");
             return Err(self.refuse_url(url, &why));

@@ -321,6 +321,8 @@ impl Server {
             let fingerprint = |server: &Self| Some(server.config.bridge()?.fingerprint.clone());
             fingerprint(next) == fingerprint(self)
                 && next.config.component() == self.config.component()
+                // What was taken away is not used to the end of a call.
+                && next.config.grants.include(&self.config.grants)
         });
         self.slot.close(match runs_the_same {
             true => RunningCalls::GoOn,

@@ -13,7 +13,7 @@ use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
 use wasmtime_wasi_http::p2::bindings::http::types::{
     self, ErrorCode, HeaderError, HostFields as _, HostOutgoingRequest as _, Method,
 };
-use wasmtime_wasi_http::p2::body::HostOutgoingBody;
+use wasmtime_wasi_http::p2::body::{HostIncomingBody, HostOutgoingBody};
 use wasmtime_wasi_http::p2::types::{
     HostFutureIncomingResponse, HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse,
 };
@@ -39,6 +39,10 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Most memory of a body that is being written, in bytes: two chunks that wait to be sent, one that
 /// is being written, and its trailers.
 const BODY_BYTES: u64 = 3 * CHUNK_BYTES as u64 + FIELDS_BYTES;
+
+/// Most memory of a response that its guest does not read, in bytes: what has come of it, and the
+/// connection.
+const UNREAD_BYTES: u64 = 512 << 10;
 
 /// State of a store whose guest may make HTTP requests.
 pub(crate) trait HttpState: FilesystemState + NetworkState + WasiHttpView {
@@ -118,7 +122,7 @@ async fn handle<T: HttpState>(
     }
     counted(
         store,
-        FIELDS_BYTES,
+        FIELDS_BYTES + UNREAD_BYTES,
         |http| match outgoing_handler::Host::handle(http, request, options) {
             Ok(response) => Ok(Ok(response)),
             Err(error) => error.downcast().map(Err),
@@ -274,6 +278,9 @@ fn kept_bytes(table: &mut ResourceTable) -> u64 {
         if entry.is::<FieldMap>() {
             return FIELDS_BYTES;
         }
+        if entry.is::<HostIncomingBody>() {
+            return UNREAD_BYTES;
+        }
         if entry.is::<HostOutgoingBody>() {
             return BODY_BYTES;
         }
@@ -286,7 +293,7 @@ fn kept_bytes(table: &mut ResourceTable) -> u64 {
         }
         // The headers of a response, that may have come or not.
         if entry.is::<HostFutureIncomingResponse>() || entry.is::<HostIncomingResponse>() {
-            return FIELDS_BYTES;
+            return FIELDS_BYTES + UNREAD_BYTES;
         }
         if let Some(response) = entry.downcast_ref::<HostOutgoingResponse>() {
             return FIELDS_BYTES + body(response.body.is_some());

@@ -1,6 +1,6 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
-use dormouse_egress::{PluginRequest, Reach, SendError};
+use dormouse_egress::{GrantedReach, PluginRequest, SendError};
 use dormouse_policy::HttpGrant;
 use http_body_util::BodyExt as _;
 use hyper::http::request::Parts;
@@ -106,7 +106,7 @@ fn method_of(request: &HostOutgoingRequest) -> &str {
     }
 }
 
-fn judge_parts(gate: &NetworkGate, method: &str, url: &str) -> Result<(Url, Reach), String> {
+fn judge_parts(gate: &NetworkGate, method: &str, url: &str) -> Result<(Url, GrantedReach), String> {
     if REFUSED_METHODS.iter().any(|refused| refused == method) {
         return Err(gate.refuse_url(url, "no plugin sends a request of that method"));
     }
