@@ -47,6 +47,8 @@ pub struct Configured {
     pub same_as: BTreeMap<String, String>,
     /// Notes on servers, as sentences, by the servers' names.
     pub notes: Vec<(String, String)>,
+    /// Names of the servers of which their clients' files deny all tools.
+    wholly_denied: BTreeSet<String>,
     /// Overlays in the user's own file, for servers that are configured elsewhere.
     overlays: BTreeMap<String, Overlay>,
     /// Overlays for servers that are configured nowhere.
@@ -181,16 +183,7 @@ impl Configured {
     /// switch it on.
     #[must_use]
     pub fn is_wholly_denied(&self, name: &str) -> bool {
-        let server = self.servers.get(name);
-        server.is_some_and(|server| {
-            let mut found = self.found.found.iter().map(|found| &found.server);
-            let entry = found.find(|entry| entry.origin == server.origin);
-            let shows_none = |server: &ServerConfig| {
-                let bridge = server.bridge();
-                bridge.is_some_and(|bridge| bridge.filter.shows_none())
-            };
-            shows_none(server) && entry.is_some_and(shows_none)
-        })
+        self.wholly_denied.contains(name)
     }
 
     fn look_around(

@@ -1,6 +1,7 @@
 //! Servers from everywhere, as one.
 
 mod denials;
+mod denied_targets;
 mod folders;
 mod random_configurations;
 mod unusable_entries;

@@ -97,7 +97,7 @@ pub(in crate::discovery) fn build(
 }
 
 /// Returns what an entry that is not used would start or reach, with everything filled in, and
-/// nothing of how. What cannot be filled in stands there as it is written.
+/// nothing of how but the folder. What cannot be filled in stands there as it is written.
 pub(in crate::discovery) fn filled_target(
     written: Written,
     expansion: Expansion,
@@ -115,7 +115,7 @@ pub(in crate::discovery) fn filled_target(
                 env_file: None,
                 ..stdio
             });
-            Launch::Stdio(Stdio { cwd: None, ..stdio })
+            Launch::Stdio(stdio)
         }
         Written::Http(http) => Launch::Http(Http {
             url: filling.text(&http.url, "url").text,

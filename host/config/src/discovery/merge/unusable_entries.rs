@@ -121,11 +121,9 @@ impl<'d> Merging<'d> {
         let Some(bridge) = server.bridge_mut() else {
             return;
         };
-        let entries = self
-            .entries
-            .by_target
-            .get(&LaunchTarget::of(&bridge.launch));
-        let entries = entries.into_iter().flatten();
+        let targets = LaunchTarget::of(&bridge.launch).with_anywhere();
+        let entries = targets.filter_map(|target| self.entries.by_target.get(&target));
+        let entries = entries.flatten();
         let entries = entries.filter_map(|index| self.entries.entries.get(*index));
         for client in entries.filter_map(|entry| entry.origin.client) {
             let mut own = of_server.iter().filter(|entry| !is_of_project(entry));
