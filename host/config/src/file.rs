@@ -317,7 +317,7 @@ impl Reader<'_> {
         let is_of_project = overlay.project.is_some();
         let adapter = match (component, self.bridge(upstream, &at, table, span.clone())) {
             (_, UpstreamEntry::Wrong) => return None,
-            (None, _) if table.contains_key("component") => return None,
+            (None, UpstreamEntry::Overlay(_)) if table.contains_key("component") => return None,
             (None, UpstreamEntry::Overlay(upstream)) => {
                 // Nothing to run: it is about a server that is configured elsewhere.
                 overlay.upstream = *upstream;

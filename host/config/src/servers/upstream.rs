@@ -13,7 +13,7 @@ use dormouse_files::paths;
 use dormouse_launch::environment::secret_in;
 use dormouse_launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 use dormouse_text::server_url::shown_wrong;
-use toml_edit::{Item, TableLike};
+use toml_edit::{Item, TableLike, Value};
 
 use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need};
 use super::on_change::ChangePolicy;
@@ -88,8 +88,8 @@ impl Reader<'_> {
                 let text = self.string(item, at).unwrap_or_default();
                 table.command = vec![text.to_owned()];
             }
-            "command" => table.command = self.strings(item, at),
-            "args" => table.args = self.strings(item, at),
+            "command" => table.command = self.words(item, at),
+            "args" => table.args = self.words(item, at),
             "env" => table.env = self.secrets(item, at),
             "cwd" => table.cwd = self.string(item, at).map(str::to_owned),
             "pass_env" => table.pass_env = self.pass_env(item, at),
@@ -129,6 +129,26 @@ impl Reader<'_> {
         texts.collect()
     }
 
+    /// Reads the words of a program. What is no text or no array is reported, and read as what it may
+    /// mean all the same: what its table starts, no other file brings up.
+    fn words(&mut self, item: &Item, at: &str) -> Vec<String> {
+        if let Some(text) = item.as_str() {
+            self.items(item, at);
+            return text.split_whitespace().map(str::to_owned).collect();
+        }
+        let items = self.items(item, at);
+        let words = items.iter().enumerate().filter_map(|(index, item)| {
+            let text = self.string(item, &format!("{at}[{index}]"));
+            match item.as_value()? {
+                Value::Integer(number) => Some(number.value().to_string()),
+                Value::Float(number) => Some(number.value().to_string()),
+                Value::Boolean(boolean) => Some(boolean.value().to_string()),
+                _ => text.map(str::to_owned),
+            }
+        });
+        words.collect()
+    }
+
     fn secrets(&mut self, item: &Item, at: &str) -> BTreeMap<String, Secret> {
         // Its values may be secrets, so what is said of them must not repeat any.
         let Some(table) = item.as_table_like() else {
@@ -165,19 +185,20 @@ impl Reader<'_> {
         let written = match (upstream.command.as_slice(), &upstream.url) {
             ([], None) if has("command") || has("url") => return UpstreamEntry::Wrong,
             ([], None) => return self.upstream_overlay(upstream, at, table, span),
-            ([_, ..], Some(_)) => {
-                refuse(
-                    format!("`[{at}]` has a `command` and a `url`"),
-                    "a server is reached in one way: remove one of them",
-                );
-                return UpstreamEntry::Wrong;
-            }
-            ([command, more @ ..], None) => {
-                for key in OF_HTTP.iter().filter(|key| has(key)) {
+            ([command, more @ ..], url) => {
+                if url.is_some() {
+                    refuse(
+                        format!("`[{at}]` has a `command` and a `url`"),
+                        "a server is reached in one way: remove one of them",
+                    );
+                }
+                let of_http = OF_HTTP.iter().filter(|key| url.is_none() && has(key));
+                for key in of_http {
                     let message = format!("`[{at}]` has `{key}`, and a `command`");
                     refuse(message, "that belongs to a server with a `url`");
                 }
-                if upstream.kind.is_some_and(|kind| kind != Kind::Stdio) {
+                let is_other = upstream.kind.is_some_and(|kind| kind != Kind::Stdio);
+                if is_other && url.is_none() {
                     let message = format!("`[{at}]` has a `command`, and a `type` without one");
                     refuse(message, "leave out `type`");
                 }

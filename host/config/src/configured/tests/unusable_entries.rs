@@ -220,6 +220,38 @@ fn a_table_of_the_users_own_file_with_a_wrong_name_denies_what_it_runs() {
     assert_eq!(all.own_problems.len(), 1);
 }
 
+/// What is wrong in it may be in the launch itself.
+#[test]
+fn a_table_of_the_users_own_file_with_a_wrong_launch_denies_what_it_may_run() {
+    let got = r#"{"mcpServers": {"got": {"command": "npx", "args": ["gh"], "env": {"A": "x"}},
+        "five": {"command": "npx", "args": ["gh", "5"]}, "y": {"command": "y"}}}"#;
+    let run = "command = 'npx'\nargs = ['gh']\n";
+    for (table, number_is_up) in [
+        ("command = 'npx'\nargs = ['gh', 5]\n".to_owned(), false),
+        ("command = 'npx'\nargs = 'gh'\n".to_owned(), true),
+        (
+            "command = ['npx']\nargs = 'gh'\nenabled = false\n".to_owned(),
+            true,
+        ),
+        (format!("{run}url = 'https://example.com/mcp'\n"), true),
+        (format!("{run}component = 5\n"), true),
+        (format!("{run}env = 5\n"), true),
+        (format!("{run}type = 'http'\n"), true),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let own = format!("[servers.git]\n{table}");
+        let all = trusted_in_home(home.path(), &[("project/.mcp.json", got)], &own);
+        assert!(all.servers["git"].refused().is_some(), "{own}");
+        let is_up = |name: &str| all.servers.contains_key(name);
+        assert!(is_up("y"), "{own}");
+        assert_eq!(
+            [is_up("got"), is_up("five")],
+            [!number_is_up, number_is_up],
+            "{own}"
+        );
+    }
+}
+
 /// It is as if it were off there: others have it still.
 #[test]
 fn a_client_with_an_odd_switch_does_not_get_the_server_of_another_client() {
