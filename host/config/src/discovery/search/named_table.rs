@@ -45,6 +45,11 @@ impl<'d> NamedTable<'d> {
         }
     }
 
+    /// Whether it is a comment among servers, as people write them in JSON: `"//": "text"`.
+    fn is_comment(&self) -> bool {
+        self.name.starts_with(['/', '_', '#', '$']) && self.node.text().is_some()
+    }
+
     /// Returns an item of a list, with its own name; an empty one where it has none.
     fn item(node: &'d Node) -> Self {
         // A block of Continue's hub is named by what it uses.
@@ -74,7 +79,7 @@ impl<'d> Servers<'d> {
             (Value::Null, _) => return Self::default(),
             (Value::Table(_), false) => {
                 return Self {
-                    servers: members.collect(),
+                    servers: members.filter(|member| !member.is_comment()).collect(),
                     unusable: Vec::new(),
                 };
             }

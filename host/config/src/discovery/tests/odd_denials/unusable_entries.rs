@@ -168,3 +168,30 @@ fn a_users_entry_that_cannot_be_used_keeps_its_name() {
     let clients: Vec<_> = Client::all().collect();
     assert_eq!(state(&home, &clients, "git", true).0, "on");
 }
+
+/// People write them as texts in JSON, which has no comments.
+#[test]
+fn comments_among_servers_are_no_servers() {
+    for (name, is_comment) in [
+        ("//", true),
+        ("// the next one is for work", true),
+        ("_comment", true),
+        ("#", true),
+        ("$schema", true),
+        ("comment", false),
+        ("git", false),
+    ] {
+        for value in ["\"text\"", "5", "null", "{}"] {
+            let home = Home::empty();
+            let text =
+                format!(r#"{{"mcpServers": {{"{name}": {value}, "on": {{"command": "x"}}}}}}"#);
+            home.write("home/.cursor/mcp.json", text);
+            let discovery = discover_all(&home.around(), &[Client::Cursor], &Inputs::new());
+            assert_eq!(discovery.found.len(), 1, "{name}");
+            let is_none = is_comment && value == "\"text\"";
+            let unusable = [discovery.unusable.len(), discovery.refused.len()];
+            assert_eq!(unusable, [usize::from(!is_none); 2], "{name}: {value}");
+            assert_eq!(discovery.problems().count(), unusable[0], "{name}: {value}");
+        }
+    }
+}
