@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dormouse_launch::Launch;
 
+use super::Discovery;
 use crate::servers::launch_target::LaunchTarget;
 use crate::{Adapter, Client, Origin, Problem, RefusedServer, Scope, ServerConfig};
 
@@ -17,8 +18,8 @@ pub struct UnusableEntry {
     pub written_name: String,
     /// The same name, as one that is fit for a server.
     pub name: String,
-    /// Program with its arguments, or URL, as far as it can be read, with everything filled in; none
-    /// where the entry is a project's.
+    /// Program with its arguments and folder, or URL, as far as it can be read, with everything filled
+    /// in; none where the entry is a project's.
     pub launch: Option<Launch>,
     /// Problems of the entry; none where something is no server that could be bridged.
     pub problems: Option<Vec<Problem>>,
@@ -60,5 +61,16 @@ impl UnusableEntry {
         };
         let adapter = Adapter::Refused(Box::new(refused));
         Some(ServerConfig::new(&self.name, adapter, self.origin.clone()))
+    }
+}
+
+impl Discovery {
+    /// Returns the user's entry that a server's client takes in place of that, and that cannot be
+    /// used. `index` is the server's among those that were found.
+    pub(crate) fn unusable_in_place_of(&self, index: usize) -> Option<&UnusableEntry> {
+        let found = self.found.get(index)?;
+        let key = (found.server.origin.client, found.written_name.as_str());
+        let mut entries = self.unusable.iter();
+        entries.find(|entry| !entry.is_of_project() && entry.key() == key && entry.place > index)
     }
 }

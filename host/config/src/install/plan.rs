@@ -13,7 +13,7 @@ use super::decision::{Action, Decision, decide};
 use super::leaving::Leaving;
 use super::questions::{take_out_shared, take_out_waiting};
 use super::seen::{Seen, changed_meanwhile};
-use super::staying::{staying, take_out_unread};
+use super::staying::{staying, take_out_behind_unusable, take_out_unread};
 use super::{Change, edit, entry, own_entry, server};
 use crate::discovery::places::{self, Place, Syntax};
 use crate::discovery::planned;
@@ -96,6 +96,7 @@ pub fn import(
 ) -> anyhow::Result<Import> {
     let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
     let unread = take_out_unread(&mut decisions, discovery);
+    let behind = take_out_behind_unusable(&mut decisions, discovery);
     let waiting = take_out_waiting(&mut decisions, &discovery.found);
     let shared = take_out_shared(&mut decisions, &discovery.found, config);
     let taken = decisions.iter().flat_map(|decision| &decision.found);
@@ -125,6 +126,7 @@ pub fn import(
     });
     leaving.left.extend(denied);
     leaving.left.extend(unread);
+    leaving.left.extend(behind);
     leaving.left.extend(waiting);
     leaving.left.extend(shared);
     let own = own(&decisions, &discovery.found, config, file, &leaving)?;

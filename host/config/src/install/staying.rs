@@ -29,6 +29,32 @@ pub(super) fn take_out_unread(decisions: &mut Vec<Decision>, discovery: &Discove
     told
 }
 
+/// Removes the servers in whose place their clients take entries that cannot be used: these may deny
+/// them. Returns sentences on the removed servers.
+pub(super) fn take_out_behind_unusable(
+    decisions: &mut Vec<Decision>,
+    discovery: &Discovery,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    decisions.retain(|decision| {
+        let mut all = found_of(decision, discovery);
+        let behind = all.find_map(|(index, found)| {
+            let why = behind_unusable(index, found, discovery)?;
+            Some((found, why))
+        });
+        let Some((found, why)) = behind.filter(|_| decision.action != Action::Keep) else {
+            return true;
+        };
+        told.push(format!(
+            "`{}` of {} is not taken over: {why}",
+            found.written_name.escape_debug(),
+            found.server.origin,
+        ));
+        false
+    });
+    told
+}
+
 /// Returns the servers that are not to leave their clients' files, by their indexes among those that
 /// were found, with the reasons: what follows "because".
 pub(super) fn staying(
@@ -42,9 +68,10 @@ pub(super) fn staying(
         for (index, found) in found_of(decision, discovery) {
             let unread = unread(found, discovery);
             let unread = unread.map(|unread| format!("{}\nhint: {}", unread.told(), unread.hint()));
+            let behind = || behind_unusable(index, found, discovery);
             let hidden = || hidden(&decision.name, found, after.as_ref()?);
             let unheard = || unheard(&decision.name, found, after.as_ref()?);
-            if let Some(why) = unread.or_else(hidden).or_else(unheard) {
+            if let Some(why) = unread.or_else(behind).or_else(hidden).or_else(unheard) {
                 staying.insert(index, why);
             }
         }
@@ -63,6 +90,18 @@ fn found_of<'d>(
 fn unread<'d>(found: &Found, discovery: &'d Discovery) -> Option<&'d UnreadRules> {
     let mut unread = discovery.unread.iter();
     unread.find(|unread| Some(unread.client) == found.server.origin.client)
+}
+
+/// Returns the reason why a client does not have a server that is in its files: it takes an entry of a
+/// later one that cannot be used.
+fn behind_unusable(index: usize, found: &Found, discovery: &Discovery) -> Option<String> {
+    let entry = discovery.unusable_in_place_of(index)?;
+    let client = found.server.origin.client?;
+    Some(format!(
+        "{client} takes another entry of that name instead, which cannot be used as it is: {}\n\
+         hint: mend that one, and import again",
+        entry.origin
+    ))
 }
 
 /// Returns a server as it is in `dormouse.toml` after the import, all rules of clients in it.

@@ -195,3 +195,63 @@ fn comments_among_servers_are_no_servers() {
         }
     }
 }
+
+/// The later one may deny it, and the earlier one alone does not say so.
+#[test]
+fn a_server_behind_an_entry_that_cannot_be_used_is_not_taken_over() {
+    use crate::install::{ImportRequest, Program, import};
+    let program = Program {
+        command: "/opt/dormouse".to_owned(),
+        options: Vec::new(),
+        variables: Vec::new(),
+    };
+    let known = "[servers.git]\ncommand = 'x'\n";
+    for (later, own, replace, is_taken) in [
+        (r#"{"mcp": {}}"#, "", false, true),
+        (
+            r#"{"mcp": {"git": {"enabled": "false"}}}"#,
+            "",
+            false,
+            false,
+        ),
+        (r#"{"mcp": {"git": {"enabled": "false"}}}"#, "", true, false),
+        (r#"{"mcp": {"git": null}}"#, "", true, false),
+        (
+            r#"{"mcp": {"git": {"enabled": "false"}}}"#,
+            known,
+            true,
+            false,
+        ),
+    ] {
+        let home = Home::empty();
+        home.write(FIRST, ON);
+        home.write(SECOND, later);
+        let file = home.path("home/dormouse.toml");
+        home.write("home/dormouse.toml", own);
+        let config = crate::file::parse_usable(&file, own).unwrap();
+        let clients = [Client::OpenCode];
+        let discovery = discover_all(&home.around(), &clients, &Inputs::new());
+        let wanted = ImportRequest {
+            clients: &clients,
+            replace: replace.then_some(&program),
+            force: false,
+            longest_call: std::time::Duration::ZERO,
+        };
+        let import = import(&discovery, &home.around(), &config, &file, wanted).unwrap();
+        let of_client = import.changes.iter().filter(|change| !change.own);
+        let of_client: Vec<_> = of_client.map(|change| &change.after).collect();
+        let taken = import.changes.iter().find(|change| change.own);
+        let taken = taken.is_some_and(|change| change.after.contains("command"));
+        assert_eq!(taken && own.is_empty(), is_taken, "{later} {own}");
+        assert!(
+            of_client.iter().all(|text| !text.contains("dormouse")),
+            "{of_client:?}"
+        );
+        let left = import.left.join("\n");
+        assert_eq!(
+            left.contains("opencode.jsonc:1"),
+            !is_taken,
+            "{later} {own}: {left}"
+        );
+    }
+}
