@@ -80,24 +80,25 @@ fn what_the_user_has_on_is_no_matter() {
     let git = r#"{"mcpServers": {"git": {"command": "npx", "args": ["gh"]}}}"#;
     let off = &git.replace("]}", "], \"disabled\": true}");
     let codex = "[mcp_servers.github]\ncommand = 'npx'\nargs = ['gh']\nenv = {B = 'y'}\n";
-    let cases: &[(&[(&str, &str)], &str, &[&str])] = &[
-        (&[(CURSOR, git)], "", &["git", "got"]),
-        (&[(CURSOR, off), (CODEX, codex)], "", &["github", "got"]),
+    type Files<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Files<'_>, &str, [&str; 2]); 4] = [
+        (&[(CURSOR, git)], "", ["git", "got"]),
+        (&[(CURSOR, off), (CODEX, codex)], "", ["github", "got"]),
         (
             &[(CURSOR, off)],
             "[servers.git]\nenabled = true\n",
-            &["git", "got"],
+            ["git", "got"],
         ),
         (
             &[(CURSOR, git)],
             "[servers.git]\nproject = '/p'\nenabled = false\n",
-            &["git", "got"],
+            ["git", "got"],
         ),
     ];
     for (files, own, up) in cases {
         assert_eq!(
             that_run(files, own, r#", "env": {"A": "x"}"#),
-            *up,
+            up,
             "{files:?} {own}"
         );
     }
