@@ -1,6 +1,7 @@
 //! Servers from everywhere: the user's own file, their clients' files, and those of the project
 //! that they are in.
 
+mod denied_targets;
 mod launches;
 mod names;
 mod overlays;

@@ -1,13 +1,13 @@
 //! Launches of servers: one that is reached in the same way as another is shown once.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Configured;
+use super::denied_targets::DeniedTargets;
 use crate::discovery::{Overridden, merge};
 use crate::project::review::NameOfUsers;
 use crate::servers::launch_folder::without_folder;
-use crate::servers::launch_target::LaunchTarget;
 use crate::{ClientRules, Filter, Fingerprint, Origin, Scope, ServerConfig};
 
 /// Returns the fingerprints of the launch of a server's upstream; none where it has none. A program
@@ -32,12 +32,6 @@ pub(super) fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fin
     let elsewhere = without_folder(launch, &[folder, project]);
     all.extend(elsewhere.map(|launch| Fingerprint::of(&launch)));
     all
-}
-
-/// Returns what a server's upstream is; none where it has none.
-fn target_of(server: &ServerConfig) -> Option<LaunchTarget> {
-    let bridge = server.bridge()?;
-    Some(LaunchTarget::of(&bridge.launch))
 }
 
 /// Keeps what other clients of the user's than those of a server forbid themselves of another entry
@@ -81,30 +75,8 @@ pub(super) struct UsersLaunches {
     servers: Vec<UsersLaunch>,
     /// Places in `servers` of the first of each launch.
     by_launch: BTreeMap<Fingerprint, usize>,
-    /// What is on.
-    on: HashSet<LaunchTarget>,
-    /// What is on nowhere or may be denied, however a project's file starts or reaches it, and the
-    /// entries that say so.
-    denied: HashMap<LaunchTarget, Vec<Denial>>,
-}
-
-/// An entry of the user's because of which no project's server starts or reaches the same.
-struct Denial {
-    name: String,
-    origin: Origin,
-    /// Whether the entry itself, or the user's own table for its name, says that it is off, and nothing
-    /// else is the reason.
-    is_off: bool,
-}
-
-impl Denial {
-    /// Whether a project's server stands in the place of the entry, and so decides whether that is on.
-    fn is_overridden_by(&self, server: &ServerConfig) -> bool {
-        self.is_off
-            && self.name == server.name
-            && self.origin.client.is_some()
-            && self.origin.client == server.origin.client
-    }
+    /// What no project's server starts or reaches.
+    denied: DeniedTargets,
 }
 
 /// A server of the user's, by its launch.
@@ -137,18 +109,6 @@ impl UsersLaunches {
             .filter_map(|launch| self.by_launch.get(launch));
         let known = self.servers.get_mut(*known.next()?)?;
         known.is_shown.then_some(&mut known.server)
-    }
-
-    /// Returns the place of the user's entry that denies what a project's server starts or reaches,
-    /// where that is on. `is_override` where the server stands in the place of an entry of the user's.
-    fn denies(&self, server: &ServerConfig, is_override: bool) -> Option<&Origin> {
-        let is_on = server.is_of_project() && server.enabled;
-        let bridge = server.bridge().filter(|_| is_on)?;
-        let targets = LaunchTarget::of(&bridge.launch).with_anywhere();
-        let denials = targets.filter_map(|target| self.denied.get(&target));
-        let mut denials = denials.flatten();
-        let denial = denials.find(|denial| !(is_override && denial.is_overridden_by(server)))?;
-        Some(&denial.origin)
     }
 
     /// Returns the place of the user's server that another one, with this name and these launches,
@@ -201,91 +161,14 @@ impl Configured {
                 users.add(launches, server, true);
             }
         }
-        self.add_denied(&mut users);
+        let shown = users.servers.iter().map(|users| &users.server);
+        users.denied = self.denied_targets(shown);
         let found = self.found.found.iter().map(|found| &found.server);
         for server in found.filter(|server| !server.is_of_project()) {
             let launches = launches(server, self.project_folder());
             users.add(launches, server.clone(), false);
         }
         users
-    }
-
-    /// Whether a project's server that stands in the place of the user's entry, at `users`, starts or
-    /// reaches what that does where it is on: then it is the entry which decides.
-    fn is_of_entry_that_is_on(
-        &self,
-        users: &Origin,
-        server: &ServerConfig,
-        launches: &UsersLaunches,
-    ) -> bool {
-        let target = target_of(server).filter(|target| launches.on.contains(target));
-        let found = self.found.found.iter().map(|found| &found.server);
-        // A file may have several on one line.
-        let mut own =
-            found.filter(|own| own.enabled && own.origin == *users && own.name == server.name);
-        target.is_some() && own.any(|own| target_of(own) == target)
-    }
-
-    /// Adds what the user has on, and what their own entries deny, whichever variables or headers
-    /// somebody starts or reaches it with: what no server is that is shown to the user and on, where
-    /// there is no project, and what an entry starts or reaches that cannot be used as it is. `users`
-    /// has the servers of clients' files that are shown then.
-    fn add_denied(&self, users: &mut UsersLaunches) {
-        let unusable = self.found.unusable.iter();
-        let unusable = unusable.filter(|entry| !entry.is_of_project());
-        let unusable = unusable.map(|entry| (entry.launch.as_ref(), &entry.name, &entry.origin));
-        let own = self.servers.values();
-        let own = own.filter_map(ServerConfig::refused);
-        let own = own.chain(&self.refused_without_names);
-        let own = own.map(|refused| {
-            (
-                refused.launch.as_ref(),
-                &refused.written_name,
-                &refused.origin,
-            )
-        });
-        let mut denied: HashMap<_, Vec<_>> = HashMap::new();
-        for (launch, name, origin) in own.chain(unusable) {
-            if let Some(launch) = launch {
-                let target = LaunchTarget::of(launch);
-                let (name, origin) = (name.clone(), origin.clone());
-                denied.entry(target).or_default().push(Denial {
-                    name,
-                    origin,
-                    is_off: false,
-                });
-            }
-        }
-        // What is changed by a table of the user's is theirs in both ways.
-        let mut changed = Vec::new();
-        let shown = users.servers.iter().map(|users| &users.server);
-        for server in self.servers.values().chain(shown) {
-            let mut after = server.clone();
-            let overlay = self.overlays.get(&server.name);
-            let applied = overlay.map(|overlay| overlay.for_server(server).apply(&mut after));
-            if after.enabled && applied.is_none_or(|applied| applied.is_ok()) {
-                users.on.extend(target_of(server));
-                users.on.extend(target_of(&after));
-            } else {
-                changed.push(after);
-            }
-        }
-        let found = self.found.found.iter().map(|found| &found.server);
-        let found = found.filter(|server| !server.is_of_project());
-        for server in self.servers.values().chain(found).chain(&changed) {
-            let target = target_of(server);
-            let overlay = self.overlays.get(&server.name);
-            // What is said of a name holds for a project's server that has it, too.
-            let is_switched_off = overlay.is_some_and(|overlay| overlay.enabled == Some(false));
-            if let Some(target) = target.filter(|target| !users.on.contains(target)) {
-                denied.entry(target).or_default().push(Denial {
-                    name: server.name.clone(),
-                    origin: server.origin.clone(),
-                    is_off: !server.enabled || is_switched_off,
-                });
-            }
-        }
-        users.denied = denied;
     }
 
     /// Takes a server, unless its name stands for another already.
@@ -338,12 +221,11 @@ impl Configured {
             of_users => {
                 let same_name = self.servers.get(&server.name);
                 let by = same_name.map(|other| &other.origin);
-                let denied = match &of_users {
-                    Some(NameOfUsers::Overridden { origin }) => users
-                        .denies(&server, true)
-                        .filter(|_| !self.is_of_entry_that_is_on(origin, &server, users)),
-                    _ => users.denies(&server, false),
+                let in_place_of = match &of_users {
+                    Some(NameOfUsers::Overridden { origin }) => Some(origin),
+                    _ => None,
                 };
+                let denied = self.denies(&users.denied, &server, in_place_of);
                 by.or(renamed).or(denied).cloned()
             }
         };
