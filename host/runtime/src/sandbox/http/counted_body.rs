@@ -7,6 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use dormouse_egress::OpenRequest;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep};
 use wasmtime_wasi_http::{Error, WasiBody};
 
@@ -18,17 +20,22 @@ pub(super) struct CountedBody {
     gate: NetworkGate,
     /// Time that may pass between two pieces, and the end of that time.
     between: Option<(Duration, Pin<Box<Sleep>>)>,
+    /// Whether it is read to its end also where it is dropped before.
+    reads_on: bool,
     /// Room of the request whose response it is of.
     _open: Option<OpenRequest>,
 }
 
 impl CountedBody {
-    /// Makes it of the body of a request.
+    /// Makes it of the body of a request. It is read on where nobody sends it any more: hyper lets go
+    /// of the body of a GET at once, and a guest that comes to write it only then, be it empty, would
+    /// take its closed stream for a failed request.
     pub(super) fn of_request(body: WasiBody, gate: NetworkGate) -> Self {
         Self {
             body,
             gate,
             between: None,
+            reads_on: true,
             _open: None,
         }
     }
@@ -44,6 +51,7 @@ impl CountedBody {
             body,
             gate,
             between: between.map(|time| (time, Box::pin(tokio::time::sleep(time)))),
+            reads_on: false,
             _open: Some(open),
         }
     }
@@ -74,6 +82,23 @@ impl CountedBody {
     }
 }
 
+impl Drop for CountedBody {
+    fn drop(&mut self) {
+        let (true, Ok(runtime)) = (self.reads_on, Handle::try_current()) else {
+            return;
+        };
+        let mut rest = Self {
+            body: std::mem::take(&mut self.body),
+            gate: self.gate.clone(),
+            between: None,
+            reads_on: false,
+            _open: None,
+        };
+        // Until the guest has finished it, or is gone.
+        runtime.spawn(async move { while let Some(Ok(_)) = rest.frame().await {} });
+    }
+}
+
 impl Body for CountedBody {
     type Data = Bytes;
     type Error = Error;
@@ -99,5 +124,44 @@ impl Body for CountedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dormouse_egress::GrantedHttp;
+    use dormouse_policy::{Grants, Limits};
+    use wasmtime_wasi_http::p2::body::{HostOutgoingBody, StreamContext};
+
+    use super::*;
+    use crate::sandbox::{GivenSecrets, Output};
+
+    fn gate() -> NetworkGate {
+        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default());
+        let limits = Limits {
+            http_bytes: 10,
+            ..Limits::default()
+        };
+        let output = Output::new("net", 1000, secrets);
+        NetworkGate::new("net", output, Arc::new(GrantedHttp::new(&[])), &limits)
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_answered_early_does_not_fail_its_writer() {
+        let (mut body, read) = HostOutgoingBody::new(StreamContext::Request, None, 1, 1024);
+        let mut stream = body.take_output_stream().unwrap();
+        drop(CountedBody::of_request(read, gate()));
+        for _ in 0..10 {
+            stream.write_ready().await.unwrap();
+            stream.write(Bytes::from_static(b"x")).unwrap();
+        }
+        // What nobody sends counts no less.
+        stream.write_ready().await.unwrap();
+        stream.write(Bytes::from_static(b"x")).unwrap();
+        while stream.write_ready().await.is_ok() {
+            tokio::task::yield_now().await;
+        }
     }
 }
