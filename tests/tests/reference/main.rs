@@ -8,6 +8,7 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod fetch;
 mod filesystem;
 mod time;
 
