@@ -139,13 +139,14 @@ mod tests {
     use crate::sandbox::{GivenSecrets, Output};
 
     fn gate() -> NetworkGate {
-        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default());
+        let http = Arc::<GrantedHttp>::default();
+        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
         let limits = Limits {
             http_bytes: 10,
             ..Limits::default()
         };
         let output = Output::new("net", 1000, secrets);
-        NetworkGate::new("net", output, Arc::new(GrantedHttp::new(&[])), &limits)
+        NetworkGate::new("net", output, http, &limits)
     }
 
     #[tokio::test]
