@@ -174,7 +174,7 @@ fn a_secret_that_nobody_could_mean_is_told_with_a_way_out() {
             "write the program and its arguments: `[\"pass\", \"show\", \"x\"]`",
         ),
         (
-            r#"{ env = "A", hosts = ["a.example"], placehoder = "P" }"#,
+            r#"{ env = "A", hosts = ["a.example"], query = "q", placehoder = "P" }"#,
             "`placehoder` is no key of `[servers.t.secrets.s]`",
             "did you mean `placeholder`?",
         ),
