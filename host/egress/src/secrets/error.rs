@@ -7,7 +7,7 @@ pub struct SecretError {
     server: String,
     secret: String,
     why: String,
-    hint: String,
+    hint: &'static str,
 }
 
 /// What is wrong with a secret, and what to do about it.
@@ -24,7 +24,7 @@ impl SecretError {
             server: server.to_owned(),
             secret: secret.to_owned(),
             why: wrong.why,
-            hint: wrong.hint.to_owned(),
+            hint: wrong.hint,
         }
     }
 }
