@@ -7,7 +7,7 @@ use std::path::Path;
 use dormouse_files::ownership;
 
 use crate::error::{Problem, ReadError};
-use crate::regular::open_regular_file;
+use dormouse_files::regular::open_regular_file;
 
 /// Largest component that is read, in bytes.
 pub const LIMIT: u64 = 512 << 20;

@@ -13,7 +13,6 @@
 //!   memory;
 //! - [`validator`]: schemas of tools, compiled;
 //! - [`answer`]: check of a result of a tool, a prompt or a resource;
-//! - [`read_regular_file`]: reading of a file that may have been replaced by a special one;
 //! - [`stamp`]: check whether a file is still the one that was read.
 
 #![forbid(unsafe_code)]
@@ -30,7 +29,6 @@ mod json_schema;
 mod pack;
 pub mod read;
 pub mod read_process;
-mod regular;
 mod round;
 mod shape;
 pub mod stamp;
@@ -53,7 +51,6 @@ pub use json_schema::{
 };
 pub use pack::{PackError, pack};
 pub use read_process::{ReadCommand, ReadTask, check_file, inspect_file};
-pub use regular::{open_and_read_regular_file, open_regular_file, read_regular_file};
 pub use round::Round;
 pub use shape::{ItemLimits, NonconformingItem, What, answer, is_moment, shown};
 pub use stamp::Stamp;

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use dormouse_catalog::read_regular_file;
+use dormouse_files::regular::read_regular_file;
 use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits, HttpGrant, HttpGrantError};
 use dormouse_text::nearest::nearest;
 use dormouse_text::visible::visible_path;

@@ -1,4 +1,4 @@
-//! Files on this machine: paths of Dormouse's own and whose they are, replacing files, this program's
+//! Files on this machine: paths of Dormouse's own and whose they are, reading and replacing files, this program's
 //! file, the limit of open files, and limits of a process of this program.
 
 #![forbid(unsafe_code)]
@@ -12,4 +12,5 @@ mod owner;
 pub mod ownership;
 pub mod paths;
 pub mod process_limits;
+pub mod regular;
 pub mod replace;

@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use dormouse_catalog::{open_regular_file, read_regular_file};
+use dormouse_files::regular::{open_regular_file, read_regular_file};
 use dormouse_files::replace::{Access, replace};
 use dormouse_text::visible::visible_path;
 use sha2::{Digest, Sha256};

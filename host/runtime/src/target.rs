@@ -6,8 +6,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dormouse_catalog::{open_and_read_regular_file, read};
+use dormouse_catalog::read;
 use dormouse_files::ownership;
+use dormouse_files::regular::open_and_read_regular_file;
 use dormouse_policy::{Grants, HttpSecret, Limits};
 use dormouse_protocol::{QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_path;

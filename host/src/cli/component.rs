@@ -5,7 +5,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use dormouse_catalog::{Entry, Problem, ReadError, open_regular_file, read, read_regular_file};
+use dormouse_catalog::{Entry, Problem, ReadError, read};
+use dormouse_files::regular::{open_regular_file, read_regular_file};
 use dormouse_runtime::NotOffered;
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::{Finding, Severity};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_catalog::read_regular_file;
 use dormouse_config::units;
+use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::{Declaration, Error, Offers, section, source};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
+use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_text::visible::visible_path;
 use serde_json::value::RawValue;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use dormouse_catalog::read_regular_file;
 use dormouse_config::Fingerprint;
 use dormouse_files::paths;
+use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_text::visible::visible_path;
 use dormouse_upstream::Lost;

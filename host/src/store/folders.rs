@@ -141,7 +141,7 @@ impl RecordedFolders {
                  hint: delete it, if the folders in your configuration are still those that you mean"
             );
         }
-        let bytes = dormouse_catalog::read_regular_file(&file, MAX_FILE_BYTES)
+        let bytes = dormouse_files::regular::read_regular_file(&file, MAX_FILE_BYTES)
             .with_context(|| format!("`{shown}` cannot be read"))?;
         let Some(bytes) = bytes else {
             return Ok(T::default());

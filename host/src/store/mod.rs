@@ -20,8 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use dormouse_catalog::{Listing, Stamp, read_regular_file};
+use dormouse_catalog::{Listing, Stamp};
 use dormouse_config::{ChangePolicy, Fingerprint};
+use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
 use dormouse_text::visible::visible_path;

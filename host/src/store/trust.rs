@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dormouse_catalog::read_regular_file;
 use dormouse_config::TrustedFolders;
+use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
 use dormouse_text::visible::visible_path;

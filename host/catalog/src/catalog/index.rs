@@ -19,8 +19,8 @@ use dormouse_files::ownership;
 use dormouse_text::visible::visible_path;
 use serde::{Deserialize, Serialize};
 
-use crate::regular::read_regular_file;
 use crate::stamp::{self, Stamp};
+use dormouse_files::regular::read_regular_file;
 
 /// Version of the file's layout, and of the content of a listing or a fault.
 const LAYOUT: u32 = 6;

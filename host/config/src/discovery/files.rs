@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use dormouse_catalog::open_and_read_regular_file;
+use dormouse_files::regular::open_and_read_regular_file;
 
 use crate::file::leads_nowhere;
 use crate::reading::units;

@@ -1,12 +1,13 @@
 //! Looking up the text of a secret: a variable, a file, or what a program prints.
 
 use std::env::VarError;
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::fs::Metadata;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use dormouse_files::regular::open_regular_file;
 use dormouse_launch::Secret;
 use dormouse_policy::SecretSource;
 use tokio::io::AsyncReadExt as _;
@@ -71,33 +72,16 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, Wrong> {
 
 /// Reads a file that its user alone can read.
 fn file_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let unread = |error: io::Error| format!("cannot be read: {error}");
-    // Opening a device can have an effect of its own. After it, another file may be there.
-    check_kind(&std::fs::metadata(path).map_err(unread)?)?;
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt as _;
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
-    }
-    let file = options.open(path).map_err(unread)?;
-    let metadata = file.metadata().map_err(unread)?;
-    check_kind(&metadata)?;
-    check_readers(&metadata)?;
+    let unread = |error: io::Error| match error.kind() {
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "is no file".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    };
+    let file = open_regular_file(path).map_err(unread)?;
+    check_readers(&file.metadata().map_err(unread)?)?;
     let mut bytes = Vec::new();
     let mut limited = file.take(MAX_BYTES + 1);
     limited.read_to_end(&mut bytes).map_err(unread)?;
     checked_length(bytes)
-}
-
-fn check_kind(metadata: &Metadata) -> Result<(), String> {
-    match metadata.is_file() {
-        true => Ok(()),
-        false => Err("is no file".to_owned()),
-    }
 }
 
 #[cfg(unix)]

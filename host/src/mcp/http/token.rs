@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use dormouse_catalog::open_regular_file;
+use dormouse_files::regular::open_regular_file;
 use dormouse_files::{ownership, paths};
 use dormouse_text::visible::visible_path;
 use subtle::ConstantTimeEq as _;

@@ -1,4 +1,3 @@
-
 use dormouse_egress::PluginSecrets;
 use dormouse_policy::Grants;
 use dormouse_tests::logged::logged;
