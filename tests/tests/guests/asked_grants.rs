@@ -1,8 +1,5 @@
 //! Grants of HTTP requests that a user is asked for while a plugin runs.
 
-use std::path::PathBuf;
-
-use dormouse_tests::artifacts;
 use dormouse_tests::recording_host::RecordingHost;
 use dormouse_tests::wire::{self, Wire};
 
@@ -25,19 +22,8 @@ impl Asked {
             "/// @grant http GET http://{} to see how it is\n",
             host.authority()
         );
-        let wit = artifacts::workspace().join("tests/guests/wit/guests.wit");
-        let wit = std::fs::read_to_string(wit).unwrap();
-        let wit = wit.replace("\nworld http {", &format!("\n{request}world http {{"));
-        let file = home.path().join("guests.wit");
-        std::fs::write(&file, wit).unwrap();
-        let packed = home.path().join("plugins/asks.wasm");
-        let guest = artifacts::guest("http").unwrap();
-        let words = [&guest, &file, &packed];
-        let [guest, wit, out] = words.map(|path: &PathBuf| path.to_str().unwrap().to_owned());
-        let pack = ["pack", &guest, "--wit", &wit, "--world", "http", "-o", &out];
-        let output = home.run(&pack).unwrap();
-        assert!(output.status.success(), "{output:?}");
-        home.server("asks", &packed).unwrap();
+        let packed = packed_asking(&home, "http", &request, "asks");
+        home.server("asks", packed.as_ref()).unwrap();
         let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
         wire.request(0, "initialize", wire::initialize(capabilities))
             .unwrap();

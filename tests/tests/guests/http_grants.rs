@@ -1,6 +1,5 @@
 //! Grants of HTTP requests on the command line: given with a plugin or later, shown, and taken away.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use dormouse_tests::artifacts;
@@ -16,20 +15,7 @@ const REQUESTS: &str = "/// @grant env TZ the zone\n\
 /// Makes a home with the file of a plugin that asks for grants.
 fn home() -> (Home, String) {
     let home = Home::new().unwrap();
-    let wit = artifacts::workspace().join("tests/guests/wit/guests.wit");
-    let wit = std::fs::read_to_string(wit).unwrap();
-    let wit = wit.replace("\nworld echo {", &format!("\n{REQUESTS}world echo {{"));
-    let file = home.path().join("guests.wit");
-    std::fs::write(&file, wit).unwrap();
-    let packed = home.path().join("plugins/issues.wasm");
-    let guest = artifacts::guest("echo").unwrap();
-    let words = [&guest, &file, &packed].map(|path: &PathBuf| path.to_str().unwrap().to_owned());
-    let [guest, wit, packed] = words;
-    let pack = [
-        "pack", &guest, "--wit", &wit, "--world", "echo", "-o", &packed,
-    ];
-    let output = home.run(&pack).unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let packed = packed_asking(&home, "echo", REQUESTS, "issues");
     (home, packed)
 }
 

@@ -122,6 +122,27 @@ macro_rules! every_guest_has_a_test {
 }
 dormouse_guests::foreach_guest!(every_guest_has_a_test);
 
+/// Packs a guest whose world asks for grants, as lines of its documentation, and returns its file.
+fn packed_asking(home: &Home, guest: &str, requests: &str, name: &str) -> String {
+    let artifacts = dormouse_tests::artifacts::workspace();
+    let wit = std::fs::read_to_string(artifacts.join("tests/guests/wit/guests.wit")).unwrap();
+    let world = format!("\nworld {guest} {{");
+    let asking = wit.replace(&world, &format!("\n{requests}{}", world.trim_start()));
+    assert_ne!(asking, wit);
+    let file = home.path().join("guests.wit");
+    std::fs::write(&file, asking).unwrap();
+    let component = dormouse_tests::artifacts::guest(guest).unwrap();
+    let packed = home.path().join(format!("plugins/{name}.wasm"));
+    let words = [&component, &file, &packed];
+    let [component, wit, packed] = words.map(|path| path.to_str().unwrap().to_owned());
+    let pack = [
+        "pack", &component, "--wit", &wit, "--world", guest, "-o", &packed,
+    ];
+    let output = home.run(&pack).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    packed
+}
+
 /// Waits until something is so, for as long as a slow machine may need.
 fn wait_for(so: impl Fn() -> bool) {
     let start = Instant::now();

@@ -1,8 +1,8 @@
 //! Requests for HTTP grants, as `@grant http` has them.
 //!
 //! They are written as grants are, and grants are read by the host, which this crate does not know:
-//! what is accepted here is accepted there, but for names in scripts that no name has, and a test of
-//! the host holds both against each other.
+//! what is accepted here is accepted there, but for names in scripts that no name has, for odd escapes
+//! in paths and for very long URLs, and a test of the host holds both against each other.
 
 /// Parts of a path that servers read in different ways, in small letters.
 const AMBIGUOUS_IN_PATHS: [&str; 6] = ["%25", "%2e", "%2f", "%5c", "\\", "*"];

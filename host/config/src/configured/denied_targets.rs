@@ -7,12 +7,13 @@ use super::Configured;
 use crate::servers::launch_target::LaunchTarget;
 use crate::{Origin, ServerConfig};
 
-/// What the user's own entries deny, whichever variables or headers somebody starts or reaches it with.
+/// Programs and URLs that the user's own entries deny, whatever variables or headers somebody has for
+/// them.
 #[derive(Default)]
 pub(super) struct DeniedTargets {
-    /// What a server starts or reaches that is shown to the user and on, where there is no project.
+    /// Targets of servers that are shown to the user and on, where there is no project.
     on: HashSet<LaunchTarget>,
-    /// All else in the user's files, and what an entry starts or reaches that cannot be used as it is.
+    /// Targets of all else in the user's files, and of entries that cannot be used as they are.
     denied: HashMap<LaunchTarget, Vec<Denial>>,
 }
 

@@ -75,7 +75,7 @@ pub(super) struct UsersLaunches {
     servers: Vec<UsersLaunch>,
     /// Places in `servers` of the first of each launch.
     by_launch: BTreeMap<Fingerprint, usize>,
-    /// What no project's server starts or reaches.
+    /// Targets of no project's server.
     denied: DeniedTargets,
 }
 

@@ -39,7 +39,7 @@ impl Editor {
     }
 }
 
-/// What grants are about, as it is compared with what a file says.
+/// Subjects of grants, as they are compared with what a file says.
 pub(super) struct Subjects<'f> {
     folders: BTreeSet<PathBuf>,
     texts: BTreeSet<(&'static str, String)>,

@@ -33,12 +33,8 @@ struct RequestStream {
 
 impl ClientConnection for RequestStream {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let message = match Message::notification(notification, &self.room) {
-            Ok(message) => message,
-            Err(no_room) => {
-                tracing::debug!("a notification is left out: {no_room}");
-                return std::future::ready(Ok(())).boxed();
-            }
+        let Some(message) = Message::notification(notification, &self.room) else {
+            return std::future::ready(Ok(())).boxed();
         };
         let sent = self.messages.send(message);
         async move { sent.await.map_err(|_| Disconnected) }.boxed()

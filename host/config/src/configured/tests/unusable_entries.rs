@@ -180,7 +180,7 @@ fn what_is_switched_off_does_not_come_up_with_other_variables() {
     assert_eq!(that_run(&all), ["git", "got"]);
 }
 
-/// What a client's entry of a project's says in the place of the user's is heard, as by that client.
+/// An entry of a project's counts in the place of the user's for its own client.
 #[test]
 fn an_entry_that_says_that_the_users_is_on_may_have_other_variables() {
     const CODEX: &str = ".codex/config.toml";
@@ -220,7 +220,7 @@ fn a_table_of_the_users_own_file_with_a_wrong_name_denies_what_it_runs() {
     assert_eq!(all.own_problems.len(), 1);
 }
 
-/// What is wrong in it may be in the launch itself.
+/// Its fault may be in the launch itself.
 #[test]
 fn a_table_of_the_users_own_file_with_a_wrong_launch_denies_what_it_may_run() {
     let got = r#"{"mcpServers": {"got": {"command": "npx", "args": ["gh"], "env": {"A": "x"}},

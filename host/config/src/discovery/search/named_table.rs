@@ -52,21 +52,25 @@ impl<'d> NamedTable<'d> {
 
     /// Returns an item of a list, with its own name; an empty one where it has none.
     fn item(node: &'d Node) -> Self {
-        // A block of Continue's hub is named by what it uses.
-        let name = node.get("name").or_else(|| node.get("uses"));
         Self {
-            name: name.and_then(Node::text).unwrap_or_default(),
+            name: name_of_item(node).unwrap_or_default(),
             at: node.at,
             node,
         }
     }
 }
 
+/// Returns the name that an item of a list has. A block of Continue's hub is named by what it uses.
+fn name_of_item(node: &Node) -> Option<&str> {
+    let name = node.get("name").or_else(|| node.get("uses"));
+    name.and_then(Node::text)
+}
+
 /// Servers of a document.
 #[derive(Default)]
 pub(super) struct Servers<'d> {
     pub(super) servers: Vec<NamedTable<'d>>,
-    /// Those that are not written in the client's way, each with its problem.
+    /// Servers that are not written in the client's way, each with its problem.
     pub(super) unusable: Vec<(NamedTable<'d>, Problem)>,
 }
 
@@ -103,8 +107,7 @@ impl<'d> Servers<'d> {
     fn of_items(items: impl Iterator<Item = NamedTable<'d>>, reader: &mut Reader<'_>) -> Self {
         let mut servers = Self::default();
         for (index, item) in items.enumerate() {
-            let name = item.node.get("name").or_else(|| item.node.get("uses"));
-            if name.and_then(Node::text).is_some() {
+            if name_of_item(item.node).is_some() {
                 servers.servers.push(item);
                 continue;
             }

@@ -17,16 +17,18 @@ use crate::mcp::messages::original::on_one_line;
 pub(in crate::mcp::http) struct Message(Vec<Bytes>);
 
 impl Message {
-    /// Makes a notification.
-    ///
-    /// # Errors
-    /// There is no room for it.
+    /// Makes a notification; none where there is no room for it, and it is left out.
     pub(in crate::mcp::http) fn notification(
         notification: Notification,
         room: &ClientAnswerRoom,
-    ) -> Result<Self, NoAnswerRoom> {
-        let text = room.hold(notification.into_text().into())?;
-        Ok(Self(vec![text]))
+    ) -> Option<Self> {
+        match room.hold(notification.into_text().into()) {
+            Ok(text) => Some(Self(vec![text])),
+            Err(no_room) => {
+                tracing::debug!("a notification is left out: {no_room}");
+                None
+            }
+        }
     }
 
     /// Makes a question to the client, whose parameters are on one line.

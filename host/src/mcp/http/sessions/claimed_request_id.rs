@@ -86,14 +86,9 @@ pub(in super::super) struct SessionConnection {
 
 impl ClientConnection for SessionConnection {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let sent = match Message::notification(notification, &self.session.room) {
-            Ok(message) => self.session.send(self.request.as_ref(), message),
-            Err(no_room) => {
-                tracing::debug!("a notification is left out: {no_room}");
-                Ok(())
-            }
-        };
-        std::future::ready(sent).boxed()
+        let message = Message::notification(notification, &self.session.room);
+        let sent = message.map(|message| self.session.send(self.request.as_ref(), message));
+        std::future::ready(sent.unwrap_or(Ok(()))).boxed()
     }
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
