@@ -67,7 +67,11 @@ pub fn client(url: &Url, reach: Reach) -> Result<Client, EgressError> {
     if let Some(client) = clients.get(&kind) {
         return Ok(client.clone());
     }
-    let client = made(build(kind).http1_only())?;
+    let mut builder = build(kind).http1_only();
+    if let Some(resolver) = resolver(kind) {
+        builder = builder.dns_resolver(resolver);
+    }
+    let client = made(builder)?;
     clients.insert(kind, client.clone());
     Ok(client)
 }
@@ -125,18 +129,20 @@ pub(crate) fn plugin_client(
         .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
         .http2_max_header_list_size(MAX_HEADER_BYTES);
-    if kind.reach != Reach::Configured {
-        let resolver = FilteredResolver::new(kind.reach, &[], CONFIGURE);
+    if let Some(resolver) = resolver(kind) {
         builder = builder.dns_resolver(Arc::new(LimitedResolver { resolver, lookups }));
     }
     made(builder)
 }
 
+/// Returns the resolver of names that may not lead anywhere.
+fn resolver(kind: ClientKind) -> Option<Arc<FilteredResolver>> {
+    let is_filtered = kind.reach != Reach::Configured;
+    is_filtered.then(|| FilteredResolver::new(kind.reach, &[], CONFIGURE))
+}
+
 fn build(kind: ClientKind) -> ClientBuilder {
     let mut builder = basic();
-    if kind.reach != Reach::Configured {
-        builder = builder.dns_resolver(FilteredResolver::new(kind.reach, &[], CONFIGURE));
-    }
     if !kind.secure {
         // Reading the system's roots costs time and memory, and fails where there
         // are none: who speaks no TLS has to do with neither.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use dormouse_launch::is_here;
-use dormouse_policy::{HostPattern, HttpGrant, grant_of_origin};
+use dormouse_policy::{HttpGrant, grant_of_origin};
 use http::Response;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue};
 use http_body::Body;
@@ -198,8 +198,7 @@ impl GrantedHttp {
         let mut requested = self.requested.iter().filter(|one| one.allows(method, url));
         let requested = requested.find(|requested| {
             // An address of this machine or its network is never a host that a pattern means.
-            let is_pattern = !matches!(requested.host(), HostPattern::Exact(_));
-            reach_of(requested, url).allows_url(url) && !(is_pattern && is_proxied)
+            reach_of(requested, url).allows_url(url) && (requested.is_exact() || !is_proxied)
         })?;
         let wanted = requested.narrowed_to(url);
         self.is_askable(&wanted).then_some(wanted)
@@ -289,7 +288,7 @@ fn reach_by<'g>(
     let mut found: Option<GrantedReach> = None;
     let mut refused = HttpRefusal::NotGranted(wanted(url, false));
     for grant in grants.filter(|one| one.allows(method, url)) {
-        let is_exact = matches!(grant.host(), HostPattern::Exact(_));
+        let is_exact = grant.is_exact();
         if is_proxied && !is_exact {
             refused = HttpRefusal::Proxy(wanted(url, grant.is_private()));
             continue;
@@ -336,8 +335,7 @@ fn masked(
 
 /// Returns how far requests of a grant may reach.
 fn reach_of(grant: &HttpGrant, url: &Url) -> Reach {
-    let is_exact = matches!(grant.host(), HostPattern::Exact(_));
-    match is_exact {
+    match grant.is_exact() {
         // The address itself is granted.
         true if literal(url).is_some() => Reach::Configured,
         true if is_local_name(url) => Reach::And(AddressKind::Loopback),

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use dormouse_policy::bare_host;
 use reqwest::Url;
 
 /// Returns the address that a URL has instead of a name.
@@ -16,11 +17,4 @@ pub fn literal(url: &Url) -> Option<IpAddr> {
 pub(crate) fn is_local_name(url: &Url) -> bool {
     let host = bare_host(url);
     host == "localhost" || host.ends_with(".localhost")
-}
-
-/// Returns the host of a URL in small letters, without the dot that a whole name may end in.
-pub(crate) fn bare_host(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    let host = host.strip_suffix('.').unwrap_or(host);
-    host.to_ascii_lowercase()
 }

@@ -1,9 +1,10 @@
 //! URLs of this machine and its network, by what they say.
 
+use dormouse_policy::bare_host;
 use reqwest::Url;
 
 use crate::AddressKind;
-use crate::host_name::{bare_host, literal};
+use crate::host_name::literal;
 
 /// Ends of names that nobody on the internet can have: those that are set aside for other uses
 /// (RFC 6761, RFC 8375), and those of networks' and clusters' own servers of names.

@@ -1,8 +1,7 @@
 //! Proxies that the environment names.
 
+use dormouse_policy::bare_host;
 use reqwest::Url;
-
-use crate::host_name::bare_host;
 
 /// The environment variables that name a proxy.
 const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];

@@ -6,10 +6,11 @@
 
 use std::net::IpAddr;
 
+use dormouse_policy::bare_host;
 use reqwest::Url;
 
 use crate::AddressKind;
-use crate::host_name::{bare_host, is_local_name, literal};
+use crate::host_name::{is_local_name, literal};
 use crate::own_network::is_of_own_network;
 use crate::proxies::{has_proxy, proxies};
 

@@ -1,7 +1,5 @@
 //! Answers of a user who was asked for grants while a plugin ran.
 
-use std::collections::BTreeSet;
-
 use dormouse_policy::HttpGrant;
 use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
@@ -20,8 +18,7 @@ pub struct SessionGrants {
 #[derive(Default)]
 struct Answers {
     granted: Vec<HttpGrant>,
-    /// As they are written.
-    refused: BTreeSet<String>,
+    refused: Vec<HttpGrant>,
 }
 
 impl SessionGrants {
@@ -36,8 +33,8 @@ impl SessionGrants {
     }
 
     /// Keeps that the user has refused a grant, who is not asked for it again.
-    pub fn refuse(&self, refused: &HttpGrant) {
-        self.answers.lock().refused.insert(refused.to_string());
+    pub fn refuse(&self, refused: HttpGrant) {
+        self.answers.lock().refused.push(refused);
     }
 
     pub(crate) fn granted(&self) -> Vec<HttpGrant> {
@@ -46,6 +43,6 @@ impl SessionGrants {
 
     pub(crate) fn may_ask(&self, wanted: &HttpGrant) -> bool {
         let answers = self.answers.lock();
-        answers.refused.len() < MAX_REFUSED && !answers.refused.contains(&wanted.to_string())
+        answers.refused.len() < MAX_REFUSED && !answers.refused.contains(wanted)
     }
 }

@@ -34,7 +34,7 @@ pub struct HttpGrant {
 
 /// Hosts that a grant is for. Names are in small letters and in ASCII, without a dot at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HostPattern {
+enum HostPattern {
     /// `*`: every name, and every address on the internet.
     Any,
     /// `*.example.com`: all names below this one.
@@ -43,21 +43,27 @@ pub enum HostPattern {
     Exact(String),
 }
 
+/// Hint of [`HttpGrantError::Words`].
+const WORDS_HINT: &str = "write `[METHODS] SCHEME://HOST[:PORT][/PATH] [private]`, such as \
+    `GET,POST https://api.example.com/v1`";
+
+/// Hint of [`HttpGrantError::Method`].
+const METHOD_HINT: &str = "write methods in capitals, such as `GET,POST`";
+
+/// Hint of [`HttpGrantError::Url`].
+const URL_HINT: &str = "write it as `https://api.example.com`";
+
 /// Reason why a text is no grant of HTTP requests.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HttpGrantError {
     /// Not the words of a grant.
-    #[error(
-        "`{0}` is no grant of HTTP requests\n\
-         hint: write `[METHODS] SCHEME://HOST[:PORT][/PATH] [private]`, such as \
-         `GET,POST https://api.example.com/v1`"
-    )]
+    #[error("`{0}` is no grant of HTTP requests\nhint: {WORDS_HINT}")]
     Words(String),
     /// No method.
-    #[error("`{0}` is no method of HTTP\nhint: write methods in capitals, such as `GET,POST`")]
+    #[error("`{0}` is no method of HTTP\nhint: {METHOD_HINT}")]
     Method(String),
     /// No URL.
-    #[error("`{url}` is no URL: {why}\nhint: write it as `https://api.example.com`")]
+    #[error("`{url}` is no URL: {why}\nhint: {URL_HINT}")]
     Url {
         /// The text.
         url: String,
@@ -74,6 +80,19 @@ pub enum HttpGrantError {
         /// What to do.
         hint: &'static str,
     },
+}
+
+impl HttpGrantError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Words(_) => WORDS_HINT,
+            Self::Method(_) => METHOD_HINT,
+            Self::Url { .. } => URL_HINT,
+            Self::Part { hint, .. } => hint,
+        }
+    }
 }
 
 impl FromStr for HttpGrant {
@@ -139,22 +158,16 @@ impl FromStr for HttpGrant {
 }
 
 impl HttpGrant {
-    /// Returns the hosts that it is for.
+    /// Whether it is for one host, and not for a pattern of them.
     #[must_use]
-    pub fn host(&self) -> &HostPattern {
-        &self.host
+    pub fn is_exact(&self) -> bool {
+        matches!(self.host, HostPattern::Exact(_))
     }
 
     /// Whether its hosts may be in a private network.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.is_private
-    }
-
-    /// Whether all requests are encrypted.
-    #[must_use]
-    pub fn is_secure(&self) -> bool {
-        self.is_secure
     }
 
     /// Returns the same grant for the host of a URL alone.
@@ -307,8 +320,9 @@ fn is_ambiguous(path: &str) -> bool {
     path.split('/').any(leads_up)
 }
 
-/// Returns the host of a URL without the dot that a whole name may end in.
-pub(crate) fn bare_host(url: &Url) -> String {
+/// Returns the host of a URL in small letters, without the dot that a whole name may end in.
+#[must_use]
+pub fn bare_host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }

@@ -20,7 +20,7 @@ pub use backoff::Backoff;
 pub use folder::{OpenError, OpenFolder, real_path};
 pub use grants::{FsGrant, FsMode, Grants};
 pub use host_limits::{HostLimits, processors};
-pub use http_grant::{HostPattern, HttpGrant, HttpGrantError, grant_of_origin};
+pub use http_grant::{HttpGrant, HttpGrantError, bare_host, grant_of_origin};
 pub use http_secret::{
     HttpSecret, SecretHost, SecretHostError, SecretPlacement, SecretSource, ValueTemplate,
     ValueTemplateError,

@@ -8,7 +8,6 @@ use dormouse_protocol::Listener;
 use futures::future::BoxFuture;
 
 /// What a plugin's user may be asked for while it runs.
-#[derive(Clone)]
 pub struct GrantQuestions {
     /// Requests over HTTP that the plugin asks for.
     pub requested: Vec<HttpGrant>,

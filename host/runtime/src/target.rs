@@ -35,7 +35,7 @@ pub struct Target {
     /// Grants of the user.
     pub grants: Grants,
     /// What its user may be asked for while it runs; none of one that nobody is asked for.
-    pub grant_questions: Option<GrantQuestions>,
+    pub grant_questions: Option<Arc<GrantQuestions>>,
     /// Secrets that are put into its HTTP requests.
     pub secrets: Vec<HttpSecret>,
     /// Limits on its resources.

@@ -181,12 +181,17 @@ pub(super) fn listed(lines: &[String]) -> String {
     lines.collect()
 }
 
+/// Returns the path and the mode of `PATH[:ro|rw]`.
+pub(super) fn path_and_mode(text: &str) -> (&str, Option<FsMode>) {
+    match text.rsplit_once(':') {
+        Some((path, "ro")) => (path, Some(FsMode::ReadOnly)),
+        Some((path, "rw")) => (path, Some(FsMode::ReadWrite)),
+        _ => (text, None),
+    }
+}
+
 fn folder(text: &str) -> Result<FsGrant, String> {
-    let (path, mode) = match text.rsplit_once(':') {
-        Some((path, "ro")) => (path, FsMode::ReadOnly),
-        Some((path, "rw")) => (path, FsMode::ReadWrite),
-        _ => (text, FsMode::ReadOnly),
-    };
+    let (path, mode) = path_and_mode(text);
     let here = std::env::current_dir().map_err(|error| format!("this folder is gone: {error}"))?;
     // A shell leaves a `~` that is quoted.
     let path = paths::expand(path, &here)?;
@@ -199,7 +204,7 @@ fn folder(text: &str) -> Result<FsGrant, String> {
     Ok(FsGrant {
         real: Some(path.clone()),
         path,
-        mode,
+        mode: mode.unwrap_or(FsMode::ReadOnly),
     })
 }
 

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use dormouse_config::edit;
-use dormouse_policy::{FsGrant, FsMode, Grants, HostPattern, HttpGrant};
+use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
 
 use super::{grant_args, output};
+use crate::roster::requested_http;
 
 /// Placeholder for a user's own folder in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";
@@ -99,7 +100,7 @@ pub(super) fn command<'m>(
 
 /// Returns the HTTP grants that go beyond what a plugin asks for, where it asks for any.
 pub(super) fn beyond<'g>(granted: &'g Grants, wanted: &[GrantRequest]) -> Vec<&'g HttpGrant> {
-    let requests = requests(wanted);
+    let requests: Vec<_> = requested_http(wanted).map(|(request, _)| request).collect();
     let grants = granted.http.iter();
     let beyond = grants.filter(|grant| !requests.is_empty() && !grant.is_within(&requests));
     beyond.collect()
@@ -111,10 +112,11 @@ pub(super) fn warn_of_beyond(granted: &Grants, wanted: &[GrantRequest]) {
     if beyond.is_empty() {
         return;
     }
-    let requests = requests(wanted);
-    let named = requests.iter().take(MAX_NAMED);
-    let mut named: Vec<_> = named.map(|request| format!("`{request}`")).collect();
-    let more = requests.len().saturating_sub(MAX_NAMED);
+    let mut named: Vec<_> = requested_http(wanted)
+        .map(|(request, _)| format!("`{request}`"))
+        .collect();
+    let more = named.len().saturating_sub(MAX_NAMED);
+    named.truncate(MAX_NAMED);
     if more > 0 {
         named.push(format!("{more} more"));
     }
@@ -124,15 +126,6 @@ pub(super) fn warn_of_beyond(granted: &Grants, wanted: &[GrantRequest]) {
             named.join(", ")
         ));
     }
-}
-
-/// Returns the HTTP requests that a plugin asks for.
-fn requests(wanted: &[GrantRequest]) -> Vec<HttpGrant> {
-    let requests = wanted.iter().filter_map(|request| match request {
-        GrantRequest::Http { origin, .. } => origin.parse().ok(),
-        _ => None,
-    });
-    requests.collect()
 }
 
 impl MissingGrant {
@@ -166,8 +159,7 @@ impl MissingGrant {
             GrantRequest::Http { origin, why } => match origin.parse::<HttpGrant>() {
                 Ok(grant) => {
                     // How many hosts there are, and what is in their network, is for their user.
-                    let is_one = matches!(grant.host(), HostPattern::Exact(_));
-                    is_whole = is_one && !grant.is_private();
+                    is_whole = grant.is_exact() && !grant.is_private();
                     let what = format!("to send {}", grant.in_words());
                     grants.http.push(grant);
                     (what, why.as_str())

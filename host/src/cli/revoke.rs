@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use dormouse_config::ServerConfig;
 use dormouse_config::edit::Editor;
 use dormouse_files::paths;
-use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, real_path};
+use dormouse_policy::{FsGrant, Grants, HttpGrant, real_path};
 use dormouse_text::visible::{visible_line, visible_path};
 
 use super::grant::{check_changeable, server_named};
@@ -109,11 +109,7 @@ impl Revoke {
 /// Returns the test of which folder is meant, by its path as it is written or as it is.
 fn folder(text: &str) -> anyhow::Result<impl Fn(&FsGrant) -> bool> {
     let here = std::env::current_dir()?;
-    let (path, mode) = match text.rsplit_once(':') {
-        Some((path, "ro")) => (path, Some(FsMode::ReadOnly)),
-        Some((path, "rw")) => (path, Some(FsMode::ReadWrite)),
-        _ => (text, None),
-    };
+    let (path, mode) = grant_args::path_and_mode(text);
     let path = paths::expand(path, &here).map_err(anyhow::Error::msg)?;
     let real = real_path(&path);
     Ok(move |grant: &FsGrant| {
@@ -148,6 +144,8 @@ fn without(granted: &Grants, less: &Grants) -> Grants {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_policy::FsMode;
+
     use super::*;
 
     #[test]

@@ -36,7 +36,7 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
-pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
+pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told, requested_http};
 use approval::{PluginGrants, Questions};
 pub use changes::{Changes, Numbers};
 use configuration::configured;

@@ -89,15 +89,9 @@ impl Reader<'_> {
             true => quoted(text),
             false => "what it is".to_owned(),
         };
-        let error = error.to_string();
-        let hint = error
-            .split_once("\nhint: ")
-            .map(|(_, hint)| hint.to_owned());
-        self.problem(
-            item.span(),
-            format!("`{at}` cannot be {shown}: {why}"),
-            hint,
-        );
+        let hint = Some(error.hint().to_owned());
+        let message = format!("`{at}` cannot be {shown}: {why}");
+        self.problem(item.span(), message, hint);
         None
     }
 

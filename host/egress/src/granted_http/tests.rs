@@ -139,7 +139,7 @@ fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
     ] {
         assert_eq!(askable(method, url).as_deref(), expected, "{method} {url}");
     }
-    session.refuse(&"GET https://a.example".parse().unwrap());
+    session.refuse("GET https://a.example".parse().unwrap());
     assert_eq!(askable("GET", "https://a.example/y"), None);
     assert!(askable("GET", "https://b.example/").is_some());
     let url = Url::parse("https://b.example/").unwrap();

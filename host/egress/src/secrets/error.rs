@@ -10,10 +10,10 @@ pub struct SecretError {
     hint: &'static str,
 }
 
-/// What is wrong with a secret, and what to do about it.
+/// Fault of a secret, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// What is wrong, behind the name of the secret.
+    /// The fault, behind the name of the secret.
     pub(super) why: String,
     pub(super) hint: &'static str,
 }

@@ -72,10 +72,9 @@ impl PluginSecrets {
     }
 
     /// Returns the texts that were looked up so far.
-    #[must_use]
-    pub fn resolved(&self) -> Vec<Secret> {
+    pub fn resolved(&self) -> impl Iterator<Item = &Secret> {
         let all = self.secrets.iter().filter_map(|one| one.resolved.get());
-        all.map(|resolved| resolved.text.clone()).collect()
+        all.map(|resolved| &resolved.text)
     }
 
     /// Puts the secrets that go to a URL's host into a request to it. Returns what has to be hidden

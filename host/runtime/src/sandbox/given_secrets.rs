@@ -75,13 +75,14 @@ impl GivenSecrets {
 
     /// Returns the texts to hide; none where there is nothing.
     fn texts(&self) -> Option<Arc<HiddenTexts>> {
-        let http_secrets = self.http.secrets().resolved();
-        if self.variables.is_empty() && self.settings.is_empty() && http_secrets.is_empty() {
+        let http_secrets = || self.http.secrets().resolved();
+        let count = http_secrets().count();
+        if self.variables.is_empty() && self.settings.is_empty() && count == 0 {
             return None;
         }
         let mut prepared = self.texts.lock();
         if let Some(prepared) = &*prepared
-            && prepared.http_secrets == http_secrets.len()
+            && prepared.http_secrets == count
         {
             return Some(Arc::clone(&prepared.texts));
         }
@@ -94,6 +95,8 @@ impl GivenSecrets {
         for (name, value) in self.settings.as_ref() {
             add(&mut texts, value, is_secret_name(name));
         }
+        // There may be more by now.
+        let http_secrets: Vec<_> = http_secrets().collect();
         for secret in &http_secrets {
             texts.add(secret.expose());
         }

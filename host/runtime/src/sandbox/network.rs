@@ -30,7 +30,10 @@ const MAX_READ_BYTES: usize = 64 << 10;
 /// Longest URL of a request, in bytes.
 const MAX_URL_BYTES: usize = 32 << 10;
 
-/// NetworkUse of a store whose guest may try to reach the network.
+/// Methods that ask for something else than the resource that the URL names.
+const REFUSED_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
+
+/// State of a store whose guest may try to reach the network.
 pub(crate) trait NetworkState: Send + 'static {
     /// Returns the gate that decides on its access.
     fn network(&mut self) -> &NetworkGate;
@@ -60,6 +63,14 @@ impl fmt::Display for Destination<'_> {
     }
 }
 
+/// HTTP request that is denied as it is.
+pub(crate) struct DeniedRequest {
+    url: String,
+    why: String,
+    /// Grant that the user may be asked for, with which it would be sent.
+    pub(crate) askable: Option<HttpGrant>,
+}
+
 /// Decides on one instance's access to the network: HTTP as far as it is granted, and nothing else.
 #[derive(Clone)]
 pub(crate) struct NetworkGate {
@@ -75,7 +86,7 @@ struct Shared {
     state: Mutex<NetworkUse>,
 }
 
-/// NetworkUse of the running call.
+/// Use of the network by the running call.
 #[derive(Default)]
 struct NetworkUse {
     logged: Vec<String>,
@@ -131,36 +142,35 @@ impl NetworkGate {
     /// Returns the URL of an HTTP request, and how far the request may reach.
     ///
     /// # Errors
-    /// The request is refused; with the reason, for the author of the guest.
-    pub(crate) fn judge(&self, method: &str, url: &str) -> Result<(Url, GrantedReach), String> {
+    /// The request is denied.
+    pub(crate) fn judge(
+        &self,
+        method: &str,
+        url: &str,
+    ) -> Result<(Url, GrantedReach), Box<DeniedRequest>> {
+        let denied = |why: String, askable| {
+            let url = url.to_owned();
+            Box::new(DeniedRequest { url, why, askable })
+        };
+        if REFUSED_METHODS.contains(&method) {
+            let why = "no plugin sends a request of that method";
+            return Err(denied(why.to_owned(), None));
+        }
         if url.len() > MAX_URL_BYTES {
             let why = format!("its URL has more than {MAX_URL_BYTES} bytes");
-            return Err(self.refuse_url(url, &why));
+            return Err(denied(why, None));
         }
-        let once = self.shared.state.lock().once.clone();
-        let parsed = match Url::parse(url) {
-            Ok(parsed) => parsed,
-            Err(error) => return Err(self.refuse_url(url, &format!("its URL is none: {error}"))),
-        };
+        let parsed =
+            Url::parse(url).map_err(|error| denied(format!("its URL is none: {error}"), None))?;
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(self.refuse_url(url, "its URL has a user name"));
+            return Err(denied("its URL has a user name".to_owned(), None));
         }
-        let reach = self.shared.http.reach(method, &parsed, &once);
-        let reach = reach.map_err(|refused| self.refuse_http(&parsed, &refused))?;
-        Ok((parsed, reach))
-    }
-
-    /// Returns the grant that the user may be asked for, so that a request is sent that is not
-    /// granted.
-    pub(crate) fn askable(&self, method: &str, url: &str) -> Option<HttpGrant> {
-        let url = Some(url).filter(|url| url.len() <= MAX_URL_BYTES)?;
-        let url = Url::parse(url).ok()?;
-        let is_plain = url.username().is_empty() && url.password().is_none();
+        let http = &self.shared.http;
         let once = self.shared.state.lock().once.clone();
-        let is_granted = self.shared.http.reach(method, &url, &once).is_ok();
-        (is_plain && !is_granted)
-            .then(|| self.shared.http.askable(method, &url))
-            .flatten()
+        match http.reach(method, &parsed, &once) {
+            Ok(reach) => Ok((parsed, reach)),
+            Err(refused) => Err(denied(self.why(&refused), http.askable(method, &parsed))),
+        }
     }
 
     /// Checks whether the user may still be asked for a grant.
@@ -215,7 +225,18 @@ impl NetworkGate {
     }
 
     /// Refuses an HTTP request. Returns the reason, with what would allow it.
+    pub(crate) fn refuse_request(&self, denied: &DeniedRequest) -> String {
+        self.refuse_url(&denied.url, &denied.why)
+    }
+
+    /// Refuses an HTTP request that was judged before, because of where its host is. Returns the
+    /// reason, with what would allow it.
     pub(crate) fn refuse_http(&self, url: &Url, refused: &HttpRefusal) -> String {
+        self.refuse_url(url.as_str(), &self.why(refused))
+    }
+
+    /// Returns why a request is refused, and what would allow it.
+    fn why(&self, refused: &HttpRefusal) -> String {
         let server = &self.shared.server;
         let mut why = format!("server `{server}`: {refused}");
         if let Some(wanted) = refused.wanted() {
@@ -224,7 +245,7 @@ impl NetworkGate {
                 "\nhint: `dormouse grant {server} --grant-http '{wanted}'` allows it"
             ));
         }
-        self.refuse_url(url.as_str(), &why)
+        why
     }
 
     /// Refuses an HTTP request for another reason.

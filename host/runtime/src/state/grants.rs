@@ -34,7 +34,7 @@ impl State {
         match answer {
             GrantAnswer::Once => self.network.grant_once(wanted),
             GrantAnswer::Session => questions.session.grant(wanted),
-            GrantAnswer::Refused => questions.session.refuse(&wanted),
+            GrantAnswer::Refused => questions.session.refuse(wanted),
             GrantAnswer::NotAsked => {}
         }
     }

@@ -37,7 +37,7 @@ const RESOURCES: usize = 4096;
 pub(super) struct State {
     pub server: String,
     questions: QuestionLimit,
-    grant_questions: Option<GrantQuestions>,
+    grant_questions: Option<Arc<GrantQuestions>>,
     wasi: WasiCtx,
     table: ResourceTable,
     preopens: Preopens,

@@ -153,7 +153,7 @@ fn what_an_author_can_ask_for_can_be_granted() {
             format!("package a:b;\n/// @grant http {request}\nworld w {{ export f: func(); }}");
         std::fs::write(&file, wit).unwrap();
         let declared = dormouse_wit::from_wit(&[&file], None).unwrap();
-        let requests = super::requests(&declared.declaration.grants);
+        let requests: Vec<_> = requested_http(&declared.declaration.grants).collect();
         assert_eq!(declared.findings.is_empty(), is_taken, "{request}");
         assert_eq!(!requests.is_empty(), is_taken, "{request}");
     }

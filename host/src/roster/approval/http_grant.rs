@@ -136,21 +136,25 @@ impl Roster {
     }
 }
 
+/// Returns the HTTP requests that a plugin asks for, each with its author's reason: those of them
+/// that can be granted.
+pub fn requested_http(requests: &[GrantRequest]) -> impl Iterator<Item = (HttpGrant, &str)> {
+    requests.iter().filter_map(|request| match request {
+        GrantRequest::Http { origin, why } => Some((origin.parse().ok()?, why.as_str())),
+        _ => None,
+    })
+}
+
 /// Returns the text that the user is shown: a plugin's author has written some of it.
 fn shown(server: &str, wanted: &HttpGrant, requests: &[GrantRequest]) -> String {
     let mut text = format!(
         "The plugin `{server}` wants to send {}.\n",
         wanted.in_words()
     );
-    let whys = requests.iter().filter_map(|request| match request {
-        GrantRequest::Http { origin, why } if !why.is_empty() => {
-            let request: HttpGrant = origin.parse().ok()?;
-            wanted.is_within(&[request]).then_some(why)
+    for (request, why) in requested_http(requests) {
+        if !why.is_empty() && wanted.is_within(&[request]) {
+            text.push_str(&format!("Its author says why: {}\n", visible_line(why)));
         }
-        _ => None,
-    });
-    for why in whys {
-        text.push_str(&format!("Its author says why: {}\n", visible_line(why)));
     }
     text
 }

@@ -8,11 +8,11 @@ use dormouse_policy::NEVER;
 use dormouse_protocol::{QuestionLimit, SessionClients};
 use dormouse_runtime::{Code, GrantQuestions, Slot, Target};
 use dormouse_upstream::{Setup, Upstream};
-use dormouse_wit::{Function, GrantRequest};
+use dormouse_wit::Function;
 
 use super::Server;
 use crate::roster::Roster;
-use crate::roster::approval::{PluginGrants, RosterGrantAsker};
+use crate::roster::approval::{PluginGrants, RosterGrantAsker, requested_http};
 
 impl Server {
     /// Returns its slot, made if need be, where it may be started. Starts nothing.
@@ -61,22 +61,22 @@ impl Server {
     }
 
     /// Returns what the user may be asked for while its plugin runs.
-    fn grant_questions(&self, roster: &Roster, listing: &Listing) -> Option<GrantQuestions> {
+    fn grant_questions(&self, roster: &Roster, listing: &Listing) -> Option<Arc<GrantQuestions>> {
         let component = self.config.component()?;
-        let requested = listing.grants.iter().filter_map(|request| match request {
-            GrantRequest::Http { origin, .. } => origin.parse().ok(),
-            _ => None,
-        });
-        let requested: Vec<_> = requested.collect();
+        let requested: Vec<_> = requested_http(&listing.grants)
+            .map(|(requested, _)| requested)
+            .collect();
         let name = &self.config.name;
         let mut all = roster.plugin_grants.lock();
         let grants = PluginGrants::of(component, &self.config.grants.http, all.get(name));
         let session = grants.session();
         all.insert(name.clone(), grants);
-        (!requested.is_empty()).then(|| GrantQuestions {
-            requested,
-            session,
-            asker: Arc::new(RosterGrantAsker(roster.me.clone())),
+        (!requested.is_empty()).then(|| {
+            Arc::new(GrantQuestions {
+                requested,
+                session,
+                asker: Arc::new(RosterGrantAsker(roster.me.clone())),
+            })
         })
     }
 

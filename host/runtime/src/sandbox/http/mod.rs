@@ -106,12 +106,15 @@ async fn handle<T: HttpState>(
     options: Option<Resource<RequestOptions>>,
 ) -> wasmtime::Result<(Result<Resource<HostFutureIncomingResponse>, ErrorCode>,)> {
     let gate = store.data_mut().network().clone();
-    let askable = outgoing::askable(&gate, store.data_mut().ctx().table.get(&request)?);
-    if let Some(wanted) = askable {
+    let mut judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
+    if let Err(denied) = &mut judged
+        && let Some(wanted) = denied.askable.take()
+    {
         store.data_mut().ask_for_grant(wanted).await;
+        judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
     }
-    let judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
-    if let Err(reason) = judged {
+    if let Err(denied) = judged {
+        let reason = gate.refuse_request(&denied);
         let table = store.data_mut().ctx().table;
         table.delete(request)?;
         if let Some(options) = options {

@@ -1,22 +1,17 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
-use dormouse_egress::{GrantedReach, PluginRequest, SendError};
-use dormouse_policy::HttpGrant;
+use dormouse_egress::{PluginRequest, SendError};
 use http_body_util::BodyExt as _;
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response};
+use hyper::{Request, Response};
 use tokio::time::timeout;
-use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 use super::counted_body::CountedBody;
 use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
-use crate::sandbox::NetworkGate;
-
-/// Methods that ask for something else than the resource that the URL names.
-const REFUSED_METHODS: [Method; 2] = [Method::CONNECT, Method::TRACE];
+use crate::sandbox::{DeniedRequest, NetworkGate};
 
 /// Wasmtime's hooks into its host.
 pub(crate) struct HttpHooks {
@@ -46,8 +41,7 @@ impl WasiHttpHooks for HttpHooks {
         let gate = self.gate.clone();
         Box::new(async move {
             let (parts, body) = request.into_parts();
-            let (response, body) = send(&gate, parts, body, options.unwrap_or_default()).await?;
-            let response = response.map(|()| body.boxed_unsync());
+            let response = send(&gate, parts, body, options.unwrap_or_default()).await?;
             let nothing: Box<dyn Future<Output = _> + Send> = Box::new(async { Ok(()) });
             Ok((response, nothing))
         })
@@ -66,18 +60,12 @@ impl WasiHttpHooks for HttpHooks {
 /// Judges a request that a guest has made, before anything of it is sent.
 ///
 /// # Errors
-/// It is refused; with the reason.
-pub(super) fn judge(gate: &NetworkGate, request: &HostOutgoingRequest) -> Result<(), String> {
-    judge_parts(gate, method_of(request), &url_of(request)).map(drop)
-}
-
-/// Returns the grant that the user may be asked for, so that a request is sent.
-pub(super) fn askable(gate: &NetworkGate, request: &HostOutgoingRequest) -> Option<HttpGrant> {
-    let method = method_of(request);
-    let is_refused = REFUSED_METHODS.iter().any(|refused| refused == method);
-    (!is_refused)
-        .then(|| gate.askable(method, &url_of(request)))
-        .flatten()
+/// The request is denied.
+pub(super) fn judge(
+    gate: &NetworkGate,
+    request: &HostOutgoingRequest,
+) -> Result<(), Box<DeniedRequest>> {
+    gate.judge(method_of(request), &url_of(request)).map(drop)
 }
 
 fn url_of(request: &HostOutgoingRequest) -> String {
@@ -106,22 +94,14 @@ fn method_of(request: &HostOutgoingRequest) -> &str {
     }
 }
 
-fn judge_parts(gate: &NetworkGate, method: &str, url: &str) -> Result<(Url, GrantedReach), String> {
-    if REFUSED_METHODS.iter().any(|refused| refused == method) {
-        return Err(gate.refuse_url(url, "no plugin sends a request of that method"));
-    }
-    gate.judge(method, url)
-}
-
 async fn send(
     gate: &NetworkGate,
     parts: Parts,
     body: WasiBody,
     options: RequestOptions,
-) -> Result<(Response<()>, CountedBody), Error> {
-    let url = parts.uri.to_string();
-    let (url, reach) =
-        judge_parts(gate, parts.method.as_str(), &url).map_err(|reason| internal(&reason))?;
+) -> Result<Response<WasiBody>, Error> {
+    let judged = gate.judge(parts.method.as_str(), &parts.uri.to_string());
+    let (url, reach) = judged.map_err(|denied| internal(&gate.refuse_request(&denied)))?;
     gate.take_request().map_err(|reason| internal(&reason))?;
     let http = gate.http();
     let open = http.open().await.ok_or(Error::ConnectionLimitReached)?;
@@ -153,11 +133,13 @@ async fn send(
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         return Err(Error::HttpResponseHeaderSectionSize(Some(bytes)));
     }
-    let (parts, body) = response.into_parts();
-    let body = body.map_err(|_| Error::HttpResponseIncomplete);
     let between = options.between_bytes_timeout;
-    let body = CountedBody::of_response(body.boxed_unsync(), gate.clone(), open, between);
-    Ok((Response::from_parts(parts, ()), body))
+    Ok(response.map(|body| {
+        let body = body
+            .map_err(|_| Error::HttpResponseIncomplete)
+            .boxed_unsync();
+        CountedBody::of_response(body, gate.clone(), open, between).boxed_unsync()
+    }))
 }
 
 fn internal(reason: &str) -> Error {

@@ -18,6 +18,12 @@ fn gate() -> NetworkGate {
     NetworkGate::new("net", output, http, &limits)
 }
 
+/// Judges a request that is denied, and refuses it.
+fn refused(gate: &NetworkGate, method: &str, url: &str) -> String {
+    let denied = gate.judge(method, url).err().unwrap();
+    gate.refuse_request(&denied)
+}
+
 #[test]
 fn a_refusal_names_what_was_to_be_reached_and_nothing_secret_of_it() {
     let long = "x".repeat(10_000);
@@ -59,7 +65,7 @@ fn a_refusal_names_what_was_to_be_reached_and_nothing_secret_of_it() {
         ),
     ] {
         let gate = gate();
-        let reason = gate.judge("GET", url).unwrap_err();
+        let reason = refused(&gate, "GET", url);
         assert!(reason.starts_with(expected), "{reason}");
         assert!(!reason.contains("secret"), "{reason}");
         assert_eq!(gate.refused(), Some(reason));
@@ -97,7 +103,7 @@ fn each_destination_is_logged_once_and_only_so_many() {
     }
     assert_eq!(lines.lines().len(), 1, "{:?}", lines.lines());
     for number in 0..100 {
-        let _ = gate.judge("GET", &format!("https://host{number}.example"));
+        refused(&gate, "GET", &format!("https://host{number}.example"));
     }
     assert_eq!(lines.lines().len(), MAX_LOGGED_DESTINATIONS);
     let expected = "server `net`: an HTTP request to `https://host0.example`";
