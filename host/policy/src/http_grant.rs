@@ -43,6 +43,10 @@ enum HostPattern {
     Exact(String),
 }
 
+/// What is wrong with a host that is neither an address nor a name.
+pub(crate) const NO_NAME: &str =
+    "its host has characters that no name of a host has, or a part that is empty";
+
 /// Hint of [`HttpGrantError::Words`].
 const WORDS_HINT: &str = "write `[METHODS] SCHEME://HOST[:PORT][/PATH] [private]`, such as \
     `GET,POST https://api.example.com/v1`";
@@ -124,21 +128,25 @@ impl FromStr for HttpGrant {
             url: url.to_owned(),
             why: why.to_owned(),
         };
+        let too_long = || HttpGrantError::Url {
+            url: url.chars().take(40).chain(['…']).collect(),
+            why: format!("it has more than {MAX_URL_BYTES} bytes"),
+        };
         if url.len() > MAX_URL_BYTES {
-            let why = format!("it has more than {MAX_URL_BYTES} bytes");
-            return Err(HttpGrantError::Url {
-                url: url.chars().take(40).chain(['…']).collect(),
-                why,
-            });
+            return Err(too_long());
         }
         let star = "a `*` stands for a name, or before the dot of one";
         let read = Url::parse(&format!("{scheme}://{host}{rest}"));
         let read = read.map_err(|error| bad(&error.to_string()))?;
+        // Its escapes, as it is written from now on, included.
+        if prefix.len() + read.as_str().len() > MAX_URL_BYTES {
+            return Err(too_long());
+        }
         check_parts(url, &read)?;
         let host = match (prefix, read.host()) {
             (_, Some(Host::Domain(name))) if name.contains('*') => return Err(bad(star)),
             (_, Some(Host::Domain(name))) if !is_plain_name(name) => {
-                return Err(bad("its host has characters that no name of a host has"));
+                return Err(bad(NO_NAME));
             }
             ("", Some(_)) => HostPattern::Exact(bare_host(&read)),
             ("*", Some(Host::Domain("any.invalid"))) => HostPattern::Any,
@@ -198,6 +206,10 @@ impl HttpGrant {
     }
 
     fn allows_host(&self, url: &Url) -> bool {
+        // What is written as a pattern, or with a part that is empty, is nobody's name.
+        if matches!(url.host(), Some(Host::Domain(name)) if !is_plain_name(name)) {
+            return false;
+        }
         let host = bare_host(url);
         match &self.host {
             HostPattern::Any => !host.is_empty(),
@@ -251,18 +263,21 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// Returns the grant of all requests to the host, scheme and port of a URL; none for a URL that
-/// has no host.
+/// Returns the grant of all requests to the host, scheme and port of a URL; none for a URL whose
+/// host is none, such as `*`, which would be written as a grant of them all.
 #[must_use]
 pub fn grant_of_origin(url: &Url) -> Option<HttpGrant> {
     let origin = url.origin().ascii_serialization();
-    origin.parse().ok()
+    origin.parse().ok().filter(HttpGrant::is_exact)
 }
 
-/// Whether a host is a name such as those of the internet: URLs may have quotes and more in it.
-fn is_plain_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    name.bytes().all(is_plain)
+/// Whether a host is a name such as those of the internet, with or without the dot that a whole name
+/// ends in: URLs may have quotes, parts that are empty and more in it.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let mut parts = name.split('.');
+    parts.all(|part| !part.is_empty() && part.bytes().all(is_plain))
 }
 
 fn read_methods(text: &str) -> Result<Vec<String>, HttpGrantError> {

@@ -393,3 +393,34 @@ fn what_is_within_others_is_allowed_by_them_and_nothing_else_is() {
         );
     }
 }
+
+/// A plugin writes the URL: what its user is told to grant, or is asked for, must be no pattern.
+#[test]
+fn a_url_whose_host_is_written_as_a_pattern_is_nobodys() {
+    for text in [
+        "https://*/x",
+        "https://*.example.com/",
+        "https://a..example.com/",
+        "https://a.example.com../",
+    ] {
+        let url = Url::parse(text).unwrap();
+        assert_eq!(grant_of_origin(&url), None, "{text}");
+        for grant in [
+            "https://*",
+            "https://*.example.com",
+            "https://a.example.com",
+        ] {
+            let grant: HttpGrant = grant.parse().unwrap();
+            assert!(!grant.allows("GET", &url), "{grant} {text}");
+        }
+    }
+    for text in [
+        "https://a..example.com",
+        "https://a.example.com..",
+        "https://*.a..example.com",
+    ] {
+        assert!(text.parse::<HttpGrant>().is_err(), "{text}");
+    }
+    let whole: HttpGrant = "https://a.example.com.".parse().unwrap();
+    assert_eq!(whole.to_string(), "https://a.example.com");
+}

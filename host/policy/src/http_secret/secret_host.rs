@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use url::Url;
+use url::{Host, Url};
 
-use crate::http_grant::bare_host;
+use crate::http_grant::{NO_NAME, bare_host, is_plain_name};
 
 /// Hosts of this machine, to which a secret may go without TLS.
 const LOCAL_HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
@@ -97,6 +97,11 @@ impl FromStr for SecretHost {
         }
         let url = Url::parse(&format!("{scheme}://{rest}"))
             .map_err(|error| SecretHostError::Host(error.to_string()))?;
+        if let Some(Host::Domain(name)) = url.host()
+            && !is_plain_name(name)
+        {
+            return Err(SecretHostError::Host(NO_NAME.to_owned()));
+        }
         let host = bare_host(&url);
         if !is_secure && !LOCAL_HOSTS.contains(&host.as_str()) {
             return Err(SecretHostError::Unprotected);

@@ -50,6 +50,9 @@ fn a_secret_goes_to_no_pattern_no_path_and_to_no_other_machine_without_tls() {
         "api.example.com:x",
         "a b",
         "api.example.com:70000",
+        "api.example.com..",
+        "api..example.com",
+        "api'.example.com",
     ] {
         let refused = text.parse::<SecretHost>().unwrap_err();
         assert!(
