@@ -43,28 +43,43 @@ impl Asked {
 
     /// Calls the plugin, and gives each question that answer. Returns the questions, and the result.
     fn call(&mut self, method: &str, path: &str, answer: Option<&Value>) -> (Vec<Value>, Value) {
-        let id = self.next;
-        self.next += 1;
-        let arguments = json!({
-            "method": method, "scheme": "http", "authority": self.host.authority(),
-            "path": path, "headers": [], "body": "",
-        });
-        let call = json!({ "name": "asks__send", "arguments": arguments });
-        self.wire
-            .send(&wire::request(id, "tools/call", call))
-            .unwrap();
-        let mut questions = Vec::new();
-        loop {
+        let (questions, mut results) = self.calls_at_once(1, method, path, answer);
+        (questions, results.remove(0))
+    }
+
+    /// Calls the plugin so many times at once.
+    fn calls_at_once(
+        &mut self,
+        count: u64,
+        method: &str,
+        path: &str,
+        answer: Option<&Value>,
+    ) -> (Vec<Value>, Vec<Value>) {
+        let ids = self.next..self.next + count;
+        self.next = ids.end;
+        for id in ids.clone() {
+            let arguments = json!({
+                "method": method, "scheme": "http", "authority": self.host.authority(),
+                "path": path, "headers": [], "body": "",
+            });
+            let call = json!({ "name": "asks__send", "arguments": arguments });
+            self.wire
+                .send(&wire::request(id, "tools/call", call))
+                .unwrap();
+        }
+        let (mut questions, mut results) = (Vec::new(), Vec::new());
+        while results.len() < ids.clone().count() {
             let message = self.wire.receive().unwrap();
             if message["method"] == "elicitation/create" {
                 questions.push(message["params"].clone());
                 let result = answer.unwrap();
                 let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
                 self.wire.send(&answer).unwrap();
-            } else if message["id"] == id {
-                return (questions, message["result"].clone());
+            } else if message["id"].as_u64().is_some_and(|id| ids.contains(&id)) {
+                results.push(message["result"].clone());
             }
         }
+        (questions, results)
     }
 
     fn grants(&self) -> String {
@@ -171,4 +186,17 @@ fn a_no_holds_for_the_session_and_nobody_else_is_asked() {
     let (_, result) = asked.call("GET", "/a", None);
     assert_eq!(result["isError"], true, "{result}");
     assert_eq!(asked.host.received(), [""; 0]);
+}
+
+#[test]
+fn calls_at_once_share_one_answer() {
+    for answer in ["no", "session"] {
+        let mut asked = Asked::able();
+        let given = chosen(answer);
+        let (questions, results) = asked.calls_at_once(16, "GET", "/a", Some(&given));
+        assert_eq!(questions.len(), 1, "{answer}: {results:?}");
+        for result in &results {
+            assert_eq!(is_answered(result), answer == "session", "{result}");
+        }
+    }
 }

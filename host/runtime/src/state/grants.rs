@@ -15,27 +15,29 @@ impl State {
         };
         let listener = Arc::clone(&call.listener);
         let waiting = call.pace.patience.wait();
+        let session = &questions.session;
         let asking = async {
-            let _turn = questions.session.turn().await;
+            let _turn = session.turn().await;
             // Another call may have been answered meanwhile.
-            match self.network.is_askable(&wanted) {
-                true => questions.asker.ask(&self.server, &wanted, &listener).await,
-                false => GrantAnswer::NotAsked,
+            if !self.network.is_askable(&wanted) {
+                return GrantAnswer::NotAsked;
             }
+            let answer = questions.asker.ask(&self.server, &wanted, &listener).await;
+            // Before the turn is another call's, which would ask the same again.
+            match answer {
+                GrantAnswer::Session => session.grant(wanted.clone()),
+                GrantAnswer::Refused => session.refuse(wanted.clone()),
+                GrantAnswer::Once | GrantAnswer::NotAsked => {}
+            }
+            answer
         };
         let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
         drop(waiting);
         // The poll of this call makes epochs advance and the deadline count again, but only at its
         // start.
         tokio::task::yield_now().await;
-        let Ok(Some(answer)) = answered else {
-            return;
-        };
-        match answer {
-            GrantAnswer::Once => self.network.grant_once(wanted),
-            GrantAnswer::Session => questions.session.grant(wanted),
-            GrantAnswer::Refused => questions.session.refuse(wanted),
-            GrantAnswer::NotAsked => {}
+        if let Ok(Some(GrantAnswer::Once)) = answered {
+            self.network.grant_once(wanted);
         }
     }
 }
