@@ -6,6 +6,8 @@
 mod discovery;
 mod grants;
 mod http_secrets;
+mod known_providers;
+mod providers;
 mod text;
 
 use std::collections::BTreeSet;
@@ -41,7 +43,7 @@ pub(super) const LARGEST_OF_PROJECT: u64 = 1 << 20;
 /// Most servers of a file in a project's folder.
 const MAX_SERVERS_OF_PROJECT: usize = 1000;
 
-const TOP: &[&str] = &["servers", "discovery", "limits"];
+const TOP: &[&str] = &["servers", "providers", "discovery", "limits"];
 const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs", "pass_env"];
 const SERVER: &[&str] = &[
     "component",
@@ -162,6 +164,9 @@ impl Reader<'_> {
         if let Some(item) = table.get("discovery") {
             config.discovery = self.discovery(item);
         }
+        if let Some(item) = table.get("providers") {
+            self.providers(item);
+        }
         if self.inputs.is_none() {
             self.inputs = Some(config.discovery.inputs.clone());
         }
@@ -171,7 +176,7 @@ impl Reader<'_> {
         for (key, item) in table.iter() {
             match key {
                 "servers" => {}
-                "discovery" => continue,
+                "discovery" | "providers" => continue,
                 "limits" => {
                     config.limits = self.host_limits(item);
                     continue;

@@ -19,11 +19,11 @@ mod reading;
 mod servers;
 pub mod variables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dormouse_policy::{Grants, HostLimits, HttpSecret, Limits, SecretSource};
+use dormouse_policy::{Grants, HostLimits, HttpSecret, Limits, ProviderLogin, SecretSource};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
@@ -263,11 +263,18 @@ impl ServerConfig {
     /// put into its requests.
     pub fn given_variables(&self) -> impl Iterator<Item = &String> {
         let secrets = self.secrets.iter();
-        let secrets = secrets.filter_map(|secret| match &secret.source {
+        let secrets = secrets.filter_map(|secret| match secret.looked_up()? {
             SecretSource::Variable(name) => Some(name),
-            SecretSource::File(_) | SecretSource::Command { .. } => None,
+            SecretSource::File(_) | SecretSource::Command { .. } | SecretSource::Login(_) => None,
         });
         self.grants.env.iter().chain(secrets)
+    }
+
+    /// Returns the logins at providers that its plugin's requests need, each once.
+    pub fn provider_logins(&self) -> impl Iterator<Item = &ProviderLogin> {
+        let mut providers = BTreeSet::new();
+        let logins = self.secrets.iter().filter_map(HttpSecret::login);
+        logins.filter(move |login| providers.insert(&login.provider))
     }
 
     /// Returns the plugin's file, where the server is a plugin.

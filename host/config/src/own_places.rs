@@ -42,7 +42,7 @@ impl FilledInFiles {
                 }
             }
             for secret in &server.secrets {
-                if let SecretSource::File(file) = &secret.source {
+                if let Some(SecretSource::File(file)) = secret.looked_up() {
                     files.insert(file.clone(), server.name.clone());
                 }
             }

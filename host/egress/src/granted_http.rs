@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HttpGrant, grant_of_origin};
-use http::Response;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue};
+use http::{Response, StatusCode};
 use http_body::Body;
-use http_body_util::BodyDataStream;
+use http_body_util::{BodyDataStream, BodyExt as _};
 use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Request, Url};
@@ -19,7 +20,7 @@ use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
 use crate::resolver::OutOfReach;
-use crate::secrets::{Mask, MaskedBody, PluginSecrets, SecretError};
+use crate::secrets::{Mask, MaskedBody, PluginSecrets, PutSecrets, SecretError};
 use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
 
 /// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
@@ -218,7 +219,9 @@ impl GrantedHttp {
     }
 
     /// Sends a request that may reach so far, with the secrets that its host gets, which are hidden in
-    /// the response. Redirects are not followed: each hop is a request of its own.
+    /// the response. Redirects are not followed: each hop is a request of its own. One that only asks
+    /// for something is sent once more where its host has refused the token of a login and there is
+    /// another one now.
     ///
     /// # Errors
     /// There is no response. Addresses are judged as the connection is made.
@@ -233,32 +236,49 @@ impl GrantedHttp {
         let PluginRequest {
             method,
             url,
-            mut headers,
+            headers,
             body,
         } = request;
         let client = self.client(&url, granted)?;
-        let mut sent_url = url.clone();
-        let mask = self.secrets.put_into(&mut sent_url, &mut headers).await?;
-        if !mask.is_empty() {
-            headers.insert(ACCEPT_ENCODING, IDENTITY);
-        }
-        let mut request = Request::new(method, sent_url);
-        *request.headers_mut() = headers;
+        let (mut request, mut put) = self.with_secrets(&method, &url, headers.clone()).await?;
+        let has_sent_data = Arc::new(AtomicBool::new(false));
         if !body.is_end_stream() {
+            let has_sent_data = Arc::clone(&has_sent_data);
+            let body = body.map_frame(move |frame| {
+                has_sent_data.store(true, Ordering::Release);
+                frame
+            });
             let body = BodyDataStream::new(body);
             *request.body_mut() = Some(reqwest::Body::wrap_stream(body));
         }
-        let answered = client.execute(request).await;
-        let response = answered.map(Response::from).map_err(|error| {
-            if let Some(beyond) = OutOfReach::in_causes(&error) {
-                return out_of_reach(AddressKind::of(beyond.address), &url).into();
-            }
-            match error.is_connect() {
-                true => SendError::Connect(causes(error)),
-                false => SendError::Failed(causes(error)),
-            }
-        })?;
-        masked(response, mask)
+        let mut response = execute(&client, request, &url).await?;
+        if response.status() == StatusCode::UNAUTHORIZED
+            && self.secrets.are_replaced(&put).await?
+            && matches!(method, Method::GET | Method::HEAD)
+            && !has_sent_data.load(Ordering::Acquire)
+        {
+            let (request, put_now) = self.with_secrets(&method, &url, headers).await?;
+            put = put_now;
+            response = execute(&client, request, &url).await?;
+        }
+        masked(response, put.mask)
+    }
+
+    /// Returns a request without a body, with the secrets in it that its host gets.
+    async fn with_secrets(
+        &self,
+        method: &Method,
+        url: &Url,
+        mut headers: HeaderMap,
+    ) -> Result<(Request, PutSecrets), SecretError> {
+        let mut sent_url = url.clone();
+        let put = self.secrets.put_into(&mut sent_url, &mut headers).await?;
+        if !put.mask.is_empty() {
+            headers.insert(ACCEPT_ENCODING, IDENTITY);
+        }
+        let mut request = Request::new(method.clone(), sent_url);
+        *request.headers_mut() = headers;
+        Ok((request, put))
     }
 
     fn client(&self, url: &Url, granted: GrantedReach) -> Result<Client, EgressError> {
@@ -276,6 +296,23 @@ impl GrantedHttp {
         clients.insert(key, client.clone());
         Ok(client)
     }
+}
+
+async fn execute(
+    client: &Client,
+    request: Request,
+    url: &Url,
+) -> Result<Response<reqwest::Body>, SendError> {
+    let answered = client.execute(request).await;
+    answered.map(Response::from).map_err(|error| {
+        if let Some(beyond) = OutOfReach::in_causes(&error) {
+            return out_of_reach(AddressKind::of(beyond.address), url).into();
+        }
+        match error.is_connect() {
+            true => SendError::Connect(causes(error)),
+            false => SendError::Failed(causes(error)),
+        }
+    })
 }
 
 /// Returns how far a request may reach by these grants: as far as any of them says.

@@ -1,5 +1,7 @@
 //! OAuth settings of an upstream, as plain data.
 
+use std::collections::BTreeMap;
+
 use dormouse_text::server_url;
 
 use super::here::is_here;
@@ -34,6 +36,21 @@ pub struct OAuth {
     pub token_url: Option<String>,
     /// Whether the authorization server may be in a private network, though the server is not.
     pub private_network: bool,
+    /// The provider, where the login is at one that its user has named, for requests to services
+    /// that are no MCP servers.
+    pub provider: Option<OAuthProvider>,
+}
+
+/// A provider of logins, as its user has named it: an authorization server that no MCP server
+/// announces.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OAuthProvider {
+    /// Its issuer, whose metadata (RFC 8414, OpenID Connect Discovery) say the rest.
+    pub issuer: Option<String>,
+    /// More parameters of the link that its users follow, as `access_type=offline`.
+    pub parameters: BTreeMap<String, String>,
+    /// Whose the login is: nobody else has its tokens.
+    pub owner: String,
 }
 
 /// Mistake in an [`OAuth`].
@@ -45,6 +62,21 @@ pub struct Wrong {
     /// Rest of the message, behind the key. Never has a secret in it.
     pub why: String,
 }
+
+/// Parameters of the link that a login sets itself, or that would make it another login.
+const LOGIN_PARAMETERS: [&str; 11] = [
+    "client_id",
+    "code_challenge",
+    "code_challenge_method",
+    "redirect_uri",
+    "request",
+    "request_uri",
+    "resource",
+    "response_mode",
+    "response_type",
+    "scope",
+    "state",
+];
 
 /// Key of the redirect URI, which belongs to a registration at an authorization server, and so has
 /// no meaning for the server itself.
@@ -100,6 +132,7 @@ impl OAuth {
             authorization_url: text("authorization_url", &self.authorization_url),
             token_url: text("token_url", &self.token_url),
             private_network: self.private_network,
+            provider: self.provider.clone(),
         };
         for scope in &self.scopes {
             let scopes = change(scope, "scopes");
@@ -147,7 +180,20 @@ impl OAuth {
             }
             _ => {}
         }
+        let provider = self.provider.as_ref();
+        if let Some(name) = provider
+            .iter()
+            .flat_map(|provider| provider.parameters.keys())
+            .find(|name| LOGIN_PARAMETERS.contains(&name.as_str()))
+        {
+            return wrong(
+                "parameters",
+                &format!("cannot have `{name}`, which each login sets itself"),
+            );
+        }
+        let issuer = provider.and_then(|provider| provider.issuer.clone());
         for (key, url) in [
+            ("issuer", &issuer),
             ("metadata_url", &self.metadata_url),
             ("authorization_url", &self.authorization_url),
             ("token_url", &self.token_url),
@@ -187,6 +233,16 @@ mod tests {
         oauth
     }
 
+    fn provider(issuer: &str, parameter: &str) -> OAuth {
+        oauth(|it| {
+            it.provider = Some(OAuthProvider {
+                issuer: Some(issuer.to_owned()),
+                parameters: [(parameter.to_owned(), "x".to_owned())].into(),
+                ..OAuthProvider::default()
+            });
+        })
+    }
+
     #[test]
     fn what_no_login_can_begin_with_is_told() {
         let text = |text: &str| Some(text.to_owned());
@@ -224,6 +280,15 @@ mod tests {
                 oauth(|it| it.metadata_url = text(r"https://x\@y/m")),
                 "`metadata_url` has to be an `https` URL",
             ),
+            (
+                provider("http://login.example", "prompt"),
+                "`issuer` has to be an `https` URL",
+            ),
+            (
+                provider("https://login.example", "state"),
+                "`parameters` cannot have `state`, which each login sets itself",
+            ),
+            (provider("https://login.example", "prompt"), ""),
             (
                 oauth(|it| it.metadata_url = text("file:///etc/passwd")),
                 "`metadata_url` has to be an `https` URL",

@@ -1,6 +1,7 @@
 //! Secrets of a plugin's HTTP requests, which the host puts in and the plugin never sees: where
 //! each comes from, which hosts it goes to, and where it stands in a request.
 
+mod provider_login;
 mod secret_host;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::str::FromStr;
 use dormouse_text::visible::{visible_line, visible_path};
 use url::Url;
 
+pub use self::provider_login::ProviderLogin;
 pub use self::secret_host::{SecretHost, SecretHostError};
 
 /// Place of the secret in the value of a header.
@@ -45,6 +47,8 @@ pub enum SecretSource {
         /// project that nobody trusts.
         folder: PathBuf,
     },
+    /// The access token of a login.
+    Login(Box<ProviderLogin>),
 }
 
 /// Place of a secret in a request.
@@ -91,6 +95,27 @@ impl HttpSecret {
     #[must_use]
     pub fn goes_to(&self, url: &Url) -> bool {
         self.hosts.iter().any(|host| host.is_host_of(url))
+    }
+
+    /// Returns the login whose token it is, where it is one.
+    #[must_use]
+    pub fn login(&self) -> Option<&ProviderLogin> {
+        match &self.source {
+            SecretSource::Login(login) => Some(login),
+            SecretSource::Variable(_) | SecretSource::File(_) | SecretSource::Command { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Returns the source of the text that the host looks up for it: its own, or that of the client
+    /// that logs in, where that has one.
+    #[must_use]
+    pub fn looked_up(&self) -> Option<&SecretSource> {
+        match self.login() {
+            Some(login) => login.client_secret.as_ref(),
+            None => Some(&self.source),
+        }
     }
 
     /// Returns the environment variable that the plugin sees for it, where there is one.
@@ -145,6 +170,9 @@ impl fmt::Display for SecretSource {
             Self::File(path) => write!(f, "the file `{}`", visible_path(path)),
             Self::Command { program, .. } => {
                 write!(f, "the command `{}`", visible_line(program))
+            }
+            Self::Login(login) => {
+                write!(f, "the login at `{}`", visible_line(&login.provider))
             }
         }
     }

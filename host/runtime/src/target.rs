@@ -1,6 +1,7 @@
 //! Servers as the runtime knows them, and their components.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use dormouse_policy::{Grants, HttpSecret, Limits};
 use dormouse_protocol::{QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_path;
 use dormouse_upstream::Upstream;
+use dormouse_upstream::auth::Auth;
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 
@@ -38,6 +40,8 @@ pub struct Target {
     pub grant_questions: Option<Arc<GrantQuestions>>,
     /// Secrets that are put into its HTTP requests.
     pub secrets: Vec<HttpSecret>,
+    /// Logins at providers whose tokens are such secrets, by the providers' names.
+    pub logins: BTreeMap<String, Auth>,
     /// Limits on its resources.
     pub limits: Limits,
     /// Limit on its questions, and its upstream's, that wait for an answer.

@@ -216,6 +216,7 @@ impl Rows {
         if let Some(bridge) = server.bridge() {
             self.bridge(server, bridge, &places.data);
         }
+        self.provider_logins(server, &places.data);
         let Some(file) = server.component() else {
             return;
         };

@@ -13,7 +13,7 @@ use super::{hosts, output, stdin, tools};
 use crate::roster::{Places, Roster, Server};
 use crate::store::Store;
 
-/// Logs in to a server that asks for it (OAuth).
+/// Logs in to a server that asks for it, or at a provider that its plugin's requests need (OAuth).
 #[derive(Debug, Args)]
 #[command(
     after_help = "Prints a link and waits until you have followed it, for ten minutes. Where your \
@@ -23,6 +23,9 @@ use crate::store::Store;
 pub(super) struct Login {
     /// The server's name.
     server: String,
+    /// The provider, where the server needs logins at several.
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
     /// Open the link in your browser.
     #[arg(long)]
     browser: bool,
@@ -33,6 +36,9 @@ pub(super) struct Login {
 pub(super) struct Logout {
     /// The server's name.
     server: String,
+    /// The provider, where the server has logins at several.
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
 }
 
 /// Longest error of an upstream that is printed where it does not mention a login, in characters.
@@ -41,10 +47,8 @@ const MAX_WHY_CHARACTERS: usize = 200;
 impl Login {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = server(places, &self.server)?;
-        let auth = auth(places, &server)?;
-        server
-            .reachable()
-            .map_err(|why| anyhow!("`{}` cannot be reached: {why}", self.server))?;
+        let auth = auth(places, &server, self.provider.as_deref())?;
+        check_reachable(&server)?;
         hosts::block_on(async {
             let pending = auth
                 .begin(None)
@@ -75,7 +79,8 @@ impl Login {
 impl Logout {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         // A login at a server that is switched off is given back all the same.
-        let auth = auth(places, &*server(places, &self.server)?)?;
+        let provider = self.provider.as_deref();
+        let auth = auth(places, &*server(places, &self.server)?, provider)?;
         let server = &self.server;
         if hosts::block_on(auth.logout())?? {
             output::say(&format!("logged out of `{server}`"));
@@ -153,11 +158,55 @@ fn server(places: &Places, name: &str) -> anyhow::Result<Arc<Server>> {
     tools::exists(&roster.snapshot(), name).cloned()
 }
 
-/// Returns the logins at a server.
-fn auth(places: &Places, server: &Server) -> anyhow::Result<Auth> {
+/// Checks that a server may be used at all, so that a login there is.
+fn check_reachable(server: &Server) -> anyhow::Result<()> {
     let name = &server.config().name;
-    let bridge = server
-        .config()
+    let why = match server.config().bridge() {
+        Some(_) => server.reachable().err(),
+        None => server.switched_off().map(|why| format!("it is {why}")),
+    };
+    match why {
+        Some(why) => bail!("`{name}` cannot be reached: {why}"),
+        None => Ok(()),
+    }
+}
+
+/// Returns the login at a server, or at a provider for its plugin: the only one where none is named.
+fn auth(places: &Places, server: &Server, provider: Option<&str>) -> anyhow::Result<Auth> {
+    let config = server.config();
+    let name = &config.name;
+    let logins: Vec<_> = config.provider_logins().collect();
+    let names = || {
+        let names: Vec<_> = logins.iter().map(|login| login.provider.as_str()).collect();
+        names.join("`, `")
+    };
+    let named = |wanted: &str| logins.iter().find(|login| login.provider == wanted);
+    let login = match (provider, logins.as_slice()) {
+        (Some(wanted), []) => bail!("the plugin of `{name}` needs no login at `{wanted}`"),
+        (Some(wanted), _) => Some(named(wanted).with_context(|| {
+            format!(
+                "`{name}` needs no login at `{wanted}`\nhint: it needs logins at `{}`",
+                names()
+            )
+        })?),
+        // That of its upstream needs no name.
+        (None, _) if config.bridge().is_some() => None,
+        (None, []) => bail!("`{name}` is a plugin, which nobody logs in to"),
+        (None, [one]) => Some(one),
+        (None, _) => bail!(
+            "`{name}` needs logins at `{}`\nhint: say which one, as `--provider NAME`",
+            names()
+        ),
+    };
+    if let Some(login) = login {
+        return Ok(Auth::at_provider(
+            name,
+            config.project(),
+            login,
+            &places.data,
+        ));
+    }
+    let bridge = config
         .bridge()
         .with_context(|| format!("`{name}` is a plugin, which nobody logs in to"))?;
     match &bridge.launch {

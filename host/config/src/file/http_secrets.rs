@@ -18,13 +18,17 @@ const SECRET: &[&str] = &[
     "env",
     "file",
     "command",
+    "login",
+    "scopes",
     "hosts",
     "header",
     "value",
     "query",
     "placeholder",
 ];
-const SOURCES: [&str; 3] = ["env", "file", "command"];
+pub(super) const SOURCES: [&str; 3] = ["env", "file", "command"];
+/// Source of a text that a login brings.
+const LOGIN: &str = "login";
 const PLACES: [&str; 3] = ["header", "query", "placeholder"];
 
 /// Header in which a placeholder is replaced, where no other is named.
@@ -79,12 +83,21 @@ impl Reader<'_> {
         let span = item.span();
         let source = self.one_of(
             table,
-            &SOURCES,
+            &[&SOURCES[..], &[LOGIN]].concat(),
             at,
             span.clone(),
             "where its text comes from",
         );
-        let source = source.and_then(|(key, item)| self.secret_source(key, item, at));
+        let source = match source {
+            Some((LOGIN, item)) => self.secret_login(table, item, at),
+            Some((key, item)) => self.secret_source(key, item, at),
+            None => None,
+        };
+        if let Some(scopes) = table.get("scopes").filter(|_| !table.contains_key(LOGIN)) {
+            let message = format!("`{at}` has `scopes`, and no `{LOGIN}`");
+            let hint = "`scopes` are what a login is for";
+            self.problem(scopes.span(), message, Some(hint.to_owned()));
+        }
         // A placeholder may say in which header.
         let is_placeholder = table.contains_key("placeholder");
         let places = match is_placeholder {
@@ -109,7 +122,7 @@ impl Reader<'_> {
     }
 
     /// Returns the one of these keys that a table has, with what it has there.
-    fn one_of<'t>(
+    pub(super) fn one_of<'t>(
         &mut self,
         table: &'t dyn TableLike,
         keys: &[&'static str],
@@ -136,7 +149,25 @@ impl Reader<'_> {
         None
     }
 
-    fn secret_source(&mut self, key: &str, item: &Item, at: &str) -> Option<SecretSource> {
+    fn secret_login(
+        &mut self,
+        table: &dyn TableLike,
+        item: &Item,
+        at: &str,
+    ) -> Option<SecretSource> {
+        let mut login = self.provider_login(item, &within(at, LOGIN))?;
+        if let Some(scopes) = table.get("scopes") {
+            login.oauth.scopes = self.scopes(scopes, &within(at, "scopes"));
+        }
+        Some(SecretSource::Login(Box::new(login)))
+    }
+
+    pub(super) fn secret_source(
+        &mut self,
+        key: &str,
+        item: &Item,
+        at: &str,
+    ) -> Option<SecretSource> {
         let here = within(at, key);
         Some(match key {
             "env" => SecretSource::Variable(self.variable(item, &here)?),

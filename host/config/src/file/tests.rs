@@ -2,6 +2,7 @@
 
 mod http_secrets;
 mod mistakes;
+mod providers;
 mod refusals;
 mod upstreams;
 

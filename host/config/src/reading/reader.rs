@@ -1,11 +1,13 @@
 //! Reading the values of a TOML document, each mistake with its place, its value
 //! and a way out.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dormouse_files::paths;
 use dormouse_launch::redaction::tells_nothing;
+use dormouse_policy::ProviderLogin;
 use dormouse_text::nearest::nearest;
 use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
@@ -43,6 +45,8 @@ pub(crate) struct Reader<'a> {
     /// Answers to the questions of clients that are filled in. None where the document says
     /// them itself (`[discovery.inputs]`).
     pub(crate) inputs: Option<Inputs>,
+    /// Providers of logins that the document has; none where something is wrong with one.
+    pub(crate) providers: BTreeMap<String, Option<ProviderLogin>>,
 }
 
 /// Handling of the variables of a document, and the limit of what is filled in.
@@ -66,6 +70,7 @@ impl<'a> Reader<'a> {
             problem_count: 0,
             max_servers: usize::MAX,
             inputs: None,
+            providers: BTreeMap::new(),
         }
     }
 }

@@ -20,7 +20,20 @@ pub(super) fn add(
     let mut places = BTreeSet::new();
     for secret in &*secrets {
         let name = &secret.name;
-        if let SecretSource::Variable(variable) = &secret.source
+        if let Some(login) = secret.login()
+            && let Some(other) = secrets
+                .iter()
+                .filter_map(HttpSecret::login)
+                .find(|other| other.provider == login.provider && *other != login)
+        {
+            return Err(format!(
+                "logs in at `{}` for the scopes `{}`, and for the scopes `{}`: write the same for both",
+                login.provider,
+                login.oauth.scopes.join(" "),
+                other.oauth.scopes.join(" ")
+            ));
+        }
+        if let Some(SecretSource::Variable(variable)) = secret.looked_up()
             && grants.env.contains(variable)
         {
             return Err(format!(

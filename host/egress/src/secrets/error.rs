@@ -1,5 +1,7 @@
 //! Error of a secret that cannot be sent, without its text.
 
+use std::borrow::Cow;
+
 /// Reason why a request is not sent that needs a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("secret `{secret}` of server `{server}` {why}\nhint: {hint}")]
@@ -7,7 +9,7 @@ pub struct SecretError {
     server: String,
     secret: String,
     why: String,
-    hint: &'static str,
+    hint: Cow<'static, str>,
 }
 
 /// Fault of a secret, and what to do about it.
@@ -15,7 +17,7 @@ pub struct SecretError {
 pub(super) struct Wrong {
     /// The fault, behind the name of the secret.
     pub(super) why: String,
-    pub(super) hint: &'static str,
+    pub(super) hint: Cow<'static, str>,
 }
 
 impl SecretError {

@@ -3,23 +3,30 @@
 
 mod error;
 mod forms;
+mod known_texts;
+mod login_token;
 mod masked_body;
 mod masker;
 mod placement;
 mod source;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_launch::Secret;
-use dormouse_policy::{HttpSecret, SecretPlacement};
+use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement};
 use http::HeaderMap;
 use tokio::sync::OnceCell;
 use url::Url;
 
 pub use self::error::SecretError;
+use self::error::Wrong;
+use self::known_texts::KnownTexts;
+pub use self::login_token::{LoginFuture, LoginToken};
 pub use self::masked_body::MaskedBody;
 pub(crate) use self::masker::Mask;
 use self::masker::Pattern;
+pub use self::source::secret_text;
 
 /// Beginning of a placeholder, by which its reader knows what it is.
 const PLACEHOLDER: &str = "dormouse-placeholder-";
@@ -29,14 +36,26 @@ const PLACEHOLDER: &str = "dormouse-placeholder-";
 pub struct PluginSecrets {
     server: String,
     secrets: Vec<PluginSecret>,
+    /// Number of texts that were looked up so far.
+    looked_up: AtomicUsize,
 }
 
-/// A secret, and its text from the first request on that needs it.
+/// A secret, and its texts from the first request on that needs it.
 struct PluginSecret {
     secret: HttpSecret,
     /// What the plugin sees in its place; none where it sees nothing.
     placeholder: Option<String>,
-    resolved: OnceCell<ResolvedSecret>,
+    text: SecretText,
+}
+
+/// Text of a secret: one for as long as the plugin runs, or the token that a login has just then.
+enum SecretText {
+    Lasting(OnceCell<Arc<ResolvedSecret>>),
+    Token {
+        /// None where nobody has said who logs in.
+        login: Option<Arc<dyn LoginToken>>,
+        known: KnownTexts,
+    },
 }
 
 /// Text of a secret, and what it is known by in a response.
@@ -45,19 +64,51 @@ struct ResolvedSecret {
     patterns: Vec<Arc<Pattern>>,
 }
 
+/// What was put into a request.
+#[derive(Default)]
+pub(crate) struct PutSecrets {
+    /// What has to be hidden in the response.
+    pub(crate) mask: Mask,
+    /// Logins whose tokens were put in, each with the secret's name and the token.
+    tokens: Vec<(String, Arc<dyn LoginToken>, Secret)>,
+}
+
 impl PluginSecrets {
     /// Returns the secrets of a server's plugin. Their texts are looked up when a request needs them.
     #[must_use]
     pub fn new(server: &str, secrets: &[HttpSecret]) -> Self {
         let secrets = secrets.iter().map(|secret| PluginSecret {
             placeholder: secret.placeholder_variable().and_then(|_| placeholder()),
+            text: match secret.login() {
+                Some(_) => SecretText::Token {
+                    login: None,
+                    known: KnownTexts::default(),
+                },
+                None => SecretText::Lasting(OnceCell::new()),
+            },
             secret: secret.clone(),
-            resolved: OnceCell::new(),
         });
         Self {
             server: server.to_owned(),
             secrets: secrets.collect(),
+            looked_up: AtomicUsize::new(0),
         }
+    }
+
+    /// Takes tokens from the user's logins at providers, which `login` returns.
+    #[must_use]
+    pub fn with_logins(
+        mut self,
+        login: impl Fn(&ProviderLogin) -> Option<Arc<dyn LoginToken>>,
+    ) -> Self {
+        for one in &mut self.secrets {
+            if let (Some(at), SecretText::Token { login: own, .. }) =
+                (one.secret.login(), &mut one.text)
+            {
+                *own = login(at);
+            }
+        }
+        self
     }
 
     /// Returns the environment variables that the plugin sees, each with its placeholder.
@@ -71,14 +122,32 @@ impl PluginSecrets {
         })
     }
 
-    /// Returns the texts that were looked up so far.
-    pub fn resolved(&self) -> impl Iterator<Item = &Secret> {
-        let all = self.secrets.iter().filter_map(|one| one.resolved.get());
-        all.map(|resolved| &resolved.text)
+    /// Returns the logins whose tokens a request with that URL and these headers would have.
+    pub fn logins<'s>(
+        &'s self,
+        url: &'s Url,
+        headers: &'s HeaderMap,
+    ) -> impl Iterator<Item = &'s ProviderLogin> {
+        let wanted = self.secrets.iter();
+        let wanted = wanted.filter(|one| one.secret.goes_to(url) && one.stands_in(headers));
+        wanted.filter_map(|one| one.secret.login())
     }
 
-    /// Puts the secrets that go to a URL's host into a request to it. Returns what has to be hidden
-    /// in the response.
+    /// Returns the number of texts that were looked up so far, by which others than before are
+    /// noticed.
+    #[must_use]
+    pub fn looked_up(&self) -> usize {
+        self.looked_up.load(Ordering::Acquire)
+    }
+
+    /// Returns the texts that were looked up so far, and of tokens the last ones.
+    #[must_use]
+    pub fn resolved(&self) -> Vec<Secret> {
+        let all = self.secrets.iter().flat_map(PluginSecret::resolved);
+        all.map(|resolved| resolved.text.clone()).collect()
+    }
+
+    /// Puts the secrets that go to a URL's host into a request to it.
     ///
     /// # Errors
     /// One of these secrets has no value, or one that cannot stand where it belongs.
@@ -86,63 +155,152 @@ impl PluginSecrets {
         &self,
         url: &mut Url,
         headers: &mut HeaderMap,
-    ) -> Result<Mask, SecretError> {
+    ) -> Result<PutSecrets, SecretError> {
+        let mut put = PutSecrets::default();
         let mut patterns = Vec::new();
         for one in &self.secrets {
             if !one.secret.goes_to(url) {
                 continue;
             }
-            one.put_into(&self.server, url, headers).await?;
+            if one.stands_in(headers) {
+                let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
+                let (resolved, is_new) = one.resolve(&self.server).await.map_err(failed)?;
+                if is_new {
+                    self.looked_up.fetch_add(1, Ordering::AcqRel);
+                }
+                one.put(resolved.text.expose(), url, headers)
+                    .map_err(failed)?;
+                if let SecretText::Token {
+                    login: Some(login), ..
+                } = &one.text
+                {
+                    let (name, login) = (one.secret.name.clone(), Arc::clone(login));
+                    put.tokens.push((name, login, resolved.text.clone()));
+                }
+            }
             // Its host may repeat what an earlier request has brought.
-            let resolved = one.resolved.get().into_iter();
-            patterns.extend(resolved.flat_map(|resolved| resolved.patterns.clone()));
+            let resolved = one.resolved();
+            patterns.extend(resolved.iter().flat_map(|one| one.patterns.clone()));
         }
-        Ok(Mask::new(patterns))
+        put.mask = Mask::new(patterns);
+        Ok(put)
+    }
+
+    /// Tells the logins whose tokens a request had that its host has refused them. Returns whether
+    /// there are others now.
+    ///
+    /// # Errors
+    /// One of them has none any more, and needs a new login.
+    pub(crate) async fn are_replaced(&self, put: &PutSecrets) -> Result<bool, SecretError> {
+        let mut is_any_replaced = false;
+        for (name, login, token) in &put.tokens {
+            if login.is_replaced(token).await {
+                is_any_replaced = true;
+            } else if let Ok(None) = login.token().await {
+                let why = self.needs_login(name);
+                return Err(SecretError::new(&self.server, name, why));
+            }
+        }
+        Ok(is_any_replaced)
+    }
+
+    /// Returns what is wrong with a secret whose login has no token.
+    fn needs_login(&self, name: &str) -> Wrong {
+        let found = self.secrets.iter().find(|one| one.secret.name == name);
+        let login = found.and_then(|one| one.secret.login());
+        needs_login(&self.server, login)
+    }
+}
+
+/// Returns what is wrong with a secret whose login has no token.
+fn needs_login(server: &str, login: Option<&ProviderLogin>) -> Wrong {
+    let provider = login.map_or("", |login| &login.provider);
+    Wrong {
+        why: format!("has no value: you are not logged in at `{provider}`, or not any more"),
+        hint: format!(
+            "`dormouse login {server}` gives a link and waits until you have followed it"
+        )
+        .into(),
+    }
+}
+
+/// Returns what is wrong with a secret whose login has no token just now.
+fn no_token(why: &str) -> Wrong {
+    let (why, hint) = why
+        .split_once("\nhint: ")
+        .unwrap_or((why, "try again later"));
+    Wrong {
+        why: format!("has no value: {why}"),
+        hint: hint.to_owned().into(),
     }
 }
 
 impl PluginSecret {
-    async fn put_into(
-        &self,
-        server: &str,
-        url: &mut Url,
-        headers: &mut HeaderMap,
-    ) -> Result<(), SecretError> {
-        let failed = |why| SecretError::new(server, &self.secret.name, why);
-        match &self.secret.placement {
-            SecretPlacement::Header { name, value } => {
-                let value = value.with(self.text(server).await?);
-                placement::set_header(headers, name, &value).map_err(failed)
+    /// Whether it stands in a request with these headers: a placeholder only where the plugin has
+    /// written it.
+    fn stands_in(&self, headers: &HeaderMap) -> bool {
+        match (&self.secret.placement, &self.placeholder) {
+            (SecretPlacement::Placeholder { header, .. }, Some(placeholder)) => {
+                placement::has_placeholder(headers, header, placeholder)
             }
-            SecretPlacement::Query(name) => {
-                placement::set_parameter(url, name, self.text(server).await?);
+            (SecretPlacement::Placeholder { .. }, None) => false,
+            (SecretPlacement::Header { .. } | SecretPlacement::Query(_), _) => true,
+        }
+    }
+
+    fn put(&self, text: &str, url: &mut Url, headers: &mut HeaderMap) -> Result<(), Wrong> {
+        match (&self.secret.placement, &self.placeholder) {
+            (SecretPlacement::Header { name, value }, _) => {
+                placement::set_header(headers, name, &value.with(text))
+            }
+            (SecretPlacement::Query(name), _) => {
+                placement::set_parameter(url, name, text);
                 Ok(())
             }
-            SecretPlacement::Placeholder { header, .. } => {
-                let Some(placeholder) = &self.placeholder else {
-                    return Ok(());
+            (SecretPlacement::Placeholder { header, .. }, Some(placeholder)) => {
+                placement::replace_placeholder(headers, header, placeholder, text)
+            }
+            (SecretPlacement::Placeholder { .. }, None) => Ok(()),
+        }
+    }
+
+    /// Returns the texts that were looked up so far.
+    fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
+        match &self.text {
+            SecretText::Lasting(resolved) => resolved.get().cloned().into_iter().collect(),
+            SecretText::Token { known, .. } => known.all(),
+        }
+    }
+
+    /// Returns its text, looked up by the first one that needs it, or the token of its login. True
+    /// where that is another one than before. A failure is not kept.
+    async fn resolve(&self, server: &str) -> Result<(Arc<ResolvedSecret>, bool), Wrong> {
+        match &self.text {
+            SecretText::Lasting(cell) => {
+                let is_new = cell.get().is_none();
+                let resolved = cell.get_or_try_init(|| async {
+                    let text = source::text_of(&self.secret.source).await?;
+                    Ok(Arc::new(self.known_by(text)))
+                });
+                Ok((Arc::clone(resolved.await?), is_new))
+            }
+            SecretText::Token { login, known } => {
+                let token = match login {
+                    Some(login) => login.token().await.map_err(|why| no_token(&why))?,
+                    None => None,
                 };
-                if !placement::has_placeholder(headers, header, placeholder) {
-                    return Ok(());
-                }
-                let text = self.text(server).await?;
-                placement::replace_placeholder(headers, header, placeholder, text).map_err(failed)
+                let token = token.ok_or_else(|| needs_login(server, self.secret.login()))?;
+                Ok(known.find_or_add(token, |token| self.known_by(token)))
             }
         }
     }
 
-    /// Returns its text, looked up by the first one that needs it. A failure is not kept.
-    async fn text(&self, server: &str) -> Result<&str, SecretError> {
-        let resolved = self.resolved.get_or_try_init(|| async {
-            let text = source::text_of(&self.secret.source).await;
-            let text = text.map_err(|why| SecretError::new(server, &self.secret.name, why))?;
-            let forms = forms::of(text.expose(), &self.secret.placement);
-            Ok(ResolvedSecret {
-                patterns: forms.iter().filter_map(|form| Pattern::new(form)).collect(),
-                text,
-            })
-        });
-        Ok(resolved.await?.text.expose())
+    fn known_by(&self, text: Secret) -> ResolvedSecret {
+        let forms = forms::of(text.expose(), &self.secret.placement);
+        ResolvedSecret {
+            patterns: forms.iter().filter_map(|form| Pattern::new(form)).collect(),
+            text,
+        }
     }
 }
 

@@ -26,7 +26,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 pub(super) fn set_header(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Wrong> {
     let name = HeaderName::try_from(name).map_err(|_| Wrong {
         why: "has no header to stand in".to_owned(),
-        hint: "write the name of a header in `header`",
+        hint: "write the name of a header in `header`".into(),
     })?;
     headers.insert(name, sensitive(value.as_bytes())?);
     Ok(())
@@ -107,7 +107,7 @@ fn sensitive(value: &[u8]) -> Result<HeaderValue, Wrong> {
     let mut value = HeaderValue::from_bytes(value).map_err(|_| Wrong {
         why: "cannot stand in a header: it has a line end or another control character in it"
             .to_owned(),
-        hint: "a secret in a header is one line of text",
+        hint: "a secret in a header is one line of text".into(),
     })?;
     value.set_sensitive(true);
     Ok(value)

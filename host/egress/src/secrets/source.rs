@@ -25,14 +25,23 @@ const COMMAND_TIME: Duration = Duration::from_secs(30);
 /// Advice on a file that is no place for a secret.
 const PRIVATE_FILE: &str = "name a file that only you can read (`chmod 600`)";
 
+/// Returns the text of a secret that is not put into a request: that of a client at a provider.
+///
+/// # Errors
+/// There is none; with the source, what to do about it, and nothing of the text.
+pub async fn secret_text(source: &SecretSource) -> Result<Secret, String> {
+    let text = text_of(source).await;
+    text.map_err(|wrong| format!("{}\nhint: {}", wrong.why, wrong.hint))
+}
+
 /// Returns the text of a source, without the line end at its end.
 ///
 /// # Errors
 /// There is none; with the source, and nothing of its text.
 pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, Wrong> {
-    let wrong = |why: &str, hint| Wrong {
+    let wrong = |why: &str, hint: &'static str| Wrong {
         why: format!("has no value: {source} {why}"),
-        hint,
+        hint: hint.into(),
     };
     let bytes = match source {
         SecretSource::Variable(name) => match std::env::var(name) {
@@ -57,6 +66,10 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, Wrong> {
             let ran = output_within(program, arguments, folder, COMMAND_TIME).await;
             let hint = "run it yourself: it has to print the secret, and nothing else";
             ran.map_err(|why| wrong(&why, hint))?
+        }
+        SecretSource::Login(_) => {
+            let hint = "name a variable, a file or a command";
+            return Err(wrong("is no text that lasts", hint));
         }
     };
     let Ok(text) = String::from_utf8(bytes) else {

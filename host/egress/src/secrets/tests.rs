@@ -1,3 +1,5 @@
+use parking_lot::Mutex;
+
 use super::*;
 
 fn secret(name: &str, variable: &str, hosts: &[&str], placement: SecretPlacement) -> HttpSecret {
@@ -29,12 +31,12 @@ const TEXT: &str = env!("CARGO_MANIFEST_DIR");
 
 async fn put(secrets: &PluginSecrets, url: &str, headers: &mut HeaderMap) -> (String, Mask) {
     let mut url = Url::parse(url).unwrap();
-    let mask = secrets.put_into(&mut url, headers).await.unwrap();
-    (url.to_string(), mask)
+    let put = secrets.put_into(&mut url, headers).await.unwrap();
+    (url.to_string(), put.mask)
 }
 
 fn resolved(secrets: &PluginSecrets) -> Vec<Secret> {
-    secrets.resolved().cloned().collect()
+    secrets.resolved()
 }
 
 #[tokio::test]
@@ -141,4 +143,80 @@ async fn a_secret_without_a_value_fails_its_requests_in_words() {
         );
         assert_eq!(resolved(&secrets), []);
     }
+}
+
+/// A login that counts, and gives a token that it has been told to give.
+#[derive(Default)]
+struct Login {
+    tokens: Mutex<Vec<&'static str>>,
+}
+
+impl LoginToken for Login {
+    fn token(&self) -> LoginFuture<'_, Result<Option<Secret>, String>> {
+        let token = self.tokens.lock().first().map(|&token| Secret::new(token));
+        Box::pin(async { Ok(token) })
+    }
+
+    fn is_replaced<'a>(&'a self, token: &'a Secret) -> LoginFuture<'a, bool> {
+        let mut tokens = self.tokens.lock();
+        tokens.retain(|&known| known != token.expose());
+        let is_replaced = !tokens.is_empty();
+        Box::pin(async move { is_replaced })
+    }
+}
+
+fn logged_in(tokens: &[&'static str]) -> PluginSecrets {
+    let login = dormouse_policy::ProviderLogin {
+        provider: "google".to_owned(),
+        oauth: dormouse_launch::OAuth::default(),
+        client_secret: None,
+    };
+    let mut token = secret("token", VARIABLE, &["a.example"], header("Bearer {}"));
+    token.source = dormouse_policy::SecretSource::Login(Box::new(login));
+    let login = Arc::new(Login {
+        tokens: Mutex::new(tokens.to_vec()),
+    });
+    PluginSecrets::new("calendar", &[token])
+        .with_logins(|_| Some(Arc::clone(&login) as Arc<dyn LoginToken>))
+}
+
+#[tokio::test]
+async fn a_token_is_asked_for_anew_and_hidden_after_its_end() {
+    let secrets = logged_in(&["first-token", "second-token"]);
+    let url = "https://a.example/";
+    for (token, is_last) in [("first-token", false), ("second-token", true)] {
+        let (mut headers, mut target) = (HeaderMap::new(), Url::parse(url).unwrap());
+        let put = secrets.put_into(&mut target, &mut headers).await.unwrap();
+        assert_eq!(headers["authorization"], format!("Bearer {token}"));
+        assert!(put.mask.hidden_in(b"first-token").is_some());
+        assert_eq!(put.mask.hidden_in(b"second-token").is_some(), is_last);
+        let replaced = secrets.are_replaced(&put).await;
+        assert_eq!(replaced.is_err(), is_last, "{replaced:?}");
+        let hint = "hint: `dormouse login calendar`";
+        match replaced {
+            Ok(is_replaced) => assert!(is_replaced),
+            Err(error) => assert!(error.to_string().contains(hint), "{error}"),
+        }
+    }
+    assert_eq!(secrets.looked_up(), 2);
+    assert_eq!(resolved(&secrets).len(), 2);
+    // No other host is asked about, or given one.
+    let other = Url::parse("https://b.example/").unwrap();
+    assert_eq!(secrets.logins(&other, &HeaderMap::new()).count(), 0);
+    let own = Url::parse(url).unwrap();
+    assert_eq!(secrets.logins(&own, &HeaderMap::new()).count(), 1);
+    let (_, mask) = put(&secrets, "https://b.example/", &mut HeaderMap::new()).await;
+    assert!(mask.is_empty());
+}
+
+#[tokio::test]
+async fn a_secret_of_a_login_that_nobody_has_fails_its_requests_in_words() {
+    let mut url = Url::parse("https://a.example/").unwrap();
+    let secrets = logged_in(&[]);
+    let error = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+    assert_eq!(
+        error.err().unwrap().to_string(),
+        "secret `token` of server `calendar` has no value: you are not logged in at `google`, or not \
+         any more\nhint: `dormouse login calendar` gives a link and waits until you have followed it"
+    );
 }

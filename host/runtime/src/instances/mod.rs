@@ -6,7 +6,7 @@ mod kept_instances;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dormouse_egress::{GrantedHttp, PluginSecrets};
+use dormouse_egress::{GrantedHttp, LoginToken, PluginSecrets};
 use dormouse_protocol::{Answer, Awaited, SessionId};
 use dormouse_wit::Instance as Kind;
 use parking_lot::Mutex;
@@ -169,7 +169,10 @@ impl Instances {
 
 /// Returns the requests over HTTP of a server's plugin.
 fn http_of(target: &Target) -> GrantedHttp {
-    let secrets = PluginSecrets::new(&target.server, &target.secrets);
+    let secrets = PluginSecrets::new(&target.server, &target.secrets).with_logins(|login| {
+        let auth = target.logins.get(&login.provider)?;
+        Some(Arc::new(auth.clone()) as Arc<dyn LoginToken>)
+    });
     let granted = GrantedHttp::new(&target.grants.http, secrets);
     match &target.grant_questions {
         Some(questions) => granted.asking(&questions.requested, Arc::clone(&questions.session)),

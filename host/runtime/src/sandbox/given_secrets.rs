@@ -23,7 +23,7 @@ pub(crate) struct GivenSecrets {
 
 /// Texts to hide, prepared when so many secrets of HTTP requests were known.
 struct Prepared {
-    http_secrets: usize,
+    looked_up: usize,
     texts: Arc<HiddenTexts>,
 }
 
@@ -75,14 +75,14 @@ impl GivenSecrets {
 
     /// Returns the texts to hide; none where there is nothing.
     fn texts(&self) -> Option<Arc<HiddenTexts>> {
-        let http_secrets = || self.http.secrets().resolved();
-        let count = http_secrets().count();
-        if self.variables.is_empty() && self.settings.is_empty() && count == 0 {
+        // There may be more when these are read.
+        let looked_up = self.http.secrets().looked_up();
+        if self.variables.is_empty() && self.settings.is_empty() && looked_up == 0 {
             return None;
         }
         let mut prepared = self.texts.lock();
         if let Some(prepared) = &*prepared
-            && prepared.http_secrets == count
+            && prepared.looked_up == looked_up
         {
             return Some(Arc::clone(&prepared.texts));
         }
@@ -95,14 +95,12 @@ impl GivenSecrets {
         for (name, value) in self.settings.as_ref() {
             add(&mut texts, value, is_secret_name(name));
         }
-        // There may be more by now.
-        let http_secrets: Vec<_> = http_secrets().collect();
-        for secret in &http_secrets {
+        for secret in self.http.secrets().resolved() {
             texts.add(secret.expose());
         }
         let texts = Arc::new(texts.build());
         *prepared = Some(Prepared {
-            http_secrets: http_secrets.len(),
+            looked_up,
             texts: Arc::clone(&texts),
         });
         Some(texts)

@@ -40,6 +40,13 @@ pub(crate) trait NetworkState: Send + 'static {
 
     /// Asks the user for a grant, and waits for the answer. What they have granted is open then.
     fn ask_for_grant(&mut self, wanted: HttpGrant) -> impl Future<Output = ()> + Send;
+
+    /// Has the user log in at these providers, by their names, where they are not logged in there.
+    ///
+    /// # Errors
+    /// They are not logged in; with the reason.
+    fn log_in(&mut self, providers: Vec<String>)
+    -> impl Future<Output = Result<(), String>> + Send;
 }
 
 /// Destination on the network that a guest tries to reach otherwise than by HTTP.
@@ -252,6 +259,14 @@ impl NetworkGate {
     pub(crate) fn refuse_url(&self, url: &str, why: &str) -> String {
         let wanted = self.shown(&shown_origin(url));
         self.refuse_for(&format!("an HTTP request to `{wanted}`"), why)
+    }
+
+    /// Refuses an HTTP request that needs a login. Returns the reason, which is not logged: it may have
+    /// a link in it that is for the user of the call alone.
+    pub(crate) fn refuse_without_login(&self, url: &str, why: &str) -> String {
+        let wanted = self.shown(&shown_origin(url));
+        let reason = format!("an HTTP request to `{wanted}` was not sent: {why}");
+        self.keep(&mut self.shared.state.lock(), reason)
     }
 
     /// Returns the reason why a request has failed, for the author of the guest.

@@ -4,15 +4,18 @@
 mod call;
 mod client;
 mod grants;
+mod logins;
 mod notify;
 mod settings;
 mod upstream;
 mod wasi;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use dormouse_upstream::Upstream;
+use dormouse_upstream::auth::Auth;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Engine;
@@ -38,6 +41,7 @@ pub(super) struct State {
     pub server: String,
     questions: QuestionLimit,
     grant_questions: Option<Arc<GrantQuestions>>,
+    logins: BTreeMap<String, Auth>,
     wasi: WasiCtx,
     table: ResourceTable,
     preopens: Preopens,
@@ -102,6 +106,7 @@ impl State {
             server: target.server.clone(),
             questions: target.questions.clone(),
             grant_questions: target.grant_questions.clone(),
+            logins: target.logins.clone(),
             wasi,
             table,
             preopens,

@@ -56,6 +56,13 @@ impl NetworkState for State {
     async fn ask_for_grant(&mut self, wanted: HttpGrant) {
         self.ask_user_for(wanted).await;
     }
+
+    async fn log_in(&mut self, providers: Vec<String>) -> Result<(), String> {
+        for provider in providers {
+            self.log_user_in_at(&provider).await?;
+        }
+        Ok(())
+    }
 }
 
 impl HttpState for State {

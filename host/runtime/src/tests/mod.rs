@@ -103,6 +103,7 @@ impl Place {
             grants: Grants::default(),
             grant_questions: None,
             secrets: Vec::new(),
+            logins: std::collections::BTreeMap::new(),
             limits: Limits::default(),
             questions: QuestionLimit::new(8),
             settings: Map::new(),

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dormouse_config::{Bridge, ServerConfig};
-use dormouse_launch::{Http, Launch, Stdio};
-use dormouse_text::visible::visible_path;
+use dormouse_launch::{Launch, Stdio};
+use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_upstream::auth::Auth;
 
 use super::Rows;
 use crate::cli::sync::connect_all;
 use crate::cli::{hosts, output};
-use crate::roster::status::{span, wants_login};
+use crate::roster::status::{lacks_login, span, wants_login};
 use crate::roster::{Places, Roster};
 use crate::store::Store;
 
@@ -58,18 +58,34 @@ impl Rows {
             && bridge.needs.is_empty()
             && !http.has_authorization()
         {
-            self.login(&about, &server.name, http, data);
+            match http.oauth.off {
+                true => self.ok(&about, "nobody logs in to it (`oauth = false`)"),
+                false => {
+                    let login = Auth::new(&server.name, http, data);
+                    let none = "no login is kept; it gets one once it asks for it";
+                    self.login(&about, &server.name, &login, |rows| rows.ok(&about, none));
+                }
+            }
         }
     }
 
-    /// Reports whether a login is kept, and the time for which it is valid.
-    fn login(&mut self, about: &str, server: &str, http: &Http, data: &Path) {
-        if http.oauth.off {
-            self.ok(about, "nobody logs in to it (`oauth = false`)");
-            return;
+    /// Checks that a plugin's user is logged in where its requests need that.
+    pub(super) fn provider_logins(&mut self, server: &ServerConfig, data: &Path) {
+        let name = &server.name;
+        for login in server.provider_logins() {
+            let provider = &login.provider;
+            let about = format!("server {name} at {}", visible_line(provider));
+            let login = Auth::at_provider(name, server.project(), login, data);
+            let none = lacks_login(name, provider);
+            self.login(&about, name, &login, |rows| rows.warning(&about, none));
         }
-        match Auth::new(server, http, data).kept() {
-            Ok(None) => self.ok(about, "no login is kept; it gets one once it asks for it"),
+    }
+
+    /// Reports whether a login is kept, and the time for which it is valid. `none` reports that there
+    /// is none.
+    fn login(&mut self, about: &str, server: &str, login: &Auth, none: impl FnOnce(&mut Self)) {
+        match login.kept() {
+            Ok(None) => none(self),
             Ok(Some(kept)) => {
                 let good = match kept.left {
                     None => "it does not say until when".to_owned(),

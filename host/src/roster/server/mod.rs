@@ -3,6 +3,7 @@
 mod bridge;
 mod call;
 mod items;
+mod logins;
 mod signatures;
 mod slot_cell;
 mod start;

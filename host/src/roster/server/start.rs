@@ -53,6 +53,7 @@ impl Server {
             grants: self.config.grants.clone(),
             grant_questions: self.grant_questions(roster, listing),
             secrets: self.config.secrets.clone(),
+            logins: self.provider_logins(roster).collect(),
             questions,
             limits: self.config.limits.clone(),
             settings: self.config.settings.clone(),

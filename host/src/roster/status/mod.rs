@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use pending_approvals::PendingApprovals;
 use server_status::of_server;
-pub use server_status::{ServerStatus, wants_login};
+pub use server_status::{ServerStatus, lacks_login, wants_login};
 pub use state::State;
 
 use super::Roster;

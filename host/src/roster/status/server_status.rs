@@ -7,7 +7,7 @@ use std::time::Instant;
 use dormouse_config::{Adapter, ServerConfig};
 use dormouse_launch::Launch;
 use dormouse_runtime::Phase;
-use dormouse_text::visible::visible_path;
+use dormouse_text::visible::{visible_line, visible_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -108,6 +108,10 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
         .unwrap_or_default();
     errors.extend(roster.not_kept(&config.name));
     errors.extend(config.denied.as_deref().map(denied));
+    let lacking = match config.enabled {
+        true => lacking_login(roster, server),
+        false => None,
+    };
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
     } else if !needs.is_empty() {
@@ -125,6 +129,9 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
         (State::NeedsConfig, None)
     } else if upstream.needs_auth.is_some() {
         errors.push(wants_login(config));
+        (State::NeedsAuth, None)
+    } else if let Some(lacking) = lacking {
+        errors.push(lacking);
         (State::NeedsAuth, None)
     } else {
         let phase = slot.map_or(Phase::Known, |slot| slot.phase());
@@ -244,6 +251,30 @@ pub fn wants_login(config: &ServerConfig) -> String {
         "its upstream wants to know you first\n\
          hint: call one of its tools, or run `dormouse login {server}`; if it takes a key, put that \
          into `headers`"
+    )
+}
+
+/// Returns the error of a plugin whose user is not logged in at a provider that its requests need.
+fn lacking_login(roster: &Roster, server: &Server) -> Option<String> {
+    server
+        .provider_logins(roster)
+        .find_map(|(provider, login)| {
+            let name = &server.config().name;
+            match login.is_lacking() {
+                Ok(false) => None,
+                Ok(true) => Some(lacks_login(name, &provider)),
+                Err(failure) => Some(failure.to_string()),
+            }
+        })
+}
+
+/// Returns the error of a plugin whose user is not logged in at a provider.
+#[must_use]
+pub fn lacks_login(server: &str, provider: &str) -> String {
+    format!(
+        "its requests need a login at `{}`\n\
+         hint: call one of its tools, or run `dormouse login {server}`",
+        visible_line(provider)
     )
 }
 

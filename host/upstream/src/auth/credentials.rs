@@ -18,7 +18,7 @@ impl Inner {
         token
     }
 
-    async fn bearer(self: &Arc<Self>) -> Result<Option<Secret>, Lost> {
+    pub(super) async fn bearer(self: &Arc<Self>) -> Result<Option<Secret>, Lost> {
         let Some(login) = self.login().map_err(lost)? else {
             return Ok(None);
         };
@@ -37,7 +37,7 @@ impl Inner {
         }
     }
 
-    async fn rejected(self: &Arc<Self>, challenge: Option<&str>) -> Result<bool, Lost> {
+    pub(super) async fn rejected(self: &Arc<Self>, challenge: Option<&str>) -> Result<bool, Lost> {
         let login = self.login().map_err(lost)?;
         let Some(token) = login.and_then(|login| login.access()) else {
             return Ok(false);
@@ -88,7 +88,8 @@ impl Inner {
         if login.refresh().is_none() {
             return Ok(None);
         }
-        let renewed = server::refresh(&self.http, &self.secrets, &login);
+        let http = self.http_with_secret().await?;
+        let renewed = server::refresh(&http, &self.secrets, &login);
         let Some(renewed) = on_reading_thread(&self.server, renewed).await? else {
             // It would be refused each time.
             self.store.remove()?;

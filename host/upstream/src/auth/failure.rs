@@ -50,6 +50,14 @@ pub enum Failure {
     /// No login can be begun with what is configured.
     #[error("`oauth.{}` {}\nhint: correct it under `oauth` of the server", .0.key, .0.why)]
     Configured(#[from] Wrong),
+    /// The secret of the client that is configured has no text.
+    #[error("the `client_secret` of the login at `{url}` {why}")]
+    ClientSecret {
+        /// The provider.
+        url: String,
+        /// Error, in words, with what to do about it.
+        why: String,
+    },
     /// The upstream's words on how to log in are of no use.
     #[error("how to log in at `{url}` cannot be found out: {why}")]
     Discovery {

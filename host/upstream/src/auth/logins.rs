@@ -1,14 +1,15 @@
-//! The logins at all upstreams of a host.
+//! The logins of a host.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use dormouse_launch::Http;
+use dormouse_policy::ProviderLogin;
 use parking_lot::Mutex;
 
 use super::Auth;
 
-/// The logins at all upstreams of a host.
+/// The logins of a host: those at upstreams by their servers, and those at providers by whose they are.
 pub(crate) struct Logins {
     data: PathBuf,
     all: Mutex<HashMap<String, Auth>>,
@@ -32,6 +33,31 @@ impl Logins {
             _ => {
                 let new = Auth::new(server, http, &self.data);
                 all.insert(server.to_owned(), new.clone());
+                new
+            }
+        }
+    }
+
+    /// Returns the login of a server's plugin at a provider: the same one for all who ask, until the
+    /// provider or the server's secret is configured in another way.
+    pub(crate) fn at_provider(
+        &self,
+        server: &str,
+        project: Option<&Path>,
+        login: &ProviderLogin,
+    ) -> Auth {
+        let new = Auth::at_provider(server, project, login, &self.data);
+        let provider = new.0.http.oauth.provider.as_ref();
+        let owner = provider.map_or("", |provider| &provider.owner);
+        let mut all = self.all.lock();
+        match all.get(owner) {
+            Some(known)
+                if known.0.http == new.0.http && known.0.client_secret == new.0.client_secret =>
+            {
+                known.clone()
+            }
+            _ => {
+                all.insert(owner.to_owned(), new.clone());
                 new
             }
         }

@@ -3,6 +3,7 @@
 mod confirmation;
 mod fetch;
 mod own_metadata;
+mod provider_metadata;
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use rmcp::transport::auth::{
 
 use confirmation::confirm;
 use fetch::fetch_configured;
+use provider_metadata::{of_endpoints, of_issuer};
 
 use super::endpoints::endpoints;
 use super::error_text::causes;
@@ -74,6 +76,15 @@ async fn found(
     challenge: Option<&str>,
 ) -> Result<(AuthorizationMetadata, bool), String> {
     let oauth = &http.oauth;
+    if let Some(provider) = &oauth.provider {
+        let metadata = match (&provider.issuer, of_endpoints(oauth)) {
+            (Some(issuer), _) => of_issuer(reach, issuer).await?,
+            (None, Some(metadata)) => metadata,
+            (None, None) => return Err("nobody has said where to log in".to_owned()),
+        };
+        check_secure(http, &metadata)?;
+        return Ok((metadata, false));
+    }
     if let (Some(authorization), Some(token)) = (&oauth.authorization_url, &oauth.token_url) {
         let mut metadata = AuthorizationMetadata::default();
         metadata.authorization_endpoint.clone_from(authorization);
@@ -109,6 +120,11 @@ pub(super) fn revocation(metadata: &AuthorizationMetadata) -> Option<Url> {
     let endpoint = Url::parse(endpoint.as_str()?).ok()?;
     let token = Url::parse(&metadata.token_endpoint).ok()?;
     (endpoint.origin() == token.origin()).then_some(endpoint)
+}
+
+/// Returns an issuer without the slash at its end, which some write and some do not.
+fn without_slash(issuer: &str) -> &str {
+    issuer.strip_suffix('/').unwrap_or(issuer)
 }
 
 #[cfg(test)]

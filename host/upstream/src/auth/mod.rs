@@ -2,7 +2,8 @@
 //!
 //! Nothing is done at start, and no browser is opened: for an upstream that refuses a call, the
 //! host gets a link ([`Pending`]), which the user follows if they like. The tokens lie in the
-//! [`store`], which all hosts share. rmcp speaks the protocol ([`server`]).
+//! [`store`], which all hosts share. rmcp speaks the protocol ([`server`]). Plugins have logins at
+//! providers that their user has named ([`provider`]).
 
 mod authorization;
 mod callback;
@@ -15,6 +16,7 @@ mod logins;
 mod metadata;
 mod peer_user;
 mod pending;
+mod provider;
 mod reach;
 mod server;
 #[cfg(target_os = "linux")]

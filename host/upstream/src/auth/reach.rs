@@ -9,9 +9,11 @@ use super::endpoints::endpoints;
 use crate::Lost;
 use dormouse_egress::{AddressKind, Reach, is_of_own_network, literal, named_hosts_client};
 
-/// Hint of a refusal.
+/// Hint of a refusal, and the same where a provider's user has named it.
 const PRIVATE_NETWORK: &str = "if its logins belong to your own network, \
     write `private_network = true` under `oauth` of the server";
+const PRIVATE_NETWORK_OF_PROVIDER: &str = "if its logins belong to your own network, \
+    write `private_network = true` in the provider's table";
 
 /// Addresses and hosts that the requests of one login may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub(super) struct LoginReach {
     /// Hosts that may be anywhere: those that the user has named for logins, and server and issuer
     /// if they are of the user's own network.
     hosts: Vec<String>,
+    /// Hint of a refusal.
+    hint: &'static str,
     /// Whether all of the login is reached over TLS, as its server is. Not where that is on this
     /// machine, or its user has named something that is not.
     secure: bool,
@@ -40,7 +44,10 @@ impl LoginReach {
     /// Returns the same, where the reach of what the server names is known.
     fn within(server: Reach, http: &Http, issuer: Option<&str>) -> Self {
         let oauth = &http.oauth;
+        let provider = oauth.provider.as_ref();
+        let named_issuer = provider.and_then(|provider| provider.issuer.clone());
         let configured = [
+            &named_issuer,
             &oauth.metadata_url,
             &oauth.authorization_url,
             &oauth.token_url,
@@ -76,6 +83,10 @@ impl LoginReach {
         }
         Self {
             reach,
+            hint: match provider {
+                Some(_) => PRIVATE_NETWORK_OF_PROVIDER,
+                None => PRIVATE_NETWORK,
+            },
             hosts: urls
                 .iter()
                 .filter_map(|url| Some(url.host_str()?.to_ascii_lowercase()))
@@ -95,7 +106,7 @@ impl LoginReach {
     /// # Errors
     /// The system has no root certificates.
     pub(super) fn client(&self) -> Result<reqwest::Client, Lost> {
-        let client = named_hosts_client(self.reach, &self.hosts, self.secure, PRIVATE_NETWORK)?;
+        let client = named_hosts_client(self.reach, &self.hosts, self.secure, self.hint)?;
         Ok(client)
     }
 
@@ -113,7 +124,8 @@ impl LoginReach {
                 let host = url.host_str().unwrap_or_default();
                 let kind = AddressKind::of_url(&url);
                 return Err(format!(
-                    "its `{name}` is at `{host}`, which is {kind}\nhint: {PRIVATE_NETWORK}"
+                    "its `{name}` is at `{host}`, which is {kind}\nhint: {}",
+                    self.hint
                 ));
             }
         }

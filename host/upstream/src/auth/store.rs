@@ -139,7 +139,7 @@ pub(super) struct Store {
 impl Store {
     /// Returns the place of an upstream's login in Dormouse's data folder. Upstreams of one URL share it, unless
     /// they are reached as different clients, or log in elsewhere: a refresh token must not go to a
-    /// server that another entry names.
+    /// server that another entry names. Each server has its own at a provider.
     pub(super) fn new(data: &Path, http: &Http) -> Self {
         let mut hasher = blake3::Hasher::new();
         let oauth = &http.oauth;
@@ -156,6 +156,12 @@ impl Store {
             for url in elsewhere {
                 let url = url.as_deref().unwrap_or_default();
                 hasher.update(b"\0").update(url.as_bytes());
+            }
+        }
+        if let Some(provider) = &oauth.provider {
+            // A login is for one server, and for what it was allowed.
+            for text in std::iter::once(&provider.owner).chain(&oauth.scopes) {
+                hasher.update(b"\0").update(text.as_bytes());
             }
         }
         let key = hasher.finalize().to_hex();

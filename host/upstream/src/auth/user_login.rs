@@ -1,9 +1,13 @@
 //! User's login at one upstream.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use dormouse_launch::{Http, Launch};
+use dormouse_egress::secret_text;
+use dormouse_launch::redaction::basic_credentials;
+use dormouse_launch::{Http, Launch, Secret};
+use dormouse_policy::SecretSource;
 use parking_lot::Mutex as StdMutex;
 use tokio::sync::Mutex;
 
@@ -21,9 +25,13 @@ pub struct Auth(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) server: String,
     pub(super) http: Http,
+    /// Source of the secret of the client that is configured, where it is not written there.
+    pub(super) client_secret: Option<SecretSource>,
     pub(super) secrets: Arc<ServerSecrets>,
     pub(super) store: Store,
     pub(super) given: StdMutex<Given>,
+    /// The token that was last refused where no other could be had in its place.
+    pub(super) refused: StdMutex<Option<Secret>>,
     /// Held while a token is renewed, so that many calls at once do not all look for
     /// the file's lock.
     pub(super) renewing: Mutex<()>,
@@ -36,12 +44,24 @@ impl Auth {
     /// nothing yet.
     #[must_use]
     pub fn new(server: &str, http: &Http, data: &Path) -> Self {
+        Self::with_client_secret(server, http, None, data)
+    }
+
+    /// Creates a login with the secret of its client from elsewhere.
+    pub(super) fn with_client_secret(
+        server: &str,
+        http: &Http,
+        client_secret: Option<SecretSource>,
+        data: &Path,
+    ) -> Self {
         Self(Arc::new(Inner {
             server: server.to_owned(),
             http: http.clone(),
+            client_secret,
             secrets: ServerSecrets::new(server, &Launch::Http(http.clone())),
             store: Store::new(data, http),
             given: StdMutex::default(),
+            refused: StdMutex::default(),
             renewing: Mutex::new(()),
             pending: Mutex::new(None),
         }))
@@ -54,14 +74,14 @@ impl Auth {
     /// There is no way to log in there, or none that can be found now.
     pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
         self.check()?;
-        let http = &self.0.http;
         // Held while the link is got: that is done once for all who want it.
         let mut pending = self.0.pending.lock().await;
         if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
             return Ok(Arc::clone(open));
         }
         let store = self.0.store.clone();
-        let new = Pending::begin(http, &self.0.secrets, challenge, store, pending::LIFE).await?;
+        let http = self.0.http_with_secret().await?;
+        let new = Pending::begin(&http, &self.0.secrets, challenge, store, pending::LIFE).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 
@@ -98,7 +118,9 @@ impl Auth {
         let login = self.0.login();
         let removed = self.0.store.remove()?;
         let revoke = async |login: &Login| {
-            let revoking = server::revoke(&self.0.http, &self.0.secrets, login);
+            let http = self.0.http_with_secret().await;
+            let http = http.map_err(|failure| failure.to_string())?;
+            let revoking = server::revoke(&http, &self.0.secrets, login);
             on_reading_thread(&self.0.server, revoking).await
         };
         if let Ok(Some(login)) = login
@@ -114,6 +136,30 @@ impl Auth {
 }
 
 impl Inner {
+    /// Returns where the login is, with the secret of its client, which is looked up each time that
+    /// the authorization server wants it.
+    pub(super) async fn http_with_secret(&self) -> Result<Cow<'_, Http>, Failure> {
+        let Some(source) = &self.client_secret else {
+            return Ok(Cow::Borrowed(&self.http));
+        };
+        let text = secret_text(source).await;
+        let text = text.map_err(|why| Failure::ClientSecret {
+            url: self.http.shown(),
+            why,
+        })?;
+        let client = self.http.oauth.client_id.as_deref().unwrap_or_default();
+        let written = basic_credentials(client, text.expose());
+        let texts = [text.expose()]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(written);
+        let texts: Vec<_> = texts.collect();
+        self.secrets.learn(texts.iter().map(String::as_str));
+        let mut http = self.http.clone();
+        http.oauth.client_secret = Some(text);
+        Ok(Cow::Owned(http))
+    }
+
     /// Returns the login that is kept, and hides its secrets from now on.
     pub(super) fn login(&self) -> Result<Option<Login>, Failure> {
         let login = self.store.read()?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dormouse_launch::{Http, Launch};
-use dormouse_policy::{HostLimits, LogBudget, UpstreamLimits};
+use dormouse_policy::{HostLimits, LogBudget, ProviderLogin, UpstreamLimits};
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
@@ -147,6 +147,18 @@ impl Connector {
     /// Returns the user's login at a server's upstream.
     pub(super) fn login(&self, server: &str, http: &Http) -> Auth {
         self.logins.of(server, http)
+    }
+
+    /// Returns the user's login at a provider, for the plugin of a server. `project` is the folder of
+    /// the project whose server it is, where it is one's.
+    #[must_use]
+    pub fn provider_login(
+        &self,
+        server: &str,
+        project: Option<&Path>,
+        login: &ProviderLogin,
+    ) -> Auth {
+        self.logins.at_provider(server, project, login)
     }
 
     /// Runs work that ends a connection, which [`Connector::close`] waits for.

@@ -1,6 +1,6 @@
 //! Secrets that a project has put into HTTP requests, in a review.
 
-use dormouse_policy::{HttpSecret, SecretPlacement, SecretSource};
+use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 
 use super::lines::Lines;
 use super::{plain_path, quoted, really, shell_word};
@@ -8,25 +8,6 @@ use super::{plain_path, quoted, really, shell_word};
 impl Lines {
     /// Adds a secret: where it comes from, whom it is sent to, and how.
     pub(super) fn http_secret(&mut self, secret: &HttpSecret) {
-        let source = match &secret.source {
-            SecretSource::Variable(name) => format!("your environment's {}", quoted(name)),
-            SecretSource::File(file) => {
-                format!("the file {}{}", plain_path(file), really(file))
-            }
-            SecretSource::Command {
-                program,
-                arguments,
-                folder,
-            } => {
-                let words = std::iter::once(program).chain(arguments);
-                let words: Vec<String> = words.map(|word| shell_word(word)).collect();
-                format!(
-                    "what this program says, which is run in {}: {}",
-                    plain_path(folder),
-                    words.join(" ")
-                )
-            }
-        };
         let hosts = secret.hosts.iter();
         let hosts: Vec<String> = hosts.map(|host| quoted(&host.to_string())).collect();
         let place = match &secret.placement {
@@ -49,6 +30,62 @@ impl Lines {
             "sends secret",
             format!("{name} to {}, {place}", hosts.join(", ")),
         );
-        self.add("it comes from", source);
+        self.add("it comes from", source(&secret.source));
     }
+}
+
+/// Returns where a text comes from.
+fn source(from: &SecretSource) -> String {
+    match from {
+        SecretSource::Variable(name) => format!("your environment's {}", quoted(name)),
+        SecretSource::File(file) => {
+            format!("the file {}{}", plain_path(file), really(file))
+        }
+        SecretSource::Command {
+            program,
+            arguments,
+            folder,
+        } => {
+            let words = std::iter::once(program).chain(arguments);
+            let words: Vec<String> = words.map(|word| shell_word(word)).collect();
+            format!(
+                "what this program says, which is run in {}: {}",
+                plain_path(folder),
+                words.join(" ")
+            )
+        }
+        SecretSource::Login(login) => provider_login(login),
+    }
+}
+
+/// Returns where and for what somebody logs in, as which client.
+fn provider_login(login: &ProviderLogin) -> String {
+    let oauth = &login.oauth;
+    let client = oauth.client_id.as_deref().unwrap_or_default();
+    let scopes: Vec<_> = oauth.scopes.iter().map(|scope| quoted(scope)).collect();
+    let mut text = format!(
+        "your login at {} as the client {}",
+        quoted(login.url()),
+        quoted(client)
+    );
+    if let Some(token) = &oauth.token_url {
+        text.push_str(&format!(", with tokens from {}", quoted(token)));
+    }
+    if !scopes.is_empty() {
+        text.push_str(&format!(", for {}", scopes.join(", ")));
+    }
+    let provider = oauth.provider.iter();
+    for (name, value) in provider.flat_map(|provider| &provider.parameters) {
+        text.push_str(&format!(", with {}", quoted(&format!("{name}={value}"))));
+    }
+    if let Some(redirect) = &oauth.redirect_uri {
+        text.push_str(&format!(", back to {}", quoted(redirect)));
+    }
+    if oauth.private_network {
+        text.push_str(", also in a private network");
+    }
+    if let Some(secret) = &login.client_secret {
+        text.push_str(&format!(", whose secret is {}", source(secret)));
+    }
+    text
 }

@@ -87,7 +87,7 @@ impl Reader<'_> {
         oauth
     }
 
-    pub(super) fn port(&mut self, item: &Item, at: &str) -> Option<u16> {
+    pub(crate) fn port(&mut self, item: &Item, at: &str) -> Option<u16> {
         let port = u16::try_from(self.count(item, at)?).ok();
         if port.is_none() {
             let message = format!("`{at}` cannot be {}", self.shown(item));

@@ -113,8 +113,21 @@ async fn handle<T: HttpState>(
         store.data_mut().ask_for_grant(wanted).await;
         judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
     }
-    if let Err(denied) = judged {
-        let reason = gate.refuse_request(&denied);
+    let refused = match judged {
+        Ok(()) => {
+            let made = store.data_mut().ctx().table.get(&request)?;
+            let (url, providers) = (outgoing::url_of(made), outgoing::providers(&gate, made));
+            let logged_in = match providers.is_empty() {
+                true => Ok(()),
+                false => store.data_mut().log_in(providers).await,
+            };
+            logged_in
+                .err()
+                .map(|why| gate.refuse_without_login(&url, &why))
+        }
+        Err(denied) => Some(gate.refuse_request(&denied)),
+    };
+    if let Some(reason) = refused {
         let table = store.data_mut().ctx().table;
         table.delete(request)?;
         if let Some(options) = options {

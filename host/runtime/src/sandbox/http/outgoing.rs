@@ -5,6 +5,7 @@ use http_body_util::BodyExt as _;
 use hyper::http::request::Parts;
 use hyper::{Request, Response};
 use tokio::time::timeout;
+use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
@@ -68,7 +69,16 @@ pub(super) fn judge(
     gate.judge(method_of(request), &url_of(request)).map(drop)
 }
 
-fn url_of(request: &HostOutgoingRequest) -> String {
+/// Returns the providers that the user has to be logged in at for a request, by their names.
+pub(super) fn providers(gate: &NetworkGate, request: &HostOutgoingRequest) -> Vec<String> {
+    let Ok(url) = Url::parse(&url_of(request)) else {
+        return Vec::new();
+    };
+    let logins = gate.http().secrets().logins(&url, &request.headers);
+    logins.map(|login| login.provider.clone()).collect()
+}
+
+pub(super) fn url_of(request: &HostOutgoingRequest) -> String {
     let scheme = match &request.scheme {
         Some(Scheme::Http) => "http",
         Some(Scheme::Https) | None => "https",

@@ -7,6 +7,7 @@ use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
 use super::own_metadata::of_itself;
+use super::without_slash;
 use crate::auth::endpoints::endpoints;
 use crate::auth::reach::LoginReach;
 
@@ -130,10 +131,6 @@ fn issuers_of_page(page: &Url) -> impl Iterator<Item = Url> {
         issuer.set_path(&path);
         issuer
     })
-}
-
-fn without_slash(issuer: &str) -> &str {
-    issuer.strip_suffix('/').unwrap_or(issuer)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::bearer_token::unusable;
 use super::client::configured;
 use super::link::state;
 use super::manager::{discovery, manager};
+use super::provider_requests::link_of_provider;
 use super::scopes::scopes;
 use crate::auth::Failure;
 use crate::auth::error_text::{causes, shown, without_quoted_value};
@@ -107,6 +108,10 @@ impl Attempt {
             .get_authorization_url(&scopes)
             .await
             .map_err(|error| discovery(http, secrets, &error))?;
+        let link = match &http.oauth.provider {
+            Some(provider) => link_of_provider(&link, provider),
+            None => link,
+        };
         let no_page = || Failure::Discovery {
             url: url.clone(),
             why: format!(

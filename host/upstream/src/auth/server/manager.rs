@@ -1,8 +1,11 @@
 //! rmcp's manager of a login, which speaks the protocol.
 
+use std::sync::Arc;
+
 use dormouse_launch::Http;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, InMemoryCredentialStore};
 
+use super::provider_requests::ProviderClient;
 use crate::auth::Failure;
 use crate::auth::error_text::{causes, shown};
 use crate::auth::reach::LoginReach;
@@ -25,6 +28,13 @@ pub(super) async fn manager(
         url: http.shown(),
         why: shown(secrets, &lost.to_string()),
     })?;
+    if http.oauth.provider.is_some() {
+        let client = Arc::new(ProviderClient(client));
+        let manager = AuthorizationManager::new_with_oauth_http_client(url, client).await;
+        let mut manager = manager.map_err(|error| discovery(http, secrets, &error))?;
+        manager.set_credential_store(memory.clone());
+        return Ok(manager);
+    }
     let manager = match reach.allows_private() {
         true => AuthorizationManager::new_allowing_private_addresses(url).await,
         false => AuthorizationManager::new(url).await,

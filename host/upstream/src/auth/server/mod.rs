@@ -5,6 +5,7 @@ mod bearer_token;
 mod client;
 mod link;
 mod manager;
+mod provider_requests;
 mod renewal;
 mod revocation;
 mod scopes;

@@ -1,0 +1,36 @@
+//! Logins that the requests of a guest need, while it runs.
+
+use std::sync::Arc;
+
+use super::{CANCELLED, State};
+
+impl State {
+    /// Has the user of the running call log in at a provider, where they are not logged in there. The
+    /// call's deadline waits with it.
+    ///
+    /// # Errors
+    /// They are not logged in; with the reason.
+    pub(super) async fn log_user_in_at(&mut self, provider: &str) -> Result<(), String> {
+        let (Some(login), Some(call)) = (self.logins.get(provider), &self.call) else {
+            return Ok(());
+        };
+        let needs_login = call.unless_cancelled(login.needs_login()).await;
+        if !needs_login.ok_or(CANCELLED)? {
+            return Ok(());
+        }
+        let listener = Arc::clone(&call.listener);
+        let waiting = call.pace.patience.wait();
+        let authorizing = login.authorize(&listener, None);
+        let authorized = call
+            .pace
+            .turn
+            .wait(call.unless_cancelled(authorizing))
+            .await;
+        drop(waiting);
+        // The poll of this call makes epochs advance and the deadline count again, but only at its
+        // start.
+        tokio::task::yield_now().await;
+        let authorized = authorized.map_err(|error| error.to_string())?;
+        authorized.ok_or(CANCELLED)?
+    }
+}
