@@ -57,5 +57,5 @@ pub use types::{Annotations, Content, EmbeddedResource, PromptMessage, ResourceL
 /// Dependencies of the macros' code, so that a plugin needs no other dependency.
 #[doc(hidden)]
 pub mod private {
-    pub use wit_bindgen;
+    pub use {serde, wit_bindgen};
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use wasmparser::Parser;
 use wit_parser::decoding::{self, DecodedWasm};
-use wit_parser::{Resolve, World, WorldId, WorldItem, WorldKey};
+use wit_parser::{Docs, Resolve, World, WorldId, WorldItem, WorldKey};
 
 use crate::declaration::{Declaration, DeclaredItem, DeclaredTool, Export, Instance};
 use crate::error::{Error, Finding};
@@ -71,6 +71,15 @@ pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error>
             message: hints::on_worlds(&resolve, main, world, format!("{error:#}")),
         })?;
     Ok(declared(&resolve, chosen, files))
+}
+
+/// Returns the JSON name of a field or a case: its `@name`, else its WIT name in snake_case.
+#[must_use]
+pub fn json_name(wit: &str, docs: Option<&str>) -> String {
+    let contents = docs.map(str::to_owned);
+    let tags = Doc::parse(&Docs { contents }).tags;
+    let name = tags.into_iter().find(|tag| tag.name == "name");
+    name.map_or_else(|| snake_case(wit), |tag| tag.text)
 }
 
 fn declared(resolve: &Resolve, world: WorldId, files: Vec<PathBuf>) -> Declared {

@@ -12,7 +12,7 @@ use wit_bindgen_core::wit_parser::{
 use wit_bindgen_core::{Files, WorldGenerator as _};
 use wit_bindgen_rust::{Opts, WithOption};
 
-use crate::export_names;
+use crate::{export_names, serialized_types};
 
 /// Interfaces of the contract that the SDK has types and functions for, with their modules. A
 /// plugin that imports one gets those rather than a second copy, so that its `content` *is*
@@ -89,7 +89,10 @@ fn generate(found: &mut Found) -> std::result::Result<TokenStream, String> {
     let with = found.shared.iter();
     let with =
         with.map(|(interface, module)| (interface.clone(), WithOption::Path((*module).to_owned())));
+    let (of_types, of_members) = serialized_types::attributes(&found.resolve, found.world);
     let options = Opts {
+        additional_type_attributes: of_types,
+        additional_member_attributes: of_members,
         runtime_path: Some("::dormouse_sdk::private::wit_bindgen::rt".to_owned()),
         export_macro_name: Some("__export_dormouse_plugin".to_owned()),
         with: with.collect(),

@@ -7,6 +7,7 @@ mod bindings;
 mod export_names;
 mod plugin;
 mod section;
+mod serialized_types;
 
 use proc_macro::TokenStream;
 
@@ -29,6 +30,10 @@ use proc_macro::TokenStream;
 /// ```ignore
 /// dormouse_sdk::plugin!(Greeter, path = "../wit", world = "greeter");
 /// ```
+///
+/// Its records, enums and variants are `serde::Serialize`, as the JSON that agents write: with
+/// the names that it has there, and without what is left out. Those are not in which there is a
+/// `list<u8>`, flags, a `result`, a map or a type of the contract.
 ///
 /// The plugin's name and version are those of its crate (less the prefix
 /// `dormouse-plugin-`) where the WIT says nothing else.
