@@ -8,6 +8,12 @@ use serde_json::value::RawValue;
 
 use crate::types::Type;
 
+mod secret_request;
+mod setting_request;
+
+pub use secret_request::SecretRequest;
+pub use setting_request::{FolderAccess, SettingFormat, SettingRequest};
+
 /// The version of the declaration's envelope that this crate writes, and the
 /// newest that it reads.
 pub const FORMAT: u32 = 1;
@@ -39,7 +45,7 @@ pub struct Declaration {
     /// Whether it keeps state between calls.
     #[serde(default)]
     pub instance: Instance,
-    /// Grants that the plugin asks for. Only the user grants.
+    /// Grants, settings and secrets that the plugin asks for. Only the user gives them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<GrantRequest>,
     /// Its tools, in the order in which they are declared.
@@ -118,7 +124,8 @@ pub enum Instance {
     PerSession,
 }
 
-/// A grant that a plugin asks its user for, from a `@grant` tag.
+/// What a plugin asks its user for, from a `@grant`, `@setting` or `@secret` tag. A kind that a later
+/// version adds is [`Other`](Self::Other) to this one, which ignores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GrantRequest {
@@ -161,6 +168,13 @@ pub enum GrantRequest {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         secrets: Vec<String>,
     },
+    /// A setting, with a value of the user's own.
+    Setting(SettingRequest),
+    /// A secret of HTTP requests, which the plugin never sees.
+    Secret(SecretRequest),
+    /// Something that only a newer Dormouse knows.
+    #[serde(other)]
+    Other,
 }
 
 /// A declared tool.

@@ -35,7 +35,8 @@ mod function_size;
 mod notes;
 
 pub use declaration::{
-    Declaration, DeclaredItem, DeclaredTool, Export, Function, GrantRequest, Instance, Param,
+    Declaration, DeclaredItem, DeclaredTool, Export, FolderAccess, Function, GrantRequest,
+    Instance, Param, SecretRequest, SettingFormat, SettingRequest,
 };
 pub use error::{Error, Finding, Severity};
 pub use objects::Offers;

@@ -7,7 +7,7 @@ use wasmparser::Parser;
 use wit_parser::decoding::{self, DecodedWasm};
 use wit_parser::{Docs, Resolve, World, WorldId, WorldItem, WorldKey};
 
-use crate::declaration::{Declaration, DeclaredItem, DeclaredTool, Export, Instance};
+use crate::declaration::{Declaration, DeclaredItem, DeclaredTool, Export, GrantRequest, Instance};
 use crate::error::{Error, Finding};
 use crate::section;
 use crate::types::snake_case;
@@ -24,7 +24,10 @@ mod lower;
 mod naming;
 mod offers;
 mod prompt;
+mod requested_input;
 mod resource;
+mod secret;
+mod setting;
 mod tags;
 mod tool;
 mod toolchain;
@@ -276,17 +279,26 @@ fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     let item = format!("world {}", world.name);
     let doc = Doc::parse(&world.docs);
     let mut declaration = Declaration::default();
+    let mut requests = Vec::new();
     for tag in doc.known(
         &item,
         &["name", "version", "title", "instance"],
-        &["grant"],
+        &["grant", "setting", "secret"],
         findings,
     ) {
         match tag.name.as_str() {
             "name" => declaration.name = tags::text(tag, &item, findings),
             "version" => declaration.version = tags::text(tag, &item, findings),
             "title" => declaration.title = tags::text(tag, &item, findings),
-            "grant" => declaration.grants.extend(tags::grant(tag, &item, findings)),
+            "grant" => requests.extend(tags::grant(tag, &item, findings)),
+            "setting" => {
+                let setting = setting::setting(tag, &item, findings);
+                requests.extend(setting.map(GrantRequest::Setting));
+            }
+            "secret" => {
+                let secret = secret::secret(tag, &item, findings);
+                requests.extend(secret.map(GrantRequest::Secret));
+            }
             _ => match tag.text.as_str() {
                 "per-call" => declaration.instance = Instance::PerCall,
                 "per-session" => declaration.instance = Instance::PerSession,
@@ -298,6 +310,7 @@ fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
             },
         }
     }
+    declaration.grants = requested_input::each_once(requests, &item, findings);
     declaration.description = doc.text;
     declaration
 }

@@ -4,8 +4,8 @@
 use dormouse_wit::declaration::{FORMAT, MAPPING};
 use dormouse_wit::schema::{result_schema, schema};
 use dormouse_wit::{
-    Case, Declaration, DeclaredItem, DeclaredTool, Export, Field, Function, GrantRequest, Instance,
-    Type, VariantCase, section,
+    Case, Declaration, DeclaredItem, DeclaredTool, Export, Field, FolderAccess, Function,
+    GrantRequest, Instance, SettingFormat, SettingRequest, Type, VariantCase, section,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -212,8 +212,18 @@ fn declaration() -> impl Strategy<Value = Declaration> {
                 },
                 GrantRequest::Http {
                     origin: "https://a.example".into(),
-                    why,
+                    why: why.clone(),
                 },
+                GrantRequest::Setting(SettingRequest {
+                    name: "unit".into(),
+                    description: why.clone(),
+                    is_required: stateful,
+                    format: SettingFormat::Directory,
+                    default: Some(json!(why)),
+                    choices: vec![json!(why)],
+                    placeholder: Some(why),
+                    grant: stateful.then_some(FolderAccess::ReadWrite),
+                }),
             ],
             tools: tools
                 .into_iter()

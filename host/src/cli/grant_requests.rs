@@ -46,6 +46,7 @@ pub(super) fn missing(
         }
         GrantRequest::Env { name, .. } => !granted.env.contains(name),
         GrantRequest::Upstream { .. } => !has_upstream,
+        GrantRequest::Setting(_) | GrantRequest::Secret(_) | GrantRequest::Other => false,
         GrantRequest::Http { origin, .. } => !origin
             .parse()
             .is_ok_and(|request| has_requests(granted, &request)),
@@ -181,6 +182,18 @@ impl MissingGrant {
                 };
                 (what, "")
             }
+            GrantRequest::Setting(setting) => (
+                format!("for the setting `{}`", setting.name),
+                setting.description.as_str(),
+            ),
+            GrantRequest::Secret(secret) => (
+                format!("for the secret `{}`", secret.name),
+                secret.description.as_str(),
+            ),
+            GrantRequest::Other => (
+                "for something that only a newer Dormouse knows".to_owned(),
+                "",
+            ),
         };
         Self {
             what,

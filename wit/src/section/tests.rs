@@ -119,6 +119,30 @@ fn newer_versions_are_said_to_be_newer() {
 }
 
 #[test]
+fn a_request_of_a_later_kind_is_kept_from_nothing_else() {
+    let json = json!({
+        "format": 1, "mapping": 1, "tools": [],
+        "grants": [
+            { "kind": "sound", "volume": 11 },
+            { "kind": "setting", "name": "unit", "format": "string", "later": true },
+            { "kind": "env", "name": "TZ" },
+        ],
+    })
+    .to_string();
+    let mut section = (json.len() as u32).to_le_bytes().to_vec();
+    section.extend(json.as_bytes());
+    let grants = decode(&section).unwrap().grants;
+    assert_eq!(
+        serde_json::to_value(grants).unwrap(),
+        json!([
+            { "kind": "other" },
+            { "kind": "setting", "name": "unit", "format": "string" },
+            { "kind": "env", "name": "TZ" },
+        ])
+    );
+}
+
+#[test]
 fn the_section_is_found_where_toolchains_leave_it() {
     let none = file(COMPONENT, &[custom("name", b"x")]);
     assert_eq!(find(&none).unwrap(), None);

@@ -98,14 +98,20 @@ fn instead(name: &str, mut known: Vec<&str>) -> String {
         return format!("`@{name}` is for a resource: add `@resource URI`");
     }
     known.sort_unstable();
-    let near = known
-        .iter()
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|one, other| one.0.total_cmp(&other.0));
-    let near = near.map_or_else(String::new, |(_, near)| format!("did you mean `@{near}`? "));
+    let near = nearest(name, &known);
+    let near = near.map_or_else(String::new, |near| format!("did you mean `@{near}`? "));
     let all: Vec<_> = known.iter().map(|name| format!("`@{name}`")).collect();
     format!("{near}the tags here are {}", all.join(", "))
+}
+
+/// Returns the name that another, which is none of them, was probably meant to be.
+pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let near = known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(name, known), *known))
+        .filter(|(likeness, _)| *likeness > 0.8);
+    let near = near.max_by(|one, other| one.0.total_cmp(&other.0));
+    near.map(|(_, near)| near)
 }
 
 /// Adds a finding unless it is there already: a type that many functions use is lowered many times.

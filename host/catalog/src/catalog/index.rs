@@ -23,7 +23,7 @@ use crate::stamp::{self, Stamp};
 use dormouse_files::regular::read_regular_file;
 
 /// Version of the file's layout, and of the content of a listing or a fault.
-const LAYOUT: u32 = 6;
+const LAYOUT: u32 = 7;
 
 /// Largest index that is read and written, in bytes.
 const LIMIT: u64 = 1 << 30;

@@ -124,3 +124,31 @@ fn the_world_speaks_for_the_plugin() {
             .all(|finding| finding.severity == Severity::Error && finding.item == "world w")
     );
 }
+
+#[test]
+fn a_world_asks_for_settings_and_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wit");
+    std::fs::write(
+        &path,
+        "package a:b;
+        /// Issues.
+        /// @setting depth {\"format\": \"number\",
+        ///   \"default\": 3}
+        /// @secret token {\"hosts\": [\"a.example\"], \"header\": \"Authorization\"}
+        /// @setting depth
+        world w { export f: func(); }",
+    )
+    .unwrap();
+    let declared = from_wit(&[&path], None).unwrap();
+    let grants = serde_json::to_value(&declared.declaration.grants).unwrap();
+    assert_eq!(
+        grants,
+        json!([
+            { "kind": "setting", "name": "depth", "format": "number", "default": 3 },
+            { "kind": "secret", "name": "token", "hosts": ["a.example"], "header": "Authorization" },
+        ])
+    );
+    let told: Vec<_> = declared.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["error: world w: `@setting depth` is there twice"]);
+}
