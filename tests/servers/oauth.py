@@ -3,7 +3,9 @@
 Both are fastmcp's; added are what a test needs to see and to steer:
 `GET /counts` tells what has been asked for so far, `POST /expire` makes every access
 token invalid, and `POST /forget` every refresh token, too. Approves of every login
-at once, or with `--deny` of none. The tool `admin` wants a scope of its own, as MCP
+at once, or with `--deny` of none. With `--provider` it is a provider of logins that no MCP
+server announces: it refuses whoever names a resource, as some do, and `GET /introspect`
+tells whether a token is good (RFC 7662, in short). The tool `admin` wants a scope of its own, as MCP
 has it: with a refusal (403, `insufficient_scope`) that names it.
 
 Prints `listening on URL` when it listens.
@@ -75,6 +77,7 @@ class Around:
         if path == "/token":
             form = urllib.parse.parse_qs(body.decode())
             resource = form.get("resource", [""])[0]
+            self.provider.counts["tokens for a resource"] += bool(resource)
             self.provider.counts["tokens for us"] += resource.endswith("/mcp")
         elif path == "/mcp" and (lacking := await self.lacks(scope, body)):
             return await lacking(scope, replay, send)
@@ -125,9 +128,10 @@ class Around:
 class Provider(in_memory.InMemoryOAuthProvider):
     """Counts what it is asked for. Tokens live in memory."""
 
-    def __init__(self, deny: bool, **options):
+    def __init__(self, deny: bool, is_provider: bool, **options):
         super().__init__(**options)
         self.deny = deny
+        self.is_provider = is_provider
         self.counts = collections.Counter()
 
     async def register_client(self, client_info):
@@ -138,6 +142,10 @@ class Provider(in_memory.InMemoryOAuthProvider):
         self.counts["authorizations"] += 1
         if self.deny:
             raise AuthorizeError("access_denied", "the user has said no")
+        if self.is_provider:
+            if params.resource:
+                raise AuthorizeError("invalid_request", f"a resource: {params.resource}")
+            return await super().authorize(client, params)
         # Whether a token is for this server is all up to the client's saying so.
         if not params.resource or not params.resource.endswith("/mcp"):
             raise AuthorizeError("invalid_target", f"no resource: {params.resource}")
@@ -167,6 +175,7 @@ def main() -> None:
     parser.add_argument("--document", help="the URL of a client's metadata document")
     parser.add_argument("--page", help="what the metadata has as the page to log in at")
     parser.add_argument("--no-metadata", action="store_true", help="but at `/hidden`")
+    parser.add_argument("--provider", action="store_true")
     options = parser.parse_args()
 
     listener = socket.socket()
@@ -178,6 +187,7 @@ def main() -> None:
     in_memory.DEFAULT_ACCESS_TOKEN_EXPIRY_SECONDS = options.lifetime
     provider = Provider(
         options.deny,
+        options.provider,
         base_url=base,
         required_scopes=["notes"],
         client_registration_options=ClientRegistrationOptions(
@@ -216,6 +226,12 @@ def main() -> None:
     @server.custom_route("/counts", methods=["GET"])
     async def counts(request):
         return JSONResponse(provider.counts)
+
+    @server.custom_route("/introspect", methods=["GET"])
+    async def introspect(request):
+        header = request.headers.get("authorization", "")
+        token = await provider.verify_token(header.removeprefix("Bearer "))
+        return JSONResponse({"active": token is not None})
 
     @server.custom_route("/expire", methods=["POST"])
     async def expire(request):

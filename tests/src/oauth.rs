@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// Returns the number of requests of a kind: `registrations`, `authorizations`, `refreshes`,
-    /// `refused refreshes`, `revocations`, and `tokens for us` (which have said that they are for
+    /// `refused refreshes`, `revocations`, `tokens for a resource`, and `tokens for us` (which have said that they are for
     /// this server, RFC 8707).
     ///
     /// # Errors
@@ -99,7 +99,25 @@ impl Server {
         Ok(())
     }
 
-    fn base(&self) -> &str {
+    /// Whether it takes a token for one that is good, as the value of a header.
+    ///
+    /// # Errors
+    /// The server has ended.
+    pub fn takes(&self, authorization: &str) -> Result<bool> {
+        let mut stream = TcpStream::connect(self.base().trim_start_matches("http://"))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        write!(
+            stream,
+            "GET /introspect HTTP/1.1\r\nhost: localhost\r\nauthorization: {authorization}\r\nconnection: close\r\n\r\n"
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer.contains(r#""active":true"#))
+    }
+
+    /// Returns its URL as an issuer of tokens.
+    #[must_use]
+    pub fn base(&self) -> &str {
         self.url.strip_suffix("/mcp").unwrap_or(&self.url)
     }
 }

@@ -199,6 +199,7 @@ fn auth(places: &Places, server: &Server, provider: Option<&str>) -> anyhow::Res
         ),
     };
     if let Some(login) = login {
+        tracing::debug!("server `{name}` logs in at `{}`", login.url());
         return Ok(Auth::at_provider(
             name,
             config.project(),

@@ -9,7 +9,9 @@
 )]
 
 mod calls;
+mod hostile_providers;
 mod logged_in;
+mod provider_logins;
 mod secrets;
 
 mod hostile_answers;

@@ -99,3 +99,60 @@ impl LoginToken for Auth {
         Box::pin(self.0.is_replaced(token))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dormouse_launch::{OAuth, OAuthProvider};
+
+    use super::*;
+
+    fn login(scope: &str) -> ProviderLogin {
+        ProviderLogin {
+            provider: "work".to_owned(),
+            oauth: OAuth {
+                client_id: Some("mine".to_owned()),
+                scopes: vec![scope.to_owned()],
+                provider: Some(OAuthProvider {
+                    issuer: Some("https://login.example".to_owned()),
+                    ..OAuthProvider::default()
+                }),
+                ..OAuth::default()
+            },
+            client_secret: None,
+        }
+    }
+
+    #[test]
+    fn a_login_is_nobody_elses() {
+        let data = Path::new("/data");
+        let project = Some(Path::new("/src/x"));
+        let mut other_client = login("mail");
+        other_client.oauth.client_id = Some("other".to_owned());
+        let mut other_provider = login("mail");
+        other_provider.provider = "play".to_owned();
+        let all = [
+            ("calendar", None, login("mail")),
+            ("other", None, login("mail")),
+            ("calendar", project, login("mail")),
+            ("calendar", None, login("drive")),
+            ("calendar", None, other_client),
+            ("calendar", None, other_provider),
+        ];
+        let keys = all.map(|(server, project, login)| {
+            let auth = Auth::at_provider(server, project, &login, data);
+            format!("{:?}", auth.0.store)
+        });
+        for (i, key) in keys.iter().enumerate() {
+            assert_eq!(keys.iter().position(|other| other == key), Some(i), "{key}");
+        }
+        let again = Auth::at_provider("calendar", None, &login("mail"), data);
+        assert_eq!(format!("{:?}", again.0.store), keys[0]);
+        // A server's own login there is another one.
+        let http = Http {
+            url: "https://login.example".to_owned(),
+            ..Http::default()
+        };
+        let upstream = Auth::new("calendar", &http, data);
+        assert!(!keys.contains(&format!("{:?}", upstream.0.store)));
+    }
+}

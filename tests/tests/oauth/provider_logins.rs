@@ -1,0 +1,417 @@
+//! Logins at a provider, for a plugin: the host has the token, puts it into the plugin's requests,
+//! renews it, and asks for a new login when it is revoked.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_tests::oauth::{self, Server};
+use dormouse_tests::recording_host::{RecordingHost, http};
+use dormouse_tests::{Client, Home, artifacts, client};
+use serde_json::{Value, json};
+
+use crate::{Waiting, logins, run};
+
+/// The user of a calendar, with a provider and an API of their own.
+struct User {
+    home: Home,
+    provider: Arc<Server>,
+    api: RecordingHost,
+    /// A host that is granted, and gets no token.
+    other: RecordingHost,
+}
+
+/// Starts a stand-in for the API, which asks the provider about each token.
+fn api(provider: &Arc<Server>) -> RecordingHost {
+    // The API's thread outlives its test, and the provider does not.
+    let provider = Arc::downgrade(provider);
+    RecordingHost::start(move |request| {
+        let provider = provider.upgrade();
+        if !provider.is_some_and(|provider| provider.takes(authorization(request)).unwrap()) {
+            let wrong = r#"{"error":{"code":401,"message":"Invalid Credentials"}}"#;
+            return http("401 Unauthorized", "", wrong);
+        }
+        let mut words = request.split(' ');
+        let (method, target) = (words.next().unwrap(), words.next().unwrap());
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let body = request.split_once("\r\n\r\n").unwrap().1;
+        match (method, path) {
+            ("GET", "/v3/users/me/calendarList") => {
+                let said = json!({ "items": [{ "id": "primary" }], "said": request });
+                http("200 OK", "", &said.to_string())
+            }
+            ("GET", "/v3/calendars/a%40b/events") => http(
+                "200 OK",
+                "",
+                &json!({ "items": [], "query": query }).to_string(),
+            ),
+            ("POST", "/v3/calendars/primary/events")
+            | ("PATCH", "/v3/calendars/primary/events/e1") => http(
+                "200 OK",
+                "",
+                &json!({ "id": "e1", "said": body }).to_string(),
+            ),
+            ("DELETE", "/v3/calendars/primary/events/e1") => http("204 No Content", "", ""),
+            _ => http("404 Not Found", "", r#"{"error":{"message":"Not Found"}}"#),
+        }
+    })
+    .unwrap()
+}
+
+/// Returns the value of the header with the token.
+fn authorization(request: &str) -> &str {
+    let mut lines = request.lines().map(|line| line.split_once(": "));
+    let found = lines.find_map(|pair| pair.filter(|(name, _)| *name == "authorization"));
+    found.map_or("", |(_, value)| value)
+}
+
+impl User {
+    fn of(options: &[&str]) -> Self {
+        let options = [&["--provider", "--client", "mine"], options].concat();
+        let provider = Arc::new(Server::start(&options).unwrap());
+        let user = Self {
+            home: Home::new().unwrap(),
+            api: api(&provider),
+            other: RecordingHost::answering("{}").unwrap(),
+            provider,
+        };
+        user.configure("", "");
+        user
+    }
+
+    /// Writes the configuration, with more lines of the provider's table and of the server's.
+    fn configure(&self, of_provider: &str, of_server: &str) {
+        let (issuer, api) = (self.provider.base(), self.api.authority());
+        let other = self.other.authority();
+        let config = format!(
+            "[providers.work]\nissuer = \"{issuer}\"\nclient_id = \"mine\"\n{of_provider}\n"
+        );
+        std::fs::write(self.home.config(), config).unwrap();
+        let more = format!(
+            "grants.http = ['http://{api}', 'http://{other}']\n\
+             settings.api = 'http://{api}/v3'\n{of_server}\n\
+             [servers.calendar.secrets]\n\
+             token = {{ login = 'work', scopes = ['notes'], hosts = ['http://{api}'], \
+             header = 'Authorization', value = 'Bearer {{}}' }}"
+        );
+        let plugin = artifacts::plugin("calendar").unwrap();
+        self.home.server_with("calendar", &plugin, &more).unwrap();
+    }
+
+    fn log_in(&self) {
+        let login = Waiting::start(&mut self.home.command(&["login", "calendar"]));
+        let page = oauth::get(&login.link).unwrap();
+        assert!(page.text.contains("You are logged in"), "{page:?}");
+        let (success, said) = login.end();
+        assert!(success, "{said}");
+    }
+
+    /// Returns the file with the login, and what is in it.
+    fn kept(&self) -> (PathBuf, Value) {
+        let files = logins(&self.home);
+        assert_eq!(files.len(), 1, "{files:?}");
+        let kept = std::fs::read(&files[0]).unwrap();
+        (files[0].clone(), serde_json::from_slice(&kept).unwrap())
+    }
+
+    /// Has the access token end, as far as its lifetime says.
+    fn end_token(&self) {
+        let (file, mut kept) = self.kept();
+        kept["credentials"]["token_received_at"] = json!(0);
+        std::fs::write(file, kept.to_string()).unwrap();
+    }
+
+    fn count(&self, what: &str) -> u64 {
+        self.provider.count(what).unwrap()
+    }
+}
+
+fn list(host: &mut Client) -> Value {
+    host.call("calendar__list_calendars", json!({})).unwrap()
+}
+
+fn is_listed(result: &Value) -> bool {
+    result["isError"] != json!(true) && result.to_string().contains("primary")
+}
+
+#[test]
+fn a_plugin_works_with_a_token_that_it_never_sees() {
+    let user = User::of(&[]);
+    for (command, words) in [
+        ("status", "`dormouse login calendar`"),
+        ("doctor", "`dormouse login calendar`"),
+        ("list", "`dormouse login calendar`"),
+    ] {
+        let (_, told) = run(&user.home, &[command]);
+        assert!(told.contains(words), "{command}: {told}");
+    }
+    user.log_in();
+    assert_eq!(user.count("tokens for a resource"), 0);
+    assert!(!run(&user.home, &["status"]).1.contains("dormouse login"));
+    assert!(run(&user.home, &["doctor"]).1.contains("a login is kept"));
+    let (_, kept) = user.kept();
+    let tokens = &kept["credentials"]["token_response"];
+    let tokens = ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap());
+
+    let log = user.home.path().join("log");
+    let mut serve = user.home.command(&["serve", "-vv"]);
+    serve.env("DORMOUSE_LOG", "trace");
+    let mut host = Client::start(serve.stderr(File::create(&log).unwrap())).unwrap();
+    let mut said = vec![list(&mut host).to_string()];
+    assert!(said[0].contains("primary"), "{}", said[0]);
+    // The API repeats the header: the plugin sees none of it.
+    assert!(
+        said[0].contains("authorization: Bearer ****"),
+        "{}",
+        said[0]
+    );
+    for (tool, arguments, expected) in [
+        (
+            "list_events",
+            json!({ "calendarId": "a@b", "timeMin": "2026-01-01T00:00:00Z", "query": "tea & cake" }),
+            "singleEvents=true&orderBy=startTime&timeMin=2026-01-01T00%3A00%3A00Z&q=tea%20%26%20cake",
+        ),
+        (
+            "create_event",
+            json!({
+                "calendarId": "primary", "summary": "Tea", "start": "2026-01-01T10:00:00",
+                "end": "2026-01-01T11:00:00", "timeZone": "Europe/Berlin",
+                "attendees": [{ "email": "hatter@example.com" }], "sendUpdates": "none",
+            }),
+            "hatter@example.com",
+        ),
+        (
+            "update_event",
+            json!({ "calendarId": "primary", "eventId": "e1", "start": "2026-01-02" }),
+            "2026-01-02",
+        ),
+        (
+            "delete_event",
+            json!({ "calendarId": "primary", "eventId": "e1" }),
+            "success",
+        ),
+    ] {
+        let name = format!("calendar__{tool}");
+        let text = host.text(&name, arguments).unwrap();
+        assert!(text.contains(expected), "{tool}: {text}");
+        said.push(text);
+    }
+    let gone = json!({ "calendarId": "primary", "eventId": "none" });
+    let error = host.error("calendar__delete_event", gone).unwrap();
+    assert!(
+        error.contains("Google Calendar says 404: Not Found"),
+        "{error}"
+    );
+    said.push(run(&user.home, &["status", "--json"]).1);
+    assert!(host.close(Duration::from_secs(6)).unwrap().success());
+    said.push(std::fs::read_to_string(&log).unwrap());
+    for words in [
+        &["doctor", "--json"][..],
+        &["list", "--json"],
+        &["call", "calendar", "list_calendars", "--json"],
+        &["logout", "calendar"],
+    ] {
+        said.push(run(&user.home, words).1);
+    }
+    for token in tokens {
+        for said in &said {
+            assert!(!said.contains(token), "`{token}` was said: {said}");
+        }
+    }
+    let received = user.api.received();
+    assert!(received.len() >= 6, "{received:?}");
+    for request in received {
+        assert_eq!(authorization(&request), format!("Bearer {}", tokens[0]));
+        assert!(!request.contains(tokens[1]), "{request}");
+    }
+    assert_eq!(user.count("revocations"), 1);
+    assert_eq!(logins(&user.home).len(), 0);
+}
+
+#[test]
+fn a_token_goes_to_no_other_host() {
+    let user = User::of(&[]);
+    user.log_in();
+    let other = format!("settings.api = 'http://{}/v3'", user.other.authority());
+    let config = std::fs::read_to_string(user.home.config()).unwrap();
+    let own = format!("settings.api = 'http://{}/v3'", user.api.authority());
+    std::fs::write(user.home.config(), config.replace(&own, &other)).unwrap();
+    let answer = list(&mut user.home.serve().unwrap());
+    assert_eq!(client::text(&answer), Some("{}"), "{answer}");
+    let received = user.other.received();
+    assert_eq!(received.len(), 1);
+    assert_eq!(authorization(&received[0]), "", "{received:?}");
+    let (_, kept) = user.kept();
+    let token = &kept["credentials"]["token_response"]["access_token"];
+    assert!(!received[0].contains(token.as_str().unwrap()));
+    assert_eq!(user.api.received(), [""; 0]);
+}
+
+#[test]
+fn a_call_without_a_login_has_its_link_and_works_when_that_was_followed() {
+    let user = User::of(&[]);
+    // Of a process that ends with the call, the link would lead nowhere.
+    let (success, said) = run(&user.home, &["call", "calendar", "list_calendars"]);
+    assert!(!success, "{said}");
+    assert!(
+        said.contains("`dormouse login calendar` gives a link"),
+        "{said}"
+    );
+    assert!(!said.contains("redirect_uri"), "{said}");
+    let mut host = user.home.serve().unwrap();
+    let refused = list(&mut host);
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let text = client::text(&refused).unwrap();
+    assert!(text.contains("hint: "), "{text}");
+    let link = text.lines().find(|line| line.starts_with("http://"));
+    // Nothing was sent without the token.
+    assert_eq!(user.api.received(), [""; 0]);
+    oauth::get(link.unwrap()).unwrap();
+    let answer = list(&mut host);
+    assert!(is_listed(&answer), "{answer}");
+}
+
+#[test]
+fn a_call_waits_for_its_user_where_the_client_shows_them_a_page() {
+    let user = User::of(&[]);
+    let mut serve = user.home.command(&["serve"]);
+    let able = json!({ "elicitation": { "form": {}, "url": {} } });
+    let mut host = Client::start_able(&mut serve, able).unwrap();
+    let call = json!({ "name": "calendar__list_calendars", "arguments": {} });
+    let id = host.send("tools/call", call).unwrap();
+    let accepted = json!({ "action": "accept" });
+    let question = host.answers("elicitation/create", accepted).unwrap();
+    let message = question["message"].as_str().unwrap();
+    assert!(
+        message.contains("The server `calendar` wants you to log in at"),
+        "{message}"
+    );
+    oauth::get(question["url"].as_str().unwrap()).unwrap();
+    let answer = host.answer(id).unwrap();
+    assert!(is_listed(&answer), "{answer}");
+
+    // One who says no is asked again only by the next call.
+    user.provider.make("forget").unwrap();
+    let refused = list(&mut host);
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let call = json!({ "name": "calendar__list_calendars", "arguments": {} });
+    let id = host.send("tools/call", call).unwrap();
+    host.answers("elicitation/create", json!({ "action": "decline" }))
+        .unwrap();
+    let answer = host.answer(id).unwrap();
+    let text = client::text(&answer).unwrap_or_else(|| panic!("{answer}"));
+    assert!(text.contains("you have declined to log in"), "{text}");
+}
+
+#[test]
+fn a_token_is_renewed_before_its_end_and_once_it_is_refused() {
+    let user = User::of(&[]);
+    user.log_in();
+    let mut host = user.home.serve().unwrap();
+    assert!(is_listed(&list(&mut host)));
+    user.end_token();
+    let answer = list(&mut host);
+    assert!(is_listed(&answer), "{answer}");
+    assert_eq!(user.count("refreshes"), 1);
+    // What was renewed a moment ago is not renewed at once for those that are late.
+    std::thread::sleep(Duration::from_secs(6));
+    let before = user.api.received().len();
+    user.provider.make("expire").unwrap();
+    let answer = list(&mut host);
+    assert!(is_listed(&answer), "{answer}");
+    assert_eq!(user.count("refreshes"), 2);
+    // Asking is done again by the host; a change is not.
+    assert_eq!(user.api.received().len(), before + 2);
+    std::thread::sleep(Duration::from_secs(6));
+    user.provider.make("expire").unwrap();
+    let event = json!({ "calendarId": "primary", "eventId": "e1", "summary": "Tea" });
+    let error = host.error("calendar__update_event", event.clone()).unwrap();
+    assert!(error.contains("401"), "{error}");
+    assert_eq!(user.api.received().len(), before + 3);
+    assert!(host.text("calendar__update_event", event).is_ok());
+    assert_eq!(user.count("refreshes"), 3);
+}
+
+#[test]
+fn a_login_that_was_revoked_is_told_with_what_to_do() {
+    let user = User::of(&[]);
+    user.log_in();
+    let mut host = user.home.serve().unwrap();
+    assert!(is_listed(&list(&mut host)));
+    user.provider.make("forget").unwrap();
+    let refused = list(&mut host);
+    let text = client::text(&refused).unwrap();
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    assert!(text.contains("you are not logged in at `work`"), "{text}");
+    assert!(text.contains("hint: `dormouse login calendar`"), "{text}");
+    let status = user.home.server_status("calendar").unwrap();
+    assert_eq!(status["state"], "needs-auth", "{status}");
+    assert_eq!(status["client_state"], "needs-auth", "{status}");
+    assert_eq!(logins(&user.home).len(), 0);
+    user.log_in();
+    let answer = list(&mut host);
+    assert!(is_listed(&answer), "{answer}");
+    assert_ne!(
+        user.home.server_status("calendar").unwrap()["state"],
+        "needs-auth"
+    );
+}
+
+#[test]
+fn two_hosts_at_once_renew_the_token_of_a_plugin_once() {
+    let user = User::of(&[]);
+    user.log_in();
+    let mut hosts = [0, 1].map(|_| user.home.serve().unwrap());
+    for host in &mut hosts {
+        assert!(is_listed(&list(host)));
+    }
+    user.end_token();
+    let call = || json!({ "name": "calendar__list_calendars", "arguments": {} });
+    let ids = hosts
+        .each_mut()
+        .map(|host| host.send("tools/call", call()).unwrap());
+    for (host, id) in hosts.iter_mut().zip(ids) {
+        let answer = host.answer(id).unwrap();
+        assert!(is_listed(&answer), "{answer}");
+    }
+    assert_eq!(user.count("refreshes"), 1);
+    assert_eq!(user.count("refused refreshes"), 0);
+}
+
+/// The secret of a client comes from where its user says, and nobody else has the login.
+#[test]
+fn a_login_is_of_one_client_for_one_server() {
+    const SECRET: &str = "hush-hush-hush";
+    let user = User::of(&["--client-secret", SECRET]);
+    user.configure("client_secret = { env = 'WORK_SECRET' }", "");
+    let (success, said) = run(&user.home, &["login", "calendar"]);
+    assert!(!success, "{said}");
+    assert!(said.contains("`WORK_SECRET` is not set"), "{said}");
+    let mut command = user.home.command(&["login", "calendar", "-vvv"]);
+    command
+        .env("WORK_SECRET", SECRET)
+        .env("DORMOUSE_LOG", "trace");
+    let login = Waiting::start(&mut command);
+    oauth::get(&login.link).unwrap();
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    assert!(said.contains("DEBUG") && !said.contains(SECRET), "{said}");
+    let (_, kept) = user.kept();
+    assert!(!kept.to_string().contains(SECRET), "{kept}");
+
+    let config = std::fs::read_to_string(user.home.config()).unwrap();
+    std::fs::write(
+        user.home.config(),
+        config
+            .replace("calendar]", "other]")
+            .replace("servers.calendar.secrets", "servers.other.secrets"),
+    )
+    .unwrap();
+    let status = run(&user.home, &["status"]).1;
+    assert!(status.contains("`dormouse login other`"), "{status}");
+    let config = config.replace("scopes = ['notes']", "scopes = ['admin']");
+    std::fs::write(user.home.config(), config).unwrap();
+    let status = run(&user.home, &["status"]).1;
+    assert!(status.contains("`dormouse login calendar`"), "{status}");
+}
