@@ -38,7 +38,7 @@ pub struct OAuth {
     pub private_network: bool,
     /// The provider, where the login is at one that its user has named, for requests to services
     /// that are no MCP servers.
-    pub provider: Option<OAuthProvider>,
+    pub provider: Option<Box<OAuthProvider>>,
 }
 
 /// A provider of logins, as its user has named it: an authorization server that no MCP server
@@ -235,11 +235,11 @@ mod tests {
 
     fn provider(issuer: &str, parameter: &str) -> OAuth {
         oauth(|it| {
-            it.provider = Some(OAuthProvider {
+            it.provider = Some(Box::new(OAuthProvider {
                 issuer: Some(issuer.to_owned()),
                 parameters: [(parameter.to_owned(), "x".to_owned())].into(),
                 ..OAuthProvider::default()
-            });
+            }));
         })
     }
 

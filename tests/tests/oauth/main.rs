@@ -9,13 +9,14 @@
 )]
 
 mod calls;
-mod hostile_providers;
 mod logged_in;
 mod provider_logins;
+mod provider_user;
 mod secrets;
 
 mod hostile_answers;
 mod hostile_login;
+mod hostile_providers;
 mod hostile_redirects;
 mod hostile_servers;
 mod hostile_site;

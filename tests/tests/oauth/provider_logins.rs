@@ -2,130 +2,13 @@
 //! renews it, and asks for a new login when it is revoked.
 
 use std::fs::File;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use dormouse_tests::oauth::{self, Server};
-use dormouse_tests::recording_host::{RecordingHost, http};
-use dormouse_tests::{Client, Home, artifacts, client};
+use dormouse_tests::{Client, client, oauth};
 use serde_json::{Value, json};
 
+use crate::provider_user::{User, authorization};
 use crate::{Waiting, logins, run};
-
-/// The user of a calendar, with a provider and an API of their own.
-struct User {
-    home: Home,
-    provider: Arc<Server>,
-    api: RecordingHost,
-    /// A host that is granted, and gets no token.
-    other: RecordingHost,
-}
-
-/// Starts a stand-in for the API, which asks the provider about each token.
-fn api(provider: &Arc<Server>) -> RecordingHost {
-    // The API's thread outlives its test, and the provider does not.
-    let provider = Arc::downgrade(provider);
-    RecordingHost::start(move |request| {
-        let provider = provider.upgrade();
-        if !provider.is_some_and(|provider| provider.takes(authorization(request)).unwrap()) {
-            let wrong = r#"{"error":{"code":401,"message":"Invalid Credentials"}}"#;
-            return http("401 Unauthorized", "", wrong);
-        }
-        let mut words = request.split(' ');
-        let (method, target) = (words.next().unwrap(), words.next().unwrap());
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let body = request.split_once("\r\n\r\n").unwrap().1;
-        match (method, path) {
-            ("GET", "/v3/users/me/calendarList") => {
-                let said = json!({ "items": [{ "id": "primary" }], "said": request });
-                http("200 OK", "", &said.to_string())
-            }
-            ("GET", "/v3/calendars/a%40b/events") => http(
-                "200 OK",
-                "",
-                &json!({ "items": [], "query": query }).to_string(),
-            ),
-            ("POST", "/v3/calendars/primary/events")
-            | ("PATCH", "/v3/calendars/primary/events/e1") => http(
-                "200 OK",
-                "",
-                &json!({ "id": "e1", "said": body }).to_string(),
-            ),
-            ("DELETE", "/v3/calendars/primary/events/e1") => http("204 No Content", "", ""),
-            _ => http("404 Not Found", "", r#"{"error":{"message":"Not Found"}}"#),
-        }
-    })
-    .unwrap()
-}
-
-/// Returns the value of the header with the token.
-fn authorization(request: &str) -> &str {
-    let mut lines = request.lines().map(|line| line.split_once(": "));
-    let found = lines.find_map(|pair| pair.filter(|(name, _)| *name == "authorization"));
-    found.map_or("", |(_, value)| value)
-}
-
-impl User {
-    fn of(options: &[&str]) -> Self {
-        let options = [&["--provider", "--client", "mine"], options].concat();
-        let provider = Arc::new(Server::start(&options).unwrap());
-        let user = Self {
-            home: Home::new().unwrap(),
-            api: api(&provider),
-            other: RecordingHost::answering("{}").unwrap(),
-            provider,
-        };
-        user.configure("", "");
-        user
-    }
-
-    /// Writes the configuration, with more lines of the provider's table and of the server's.
-    fn configure(&self, of_provider: &str, of_server: &str) {
-        let (issuer, api) = (self.provider.base(), self.api.authority());
-        let other = self.other.authority();
-        let config = format!(
-            "[providers.work]\nissuer = \"{issuer}\"\nclient_id = \"mine\"\n{of_provider}\n"
-        );
-        std::fs::write(self.home.config(), config).unwrap();
-        let more = format!(
-            "grants.http = ['http://{api}', 'http://{other}']\n\
-             settings.api = 'http://{api}/v3'\n{of_server}\n\
-             [servers.calendar.secrets]\n\
-             token = {{ login = 'work', scopes = ['notes'], hosts = ['http://{api}'], \
-             header = 'Authorization', value = 'Bearer {{}}' }}"
-        );
-        let plugin = artifacts::plugin("calendar").unwrap();
-        self.home.server_with("calendar", &plugin, &more).unwrap();
-    }
-
-    fn log_in(&self) {
-        let login = Waiting::start(&mut self.home.command(&["login", "calendar"]));
-        let page = oauth::get(&login.link).unwrap();
-        assert!(page.text.contains("You are logged in"), "{page:?}");
-        let (success, said) = login.end();
-        assert!(success, "{said}");
-    }
-
-    /// Returns the file with the login, and what is in it.
-    fn kept(&self) -> (PathBuf, Value) {
-        let files = logins(&self.home);
-        assert_eq!(files.len(), 1, "{files:?}");
-        let kept = std::fs::read(&files[0]).unwrap();
-        (files[0].clone(), serde_json::from_slice(&kept).unwrap())
-    }
-
-    /// Has the access token end, as far as its lifetime says.
-    fn end_token(&self) {
-        let (file, mut kept) = self.kept();
-        kept["credentials"]["token_received_at"] = json!(0);
-        std::fs::write(file, kept.to_string()).unwrap();
-    }
-
-    fn count(&self, what: &str) -> u64 {
-        self.provider.count(what).unwrap()
-    }
-}
 
 fn list(host: &mut Client) -> Value {
     host.call("calendar__list_calendars", json!({})).unwrap()
@@ -288,7 +171,7 @@ fn a_call_waits_for_its_user_where_the_client_shows_them_a_page() {
         "{message}"
     );
     oauth::get(question["url"].as_str().unwrap()).unwrap();
-    let answer = host.answer(id).unwrap();
+    let answer = host.answer(id).unwrap()["result"].take();
     assert!(is_listed(&answer), "{answer}");
 
     // One who says no is asked again only by the next call.
@@ -299,8 +182,8 @@ fn a_call_waits_for_its_user_where_the_client_shows_them_a_page() {
     let id = host.send("tools/call", call).unwrap();
     host.answers("elicitation/create", json!({ "action": "decline" }))
         .unwrap();
-    let answer = host.answer(id).unwrap();
-    let text = client::text(&answer).unwrap_or_else(|| panic!("{answer}"));
+    let answer = host.answer(id).unwrap()["result"].take();
+    let text = client::text(&answer).unwrap();
     assert!(text.contains("you have declined to log in"), "{text}");
 }
 
@@ -372,7 +255,7 @@ fn two_hosts_at_once_renew_the_token_of_a_plugin_once() {
         .each_mut()
         .map(|host| host.send("tools/call", call()).unwrap());
     for (host, id) in hosts.iter_mut().zip(ids) {
-        let answer = host.answer(id).unwrap();
+        let answer = host.answer(id).unwrap()["result"].take();
         assert!(is_listed(&answer), "{answer}");
     }
     assert_eq!(user.count("refreshes"), 1);

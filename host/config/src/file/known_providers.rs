@@ -57,6 +57,6 @@ pub(super) fn oauth(name: &str) -> OAuth {
         let parameters = parameters.map(|&(name, value)| (name.to_owned(), value.to_owned()));
         provider.parameters = parameters.collect();
     }
-    oauth.provider = Some(provider);
+    oauth.provider = Some(Box::new(provider));
     oauth
 }

@@ -112,10 +112,10 @@ mod tests {
             oauth: OAuth {
                 client_id: Some("mine".to_owned()),
                 scopes: vec![scope.to_owned()],
-                provider: Some(OAuthProvider {
+                provider: Some(Box::new(OAuthProvider {
                     issuer: Some("https://login.example".to_owned()),
                     ..OAuthProvider::default()
-                }),
+                })),
                 ..OAuth::default()
             },
             client_secret: None,

@@ -61,7 +61,7 @@ fn what_its_user_says_takes_the_place_of_what_is_known() {
         parameters: [("audience".to_owned(), "x".to_owned())].into(),
         ..OAuthProvider::default()
     };
-    assert_eq!(own.oauth.provider, Some(expected));
+    assert_eq!(own.oauth.provider, Some(Box::new(expected)));
     assert_eq!(own.url(), "https://b.example/auth");
     let local = login(
         "[providers.work]\nclient_id = \"mine\"\nissuer = \"http://127.0.0.1:9\"\nprivate_network = true",
@@ -128,7 +128,7 @@ fn mistakes_are_told() {
         (
             client("issuer = \"https://login.example\"\nclient_secret = { login = \"own\" }"),
             "login = \"own\"",
-            "\"login\" is no key of `providers.own.client_secret`",
+            "`login` is no key of `providers.own.client_secret`",
         ),
         (
             client("issuer = \"https://login.example\"\nscope = [\"x\"]"),
@@ -138,7 +138,7 @@ fn mistakes_are_told() {
         (
             client("issuer = \"https://login.example\"\nissuer_url = 7"),
             "login = \"own\"",
-            "names \"own\", in whose table something is wrong",
+            "names `own`, in whose table something is wrong",
         ),
         (
             client("issuer = \"https://login.example\""),
