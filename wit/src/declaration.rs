@@ -124,6 +124,16 @@ pub enum Instance {
     PerSession,
 }
 
+/// Longest name of a setting or a secret, in bytes.
+pub const MAX_INPUT_NAME: usize = 64;
+
+/// Whether a text is the name of a setting or a secret: letters and digits of ASCII, `-` and `_`.
+#[must_use]
+pub fn is_input_name(text: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    !text.is_empty() && text.len() <= MAX_INPUT_NAME && text.chars().all(is_sign)
+}
+
 /// What a plugin asks its user for, from a `@grant`, `@setting` or `@secret` tag. A kind that a later
 /// version adds is [`Other`](Self::Other) to this one, which ignores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

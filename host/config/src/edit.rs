@@ -3,6 +3,7 @@
 
 mod granted;
 mod overlaid;
+mod plugin_inputs;
 mod revoked;
 mod server_table;
 mod taken_over;
@@ -24,6 +25,7 @@ use crate::naming::name;
 use crate::reading::settled;
 use crate::{Client, ClientRules, Problem, file};
 
+pub use plugin_inputs::{PluginInputs, requested_secret_table};
 pub use server_table::{component_table, grants_table, launch_table, upstream_table};
 pub(super) use server_table::{launch_keys, list, secret_table};
 
@@ -220,15 +222,17 @@ fn check(file: &Path, server: &str, table: &Table) -> anyhow::Result<()> {
     let (_, problems) = file::parse(file, &alone.to_string());
     match problems.is_empty() {
         true => Ok(()),
-        false => {
-            let told = |problem: &Problem| match &problem.hint {
-                Some(hint) => format!("{}\nhint: {hint}", problem.message),
-                None => problem.message.clone(),
-            };
-            let problems: Vec<_> = problems.iter().map(told).collect();
-            bail!("server `{server}` is not added: {}", problems.join("\n"))
-        }
+        false => bail!("server `{server}` is not added: {}", told(&problems)),
     }
+}
+
+/// Returns the text on problems, with their hints.
+fn told(problems: &[Problem]) -> String {
+    let told = problems.iter().map(|problem| match &problem.hint {
+        Some(hint) => format!("{}\nhint: {hint}", problem.message),
+        None => problem.message.clone(),
+    });
+    told.collect::<Vec<_>>().join("\n")
 }
 
 /// Adds a server's table, or replaces another by it, if that is wanted.

@@ -15,6 +15,7 @@ use super::Cli;
 use super::grant_args::GrantArgs;
 use super::install::{self, Then};
 use super::output;
+use super::plugin_inputs::InputArgs;
 use crate::roster::Places;
 use plugin::Plugin;
 use upstream::{Upstream, UpstreamArgs};
@@ -30,12 +31,13 @@ use upstream::{Upstream, UpstreamArgs};
     dormouse add notes ./filesystem.wasm --grant-fs ~/notes:rw\n  \
     dormouse add clock ./time.wasm --grant-env TZ\n  \
     dormouse add issues ./issues.wasm --grant-http 'GET,POST https://api.example.com'\n  \
+    dormouse add weather ./weather.wasm --setting unit=metric --secret key=env:WEATHER_KEY\n  \
     dormouse add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github\n  \
     dormouse add search https://example.com/mcp --header 'Authorization: Bearer ${SEARCH_TOKEN}'\n\n\
     A plugin's file stays where it is: the configuration names it. It may do nothing that is not \
     granted to it; what it asks for is shown, with the lines of the configuration that grant it. On a \
     terminal you are asked whether it may have what needs no more than that: variables, and requests to \
-    single hosts. A \
+    single hosts; and for its settings. A \
     program is not sandboxed: once it runs, it can do what you can."
 )]
 pub(super) struct Add {
@@ -50,6 +52,8 @@ pub(super) struct Add {
     command: Vec<String>,
     #[command(flatten)]
     grants: GrantArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Let a plugin start the MCP server that it stands in front of: what `dormouse adapt` has
     /// written.
     #[arg(long)]
@@ -59,7 +63,8 @@ pub(super) struct Add {
     #[command(flatten)]
     then: Then,
     /// Do not ask whether what is to be granted may be, nor whether a plugin may have the variables
-    /// and the requests to single hosts that it asks for. It is logged that nobody was asked.
+    /// and the requests to single hosts that it asks for. Settings get their defaults, and it is not
+    /// added without one that it needs. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
     /// Replace a server of that name, and everything that was configured for it.
@@ -99,7 +104,7 @@ impl Add {
                  hint: a plugin is granted variables by `--grant-env`"
             )));
         }
-        if !is_plugin && (self.grant_upstream || self.grants.is_any()) {
+        if !is_plugin && (self.grant_upstream || self.grants.is_any() || self.inputs.is_any()) {
             return Err(misuse(
                 "grants are for plugins\n\
                  hint: a program is not sandboxed, and gets variables by `--env`",
@@ -119,6 +124,7 @@ impl Add {
                 name,
                 file,
                 grants: self.grants,
+                inputs: self.inputs,
                 grant_upstream: self.grant_upstream,
                 is_agreed: self.yes,
                 replaces: self.force,

@@ -1,13 +1,13 @@
 //! Descriptions of plugins: their tools, prompts and resources, and the grants that they want.
 
-use dormouse_policy::Grants;
-use dormouse_text::visible::{visible_json, visible_prose};
+use dormouse_text::visible::{visible_json, visible_line, visible_prose};
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::grant_requests::{self, MissingGrant};
 use super::output::{self, FAINT, STRONG};
+use crate::roster::Held;
 
 /// Tool in a form for people.
 pub(super) struct Tool {
@@ -120,10 +120,9 @@ pub(super) fn headline(
 pub(super) fn missing(
     server: &str,
     wanted: &[GrantRequest],
-    granted: &Grants,
-    has_upstream: bool,
+    held: Held<'_>,
 ) -> anyhow::Result<String> {
-    let missing = grant_requests::missing(wanted, granted, has_upstream);
+    let missing = grant_requests::missing(wanted, held);
     if missing.is_empty() {
         return Ok(String::new());
     }
@@ -136,13 +135,20 @@ pub(super) fn missing(
             text.push_str(&format!("  {}\n", output::styled(FAINT, line)));
         }
     }
+    if let Some(command) = grant_requests::inputs_command(server, &missing) {
+        let command = visible_line(&command);
+        text.push_str(&format!(
+            "Settings and secrets are given by this command:\n  {}\n",
+            output::styled(FAINT, command)
+        ));
+    }
     Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use dormouse_policy::FsMode;
-    use serde_json::json;
+    use dormouse_policy::{FsMode, Grants};
+    use serde_json::{Map, json};
 
     use super::*;
 
@@ -169,6 +175,11 @@ mod tests {
         );
     }
 
+    /// Returns what a server with these grants and nothing else lacks.
+    fn missing(server: &str, wanted: &[GrantRequest], grants: &Grants) -> String {
+        super::missing(server, wanted, Held::new(grants, &Map::new())).unwrap()
+    }
+
     #[test]
     fn what_is_missing_is_told_with_lines_that_grant_it() {
         let wanted = [
@@ -185,7 +196,7 @@ mod tests {
                 why: "the API".to_owned(),
             },
         ];
-        let told = missing("notes", &wanted, &Grants::default(), false).unwrap();
+        let told = missing("notes", &wanted, &Grants::default());
         assert_eq!(
             told,
             "It asks\n  \
@@ -208,14 +219,14 @@ mod tests {
         let (config, problems) = dormouse_config::file::parse("/x/dormouse.toml".as_ref(), &text);
         assert_eq!(problems, []);
         let granted = &config.servers["notes"].grants;
-        assert_eq!(missing("notes", &wanted, granted, false).unwrap(), "");
+        assert_eq!(missing("notes", &wanted, granted), "");
         // What a component asks for is on its line, whatever is in it.
         let odd = [GrantRequest::Upstream {
             command: vec!["x\nwhich is granted already".to_owned()],
             url: None,
             secrets: Vec::new(),
         }];
-        let told = missing("notes", &odd, &Grants::default(), false).unwrap();
+        let told = missing("notes", &odd, &Grants::default());
         assert!(
             told.starts_with("It asks\n  to run the MCP server `x\\nwhich"),
             "{told}"
@@ -223,10 +234,6 @@ mod tests {
         // To read is not to write.
         let mut read_only = granted.clone();
         read_only.fs[0].mode = FsMode::ReadOnly;
-        assert!(
-            missing("notes", &wanted, &read_only, false)
-                .unwrap()
-                .contains("to read and write a folder")
-        );
+        assert!(missing("notes", &wanted, &read_only).contains("to read and write a folder"));
     }
 }

@@ -2,6 +2,7 @@
 
 mod bridge;
 mod folder;
+mod requests;
 mod running;
 mod sources;
 
@@ -18,7 +19,7 @@ use serde::Serialize;
 use folder::{cannot_be_made, read_only};
 
 use super::output::{BAD, DOUBTFUL, GOOD};
-use super::{Format, component, describe, install, output};
+use super::{Format, component, install, output};
 use crate::roster::{Gone, PendingApprovals, Places, Roster, folders};
 use crate::store::Trust;
 
@@ -235,16 +236,7 @@ impl Rows {
             for skipped in &entry.listing.skipped {
                 self.warning(&about, skipped.trim_start_matches("warning: "));
             }
-            match describe::missing(
-                &server.name,
-                &entry.listing.grants,
-                &server.grants,
-                server.bridge().is_some(),
-            ) {
-                Ok(missing) if missing.is_empty() => {}
-                Ok(missing) => self.warning(&about, missing.trim_end()),
-                Err(error) => self.error(&about, format!("{error:#}")),
-            }
+            self.requests(server, &entry.listing.grants);
         }
         if let Err(error) = folders::check(places, &server.name, &server.grants) {
             self.error(&about, error.to_string());

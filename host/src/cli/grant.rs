@@ -12,6 +12,7 @@ use dormouse_text::nearest::nearest;
 use dormouse_text::visible::{visible_line, visible_path};
 
 use super::grant_args::{self, GrantArgs};
+use super::plugin_inputs::InputArgs;
 use super::{grant_requests, hosts, output};
 use crate::roster::{Places, Roster, folders};
 use crate::store::{RealPaths, RecordedFolders};
@@ -22,6 +23,7 @@ use crate::store::{RealPaths, RecordedFolders};
     dormouse grant notes --grant-fs ~/notes:rw\n  \
     dormouse grant clock --grant-env TZ\n  \
     dormouse grant issues --grant-http 'GET,POST https://api.example.com/v1'\n  \
+    dormouse grant weather --setting unit=metric --secret key=env:WEATHER_KEY\n  \
     dormouse grant notes\n\n\
     Where a folder that is named in `fs` of a server's grants really is, is recorded \
     when it is granted. If its path leads somewhere else later, because somebody has put a link in \
@@ -32,6 +34,8 @@ pub(super) struct Grant {
     server: String,
     #[command(flatten)]
     grants: GrantArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Do not ask: what is shown is granted. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
@@ -45,8 +49,8 @@ impl Grant {
         let name = &self.server;
         let server = server_named(&configured, name)?;
         let more = self.grants.grants();
-        if more != Grants::default() {
-            return grant_more(&places, &roster, server, &more, self.yes);
+        if more != Grants::default() || self.inputs.is_any() {
+            return self.grant_more(&places, &roster, server, more);
         }
         if server.grants.fs.is_empty() {
             bail!(
@@ -86,37 +90,56 @@ impl Grant {
         hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)
     }
-}
 
-/// Grants a plugin more than it has.
-fn grant_more(
-    places: &Places,
-    roster: &Roster,
-    server: &ServerConfig,
-    more: &Grants,
-    is_agreed: bool,
-) -> anyhow::Result<ExitCode> {
-    let name = &server.name;
-    check_changeable(places, server)?;
-    // Together with those that it has.
-    let mut all = more.clone();
-    let is_other = |grant: &&FsGrant| more.fs.iter().all(|other| other.path != grant.path);
-    all.fs
-        .extend(server.grants.fs.iter().filter(is_other).cloned());
-    folders::check(places, name, &all)?;
-    let snapshot = roster.snapshot();
-    let found = snapshot.servers().get(name);
-    if let Some(listing) = found.and_then(|found| found.listing()) {
-        grant_requests::warn_of_beyond(more, &listing.grants);
+    /// Grants a plugin more than it has, with settings and secrets that it asks for.
+    fn grant_more(
+        &self,
+        places: &Places,
+        roster: &Roster,
+        server: &ServerConfig,
+        mut more: Grants,
+    ) -> anyhow::Result<ExitCode> {
+        let name = &server.name;
+        check_changeable(places, server)?;
+        let snapshot = roster.snapshot();
+        let found = snapshot.servers().get(name);
+        let listing = found.and_then(|found| found.listing());
+        let requests = listing.map_or(&[][..], |listing| &listing.grants);
+        if self.inputs.is_any() && listing.is_none() {
+            let why = found.and_then(|found| found.problem());
+            bail!(
+                "what server `{name}` asks for is not known: {}\n\
+                 hint: `dormouse doctor` says more",
+                why.unwrap_or("its file is not read while it is disabled")
+            );
+        }
+        let mut given = self.inputs.given(requests)?;
+        given.read_secrets(&places.config)?;
+        more.fs.append(&mut given.folders);
+        // Together with those that it has.
+        let mut all = more.clone();
+        let is_other = |grant: &&FsGrant| more.fs.iter().all(|other| other.path != grant.path);
+        all.fs
+            .extend(server.grants.fs.iter().filter(is_other).cloned());
+        folders::check(places, name, &all)?;
+        grant_requests::warn_of_beyond(&more, requests);
+        let mut secrets = server.secrets.clone();
+        secrets.extend(given.secrets.iter().cloned());
+        let mut shown = grant_args::shown(&more, &secrets, None);
+        shown.push_str(&grant_args::listed(&given.in_words()));
+        if !grant_args::shown_and_agreed(places, name, &shown, self.yes)? {
+            return Ok(ExitCode::FAILURE);
+        }
+        let editor = Editor::new(&places.config)?;
+        if !given.inputs.is_empty() {
+            editor.set_inputs(name, &given.inputs)?;
+        }
+        editor.grant(name, &more)?;
+        grant_args::record(places, &more)?;
+        output::say(&format!("`{name}` is granted this"));
+        hosts::reload(&places.config)?;
+        Ok(ExitCode::SUCCESS)
     }
-    if !grant_args::shown_and_agreed(places, name, &grant_args::shown(more, None), is_agreed)? {
-        return Ok(ExitCode::FAILURE);
-    }
-    Editor::new(&places.config)?.grant(name, more)?;
-    grant_args::record(places, more)?;
-    output::say(&format!("`{name}` is granted this"));
-    hosts::reload(&places.config)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the server of a name.

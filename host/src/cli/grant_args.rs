@@ -3,13 +3,13 @@
 use clap::Args;
 use dormouse_config::review::shell_word;
 use dormouse_files::paths;
-use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, real_path};
+use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, HttpSecret, real_path};
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
 use super::consent::{answer, consent};
 use super::output;
-use crate::roster::Places;
+use crate::roster::{Places, secrets_in_words};
 use crate::store::{DecidedBy, Decision, Decisions, RecordedFolders};
 
 /// Grants of one plugin.
@@ -111,8 +111,8 @@ pub(super) fn record(places: &Places, grants: &Grants) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns what a plugin may do with each of its grants, folders first.
-pub(super) fn words(grants: &Grants) -> Vec<String> {
+/// Returns what a plugin that has these secrets may do with each of its grants, folders first.
+pub(super) fn words(grants: &Grants, secrets: &[HttpSecret]) -> Vec<String> {
     let mut lines = Vec::new();
     for grant in &grants.fs {
         let path = grant.path.to_string_lossy();
@@ -130,7 +130,8 @@ pub(super) fn words(grants: &Grants) -> Vec<String> {
         lines.push(format!("see the environment variable {name}"));
     }
     for grant in &grants.http {
-        lines.push(format!("send {}", grant.in_words()));
+        let along = secrets_in_words(grant, secrets);
+        lines.push(format!("send {}{along}", grant.in_words()));
     }
     lines
 }
@@ -156,8 +157,12 @@ pub(super) fn options(grants: &Grants) -> Vec<String> {
 
 /// Returns the text on the grants that the user is asked about, a line each: a plugin has written
 /// some of it.
-pub(super) fn shown(grants: &Grants, upstream: Option<&GrantRequest>) -> String {
-    let mut lines = words(grants);
+pub(super) fn shown(
+    grants: &Grants,
+    secrets: &[HttpSecret],
+    upstream: Option<&GrantRequest>,
+) -> String {
+    let mut lines = words(grants, secrets);
     if let Some(GrantRequest::Upstream {
         command,
         url,

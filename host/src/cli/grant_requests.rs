@@ -6,11 +6,14 @@ use std::collections::BTreeSet;
 use dormouse_config::edit;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
 use dormouse_text::visible::visible_line;
-use dormouse_wit::GrantRequest;
+use dormouse_wit::{GrantRequest, is_input_name};
 use toml_edit::Table;
 
+use super::plugin_inputs::{
+    requested_secret_in_words, secret_option, setting_in_words, setting_option,
+};
 use super::{grant_args, output};
-use crate::roster::requested_http;
+use crate::roster::{Held, requested_http};
 
 /// Placeholder for a user's own folder in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";
@@ -26,40 +29,25 @@ pub(super) struct MissingGrant {
     pub(super) why: String,
     /// Grants that it asks for, with a placeholder for a folder; none for an upstream.
     grants: Grants,
+    /// Option that sets the setting or gives the secret that it asks for.
+    input: Option<String>,
     /// Table of the upstream that it asks for.
     upstream: Option<Table>,
+    /// Whether the plugin does not work without it.
+    pub(super) is_needed: bool,
     /// Whether nothing is missing but the user's consent: no folder of theirs, and no decision on
     /// how far a pattern of hosts reaches.
     is_whole: bool,
 }
 
 /// Returns what a plugin asks for and does not have.
-pub(super) fn missing(
-    wanted: &[GrantRequest],
-    granted: &Grants,
-    has_upstream: bool,
-) -> Vec<MissingGrant> {
-    let lacks = |request: &&GrantRequest| match request {
-        GrantRequest::Fs { write, .. } => {
-            let is_enough = |grant: &FsGrant| !write || grant.mode == FsMode::ReadWrite;
-            !granted.fs.iter().any(is_enough)
-        }
-        GrantRequest::Env { name, .. } => !granted.env.contains(name),
-        GrantRequest::Upstream { .. } => !has_upstream,
-        GrantRequest::Setting(_) | GrantRequest::Secret(_) | GrantRequest::Other => false,
-        GrantRequest::Http { origin, .. } => !origin
-            .parse()
-            .is_ok_and(|request| has_requests(granted, &request)),
-    };
-    let lacking = wanted.iter().filter(lacks);
-    lacking.map(MissingGrant::new).collect()
-}
-
-/// Whether all of these HTTP requests are granted.
-fn has_requests(granted: &Grants, requests: &HttpGrant) -> bool {
-    let is_near = |grant: &&HttpGrant| grant.is_private() || !requests.is_private();
-    let grants: Vec<_> = granted.http.iter().filter(is_near).cloned().collect();
-    requests.is_within(&grants)
+pub(super) fn missing(wanted: &[GrantRequest], held: Held<'_>) -> Vec<MissingGrant> {
+    let lacking = wanted.iter().filter(|request| !held.has(request));
+    let missing = lacking.map(|request| MissingGrant {
+        is_needed: held.needs(request),
+        ..MissingGrant::new(request)
+    });
+    missing.collect()
 }
 
 /// Returns the grants that a plugin asks for and that need nothing of its user but their consent, each
@@ -85,16 +73,42 @@ pub(super) fn told(missing: &[MissingGrant], of_whole: bool) -> String {
     missing.map(|one| format!("  {}\n", one.told())).collect()
 }
 
-/// Returns the command that grants a server what is missing, with a placeholder for a folder; none
-/// where only an upstream is, or nothing that can be granted.
+/// Returns the command that grants a server what is missing, with placeholders for folders, values
+/// and sources; none where only an upstream is, or nothing that can be granted.
 pub(super) fn command<'m>(
     server: &str,
     missing: impl IntoIterator<Item = &'m MissingGrant>,
 ) -> Option<String> {
     let missing = missing.into_iter();
-    let options: Vec<_> = missing
-        .flat_map(|one| grant_args::options(&one.grants))
-        .collect();
+    let options = missing.flat_map(|one| grants_of(one).chain(one.input.clone()));
+    in_command(server, options.collect())
+}
+
+/// Returns the command for the grants among what is missing.
+pub(super) fn grants_command(server: &str, missing: &[MissingGrant]) -> Option<String> {
+    in_command(server, missing.iter().flat_map(grants_of).collect())
+}
+
+/// Returns the command for the settings and secrets among what is missing.
+pub(super) fn inputs_command(server: &str, missing: &[MissingGrant]) -> Option<String> {
+    in_command(server, inputs_of(missing))
+}
+
+/// Returns the options for the settings and secrets among what is missing; none where there are none.
+pub(super) fn inputs_options(missing: &[MissingGrant]) -> Option<String> {
+    let options = inputs_of(missing);
+    (!options.is_empty()).then(|| options.join(" "))
+}
+
+fn grants_of(missing: &MissingGrant) -> impl Iterator<Item = String> {
+    grant_args::options(&missing.grants).into_iter()
+}
+
+fn inputs_of(missing: &[MissingGrant]) -> Vec<String> {
+    missing.iter().filter_map(|one| one.input.clone()).collect()
+}
+
+fn in_command(server: &str, options: Vec<String>) -> Option<String> {
     let is_any = !options.is_empty();
     is_any.then(|| format!("dormouse grant {server} {}", options.join(" ")))
 }
@@ -133,6 +147,7 @@ impl MissingGrant {
     fn new(request: &GrantRequest) -> Self {
         let mut grants = Grants::default();
         let mut upstream = None;
+        let mut input = None;
         let mut is_whole = false;
         let (what, why) = match request {
             GrantRequest::Fs { write, why } => {
@@ -182,14 +197,17 @@ impl MissingGrant {
                 };
                 (what, "")
             }
-            GrantRequest::Setting(setting) => (
-                format!("for the setting `{}`", setting.name),
-                setting.description.as_str(),
-            ),
-            GrantRequest::Secret(secret) => (
-                format!("for the secret `{}`", secret.name),
-                secret.description.as_str(),
-            ),
+            GrantRequest::Setting(setting) => {
+                input = is_input_name(&setting.name).then(|| setting_option(setting));
+                (setting_in_words(setting), setting.description.as_str())
+            }
+            GrantRequest::Secret(secret) => {
+                input = is_input_name(&secret.name).then(|| secret_option(secret));
+                (
+                    requested_secret_in_words(secret),
+                    secret.description.as_str(),
+                )
+            }
             GrantRequest::Other => (
                 "for something that only a newer Dormouse knows".to_owned(),
                 "",
@@ -199,7 +217,9 @@ impl MissingGrant {
             what,
             why: output::first_line(why, 100),
             grants,
+            input,
             upstream,
+            is_needed: false,
             is_whole,
         }
     }

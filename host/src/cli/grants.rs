@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use super::grant::{check_changeable, check_plugin, server_named};
 use super::grant_requests::{self, MissingGrant};
 use super::output::FAINT;
+use super::plugin_inputs::{secret_in_words, shown_value};
 use super::{Format, grant_args, output};
-use crate::roster::{Places, Roster};
+use crate::roster::{Held, Places, Roster};
 
 /// Shows what a plugin is granted, and what it asks for and does not have.
 #[derive(Debug, Args)]
@@ -38,9 +39,8 @@ impl ShowGrants {
         let found = snapshot.servers().get(name);
         let listing = found.and_then(|found| found.listing());
         let wanted = listing.map(|listing| listing.grants.as_slice());
-        let has_upstream = server.bridge().is_some();
-        let missing =
-            grant_requests::missing(wanted.unwrap_or_default(), &server.grants, has_upstream);
+        let held = Held::of(server);
+        let missing = grant_requests::missing(wanted.unwrap_or_default(), held);
         // What a project's plugin is granted, its file says.
         let is_changeable = check_changeable(&places, server).is_ok();
         if self.format.json {
@@ -67,7 +67,7 @@ impl ShowGrants {
 
 fn text(server: &ServerConfig, missing: &[MissingGrant], is_changeable: bool) -> String {
     let name = &server.name;
-    let words = grant_args::words(&server.grants);
+    let words = grant_args::words(&server.grants, &server.secrets);
     let options = grant_args::options(&server.grants);
     let mut text = match words.is_empty() {
         true => format!("`{name}` is granted nothing\n"),
@@ -76,6 +76,24 @@ fn text(server: &ServerConfig, missing: &[MissingGrant], is_changeable: bool) ->
     for (words, option) in words.iter().zip(&options) {
         let option = output::styled(FAINT, format!("({})", visible_line(option)));
         text.push_str(&format!("  {}  {option}\n", visible_line(words)));
+    }
+    let option = |text: String| output::styled(FAINT, format!("({})", visible_line(&text)));
+    if !server.secrets.is_empty() {
+        text.push_str("Its requests\n");
+    }
+    for secret in &server.secrets {
+        let words = secret_in_words(secret);
+        let name = option(format!("--secret {}", secret.name));
+        text.push_str(&format!("  {}  {name}\n", visible_line(&words)));
+    }
+    if !server.settings.is_empty() {
+        text.push_str("Its settings\n");
+    }
+    for (name, value) in &server.settings {
+        let value = shown_value(value);
+        let set = visible_line(&format!("{name} = {value}")).into_owned();
+        let name = option(format!("--setting {name}"));
+        text.push_str(&format!("  {set}  {name}\n"));
     }
     if !missing.is_empty() {
         text.push_str("It asks besides\n");
@@ -110,13 +128,24 @@ fn as_json(
     });
     let missing = missing.iter().map(|one| {
         let command = one.command(&server.name).filter(|_| is_changeable);
-        json!({ "what": one.what, "why": one.why, "command": command })
+        json!({ "what": one.what, "why": one.why, "needed": one.is_needed, "command": command })
+    });
+    // Where it comes from, and never what it is.
+    let secrets = server.secrets.iter().map(|secret| {
+        let hosts = secret.hosts.iter().map(ToString::to_string);
+        json!({
+            "name": secret.name,
+            "source": secret.source.to_string(),
+            "hosts": hosts.collect::<Vec<_>>(),
+        })
     });
     json!({
         "server": server.name,
         "fs": folders.collect::<Vec<_>>(),
         "env": grants.env,
         "http": grants.http.iter().map(text_of).collect::<Vec<_>>(),
+        "settings": server.settings,
+        "secrets": secrets.collect::<Vec<_>>(),
         "missing": missing.collect::<Vec<_>>(),
         "beyond": beyond.iter().map(|grant| text_of(grant)).collect::<Vec<_>>(),
     })

@@ -9,11 +9,13 @@ use dormouse_config::units;
 use dormouse_policy::Grants;
 use dormouse_text::visible::visible_line;
 use dormouse_wit::Instance;
+use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::output::{FAINT, STRONG};
 use super::{Format, component, describe, output};
 use crate::child_commands::read_command;
+use crate::roster::Held;
 
 /// Function that describes an MCP object of a key.
 type Describe = fn(&RawValue, &str) -> String;
@@ -66,8 +68,7 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     text.push_str(&describe::missing(
         "NAME",
         &declared.grants,
-        &Grants::default(),
-        false,
+        Held::new(&Grants::default(), &Map::new()),
     )?);
     text.push_str(&heading(&output::counted(
         declared.tools.len() as u64,

@@ -32,6 +32,7 @@ mod login;
 mod offers;
 mod pack;
 mod person;
+mod plugin_inputs;
 mod progress;
 mod prompt;
 mod read;

@@ -7,12 +7,14 @@ use clap::{ArgGroup, Args};
 use dormouse_config::ServerConfig;
 use dormouse_config::edit::Editor;
 use dormouse_files::paths;
-use dormouse_policy::{FsGrant, Grants, HttpGrant, real_path};
+use dormouse_policy::{FsGrant, Grants, HttpGrant, HttpSecret, real_path};
 use dormouse_text::visible::{visible_line, visible_path};
+use dormouse_wit::SettingRequest;
 
 use super::grant::{check_changeable, server_named};
+use super::plugin_inputs::secret_in_words;
 use super::{grant_args, hosts, output};
-use crate::roster::{Places, Roster};
+use crate::roster::{Places, Roster, requested_settings};
 
 /// Takes grants away from a plugin.
 #[derive(Debug, Args)]
@@ -38,8 +40,18 @@ pub(super) struct Revoke {
     /// Take away HTTP requests, as they are granted. May be repeated.
     #[arg(long, group = "what", value_name = "[METHODS ]URL[ private]")]
     grant_http: Vec<HttpGrant>,
-    /// Take away all that it is granted.
-    #[arg(long, group = "what", conflicts_with_all = ["grant_fs", "grant_env", "grant_http"])]
+    /// Take away a setting, and the folder that it names where that was granted with it. May be
+    /// repeated.
+    #[arg(long, group = "what", value_name = "NAME")]
+    setting: Vec<String>,
+    /// Take away a secret of its requests. May be repeated.
+    #[arg(long, group = "what", value_name = "NAME")]
+    secret: Vec<String>,
+    /// Take away all that it is granted, and all secrets.
+    #[arg(
+        long, group = "what",
+        conflicts_with_all = ["grant_fs", "grant_env", "grant_http", "setting", "secret"],
+    )]
     all: bool,
 }
 
@@ -51,14 +63,32 @@ impl Revoke {
         let server = server_named(&configured, name)?;
         check_changeable(&places, server)?;
         let granted = &server.grants;
-        if *granted == Grants::default() {
+        let is_input = !(self.setting.is_empty() && self.secret.is_empty());
+        let has_any = *granted != Grants::default() || !server.secrets.is_empty();
+        if !is_input && !has_any {
             bail!("server `{name}` is granted nothing");
         }
-        let less = match self.all {
+        let secrets: Vec<String> = match self.all {
+            true => server
+                .secrets
+                .iter()
+                .map(|secret| secret.name.clone())
+                .collect(),
+            false => self.secret.clone(),
+        };
+        let mut less = match self.all {
             true => granted.clone(),
             false => self.revoked(server)?,
         };
-        if !Editor::new(&places.config)?.revoke(name, &less)? {
+        less.fs.extend(self.folders_of_settings(server, &roster)?);
+        for secret in &self.secret {
+            if !server.secrets.iter().any(|own| own.name == *secret) {
+                bail!("server `{name}` has no secret `{}`", visible_line(secret));
+            }
+        }
+        let editor = Editor::new(&places.config)?;
+        let has_lost_inputs = editor.remove_inputs(name, &self.setting, &secrets)?;
+        if !editor.revoke(name, &less)? && !has_lost_inputs {
             bail!(
                 "the grants of `{name}` are not in `{}`, as they were a moment ago\nhint: try again",
                 visible_path(&places.config)
@@ -66,15 +96,61 @@ impl Revoke {
         }
         let left = without(granted, &less);
         let mut text = format!("`{name}` may no longer\n");
-        text.push_str(&grant_args::listed(&grant_args::words(&less)));
+        text.push_str(&grant_args::listed(&grant_args::words(&less, &[])));
+        let settings = self.setting.iter();
+        let mut lines: Vec<_> = settings
+            .map(|setting| format!("be told its setting `{setting}`"))
+            .collect();
+        let taken = |secret: &&HttpSecret| secrets.contains(&secret.name);
+        lines.extend(server.secrets.iter().filter(taken).map(secret_in_words));
+        text.push_str(&grant_args::listed(&lines));
         match left == Grants::default() {
             true => text.push_str("It is granted nothing now\n"),
             false => text.push_str("It still may\n"),
         }
-        text.push_str(&grant_args::listed(&grant_args::words(&left)));
+        let secrets = server
+            .secrets
+            .iter()
+            .filter(|own| !secrets.contains(&own.name));
+        let secrets: Vec<_> = secrets.cloned().collect();
+        text.push_str(&grant_args::listed(&grant_args::words(&left, &secrets)));
         output::print(&text)?;
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Returns the folders that were granted with the settings that are to be taken away.
+    ///
+    /// # Errors
+    /// One of them is not set.
+    fn folders_of_settings(
+        &self,
+        server: &ServerConfig,
+        roster: &Roster,
+    ) -> anyhow::Result<Vec<FsGrant>> {
+        let snapshot = roster.snapshot();
+        let found = snapshot.servers().get(&server.name);
+        let listing = found.and_then(|found| found.listing());
+        let requests = listing.map_or(&[][..], |listing| &listing.grants);
+        let mut folders = Vec::new();
+        for name in &self.setting {
+            let Some(value) = server.settings.get(name) else {
+                bail!(
+                    "server `{}` has no setting `{}`",
+                    server.name,
+                    visible_line(name)
+                );
+            };
+            let grants =
+                |setting: &SettingRequest| setting.name == *name && setting.grant.is_some();
+            if let Some(path) = value.as_str()
+                && requested_settings(requests).any(grants)
+            {
+                let is_meant = |grant: &&FsGrant| grant.path.as_os_str() == path;
+                folders.extend(server.grants.fs.iter().find(is_meant).cloned());
+            }
+        }
+        Ok(folders)
     }
 
     /// Returns those grants of a server that are to be taken away.

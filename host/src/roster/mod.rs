@@ -11,6 +11,7 @@ mod error;
 pub mod names;
 mod places;
 mod refresh;
+mod requests;
 mod resources;
 mod server;
 mod sessions;
@@ -36,7 +37,7 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
-pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told, requested_http};
+pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
 use approval::{PluginGrants, Questions};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
@@ -47,6 +48,7 @@ pub use error::{NoSuchTool, Refusal};
 pub use places::Places;
 pub use refresh::PROBLEMS_OF_SERVERS;
 use refresh::Reading;
+pub use requests::{Held, requested_http, requested_secrets, requested_settings, secrets_in_words};
 pub use resources::{
     FollowedResource, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceSource, UnresolvedResource,
 };

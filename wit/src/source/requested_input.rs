@@ -6,11 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::tags::{Tag, nearest, note};
-use crate::declaration::GrantRequest;
+use crate::declaration::{GrantRequest, MAX_INPUT_NAME, is_input_name};
 use crate::error::Finding;
-
-/// Longest name of a setting or a secret, in bytes.
-const MAX_NAME: usize = 64;
 
 /// What a member of the object may be.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +44,12 @@ pub(super) fn input<T: DeserializeOwned>(
         Some((name, json)) => (name, json.trim()),
         None => (tag.text.as_str(), "{}"),
     };
-    if !is_name(name) {
+    if !is_input_name(name) {
         let message = format!("`@{} {}` has no name", tag.name, tag.text);
         return wrong(
             message,
             format!(
-                "{}; a name has letters, digits, `-` and `_`, at most {MAX_NAME}",
+                "{}; a name has letters, digits, `-` and `_`, at most {MAX_INPUT_NAME}",
                 whole()
             ),
         );
@@ -125,12 +122,6 @@ fn named(request: &GrantRequest) -> Option<(&'static str, &str)> {
         GrantRequest::Secret(secret) => Some(("secret", &secret.name)),
         _ => None,
     }
-}
-
-/// Whether a text is the name of a setting or a secret.
-fn is_name(text: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_sign)
 }
 
 fn known_keys(key: &str, known: &[(&str, Shape)]) -> String {

@@ -1,6 +1,7 @@
 //! Comparison of grants of HTTP requests: whether all that one allows is allowed by others.
 
 use super::{HostPattern, HttpGrant};
+use crate::SecretHost;
 
 impl HttpGrant {
     /// Whether all requests that it allows are allowed by one or another of these grants, by what
@@ -16,6 +17,15 @@ impl HttpGrant {
             |other: &&Self, method| other.methods.is_empty() || other.methods.contains(method);
         let mut methods = self.methods.iter();
         methods.all(|method| places.iter().any(|other| allows(other, method)))
+    }
+
+    /// Whether any request that it allows goes to a host that gets a secret.
+    #[must_use]
+    pub fn reaches(&self, host: &SecretHost) -> bool {
+        let root = host.url();
+        let at_path = root.and_then(|url| url.join(&self.path).ok());
+        let method = self.methods.first().map_or("GET", String::as_str);
+        at_path.is_some_and(|url| self.allows(method, &url))
     }
 
     /// Whether every URL of the other grant is one of this.

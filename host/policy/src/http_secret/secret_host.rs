@@ -65,6 +65,21 @@ impl SecretHost {
             && bare_host(url) == self.host
     }
 
+    /// Returns its scheme, its name and its port where that is not usual, as a grant has them.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        match self.is_secure {
+            true => format!("https://{self}"),
+            false => self.to_string(),
+        }
+    }
+
+    /// Returns the URL of its root.
+    pub(crate) fn url(&self) -> Option<Url> {
+        let Self { host, port, .. } = self;
+        Url::parse(&format!("{}://{host}:{port}/", self.scheme())).ok()
+    }
+
     fn scheme(&self) -> &'static str {
         match self.is_secure {
             true => "https",

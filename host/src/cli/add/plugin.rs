@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use dormouse_catalog::Entry;
 use dormouse_config::edit::{Editor, component_table, upstream_table};
+use dormouse_config::review::shell_word;
 use dormouse_policy::Grants;
 use dormouse_runtime::{NotOffered, Runtime};
 use dormouse_text::visible::visible_path;
@@ -15,15 +16,17 @@ use toml_edit::Table;
 use super::warn_of_others;
 use crate::child_commands::compile_command;
 use crate::cli::grant_args::{self, GrantArgs};
+use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_settings};
 use crate::cli::progress::Progress;
 use crate::cli::{component, consent, describe, grant_requests, hosts, output};
-use crate::roster::{Collision, Kind, Places, Roster, folders, names};
+use crate::roster::{Collision, Held, Kind, Places, Roster, folders, names};
 
 /// Plugin that is to be added.
 pub(super) struct Plugin<'a> {
     pub(super) name: &'a str,
     pub(super) file: &'a Path,
     pub(super) grants: GrantArgs,
+    pub(super) inputs: InputArgs,
     pub(super) grant_upstream: bool,
     /// Whether its user has agreed to the grants already.
     pub(super) is_agreed: bool,
@@ -57,22 +60,29 @@ impl Plugin<'_> {
         for import in compile(places, &file)? {
             output::warn(&format!("{}: {import}", import.interface));
         }
+        let requests = &entry.listing.grants;
+        let mut given = self.inputs.given(requests)?;
         let mut grants = self.grants.grants();
+        self.ask_for_inputs(requests, &grants, &mut given)?;
+        given.read_secrets(&places.config)?;
+        grants.fs.append(&mut given.folders);
         folders::check(places, name, &grants)?;
         let requested = entry.listing.upstream_request();
         let requested = requested.filter(|_| self.grant_upstream);
         grant_requests::warn_of_beyond(&grants, &entry.listing.grants);
-        let granted = grant_args::shown(&grants, requested);
+        let mut granted = grant_args::shown(&grants, &given.secrets, requested);
+        granted.push_str(&grant_args::listed(&given.in_words()));
         if !granted.is_empty()
             && !grant_args::shown_and_agreed(places, name, &granted, self.is_agreed)?
         {
             return Ok(ExitCode::FAILURE);
         }
-        self.grant_requested(places, &entry.listing.grants, &mut grants)?;
+        self.grant_requested(places, requests, &given, &mut grants)?;
         let upstream = requested.and_then(upstream);
         let has_upstream = upstream.is_some();
         let editor = Editor::new(&places.config)?;
-        let table = component_table(&file, &grants, upstream)?;
+        let mut table = component_table(&file, &grants, upstream)?;
+        given.inputs.put_into(&mut table)?;
         editor.add(name, table, self.replaces)?;
         grant_args::record(places, &grants)?;
         output::say(&format!(
@@ -89,9 +99,43 @@ impl Plugin<'_> {
                 output::warn(&doubt);
             }
         }
-        output::print(&told(name, &entry, &grants, has_upstream)?)?;
+        let held = Held {
+            has_upstream,
+            ..given.held(&grants)
+        };
+        output::print(&told(name, &entry, held)?)?;
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Asks for the settings that the plugin asks for, where somebody can be asked.
+    ///
+    /// # Errors
+    /// It needs one that has no value, and its user has agreed to take it as it is.
+    fn ask_for_inputs(
+        &self,
+        requests: &[GrantRequest],
+        grants: &Grants,
+        given: &mut GivenInputs,
+    ) -> anyhow::Result<()> {
+        if !self.is_agreed && consent::can_ask() {
+            ask_for_settings(requests, given)?;
+        }
+        given.read_secrets(self.file)?;
+        let name = self.name;
+        let mut grants = grants.clone();
+        grants.fs.extend(given.folders.iter().cloned());
+        let mut missing = grant_requests::missing(requests, given.held(&grants));
+        missing.retain(|one| one.is_needed);
+        if let Some(options) = grant_requests::inputs_options(&missing).filter(|_| self.is_agreed) {
+            bail!(
+                "`{name}` is not added: it asks\n{}and does not work without\n\
+                 hint: `dormouse add {name} {} {options} --yes`",
+                grant_requests::told(&missing, false),
+                shell_word(&self.file.to_string_lossy()),
+            );
+        }
+        Ok(())
     }
 
     /// Grants what the plugin asks for and needs nothing of its user's but their consent, if they
@@ -100,9 +144,10 @@ impl Plugin<'_> {
         &self,
         places: &Places,
         wanted: &[GrantRequest],
+        given: &GivenInputs,
         grants: &mut Grants,
     ) -> anyhow::Result<()> {
-        let missing = grant_requests::missing(wanted, grants, false);
+        let missing = grant_requests::missing(wanted, given.held(grants));
         let more = grant_requests::whole(&missing);
         if more == Grants::default() || !(self.is_agreed || consent::can_ask()) {
             return Ok(());
@@ -179,7 +224,7 @@ fn upstream(request: &GrantRequest) -> Option<Table> {
 }
 
 /// Returns the text on the added server, and on the grants and settings that it lacks.
-fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow::Result<String> {
+fn told(server: &str, entry: &Entry, held: Held<'_>) -> anyhow::Result<String> {
     let listing = &entry.listing;
     let mut text = describe::headline(
         listing.title.as_ref().or(listing.name.as_ref()),
@@ -215,14 +260,9 @@ fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow:
     } else if listing.tools.is_empty() {
         text.push_str("It offers nothing.\n");
     }
-    text.push_str(&describe::missing(
-        server,
-        &listing.grants,
-        grants,
-        upstream,
-    )?);
-    let missing = grant_requests::missing(&listing.grants, grants, upstream);
-    if let Some(command) = grant_requests::command(server, &missing) {
+    text.push_str(&describe::missing(server, &listing.grants, held)?);
+    let missing = grant_requests::missing(&listing.grants, held);
+    if let Some(command) = grant_requests::grants_command(server, &missing) {
         text.push_str(&format!(
             "or this command:\n  {}\n",
             output::clean(&command)

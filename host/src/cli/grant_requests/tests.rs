@@ -23,6 +23,11 @@ fn granted(grants: &[&str]) -> Grants {
     }
 }
 
+/// Returns what a server with these grants and nothing else lacks.
+fn missing(wanted: &[GrantRequest], grants: &Grants) -> Vec<MissingGrant> {
+    super::missing(wanted, Held::new(grants, &serde_json::Map::new()))
+}
+
 #[test]
 fn a_request_is_missing_until_all_of_it_is_granted() {
     for (request, grants, expected) in [
@@ -39,7 +44,7 @@ fn a_request_is_missing_until_all_of_it_is_granted() {
         ("https://a.example private", &["https://a.example"], true),
         ("no request", &["https://*"], true),
     ] {
-        let missing = missing(&[http(request)], &granted(grants), false);
+        let missing = self::missing(&[http(request)], &granted(grants));
         assert_eq!(!missing.is_empty(), expected, "{request} {grants:?}");
     }
 }
@@ -64,7 +69,7 @@ fn whole_are_requests_that_need_nothing_but_consent() {
             why: String::new(),
         },
     ];
-    let missing = missing(&wanted, &Grants::default(), false);
+    let missing = self::missing(&wanted, &Grants::default());
     assert_eq!(missing.len(), wanted.len());
     let mut expected = granted(&["GET https://a.example:8443/v1", "http://a.example"]);
     expected.env.push("TZ".to_owned());
@@ -84,7 +89,7 @@ fn a_command_is_one_that_a_shell_reads_as_it_is_meant() {
             why: String::new(),
         },
     ];
-    let missing = missing(&wanted, &Grants::default(), false);
+    let missing = self::missing(&wanted, &Grants::default());
     assert_eq!(
         command("notes", &missing).unwrap(),
         "dormouse grant notes --grant-env TZ --grant-env=--yes --grant-env '$(rm -r ~)' \
@@ -100,7 +105,7 @@ fn a_command_is_one_that_a_shell_reads_as_it_is_meant() {
         secrets: Vec::new(),
     };
     assert_eq!(
-        command("n", &super::missing(&[upstream], &Grants::default(), false)),
+        command("n", &self::missing(&[upstream], &Grants::default())),
         None
     );
 }
@@ -177,7 +182,7 @@ fn comparing_requests_takes_linear_time() {
             .collect::<Vec<_>>()
     };
     dormouse_tests::growth::is_linear("requests", 200, wanted, |wanted| {
-        let missing = missing(wanted, &grants, false);
+        let missing = self::missing(wanted, &grants);
         assert!(whole(&missing).env.len() > 100);
         assert!(command("x", &missing).unwrap().len() > told(&missing, false).len() / 10);
         assert_eq!(beyond(&grants, wanted).len(), 3);

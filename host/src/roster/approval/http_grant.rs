@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::code_block::code_block;
 use super::confirm::{answer_to, can_ask};
-use crate::roster::Roster;
+use crate::roster::{Roster, requested_http, secrets_in_words};
 use crate::store::{DecidedBy, Decision};
 
 /// Answers of the form: each with the words by which it is shown.
@@ -92,7 +92,8 @@ impl Roster {
         };
         let listing = found.listing();
         let requests = listing.map(|listing| listing.grants.as_slice());
-        let shown = shown(server, wanted, requests.unwrap_or_default());
+        let along = secrets_in_words(wanted, &found.config().secrets);
+        let shown = shown(server, wanted, &along, requests.unwrap_or_default());
         let message = format!("{}\nMay it?", code_block(&shown));
         if can_ask(caller, &message).is_err() {
             return GrantAnswer::NotAsked;
@@ -136,19 +137,10 @@ impl Roster {
     }
 }
 
-/// Returns the HTTP requests that a plugin asks for, each with its author's reason: those of them
-/// that can be granted.
-pub fn requested_http(requests: &[GrantRequest]) -> impl Iterator<Item = (HttpGrant, &str)> {
-    requests.iter().filter_map(|request| match request {
-        GrantRequest::Http { origin, why } => Some((origin.parse().ok()?, why.as_str())),
-        _ => None,
-    })
-}
-
 /// Returns the text that the user is shown: a plugin's author has written some of it.
-fn shown(server: &str, wanted: &HttpGrant, requests: &[GrantRequest]) -> String {
+fn shown(server: &str, wanted: &HttpGrant, along: &str, requests: &[GrantRequest]) -> String {
     let mut text = format!(
-        "The plugin `{server}` wants to send {}.\n",
+        "The plugin `{server}` wants to send {}{along}.\n",
         wanted.in_words()
     );
     for (request, why) in requested_http(requests) {
@@ -209,7 +201,7 @@ mod tests {
             },
         ];
         let wanted = "GET https://a.example".parse().unwrap();
-        let text = shown("fetch", &wanted, &requests);
+        let text = shown("fetch", &wanted, "", &requests);
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(
             text.contains("GET requests to a.example over HTTPS.\n"),

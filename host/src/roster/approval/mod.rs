@@ -21,7 +21,6 @@ use code_block::code_block;
 pub(super) use confirm::{Agreed, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
-pub use http_grant::requested_http;
 pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
 
 use super::{Context, Roster};

@@ -12,7 +12,8 @@ use dormouse_wit::Function;
 
 use super::Server;
 use crate::roster::Roster;
-use crate::roster::approval::{PluginGrants, RosterGrantAsker, requested_http};
+use crate::roster::approval::{PluginGrants, RosterGrantAsker};
+use crate::roster::requests::{requested_http, with_defaults};
 
 impl Server {
     /// Returns its slot, made if need be, where it may be started. Starts nothing.
@@ -56,7 +57,7 @@ impl Server {
             logins: self.provider_logins(roster).collect(),
             questions,
             limits: self.config.limits.clone(),
-            settings: self.config.settings.clone(),
+            settings: with_defaults(&listing.grants, &config.settings),
             clients: Arc::clone(&roster.sessions) as Arc<dyn SessionClients>,
         }))
     }

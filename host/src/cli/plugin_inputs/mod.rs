@@ -1,0 +1,148 @@
+//! Settings and secrets of plugins: as their user says them on the command line, as they are asked
+//! for on a terminal, and in words.
+
+mod args;
+mod asking;
+mod words;
+
+use std::path::Path;
+
+use anyhow::bail;
+use dormouse_config::edit::{PluginInputs, requested_secret_table};
+use dormouse_files::paths;
+use dormouse_policy::{FsGrant, FsMode, Grants, HttpSecret, real_path};
+use dormouse_text::nearest::nearest;
+use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest};
+use serde_json::Value;
+
+pub(in crate::cli) use args::{InputArgs, SourceArg};
+pub(in crate::cli) use asking::ask_for_settings;
+pub(in crate::cli) use words::{
+    requested_secret_in_words, secret_in_words, secret_option, setting_in_words, setting_option,
+    shown_value,
+};
+
+use crate::roster::{Held, requested_secrets, requested_settings};
+
+/// Settings and secrets that a plugin is to have.
+#[derive(Default)]
+pub(in crate::cli) struct GivenInputs {
+    /// What is written into the configuration.
+    pub(in crate::cli) inputs: PluginInputs,
+    /// The secrets among it, as they are read there.
+    pub(in crate::cli) secrets: Vec<HttpSecret>,
+    /// Folders that are granted with settings that name them.
+    pub(in crate::cli) folders: Vec<FsGrant>,
+}
+
+impl GivenInputs {
+    /// Gives a setting a value as its user has typed it.
+    ///
+    /// # Errors
+    /// It is none of that setting, in words for the user.
+    pub(in crate::cli) fn set(
+        &mut self,
+        setting: &SettingRequest,
+        typed: &str,
+    ) -> Result<(), String> {
+        let mut value = setting.read(typed)?;
+        let is_folder = setting.format == SettingFormat::Directory;
+        if is_folder || setting.format == SettingFormat::Filepath {
+            let here = std::env::current_dir().map_err(|error| error.to_string())?;
+            let mut path = paths::expand(typed, &here)?;
+            if is_folder && !path.is_dir() {
+                return Err(format!("there is no folder `{}`", path.display()));
+            }
+            if let Some(access) = setting.grant {
+                // What is granted is the folder as it is now.
+                path = real_path(&path);
+                self.folders.push(FsGrant {
+                    path: path.clone(),
+                    real: Some(path.clone()),
+                    mode: mode_of(access),
+                });
+            }
+            match path.to_str() {
+                Some(text) => value = Value::from(text),
+                None => return Err(format!("`{}` is not UTF-8", path.display())),
+            }
+        }
+        self.inputs.settings.insert(setting.name.clone(), value);
+        Ok(())
+    }
+
+    /// Gives a secret a source.
+    pub(in crate::cli) fn bind(&mut self, secret: &SecretRequest, source: &SourceArg) {
+        let table = requested_secret_table(secret, source.key_and_value());
+        self.inputs.secrets.insert(secret.name.clone(), table);
+    }
+
+    /// Reads the secrets as the configuration is read that they are written into.
+    ///
+    /// # Errors
+    /// One of them is none, whatever its plugin asks for.
+    pub(in crate::cli) fn read_secrets(&mut self, file: &Path) -> anyhow::Result<()> {
+        self.secrets = self.inputs.http_secrets(file)?;
+        Ok(())
+    }
+
+    /// Returns what a plugin has with this and these grants.
+    pub(in crate::cli) fn held<'a>(&'a self, grants: &'a Grants) -> Held<'a> {
+        Held {
+            secrets: &self.secrets,
+            ..Held::new(grants, &self.inputs.settings)
+        }
+    }
+
+    /// Returns lines on all of this for its user.
+    pub(in crate::cli) fn in_words(&self) -> Vec<String> {
+        let settings = self.inputs.settings.iter();
+        let settings = settings
+            .map(|(name, value)| format!("be told its setting `{name}`, `{}`", shown_value(value)));
+        let secrets = self.secrets.iter().map(secret_in_words);
+        settings.chain(secrets).collect()
+    }
+}
+
+/// Returns how a folder is granted for this access.
+pub(in crate::cli) fn mode_of(access: FolderAccess) -> FsMode {
+    match access {
+        FolderAccess::ReadOnly => FsMode::ReadOnly,
+        FolderAccess::ReadWrite => FsMode::ReadWrite,
+    }
+}
+
+/// Returns the setting of a name among those that a plugin asks for.
+fn setting_named<'r>(
+    requests: &'r [GrantRequest],
+    name: &str,
+) -> anyhow::Result<&'r SettingRequest> {
+    let found = requested_settings(requests).find(|setting| setting.name == name);
+    let names = requested_settings(requests).map(|setting| setting.name.as_str());
+    match found {
+        Some(setting) => Ok(setting),
+        None => bail!("{}", unknown("setting", name, names.collect())),
+    }
+}
+
+/// Returns the secret of a name among those that a plugin asks for.
+fn secret_named<'r>(requests: &'r [GrantRequest], name: &str) -> anyhow::Result<&'r SecretRequest> {
+    let found = requested_secrets(requests).find(|secret| secret.name == name);
+    let names = requested_secrets(requests).map(|secret| secret.name.as_str());
+    match found {
+        Some(secret) => Ok(secret),
+        None => bail!("{}", unknown("secret", name, names.collect())),
+    }
+}
+
+fn unknown(what: &str, name: &str, names: Vec<&str>) -> String {
+    let near = nearest(name, names.iter().copied());
+    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let asked = match names.is_empty() {
+        true => format!(
+            "what it does not ask for can be written into `[servers.NAME.{what}s]` of the configuration"
+        ),
+        false => format!("it asks for `{}`", names.join("`, `")),
+    };
+    format!("the plugin asks for no {what} `{name}`\nhint: {near}{asked}")
+}
