@@ -9,11 +9,11 @@ use dormouse_text::visible::visible_line;
 use dormouse_wit::{GrantRequest, is_input_name};
 use toml_edit::Table;
 
-use super::plugin_inputs::{
-    requested_secret_in_words, secret_option, setting_in_words, setting_option,
-};
 use super::{grant_args, output};
-use crate::roster::{Held, requested_http};
+use crate::roster::{
+    Held, requested_http, requested_secret_in_words, secret_option, setting_in_words,
+    setting_option,
+};
 
 /// Placeholder for a user's own folder in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";

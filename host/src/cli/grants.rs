@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::grant::{check_changeable, check_plugin, server_named};
 use super::grant_requests::{self, MissingGrant};
 use super::output::FAINT;
-use super::plugin_inputs::{secret_in_words, shown_value};
+use super::plugin_inputs::secret_in_words;
 use super::{Format, grant_args, output};
-use crate::roster::{Held, Places, Roster};
+use crate::roster::{Held, Places, Roster, shown_value};
 
 /// Shows what a plugin is granted, and what it asks for and does not have.
 #[derive(Debug, Args)]

@@ -60,11 +60,15 @@ impl Roster {
 
     async fn called(
         &self,
-        server: &Server,
+        server: &Arc<Server>,
         tool: &str,
         arguments: Arguments,
         context: Context,
     ) -> Result<Answer, Refusal> {
+        let server = match self.with_inputs(server, &context).await {
+            Ok(server) => server,
+            Err(why) => return Ok(tool_error(why).into()),
+        };
         let answer = server.call(self, tool, arguments, context).await;
         let name = &server.config().name;
         // As it is known to be now: the call may have connected the server. Schemas are compared
@@ -100,7 +104,7 @@ impl Roster {
         {
             answer.push_text(&told);
         }
-        Ok(self.with_shown_uris(server, None, answer))
+        Ok(self.with_shown_uris(&server, None, answer))
     }
 
     /// Returns a server as it is on disk now: a replaced file is noticed even without a

@@ -37,8 +37,8 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
+use approval::{AnsweredInputs, PluginGrants, Questions};
 pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
-use approval::{PluginGrants, Questions};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;
@@ -48,7 +48,10 @@ pub use error::{NoSuchTool, Refusal};
 pub use places::Places;
 pub use refresh::PROBLEMS_OF_SERVERS;
 use refresh::Reading;
-pub use requests::{Held, requested_http, requested_secrets, requested_settings, secrets_in_words};
+pub use requests::{
+    Held, requested_http, requested_secret_in_words, requested_secrets, requested_settings,
+    secret_option, secrets_in_words, setting_in_words, setting_option, shown_value,
+};
 pub use resources::{
     FollowedResource, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceSource, UnresolvedResource,
 };
@@ -93,6 +96,8 @@ pub struct Roster {
     questions: Questions,
     /// Grants that the user has given plugins for as long as this host runs, by their servers' names.
     plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
+    /// Folders, variables and settings that users were asked for before a plugin was started.
+    answered_inputs: AnsweredInputs,
     changes: Changes,
     updates: WaitingUpdates,
     named: Mutex<NamedResources>,
@@ -148,6 +153,7 @@ impl Roster {
             unkept: Mutex::default(),
             questions: Questions::default(),
             plugin_grants: Mutex::default(),
+            answered_inputs: AnsweredInputs::default(),
             changes: Changes::default(),
             updates: WaitingUpdates::default(),
             named: Mutex::default(),

@@ -85,9 +85,11 @@ fn grants_are_given_shown_and_taken_away() {
         shown,
         json!({
             "server": "issues", "fs": [], "env": ["TZ"], "http": [grant],
+            "settings": {}, "secrets": [],
             "missing": [{
                 "what": "to send requests to all hosts below example.org over HTTPS",
                 "why": "",
+                "needed": false,
                 "command": "dormouse grant issues --grant-http 'https://*.example.org'",
             }],
             "beyond": [grant],

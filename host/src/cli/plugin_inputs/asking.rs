@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use dormouse_wit::{GrantRequest, SettingRequest};
 
-use super::{GivenInputs, setting_in_words, shown_value};
+use super::GivenInputs;
 use crate::cli::{output, stdin};
-use crate::roster::requested_settings;
+use crate::roster::{requested_settings, setting_in_words, shown_value};
 
 /// Times that a user is asked again who has typed what is no value.
 const MAX_ATTEMPTS: usize = 5;

@@ -17,12 +17,9 @@ use serde_json::Value;
 
 pub(in crate::cli) use args::{InputArgs, SourceArg};
 pub(in crate::cli) use asking::ask_for_settings;
-pub(in crate::cli) use words::{
-    requested_secret_in_words, secret_in_words, secret_option, setting_in_words, setting_option,
-    shown_value,
-};
+pub(in crate::cli) use words::secret_in_words;
 
-use crate::roster::{Held, requested_secrets, requested_settings};
+use crate::roster::{Held, requested_secrets, requested_settings, shown_value};
 
 /// Settings and secrets that a plugin is to have.
 #[derive(Default)]

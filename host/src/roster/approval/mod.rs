@@ -7,6 +7,7 @@ mod difference;
 mod http_grant;
 mod indented_json;
 mod line_diff;
+mod missing_inputs;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ pub(super) use confirm::{Agreed, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
 pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
+pub(super) use missing_inputs::AnsweredInputs;
 
 use super::{Context, Roster};
 use crate::store::{DecidedBy, Decision, Pending, Selection};

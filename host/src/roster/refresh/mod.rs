@@ -50,6 +50,7 @@ impl Roster {
                 let mut server = server.for_client(self.places.client);
                 let enabled = *once.get(&server.name).unwrap_or(&server.enabled);
                 server.enabled = enabled && server.denied.is_none();
+                self.answered_inputs.add_to(&mut server);
                 server
             })
             .collect();

@@ -1,12 +1,17 @@
 //! What plugins ask their users for, against what they have.
 
 mod held;
+mod words;
 
 use dormouse_policy::{HttpGrant, HttpSecret};
 use dormouse_wit::{GrantRequest, SecretRequest, SettingRequest, is_input_name};
 use serde_json::{Map, Value};
 
 pub use held::Held;
+pub(super) use words::missing_command;
+pub use words::{
+    requested_secret_in_words, secret_option, setting_in_words, setting_option, shown_value,
+};
 
 /// Returns the settings that a plugin asks for: those of them that can be set.
 pub fn requested_settings(requests: &[GrantRequest]) -> impl Iterator<Item = &SettingRequest> {

@@ -1,0 +1,238 @@
+//! Questions for folders, variables and settings that a plugin asks for, before it is started.
+//!
+//! They are asked once, in one form, on the first call of its server, and never for one call alone: an
+//! instance that is kept has what it was made with.
+
+mod input_form;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dormouse_config::edit::{Editor, PluginInputs};
+use dormouse_config::{Scope, ServerConfig};
+use dormouse_policy::Grants;
+use dormouse_upstream::without_blocking;
+use dormouse_wit::GrantRequest;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+
+use self::input_form::{Chosen, InputForm};
+use super::code_block::code_block;
+use super::confirm::{answer_to, can_ask};
+use crate::roster::requests::{Held, missing_command};
+use crate::roster::{Context, Roster, Server, folders};
+use crate::store::{DecidedBy, Decision, RecordedFolders};
+
+/// Forms that a user is shown one after the other, where what they fill in is wrong.
+const MAX_FORMS: usize = 3;
+
+/// What users have answered for as long as this host runs, by their servers' names.
+#[derive(Default)]
+pub(in crate::roster) struct AnsweredInputs {
+    given: Mutex<BTreeMap<String, GivenInSession>>,
+    refused: Mutex<BTreeSet<String>>,
+    /// Whose question is open.
+    asking: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+/// Folders, variables and settings that a user has given one plugin.
+struct GivenInSession {
+    component: PathBuf,
+    grants: Grants,
+    settings: Map<String, Value>,
+}
+
+impl AnsweredInputs {
+    /// Adds what was given for as long as the host runs to a server's configuration: not where
+    /// another plugin has its name by now.
+    pub(in crate::roster) fn add_to(&self, server: &mut ServerConfig) {
+        let all = self.given.lock();
+        let Some(given) = all.get(&server.name) else {
+            return;
+        };
+        if server.component() != Some(given.component.as_path()) {
+            return;
+        }
+        for folder in &given.grants.fs {
+            if server.grants.fs.iter().all(|own| own.path != folder.path) {
+                server.grants.fs.push(folder.clone());
+            }
+        }
+        for name in &given.grants.env {
+            if !server.grants.env.contains(name) {
+                server.grants.env.push(name.clone());
+            }
+        }
+        for (name, value) in &given.settings {
+            if !server.settings.contains_key(name) {
+                server.settings.insert(name.clone(), value.clone());
+            }
+        }
+    }
+
+    fn add(&self, server: &str, component: &Path, chosen: &Chosen) {
+        let mut all = self.given.lock();
+        let given = all.entry(server.to_owned()).or_insert(GivenInSession {
+            component: component.to_owned(),
+            grants: Grants::default(),
+            settings: Map::new(),
+        });
+        if given.component != component {
+            given.component = component.to_owned();
+            given.grants = Grants::default();
+            given.settings.clear();
+        }
+        given.grants.fs.extend(chosen.grants.fs.iter().cloned());
+        given.grants.env.extend(chosen.grants.env.iter().cloned());
+        given.settings.extend(chosen.settings.clone());
+    }
+
+    fn turn(&self, server: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut asking = self.asking.lock();
+        Arc::clone(asking.entry(server.to_owned()).or_default())
+    }
+}
+
+impl Roster {
+    /// Returns a server as it may be started: with what its plugin asks for, as far as its user gives
+    /// it now or has done so before.
+    ///
+    /// # Errors
+    /// It does not work without something that it has not, in words for a model, with the command
+    /// that gives it.
+    pub(in crate::roster) async fn with_inputs(
+        &self,
+        server: &Arc<Server>,
+        context: &Context,
+    ) -> Result<Arc<Server>, String> {
+        if missing(server).is_empty() {
+            return Ok(Arc::clone(server));
+        }
+        let name = &server.config().name;
+        let turn = self.answered_inputs.turn(name);
+        let asked = async {
+            let _turn = turn.lock().await;
+            // Another call may have been answered meanwhile.
+            let found = self.server(name).ok()?;
+            if !self.answered_inputs.refused.lock().contains(name) {
+                self.ask_for_inputs(&found, context).await;
+            }
+            self.server(name).ok()
+        };
+        let found = tokio::select! {
+            found = asked => found,
+            () = context.cancel.cancelled() => None,
+        };
+        let found = found.unwrap_or_else(|| Arc::clone(server));
+        let held = Held::of(found.config());
+        let requests = found.listing().map_or(&[][..], |listing| &listing.grants);
+        let needed: Vec<_> = requests.iter().filter(|one| held.needs(one)).collect();
+        match needed.is_empty() {
+            true => Ok(found),
+            false => Err(format!(
+                "server `{name}` is not started: its plugin needs what its user has not given it yet\n\
+                 hint: `{}`",
+                missing_command(name, &needed)
+            )),
+        }
+    }
+
+    /// Asks the user for what a plugin asks for and has not.
+    async fn ask_for_inputs(&self, server: &Arc<Server>, context: &Context) {
+        let missing = missing(server);
+        let config = server.config();
+        let (name, Some(component)) = (&config.name, config.component()) else {
+            return;
+        };
+        if missing.is_empty() {
+            return;
+        }
+        // What a project's plugin is granted, its file says.
+        let is_lasting = !matches!(config.origin.scope, Scope::Project(_));
+        let mut wrong = String::new();
+        for _ in 0..MAX_FORMS {
+            let form = InputForm::new(name, &missing, is_lasting);
+            let shown = form.shown(&wrong);
+            let message = format!("{}\nMay it?", code_block(&shown));
+            if can_ask(&context.listener, &message).is_err() {
+                return;
+            }
+            let answer = answer_to(&context.listener, message, form.schema()).await;
+            let Some(answer) = answer else {
+                return;
+            };
+            let chosen = match form.chosen(&answer) {
+                Ok(Some(chosen)) => chosen,
+                Ok(None) => break,
+                Err(why) => {
+                    wrong = why;
+                    continue;
+                }
+            };
+            // Together with those that it has.
+            let mut all = config.grants.clone();
+            all.fs.extend(chosen.grants.fs.iter().cloned());
+            if let Err(why) = folders::check(&self.places, name, &all) {
+                wrong = why.to_string();
+                continue;
+            }
+            let given = without_blocking(usize::MAX, || match chosen.is_lasting && is_lasting {
+                true => self.keep_inputs(name, &chosen, &shown),
+                false => {
+                    self.answered_inputs.add(name, component, &chosen);
+                    self.refresh(None);
+                    Ok(())
+                }
+            });
+            if let Err(error) = given {
+                tracing::warn!("what server `{name}` was given cannot be kept: {error:#}");
+            }
+            // What was left out is not asked for again.
+            if chosen.is_partial {
+                break;
+            }
+            return;
+        }
+        self.answered_inputs.refused.lock().insert(name.clone());
+    }
+
+    /// Writes what was chosen into the configuration.
+    fn keep_inputs(&self, server: &str, chosen: &Chosen, shown: &str) -> anyhow::Result<()> {
+        self.decisions.note(&Decision {
+            what: "grant",
+            subject: server,
+            shown: &blake3::hash(shown.as_bytes()).to_hex(),
+            by: DecidedBy::Client,
+        })?;
+        let editor = Editor::new(&self.places.config)?;
+        if !chosen.settings.is_empty() {
+            let inputs = PluginInputs {
+                settings: chosen.settings.clone(),
+                ..PluginInputs::default()
+            };
+            editor.set_inputs(server, &inputs)?;
+        }
+        editor.grant(server, &chosen.grants)?;
+        let real = chosen.grants.fs.iter();
+        let real = real.map(|grant| (grant.path.clone(), grant.path.clone()));
+        RecordedFolders::new(&self.places.data).record_anew(None, &real.collect())?;
+        self.reload()
+    }
+}
+
+/// Returns what the plugin of a server asks for, is given before it is started, and has not: folders,
+/// variables, and the settings that it needs.
+fn missing(server: &Server) -> Vec<GrantRequest> {
+    if server.config().component().is_none() {
+        return Vec::new();
+    }
+    let held = Held::of(server.config());
+    let requests = server.listing().map_or(&[][..], |listing| &listing.grants);
+    let is_missing = |request: &&GrantRequest| match request {
+        GrantRequest::Fs { .. } | GrantRequest::Env { .. } => !held.has(request),
+        GrantRequest::Setting(_) | GrantRequest::Secret(_) => held.needs(request),
+        GrantRequest::Http { .. } | GrantRequest::Upstream { .. } | GrantRequest::Other => false,
+    };
+    requests.iter().filter(is_missing).cloned().collect()
+}
