@@ -10,6 +10,7 @@
 
 mod adapter;
 mod asked_grants;
+mod asked_inputs;
 mod asker;
 mod bench;
 mod blobs;
@@ -36,6 +37,7 @@ mod odd_code;
 mod outside;
 mod painter;
 mod panics;
+mod plugin_inputs;
 mod readme;
 mod reporter;
 mod shelf;

@@ -1,0 +1,133 @@
+//! Settings and secrets of plugins on the command line: given, asked for on a terminal, shown, and
+//! taken away.
+
+use std::process::Command;
+
+use dormouse_tests::artifacts;
+
+use super::*;
+
+/// What the plugin of these tests asks for.
+const REQUESTS: &str = "/// @setting unit {\"description\": \"of lengths\", \"isRequired\": true, \"choices\": [\"metric\", \"imperial\"]}\n\
+    /// @setting depth {\"format\": \"number\", \"default\": 3}\n\
+    /// @setting root {\"format\": \"directory\", \"grant\": \"rw\"}\n\
+    /// @secret token {\"hosts\": [\"https://api.example.com\"], \"header\": \"Authorization\", \"value\": \"Bearer {}\"}\n";
+
+fn home() -> (Home, String) {
+    let home = Home::new().unwrap();
+    let packed = packed_asking(&home, "loud", REQUESTS, "issues");
+    (home, packed)
+}
+
+/// Runs a command, and returns whether it has succeeded and what it says.
+fn said(home: &Home, words: &[&str]) -> (bool, String) {
+    let output = home.run(words).unwrap();
+    let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    (output.status.success(), said.concat())
+}
+
+#[test]
+fn settings_and_secrets_are_given_shown_and_taken_away() {
+    let (home, file) = home();
+    let (is_added, told) = said(&home, &["add", "issues", &file, "--yes"]);
+    assert!(
+        !is_added && told.contains("--setting unit=metric --yes`"),
+        "{told}"
+    );
+    for (option, value, part) in [
+        (
+            "--setting",
+            "unit=miles",
+            "`miles` is none of `metric`, `imperial`",
+        ),
+        ("--setting", "units=metric", "did you mean `unit`?"),
+        ("--secret", "tokens=env:A", "did you mean `token`?"),
+        ("--secret", "token=hunter2hunter2", "never with its text"),
+    ] {
+        let (is_added, told) = said(&home, &["add", "issues", &file, option, value, "--yes"]);
+        let is_told = told.contains(part);
+        assert!(!is_added && is_told, "{value}: {told}");
+    }
+    let folder = home.path().join("notes");
+    std::fs::create_dir(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let root = format!("root={}", folder.display());
+    let words = [
+        "add",
+        "issues",
+        &file,
+        "--setting",
+        "unit=metric",
+        "--setting",
+        &root,
+        "--secret",
+        "token=env:ISSUES_TOKEN",
+        "--grant-http",
+        "https://api.example.com",
+        "--yes",
+    ];
+    let (is_added, told) = said(&home, &words);
+    assert!(is_added, "{told}");
+    let along = "send requests to api.example.com over HTTPS, with your secret `token`, which the \
+        plugin never sees";
+    assert!(told.contains(along), "{told}");
+    let (_, shown) = said(&home, &["grants", "issues"]);
+    assert!(
+        shown.contains(along) && shown.contains("unit = metric"),
+        "{shown}"
+    );
+    let shown = home.json(&["grants", "issues", "--json"]).unwrap();
+    assert_eq!(
+        shown["settings"],
+        json!({ "root": folder, "unit": "metric" })
+    );
+    assert_eq!(
+        (&shown["fs"][0]["path"], &shown["fs"][0]["mode"]),
+        (&json!(folder), &json!("rw"))
+    );
+    assert_eq!(
+        shown["secrets"],
+        json!([{
+            "name": "token", "source": "the environment variable `ISSUES_TOKEN`",
+            "hosts": ["api.example.com"],
+        }])
+    );
+    assert_eq!(shown["missing"], json!([]));
+
+    // The folder goes with the setting that names it.
+    let less = ["revoke", "issues", "--setting", "root", "--secret", "token"];
+    let (is_revoked, told) = said(&home, &less);
+    assert!(is_revoked, "{told}");
+    let shown = home.json(&["grants", "issues", "--json"]).unwrap();
+    assert_eq!((&shown["fs"], &shown["secrets"]), (&json!([]), &json!([])));
+    assert_eq!(shown["settings"], json!({ "unit": "metric" }));
+    assert!(!said(&home, &less).0);
+    let (is_revoked, told) = said(&home, &["revoke", "issues", "--setting", "unit"]);
+    assert!(is_revoked, "{told}");
+    let (_, told) = said(&home, &["doctor"]);
+    assert!(
+        told.contains("dormouse grant issues --setting unit=metric"),
+        "{told}"
+    );
+}
+
+#[test]
+fn settings_are_asked_for_on_a_terminal() {
+    let (home, file) = home();
+    let script = artifacts::workspace().join("tests/clients/python/terminal.py");
+    let steps = json!([
+        ["unit: ", "miles\n"],
+        ["`miles` is none of `metric`, `imperial`", "metric\n"],
+        ["depth [3]: ", "\n"],
+        ["root [nothing]: ", "\n"],
+        ["Grant this to `issues`? [y/N] ", "y\n"],
+    ]);
+    let mut command = Command::new("python3");
+    command.arg(script).arg(steps.to_string());
+    let add = home.command(&["add", "issues", &file]);
+    command.arg(add.get_program()).args(add.get_args());
+    let output = command.envs(home.environment()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let shown = home.json(&["grants", "issues", "--json"]).unwrap();
+    assert_eq!(shown["settings"], json!({ "unit": "metric" }));
+}
