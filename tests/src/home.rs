@@ -145,6 +145,8 @@ impl Home {
             ("XDG_STATE_HOME", path.join("cache/state")),
             ("XDG_DATA_HOME", path.join("cache/data")),
             ("XDG_RUNTIME_DIR", path.join("run")),
+            // Not that of whoever runs the tests.
+            ("DORMOUSE_KEYRING", "off".into()),
         ]
     }
 

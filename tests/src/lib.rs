@@ -9,6 +9,7 @@ pub mod growth;
 pub mod guard;
 pub mod home;
 pub mod http;
+pub mod kept_login;
 pub mod logged;
 pub mod oauth;
 pub mod processes;

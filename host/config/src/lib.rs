@@ -265,7 +265,10 @@ impl ServerConfig {
         let secrets = self.secrets.iter();
         let secrets = secrets.filter_map(|secret| match secret.looked_up()? {
             SecretSource::Variable(name) => Some(name),
-            SecretSource::File(_) | SecretSource::Command { .. } | SecretSource::Login(_) => None,
+            SecretSource::File(_)
+            | SecretSource::Command { .. }
+            | SecretSource::Keyring(_)
+            | SecretSource::Login(_) => None,
         });
         self.grants.env.iter().chain(secrets)
     }

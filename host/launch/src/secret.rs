@@ -7,6 +7,16 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
+    /// Most characters of the name of a secret that its user has named.
+    pub const MAX_NAME: usize = 64;
+
+    /// Whether a text can be the name that its user gives a secret.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        !name.is_empty() && name.len() <= Self::MAX_NAME && name.chars().all(is_sign)
+    }
+
     /// Hides a value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())

@@ -47,6 +47,8 @@ pub enum SecretSource {
         /// project that nobody trusts.
         folder: PathBuf,
     },
+    /// The user's own store of secrets, by name there.
+    Keyring(String),
     /// The access token of a login.
     Login(Box<ProviderLogin>),
 }
@@ -102,9 +104,10 @@ impl HttpSecret {
     pub fn login(&self) -> Option<&ProviderLogin> {
         match &self.source {
             SecretSource::Login(login) => Some(login),
-            SecretSource::Variable(_) | SecretSource::File(_) | SecretSource::Command { .. } => {
-                None
-            }
+            SecretSource::Variable(_)
+            | SecretSource::File(_)
+            | SecretSource::Command { .. }
+            | SecretSource::Keyring(_) => None,
         }
     }
 
@@ -171,6 +174,7 @@ impl fmt::Display for SecretSource {
             Self::Command { program, .. } => {
                 write!(f, "the command `{}`", visible_line(program))
             }
+            Self::Keyring(name) => write!(f, "your secret `{}`", visible_line(name)),
             Self::Login(login) => {
                 write!(f, "the login at `{}`", visible_line(&login.provider))
             }

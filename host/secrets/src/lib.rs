@@ -15,5 +15,5 @@ mod stored_secret;
 pub use self::error::{SecretStoreError, StoredSecretError};
 pub use self::keyring::KEYRING_VARIABLE;
 pub use self::record::SecretPlace;
-pub use self::store::{ListedSecret, MAX_SECRET_BYTES, SecretStore, is_secret_name};
+pub use self::store::{ListedSecret, MAX_SECRET_BYTES, SecretStore};
 pub use self::stored_secret::StoredSecret;

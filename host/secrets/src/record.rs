@@ -29,6 +29,9 @@ pub(crate) struct Record {
     pub(crate) name: String,
     /// Text that is another one after each change.
     pub(crate) version: String,
+    /// What anybody who reads the record may know of the text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) about: String,
     /// Its text, or where that is.
     #[serde(flatten)]
     pub(crate) text: KeptText,

@@ -15,9 +15,6 @@ use crate::stored_secret::StoredSecret;
 /// Longest text of a secret, in bytes.
 pub const MAX_SECRET_BYTES: usize = 64 << 10;
 
-/// Longest name of a secret, in characters.
-const MAX_NAME: usize = 64;
-
 /// What its secrets are, in a word.
 const KIND: &str = "secret";
 
@@ -48,13 +45,6 @@ pub struct ListedSecret {
     pub name: String,
     /// The place where its text lies.
     pub place: SecretPlace,
-}
-
-/// Whether a text can be the name of a secret.
-#[must_use]
-pub fn is_secret_name(name: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_sign)
 }
 
 impl SecretStore {
@@ -162,10 +152,10 @@ impl SecretStore {
     }
 
     fn secret(&self, name: &str) -> Result<StoredSecret, SecretStoreError> {
-        match is_secret_name(name) {
+        match Secret::is_name(name) {
             true => Ok(StoredSecret::new(&self.data, &self.file(name), KIND, name)),
             false => Err(SecretStoreError::Name {
-                name: name.chars().take(MAX_NAME * 2).collect(),
+                name: name.chars().take(Secret::MAX_NAME * 2).collect(),
             }),
         }
     }

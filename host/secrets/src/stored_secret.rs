@@ -73,12 +73,25 @@ impl StoredSecret {
         Ok(self.record()?.map(|record| record.place()))
     }
 
+    /// Returns what was said about the text when it was kept; none where there is no such secret. Asks
+    /// no keyring.
+    ///
+    /// # Errors
+    /// Its file cannot be read.
+    pub fn about(&self) -> Result<Option<String>, StoredSecretError> {
+        Ok(self.record()?.map(|record| record.about))
+    }
+
     /// Keeps a text in place of the one before: in the keyring, or encrypted in the file where none
     /// runs. Returns where. Waits for the keyring up to half a minute.
     ///
     /// # Errors
     /// The keyring is there and fails, or the file cannot be written. What was kept before still is.
     pub fn set(&self, text: &Secret) -> Result<SecretPlace, StoredSecretError> {
+        self.set_with(text, "")
+    }
+
+    fn set_with(&self, text: &Secret, about: &str) -> Result<SecretPlace, StoredSecretError> {
         let before = self.record()?;
         let version = version()?;
         let user = format!("{} {} {version}", self.kind, self.name);
@@ -95,16 +108,20 @@ impl StoredSecret {
             }
             Err(error) => return Err(error.into()),
         };
-        self.replace(before, version, kept)
+        self.replace(before, version, about, kept)
     }
 
-    /// Keeps a text like [`Self::set`], but encrypted in the file where the keyring fails: for a text
+    /// Keeps a text, with words about it that are no secret, like [`Self::set`], but encrypted in the file where the keyring fails: for a text
     /// that nobody can give again.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn set_anywhere(&self, text: &Secret) -> Result<SecretPlace, StoredSecretError> {
-        match self.set(text) {
+    pub fn set_anywhere(
+        &self,
+        text: &Secret,
+        about: &str,
+    ) -> Result<SecretPlace, StoredSecretError> {
+        match self.set_with(text, about) {
             Err(StoredSecretError::File { file, what, why }) => {
                 Err(StoredSecretError::File { file, what, why })
             }
@@ -115,7 +132,7 @@ impl StoredSecret {
                     self.name
                 );
                 let kept = self.encrypted(text)?;
-                self.replace(self.record()?, version()?, kept)
+                self.replace(self.record()?, version()?, about, kept)
             }
             Ok(place) => Ok(place),
         }
@@ -168,11 +185,13 @@ impl StoredSecret {
         &self,
         before: Option<Record>,
         version: String,
+        about: &str,
         kept: KeptText,
     ) -> Result<SecretPlace, StoredSecretError> {
         let mut record = Record {
             name: self.name.clone(),
             version,
+            about: about.to_owned(),
             text: kept,
             outdated: before.map(|before| before.items()).unwrap_or_default(),
         };

@@ -40,6 +40,7 @@ mod read_component;
 mod remove;
 mod restart;
 mod revoke;
+mod secret;
 pub mod serve;
 mod session;
 mod status;
@@ -147,6 +148,7 @@ enum Command {
     Install(install::Install),
     Uninstall(uninstall::Uninstall),
     Sync(sync::Sync),
+    Secret(secret::Secret),
     Trust(trust::Trust),
     Approve(approve::Approve),
     Diff(approve::Diff),
@@ -202,6 +204,7 @@ impl Cli {
             Command::Remove(remove) => remove.run(&global.places()?),
             Command::Enable(switch) => switch.run(global.places()?, true),
             Command::Disable(switch) => switch.run(global.places()?, false),
+            Command::Secret(secret) => secret.run(&paths::data_dir()?),
             Command::Restart(restart) => restart.run(global.places()?),
             Command::Forget(forget) => forget.run(global.places()?),
             Command::Login(login) => login.run(&global.places()?),

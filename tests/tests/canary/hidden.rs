@@ -67,7 +67,7 @@ impl Hidden {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy();
-            if ["tokens", "http-token", "backups"].contains(&&*name) {
+            if ["http-token", "backups"].contains(&&*name) {
                 use std::os::unix::fs::PermissionsExt as _;
                 let mode = path.metadata().unwrap().permissions().mode();
                 assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());

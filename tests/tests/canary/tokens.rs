@@ -6,8 +6,8 @@ use std::process::Stdio;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dormouse_tests::http::{Request, Server, write_token};
-use dormouse_tests::{Client, Home, oauth};
-use serde_json::{Value, json};
+use dormouse_tests::{Client, Home, kept_login, oauth};
+use serde_json::json;
 
 use crate::agents::asked_by_hand;
 use crate::commands::command;
@@ -22,7 +22,7 @@ fn tokens(home: &Home) -> Vec<String> {
     let files = files.filter(|file| file.extension().is_some_and(|kind| kind == "json"));
     let mut found = Vec::new();
     for file in files {
-        let kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let kept = kept_login::read(&file).unwrap();
         let tokens = &kept["credentials"]["token_response"];
         for name in ["access_token", "refresh_token"] {
             found.push(tokens[name].as_str().unwrap().to_owned());

@@ -2,9 +2,9 @@
 
 use std::process::Stdio;
 
-use dormouse_tests::client;
 use dormouse_tests::oauth::{self, Server};
-use serde_json::{Value, json};
+use dormouse_tests::{client, kept_login};
+use serde_json::json;
 
 use crate::{Waiting, home, logins, run};
 
@@ -97,9 +97,9 @@ fn two_hosts_at_once_renew_a_token_once() {
     assert!(home.run(&["sync", "notes"]).unwrap().status.success());
 
     let file = &logins(&home)[0];
-    let mut kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let mut kept = kept_login::read(file).unwrap();
     kept["credentials"]["token_received_at"] = json!(0);
-    std::fs::write(file, kept.to_string()).unwrap();
+    kept_login::write(file, &kept).unwrap();
     let calls = [0, 1, 2].map(|_| {
         let mut call = home.command(&["call", "notes", "whoami"]);
         call.stdout(Stdio::piped()).stderr(Stdio::piped());

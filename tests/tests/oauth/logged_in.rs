@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use dormouse_tests::oauth::{self, Server};
-use dormouse_tests::{Home, artifacts, client};
-use serde_json::{Value, json};
+use dormouse_tests::{Home, artifacts, client, kept_login};
+use serde_json::json;
 
 use crate::{Waiting, home, logins, run};
 
@@ -26,7 +26,7 @@ fn a_login_and_a_logout() {
 
     let files = logins(&home);
     assert_eq!(files.len(), 1);
-    let kept: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let kept = kept_login::read(&files[0]).unwrap();
     let tokens = &kept["credentials"]["token_response"];
     let code = redirect.split_once("code=").unwrap().1;
     let code = code.split('&').next().unwrap();
@@ -167,7 +167,7 @@ fn a_login_as_a_client_has_it() {
     let (success, said) = login.end();
     assert!(success, "{said}");
 
-    let kept: Value = serde_json::from_slice(&std::fs::read(&logins(&home)[0]).unwrap()).unwrap();
+    let kept = kept_login::read(&logins(&home)[0]).unwrap();
     let tokens = &kept["credentials"]["token_response"];
     let (_, said) = run(&home, &["doctor"]);
     assert!(

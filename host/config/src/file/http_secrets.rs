@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dormouse_files::paths;
-use dormouse_launch::is_header_byte;
+use dormouse_launch::{Secret, is_header_byte};
 use dormouse_policy::{HttpSecret, SecretHost, SecretPlacement, SecretSource, ValueTemplate};
 
 use super::*;
@@ -11,13 +11,12 @@ use super::*;
 /// Most secrets of one server.
 const MAX_SECRETS: usize = 100;
 
-/// Most characters of a secret's name.
-const MAX_NAME: usize = 64;
-
 const SECRET: &[&str] = &[
     "env",
     "file",
     "command",
+    "keyring",
+    "op",
     "login",
     "scopes",
     "hosts",
@@ -26,7 +25,7 @@ const SECRET: &[&str] = &[
     "query",
     "placeholder",
 ];
-pub(super) const SOURCES: [&str; 3] = ["env", "file", "command"];
+pub(super) const SOURCES: [&str; 5] = ["env", "file", "command", "keyring", "op"];
 /// Source of a text that a login brings.
 const LOGIN: &str = "login";
 const PLACES: [&str; 3] = ["header", "query", "placeholder"];
@@ -60,15 +59,8 @@ impl Reader<'_> {
         }
         let mut secrets = Vec::new();
         for (name, item) in table.iter().take(MAX_SECRETS) {
-            let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_sign) {
-                self.problem(
-                    key_span(table, name),
-                    format!("{} is no name of a secret", quoted(name)),
-                    Some(format!(
-                        "use letters (a-z, A-Z), digits, `-` and `_`, at most {MAX_NAME}"
-                    )),
-                );
+            if !Secret::is_name(name) {
+                self.no_secret_name(name, key_span(table, name));
             }
             secrets.extend(self.http_secret(name, item, &within(at, name)));
         }
@@ -172,7 +164,48 @@ impl Reader<'_> {
         Some(match key {
             "env" => SecretSource::Variable(self.variable(item, &here)?),
             "file" => SecretSource::File(self.path(item, &here)?),
+            "keyring" => self.stored_secret(item, &here)?,
+            "op" => self.op_reference(item, &here)?,
             _ => self.secret_command(item, &here)?,
+        })
+    }
+
+    fn no_secret_name(&mut self, name: &str, span: Option<Range<usize>>) {
+        let hint = format!(
+            "use letters (a-z, A-Z), digits, `-` and `_`, at most {}",
+            Secret::MAX_NAME
+        );
+        let message = format!("{} is no name of a secret", quoted(name));
+        self.problem(span, message, Some(hint));
+    }
+
+    fn stored_secret(&mut self, item: &Item, at: &str) -> Option<SecretSource> {
+        let name = self.string(item, at)?;
+        if Secret::is_name(name) {
+            return Some(SecretSource::Keyring(name.to_owned()));
+        }
+        self.no_secret_name(name, item.span());
+        None
+    }
+
+    /// Reads a reference to a secret of 1Password, which its own program looks up.
+    fn op_reference(&mut self, item: &Item, at: &str) -> Option<SecretSource> {
+        let reference = self.string(item, at)?;
+        let parts = reference.strip_prefix("op://").map(|path| path.split('/'));
+        let is_reference = parts.is_some_and(|mut parts| {
+            parts.clone().count() >= 3 && parts.all(|part| !part.is_empty())
+        });
+        if !is_reference || reference.contains(char::is_control) {
+            let message = format!("`{at}` cannot be {}: it is no reference", self.shown(item));
+            let hint = "write it as 1Password shows it: `op = \"op://vault/item/field\"`";
+            self.problem(item.span(), message, Some(hint.to_owned()));
+            return None;
+        }
+        let arguments = ["read", "--no-newline", reference];
+        Some(SecretSource::Command {
+            program: "op".to_owned(),
+            arguments: arguments.map(str::to_owned).to_vec(),
+            folder: self.file.parent().unwrap_or(Path::new("")).to_owned(),
         })
     }
 

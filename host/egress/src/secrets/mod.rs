@@ -9,12 +9,13 @@ mod masked_body;
 mod masker;
 mod placement;
 mod source;
+mod stored_text;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_launch::Secret;
-use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement};
+use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 use http::HeaderMap;
 use tokio::sync::OnceCell;
 use url::Url;
@@ -27,6 +28,7 @@ pub use self::masked_body::MaskedBody;
 pub(crate) use self::masker::Mask;
 use self::masker::Pattern;
 pub use self::source::secret_text;
+use self::stored_text::StoredText;
 
 /// Beginning of a placeholder, by which its reader knows what it is.
 const PLACEHOLDER: &str = "dormouse-placeholder-";
@@ -48,9 +50,15 @@ struct PluginSecret {
     text: SecretText,
 }
 
-/// Text of a secret: one for as long as the plugin runs, or the token that a login has just then.
+/// Text of a secret: one for as long as the plugin runs, or the one that the user's store or a login
+/// has just then.
 enum SecretText {
     Lasting(OnceCell<Arc<ResolvedSecret>>),
+    /// In the user's store, by name there.
+    Stored {
+        name: String,
+        known: StoredText,
+    },
     Token {
         /// None where nobody has said who logs in.
         login: Option<Arc<dyn LoginToken>>,
@@ -79,12 +87,18 @@ impl PluginSecrets {
     pub fn new(server: &str, secrets: &[HttpSecret]) -> Self {
         let secrets = secrets.iter().map(|secret| PluginSecret {
             placeholder: secret.placeholder_variable().and_then(|_| placeholder()),
-            text: match secret.login() {
-                Some(_) => SecretText::Token {
+            text: match &secret.source {
+                SecretSource::Login(_) => SecretText::Token {
                     login: None,
                     known: KnownTexts::default(),
                 },
-                None => SecretText::Lasting(OnceCell::new()),
+                SecretSource::Keyring(name) => SecretText::Stored {
+                    name: name.clone(),
+                    known: StoredText::default(),
+                },
+                SecretSource::Variable(_)
+                | SecretSource::File(_)
+                | SecretSource::Command { .. } => SecretText::Lasting(OnceCell::new()),
             },
             secret: secret.clone(),
         });
@@ -268,6 +282,7 @@ impl PluginSecret {
     fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
         match &self.text {
             SecretText::Lasting(resolved) => resolved.get().cloned().into_iter().collect(),
+            SecretText::Stored { known, .. } => known.all(),
             SecretText::Token { known, .. } => known.all(),
         }
     }
@@ -283,6 +298,9 @@ impl PluginSecret {
                     Ok(Arc::new(self.known_by(text)))
                 });
                 Ok((Arc::clone(resolved.await?), is_new))
+            }
+            SecretText::Stored { name, known } => {
+                known.resolve(name, |text| self.known_by(text)).await
             }
             SecretText::Token { login, known } => {
                 let token = match login {

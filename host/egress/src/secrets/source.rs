@@ -67,6 +67,10 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, Wrong> {
             let hint = "run it yourself: it has to print the secret, and nothing else";
             ran.map_err(|why| wrong(&why, hint))?
         }
+        SecretSource::Keyring(name) => {
+            let (_, text) = super::stored_text::look_up(name, None).await?;
+            text.unwrap_or_default().expose().as_bytes().to_vec()
+        }
         SecretSource::Login(_) => {
             let hint = "name a variable, a file or a command";
             return Err(wrong("is no text that lasts", hint));

@@ -84,7 +84,7 @@ fn no_file_has_its_text_and_nobody_else_reads_them() {
 #[test]
 fn what_cannot_be_a_secret_is_refused() {
     let (_folder, store) = store();
-    let long = "a".repeat(MAX_NAME + 1);
+    let long = "a".repeat(Secret::MAX_NAME + 1);
     for name in ["", "a b", "ä", "../x", "a/b", "a.b", "a\u{1b}", &long] {
         let error = store.set(name, &Secret::new(TEXT)).unwrap_err().to_string();
         assert!(error.contains("is no name of a secret\nhint: "), "{error}");
@@ -105,8 +105,8 @@ fn what_cannot_be_a_secret_is_refused() {
     }
     assert!(!store.data.exists());
     let longest = "a".repeat(MAX_SECRET_BYTES);
-    set(&store, &"n".repeat(MAX_NAME), &longest);
-    assert_eq!(text(&store, &"n".repeat(MAX_NAME)), Some(longest));
+    set(&store, &"n".repeat(Secret::MAX_NAME), &longest);
+    assert_eq!(text(&store, &"n".repeat(Secret::MAX_NAME)), Some(longest));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use dormouse_launch::Secret;
 use futures::future::BoxFuture;
 use rmcp::transport::auth::WWWAuthenticateParams;
 
+use super::store::Store;
 use super::user_login::Inner;
 use super::{Auth, Failure, server};
 use crate::Lost;
@@ -19,7 +20,8 @@ impl Inner {
     }
 
     pub(super) async fn bearer(self: &Arc<Self>) -> Result<Option<Secret>, Lost> {
-        let Some(login) = self.login().map_err(lost)? else {
+        self.take_over().await;
+        let Some(login) = self.login().await.map_err(lost)? else {
             return Ok(None);
         };
         let Some(token) = login.access() else {
@@ -38,7 +40,7 @@ impl Inner {
     }
 
     pub(super) async fn rejected(self: &Arc<Self>, challenge: Option<&str>) -> Result<bool, Lost> {
-        let login = self.login().map_err(lost)?;
+        let login = self.login().await.map_err(lost)?;
         let Some(token) = login.and_then(|login| login.access()) else {
             return Ok(false);
         };
@@ -76,7 +78,7 @@ impl Inner {
         let _lock = self.store.lock().await?;
         // Only what is there now counts: another host may have been faster, and what
         // was read before the lock was taken may be used up.
-        let Some(login) = self.login()? else {
+        let Some(login) = self.login().await? else {
             return Ok(None);
         };
         if let Some(token) = login.access()
@@ -92,12 +94,14 @@ impl Inner {
         let renewed = server::refresh(&http, &self.secrets, &login);
         let Some(renewed) = on_reading_thread(&self.server, renewed).await? else {
             // It would be refused each time.
-            self.store.remove()?;
+            self.store.in_background(Store::remove).await?;
             return Ok(None);
         };
         self.secrets
             .learn(renewed.secrets().iter().map(String::as_str));
-        self.store.write(&renewed)?;
+        let kept = renewed.clone();
+        let write = move |store: &Store| store.write(&kept);
+        self.store.in_background(write).await?;
         tracing::info!("the login of `{}` was renewed", self.server);
         Ok(renewed.access())
     }

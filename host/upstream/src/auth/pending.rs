@@ -63,7 +63,7 @@ impl Pending {
             .map_err(listen)?;
         let redirect = callback.url().map_err(listen)?;
         // A damaged file is of no use, and will be replaced.
-        let granted = store.read().ok().flatten();
+        let granted = store.in_background(Store::read).await.ok().flatten();
         let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
         let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect);
         let attempt = on_reading_thread(secrets.server(), attempt).await?;
@@ -240,7 +240,10 @@ impl LoginInBackground {
         };
         // A refresh of the old login, which may be going on, would replace this one.
         let kept = match self.store.lock().await {
-            Ok(_lock) => self.store.write(&login),
+            Ok(_lock) => {
+                let write = move |store: &Store| store.write(&login);
+                self.store.in_background(write).await
+            }
             Err(failure) => Err(failure),
         };
         Some(kept)

@@ -40,11 +40,13 @@ impl Auth {
     /// # Errors
     /// The login cannot be read.
     pub fn is_lacking(&self) -> Result<bool, Failure> {
-        let Some(login) = self.0.login()? else {
+        let Some(kept) = self.0.store.kept()? else {
             return Ok(true);
         };
-        let is_over = login.is_over() && login.refresh().is_none();
-        Ok(is_over || login.access().is_none_or(|token| self.0.is_refused(&token)))
+        let is_over = kept.left.is_some_and(|left| left.is_zero()) && !kept.renews;
+        // One that was refused was read here.
+        let known = self.0.store.known()?.and_then(|login| login.access());
+        Ok(is_over || known.is_some_and(|token| self.0.is_refused(&token)))
     }
 
     /// Whether the next token can be had only by a new login. One that ends is renewed first. Where

@@ -1,17 +1,19 @@
-//! Store of logins: one file for each upstream, which only its user can read.
+//! Store of logins: a secret for each upstream, which only its user can read.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dormouse_files::regular::read_regular_file;
-use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
 use dormouse_launch::redaction::basic_credentials;
 use dormouse_launch::{Http, Secret};
+use dormouse_secrets::{StoredSecret, StoredSecretError};
 use oauth2::TokenResponse as _;
+use parking_lot::Mutex;
 use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 
@@ -94,19 +96,19 @@ impl Login {
 
     /// Returns the seconds for which the access token is still valid, if its lifetime was said.
     fn left(&self) -> Option<u64> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
-        let received = self.credentials.token_received_at?;
-        Some(
-            received
-                .saturating_add(self.lifetime()?)
-                .saturating_sub(now),
-        )
+        self.about().left()
     }
 
     /// Returns what may be told of the login.
-    pub(super) fn kept(&self) -> Kept {
-        Kept {
-            left: self.left().map(Duration::from_secs),
+    fn kept(&self) -> Kept {
+        self.about().kept()
+    }
+
+    /// Returns what is no secret of it.
+    fn about(&self) -> About {
+        About {
+            received: self.credentials.token_received_at,
+            lifetime: self.lifetime(),
             renews: self.refresh().is_some(),
         }
     }
@@ -114,6 +116,32 @@ impl Login {
     fn lifetime(&self) -> Option<u64> {
         let response = self.credentials.token_response.as_ref()?;
         Some(response.expires_in()?.as_secs())
+    }
+}
+
+/// Facts of a login that are no secret, kept beside it for those who only want to know of it.
+#[derive(Default, Serialize, Deserialize)]
+struct About {
+    /// Time at which the access token was received, in seconds of Unix time.
+    received: Option<u64>,
+    /// Time for which it was valid then, in seconds.
+    lifetime: Option<u64>,
+    /// Whether there is a refresh token.
+    renews: bool,
+}
+
+impl About {
+    fn left(&self) -> Option<u64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let end = self.received?.saturating_add(self.lifetime?);
+        Some(end.saturating_sub(now))
+    }
+
+    fn kept(&self) -> Kept {
+        Kept {
+            left: self.left().map(Duration::from_secs),
+            renews: self.renews,
+        }
     }
 }
 
@@ -127,13 +155,17 @@ pub struct Kept {
 }
 
 /// The place of one upstream's login.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Store {
     url: String,
     /// Dormouse's data folder.
     data: PathBuf,
-    file: PathBuf,
+    /// File in which an older version has kept the login, as text.
+    plain: PathBuf,
+    stored: StoredSecret,
     lock: PathBuf,
+    /// Login that was read last, with its version.
+    last: Arc<Mutex<Option<(String, Login)>>>,
 }
 
 impl Store {
@@ -169,25 +201,141 @@ impl Store {
         Self {
             url: http.url.clone(),
             data: data.to_owned(),
-            file: folder.join(format!("{key}.json")),
+            plain: folder.join(format!("{key}.json")),
+            stored: StoredSecret::new(
+                data,
+                &folder.join(format!("{key}.login.json")),
+                "login",
+                &key,
+            ),
             lock: folder.join(format!("{key}.lock")),
+            last: Arc::default(),
         }
     }
 
-    /// Reads the login, if there is one.
+    /// Does something with the store where no worker of the runtime waits for it: a keyring may wait
+    /// for its user.
+    pub(super) async fn in_background<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let store = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        done.unwrap_or_else(|error| Err(self.failure("reached", &error)))
+    }
+
+    /// Reads the login, if there is one. Blocks.
     ///
-    /// The file is read each time that the login is needed: that costs microseconds, and so a login
-    /// in another process counts at once.
+    /// Its file is read each time that the login is needed: that costs microseconds, and so a login
+    /// in another process counts at once. The keyring is asked for one that is another than before.
     pub(super) fn read(&self) -> Result<Option<Login>, Failure> {
-        if !ownership::counts(&self.file, &self.data) {
+        if let Some(login) = self.read_plain()? {
+            return Ok(Some(login));
+        }
+        let unread = |error: StoredSecretError| self.failure("read", &error);
+        let Some(version) = self.stored.version().map_err(unread)? else {
+            return Ok(None);
+        };
+        if let Some(login) = self.last_if(&version) {
+            return Ok(Some(login));
+        }
+        let Some(text) = self.stored.get().map_err(unread)? else {
+            return Ok(None);
+        };
+        let login = self.parse(text.expose().as_bytes())?;
+        // It may have been changed in between, and is read anew then.
+        *self.last.lock() = login.clone().map(|login| (version, login));
+        Ok(login)
+    }
+
+    /// Returns the login, if it was read before. Asks no keyring.
+    pub(super) fn known(&self) -> Result<Option<Login>, Failure> {
+        if let Some(login) = self.read_plain()? {
+            return Ok(Some(login));
+        }
+        let version = self.stored.version();
+        let version = version.map_err(|error| self.failure("read", &error))?;
+        Ok(version.and_then(|version| self.last_if(&version)))
+    }
+
+    fn last_if(&self, version: &str) -> Option<Login> {
+        let last = self.last.lock();
+        let (known, login) = last.as_ref()?;
+        (known == version).then(|| login.clone())
+    }
+
+    /// Returns what may be told of the login. Asks no keyring.
+    pub(super) fn kept(&self) -> Result<Option<Kept>, Failure> {
+        if let Some(login) = self.read_plain()? {
+            return Ok(Some(login.kept()));
+        }
+        let about = self.stored.about();
+        let about = about.map_err(|error| self.failure("read", &error))?;
+        // One that says nothing is one all the same.
+        let about = about.map(|about| serde_json::from_str::<About>(&about).unwrap_or_default());
+        Ok(about.map(|about| about.kept()))
+    }
+
+    /// Keeps a login in place of the one before: in the keyring, or encrypted where none runs or it
+    /// fails. All or nothing, and on the disk when this returns: the login before may be of no use any
+    /// more. Blocks.
+    pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
+        let unwritten = |error: &dyn fmt::Display| self.failure("written", error);
+        self.make_folders().map_err(|error| unwritten(&error))?;
+        let text = serde_json::to_string(login).map_err(|error| unwritten(&error))?;
+        let about = serde_json::to_string(&login.about()).map_err(|error| unwritten(&error))?;
+        let kept = self.stored.set_anywhere(&Secret::new(text), &about);
+        kept.map_err(|error| unwritten(&error))?;
+        // From now on this would be another login, and the older one.
+        self.remove_plain().map(drop)
+    }
+
+    /// Forgets the login. False if there was none. Blocks.
+    pub(super) fn remove(&self) -> Result<bool, Failure> {
+        let was_plain = self.remove_plain()?;
+        let removed = self.stored.remove();
+        let removed = removed.map_err(|error| self.failure("removed", &error))?;
+        *self.last.lock() = None;
+        Ok(removed || was_plain)
+    }
+
+    /// Whether the login is one that an older version has written, as text.
+    pub(super) fn is_plain(&self) -> bool {
+        self.plain.exists()
+    }
+
+    /// Puts a login that an older version has written where logins are kept now. For whom holds the
+    /// lock. Blocks.
+    pub(super) fn take_over(&self) -> Result<(), Failure> {
+        match self.read_plain()? {
+            Some(login) => self.write(&login),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a login that an older version has written. It is newer than any other: those are taken
+    /// over.
+    fn read_plain(&self) -> Result<Option<Login>, Failure> {
+        if !ownership::counts(&self.plain, &self.data) {
             return Ok(None);
         }
-        let text = match read_regular_file(&self.file, MAX_FILE_BYTES) {
-            Ok(Some(text)) => text,
-            Ok(None) => return Ok(None),
-            Err(error) => return Err(self.failure("read", &error)),
-        };
-        match serde_json::from_slice::<Login>(&text) {
+        match read_regular_file(&self.plain, MAX_FILE_BYTES) {
+            Ok(Some(text)) => self.parse(&text),
+            Ok(None) => Ok(None),
+            Err(error) => Err(self.failure("read", &error)),
+        }
+    }
+
+    fn remove_plain(&self) -> Result<bool, Failure> {
+        match fs::remove_file(&self.plain) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.failure("removed", &error)),
+        }
+    }
+
+    fn parse(&self, text: &[u8]) -> Result<Option<Login>, Failure> {
+        match serde_json::from_slice::<Login>(text) {
             // A file that was moved here is another upstream's.
             Ok(login) => Ok((login.url == self.url).then_some(login)),
             // What serde says may quote a part of the text.
@@ -195,25 +343,6 @@ impl Store {
                 let error = io::Error::new(ErrorKind::InvalidData, "it is not what was written");
                 Err(self.failure("read", &error))
             }
-        }
-    }
-
-    /// Keeps a login in place of the one before. All or nothing, and on the disk when this returns:
-    /// the login before may be of no use any more.
-    pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
-        let write = || -> anyhow::Result<()> {
-            self.make_folders()?;
-            replace(&self.file, &serde_json::to_vec(login)?, Access::Private)
-        };
-        write().map_err(|error| self.failure("written", &error))
-    }
-
-    /// Forgets the login. False if there was none.
-    pub(super) fn remove(&self) -> Result<bool, Failure> {
-        match fs::remove_file(&self.file) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.failure("removed", &error)),
         }
     }
 
@@ -251,12 +380,15 @@ impl Store {
     /// Makes the folders of the login, which are its user's alone.
     fn make_folders(&self) -> io::Result<()> {
         paths::make_private(&self.data)?;
-        self.file.parent().map_or(Ok(()), paths::make_private)
+        self.lock.parent().map_or(Ok(()), paths::make_private)
     }
 
     fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
         Failure::Store {
-            file: self.file.clone(),
+            file: match self.is_plain() {
+                true => self.plain.clone(),
+                false => self.stored.file().to_owned(),
+            },
             what,
             why: error.to_string(),
         }

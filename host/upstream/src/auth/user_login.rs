@@ -104,7 +104,7 @@ impl Auth {
     /// # Errors
     /// The login cannot be read.
     pub fn kept(&self) -> Result<Option<Kept>, Failure> {
-        Ok(self.0.store.read()?.map(|login| login.kept()))
+        self.0.store.kept()
     }
 
     /// Forgets the login, and revokes its tokens where the authorization server does that. False if
@@ -115,8 +115,8 @@ impl Auth {
     /// only logged.)
     pub async fn logout(&self) -> Result<bool, Failure> {
         let _lock = self.0.store.lock().await?;
-        let login = self.0.login();
-        let removed = self.0.store.remove()?;
+        let login = self.0.login().await;
+        let removed = self.0.store.in_background(Store::remove).await?;
         let revoke = async |login: &Login| {
             let http = self.0.http_with_secret().await;
             let http = http.map_err(|failure| failure.to_string())?;
@@ -160,9 +160,24 @@ impl Inner {
         Ok(Cow::Owned(http))
     }
 
+    /// Puts a login that an older version has written where logins are kept now. Where that fails, it
+    /// stays as it is, and counts.
+    pub(super) async fn take_over(&self) {
+        if !self.store.is_plain() {
+            return;
+        }
+        let taken = match self.store.lock().await {
+            Ok(_lock) => self.store.in_background(Store::take_over).await,
+            Err(failure) => Err(failure),
+        };
+        if let Err(why) = taken {
+            tracing::warn!("the login of `{}` stays where it is: {why}", self.server);
+        }
+    }
+
     /// Returns the login that is kept, and hides its secrets from now on.
-    pub(super) fn login(&self) -> Result<Option<Login>, Failure> {
-        let login = self.store.read()?;
+    pub(super) async fn login(&self) -> Result<Option<Login>, Failure> {
+        let login = self.store.in_background(Store::read).await?;
         if let Some(login) = &login {
             self.secrets
                 .learn(login.secrets().iter().map(String::as_str));

@@ -14,6 +14,8 @@ token = { env = "T_TOKEN", hosts = ["API.github.com"], header = "Authorization",
 plain = { env = "T_TOKEN", hosts = ["http://127.0.0.1:8080"], header = "X-Key" }
 key = { file = "keys/weather", hosts = ["a.example:8443", "b.example"], query = "appid" }
 pat = { command = ["pass", "show", "x"], hosts = ["gitlab.com"], placeholder = "GITLAB_TOKEN" }
+kept = { keyring = "gitlab_token", hosts = ["gitlab.com"], query = "k" }
+vault = { op = "op://Private/GitHub/section/token", hosts = ["gitlab.com"], header = "X-Vault" }
 own = { command = ["./bin/key"], hosts = ["gitlab.com"], placeholder = "OTHER", header = "Private-Token" }
 "#;
     let (config, problems) = parse(Path::new(FILE), text);
@@ -57,6 +59,23 @@ own = { command = ["./bin/key"], hosts = ["gitlab.com"], placeholder = "OTHER", 
             command(&["pass", "show", "x"]),
             "gitlab.com",
             placeholder("GITLAB_TOKEN", "Authorization"),
+        ),
+        (
+            "kept",
+            SecretSource::Keyring("gitlab_token".to_owned()),
+            "gitlab.com",
+            SecretPlacement::Query("k".to_owned()),
+        ),
+        (
+            "vault",
+            command(&[
+                "op",
+                "read",
+                "--no-newline",
+                "op://Private/GitHub/section/token",
+            ]),
+            "gitlab.com",
+            header("X-Vault", "{}"),
         ),
         (
             "own",

@@ -54,6 +54,7 @@ fn source(from: &SecretSource) -> String {
                 words.join(" ")
             )
         }
+        SecretSource::Keyring(name) => format!("your own secret {}", quoted(name)),
         SecretSource::Login(login) => provider_login(login),
     }
 }

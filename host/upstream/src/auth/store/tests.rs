@@ -60,7 +60,7 @@ fn a_login_is_kept_for_its_user_alone() {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&store.file), 0o600);
+        assert_eq!(mode(store.stored.file()), 0o600);
         assert_eq!(mode(&tokens), 0o700);
     }
     // Nothing is left over of how it was written.
@@ -79,7 +79,7 @@ fn each_upstream_and_client_has_its_own() {
         http("https://x/mcpa", None),
         http("https://y/mcp", None),
     ]
-    .map(|http| Store::new(data, &http).file);
+    .map(|http| Store::new(data, &http).plain);
     for (i, file) in all.iter().enumerate() {
         assert_eq!(all.iter().position(|other| other == file), Some(i));
     }
@@ -106,10 +106,43 @@ fn a_damaged_file_is_told_without_its_text() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path(), &http("https://x/mcp", None));
     store.make_folders().unwrap();
-    fs::write(&store.file, r#"{"url": 7, "access_token": "a-secret"}"#).unwrap();
+    fs::write(&store.plain, r#"{"url": 7, "access_token": "a-secret"}"#).unwrap();
     let error = store.read().err().unwrap().to_string();
-    assert!(error.contains(&store.file.display().to_string()), "{error}");
+    assert!(
+        error.contains(&store.plain.display().to_string()),
+        "{error}"
+    );
     assert!(!error.contains("secret"), "{error}");
+}
+
+#[test]
+fn a_login_of_an_older_version_counts_and_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path(), &http("https://x/mcp", None));
+    store.write(&login(now() - 7200, 3600)).unwrap();
+    // An older version has logged in since then.
+    let text = serde_json::to_vec(&login(now(), 3600)).unwrap();
+    fs::write(&store.plain, text).unwrap();
+    assert!(store.is_plain());
+    let left = |kept: Option<Kept>| kept.unwrap().left.unwrap().as_secs();
+    assert!(left(store.kept().unwrap()) > 3500);
+    assert!(!store.read().unwrap().unwrap().is_over());
+
+    store.take_over().unwrap();
+    assert!(!store.is_plain());
+    assert!(left(store.kept().unwrap()) > 3500);
+    let kept = store.read().unwrap().unwrap();
+    assert_eq!(kept.refresh().unwrap().expose(), "r-secret");
+    for file in fs::read_dir(folder.path().join("tokens")).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains("-secret"), "{text}");
+    }
+    // Another process sees each change at once.
+    let other = Store::new(folder.path(), &http("https://x/mcp", None));
+    other.write(&login(now() - 7200, 3600)).unwrap();
+    assert!(store.read().unwrap().unwrap().is_over());
+    assert!(other.remove().unwrap());
+    assert!(store.read().unwrap().is_none());
 }
 
 #[cfg(unix)]
