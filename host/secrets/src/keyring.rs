@@ -266,3 +266,7 @@ fn has_no_collection(error: &Error) -> bool {
 fn has_no_collection(_: &Error) -> bool {
     false
 }
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests;
