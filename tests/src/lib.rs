@@ -5,6 +5,7 @@ pub mod artifacts;
 pub mod client;
 pub mod component;
 pub mod fuzz;
+pub mod github_api;
 pub mod growth;
 pub mod guard;
 pub mod home;

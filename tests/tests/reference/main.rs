@@ -10,6 +10,7 @@
 
 mod fetch;
 mod filesystem;
+mod github;
 mod time;
 
 use std::collections::BTreeMap;
