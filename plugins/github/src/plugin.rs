@@ -69,7 +69,7 @@ impl pulls::Guest for GitHub {
 
     fn get_pull_request_status(of: PullRequest) -> Answer {
         let pull = send("GET", "/repos/{owner}/{repo}/pulls/{pull_number}", &of)?;
-        let head = json!({ "owner": of.owner, "repo": of.repo, "sha": pull["head"]["sha"] });
+        let head = json!({ "owner": of.owner, "repo": of.repo, "sha": pull.pointer("/head/sha") });
         send("GET", "/repos/{owner}/{repo}/commits/{sha}/status", head).map(only(STATUS))
     }
 
@@ -153,7 +153,7 @@ impl files::Guest for GitHub {
             "owner": owner,
             "repo": repo,
             "message": of.message,
-            "tree": tree["sha"],
+            "tree": tree.get("sha"),
             "parents": [head],
         });
         let commit = send("POST", "/repos/{owner}/{repo}/git/commits", commit)?;
@@ -161,7 +161,7 @@ impl files::Guest for GitHub {
             "owner": owner,
             "repo": repo,
             "branch": of.branch,
-            "sha": commit["sha"],
+            "sha": commit.get("sha"),
             "force": true,
         });
         send(
@@ -189,17 +189,14 @@ impl repositories::Guest for GitHub {
 
     fn create_branch(of: NewBranch) -> Answer {
         let from = match of.from_branch {
-            Some(branch) => branch.into(),
-            None => {
-                let repository = json!({ "owner": of.owner, "repo": of.repo });
-                send("GET", "/repos/{owner}/{repo}", repository)?["default_branch"].clone()
-            }
+            Some(branch) => branch,
+            None => default_branch(&of.owner, &of.repo)?,
         };
         let branch = json!({
             "owner": of.owner,
             "repo": of.repo,
             "ref": format!("refs/heads/{}", of.branch),
-            "sha": head(&of.owner, &of.repo, from.as_str().unwrap_or_default())?,
+            "sha": head(&of.owner, &of.repo, &from)?,
         });
         send("POST", "/repos/{owner}/{repo}/git/refs", branch).map(only(REFERENCE))
     }
@@ -243,11 +240,23 @@ fn contents(owner: &str, repo: &str, path: &str, branch: Option<&str>) -> Result
     send("GET", "/repos/{owner}/{repo}/contents/{+path}", of)
 }
 
+fn default_branch(owner: &str, repo: &str) -> Result<String, String> {
+    let of = json!({ "owner": owner, "repo": repo });
+    let repository = send("GET", "/repos/{owner}/{repo}", of)?;
+    let branch = repository.get("default_branch").and_then(Value::as_str);
+    branch
+        .map(str::to_owned)
+        .ok_or_else(|| format!("`{owner}/{repo}` has no branch yet"))
+}
+
 /// Returns the commit that a branch is at.
 fn head(owner: &str, repo: &str, branch: &str) -> Result<Value, String> {
     let of = json!({ "owner": owner, "repo": repo, "branch": branch });
     let reference = send("GET", "/repos/{owner}/{repo}/git/refs/heads/{+branch}", of)?;
-    Ok(reference["object"]["sha"].clone())
+    Ok(reference
+        .pointer("/object/sha")
+        .cloned()
+        .unwrap_or_default())
 }
 
 /// Decodes the content of a file, which comes as lines of base64.
