@@ -418,3 +418,89 @@ fn a_missing_token_is_said_to_be_missing() {
         "Authentication Failed: Bad credentials\nhint: the token of this server is missing";
     assert!(error.starts_with(expected), "{error}");
 }
+
+/// From `add` to a closed issue, with a token that nobody sees but the API.
+#[test]
+fn a_new_user_closes_an_issue() {
+    let api = GitHubApi::start().unwrap();
+    let home = Home::new().unwrap();
+    // As its author has packed it, but for the API that it asks for.
+    let wit = home.path().join("wit");
+    std::fs::create_dir(&wit).unwrap();
+    for entry in std::fs::read_dir(artifacts::workspace().join("plugins/github/wit")).unwrap() {
+        let file = entry.unwrap();
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        let text = text.replace("https://api.github.com", &api.url());
+        std::fs::write(wit.join(file.file_name()), text).unwrap();
+    }
+    let packed = home.path().join("github.wasm");
+    let component = artifacts::plugin("github").unwrap();
+    let words = [&component, &wit, &packed].map(|path| path.to_str().unwrap());
+    let [component, wit, packed] = words;
+    let succeeds = |words: &[&str]| {
+        let output = home.run(words).unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        format!("{output:?}")
+    };
+    succeeds(&["pack", component, "--wit", wit, "--output", packed]);
+    let said = succeeds(&["add", "github", packed]);
+    assert!(said.contains("GET,POST,PUT,PATCH"), "{said}");
+    let token = home.path().join("token");
+    std::fs::write(&token, TOKEN).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let more = format!(
+        "\n[servers.github.secrets]\ntoken = {{ file = '{}', hosts = [\"{url}\"], header = \"Authorization\", value = \"Bearer {{}}\" }}\n[servers.github.settings]\napi = \"{url}\"\n",
+        token.display(),
+        url = api.url()
+    );
+    let configuration = std::fs::read_to_string(home.config()).unwrap();
+    std::fs::write(home.config(), configuration + &more).unwrap();
+
+    let mut command = home.command(&["serve"]);
+    command.env("DORMOUSE_LOG", "trace");
+    let (log, stderr) = (home.path().join("log"), home.path().join("log"));
+    command.stderr(std::fs::File::create(stderr).unwrap());
+    let mut agent = Client::start_able(&mut command, json!({ "elicitation": {} })).unwrap();
+    let always = json!({ "action": "accept", "content": { "answer": "always" } });
+    agent.always_answers("elicitation/create", always);
+    let mut call = |tool: &str, more: Value| {
+        let arguments = in_repository("Hello-World", &more, tool);
+        parsed(&agent.text(&format!("github__{tool}"), arguments).unwrap())
+    };
+    let issue = call(
+        "create_issue",
+        json!({ "title": "It sleeps", "labels": ["bug"] }),
+    );
+    let number = issue["number"].clone();
+    call(
+        "add_issue_comment",
+        json!({ "issue_number": number, "body": "It is winter." }),
+    );
+    call(
+        "update_issue",
+        json!({ "issue_number": number, "state": "closed" }),
+    );
+    let issue = call("get_issue", json!({ "issue_number": number }));
+    assert_eq!(
+        (issue["state"].as_str(), issue["title"].as_str()),
+        (Some("closed"), Some("It sleeps"))
+    );
+    // The user was asked once, in words that say what for.
+    assert_eq!(agent.asked.len(), 1, "{:?}", agent.asked);
+    let question = agent.asked[0]["params"]["message"].as_str().unwrap();
+    assert!(
+        question.contains("what its tools read and write"),
+        "{question}"
+    );
+    for request in api.requests().unwrap() {
+        assert_eq!(request.authorization, Some(format!("Bearer {TOKEN}")));
+    }
+    let mut seen = std::fs::read_to_string(log).unwrap();
+    seen += &std::fs::read_to_string(home.config()).unwrap();
+    seen += &serde_json::to_string(&(&agent.asked, &agent.notifications)).unwrap();
+    assert!(!seen.contains(TOKEN) && seen.contains("github"), "{seen}");
+}
