@@ -4,6 +4,7 @@
 pub mod artifacts;
 pub mod client;
 pub mod component;
+pub mod compressed;
 pub mod fuzz;
 pub mod github_api;
 pub mod growth;

@@ -74,10 +74,11 @@ impl RecordingHost {
 
 /// Returns an answer of HTTP, with more lines of its head.
 #[must_use]
-pub fn http(status: &str, more: &str, body: &str) -> Vec<u8> {
+pub fn http(status: &str, more: &str, body: &(impl AsRef<[u8]> + ?Sized)) -> Vec<u8> {
+    let body = body.as_ref();
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\n{more}content-length: {length}\r\n");
-    format!("{head}connection: close\r\n\r\n{body}").into_bytes()
+    [format!("{head}connection: close\r\n\r\n").as_bytes(), body].concat()
 }
 
 /// Reads a request, with its body.

@@ -11,7 +11,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dormouse_tests::recording_host::RecordingHost;
+use dormouse_tests::compressed::gzip;
+use dormouse_tests::recording_host::{RecordingHost, http};
 use dormouse_tests::{Home, artifacts};
 use serde_json::json;
 
@@ -105,7 +106,15 @@ fn heavy_javascript_by_jco() {
     assert!(said.contains(expected), "{said}");
     assert!(!fetch.status.success(), "{said}");
     // Its `fetch` is that of its toolchain, and works as it is where that is granted.
-    let web = RecordingHost::answering("it is well").unwrap();
+    let web = RecordingHost::start(|request| match request.starts_with("GET /x ") {
+        true => http("200 OK", "", "it is well"),
+        false => http(
+            "200 OK",
+            "content-encoding: gzip\r\n",
+            &gzip(b"it is well, packed").unwrap(),
+        ),
+    })
+    .unwrap();
     let origin = format!("http://{}", web.authority());
     succeeds(
         &home,
@@ -116,6 +125,15 @@ fn heavy_javascript_by_jco() {
     let said = String::from_utf8(fetch.stdout).unwrap();
     assert!(said.contains("it is well"), "{said} {:?}", fetch.stderr);
     assert!(web.received()[0].starts_with("GET /x HTTP/1.1\r\n"));
+    // What is compressed arrives as it was sent.
+    let url = json!({ "url": format!("{origin}/packed") }).to_string();
+    let fetch = home.run(&["call", "packed", "fetch_text", &url]).unwrap();
+    let said = String::from_utf8(fetch.stdout).unwrap();
+    assert!(
+        said.contains("it is well, packed"),
+        "{said} {:?}",
+        fetch.stderr
+    );
 }
 
 #[test]

@@ -8,9 +8,10 @@ use wstd::http::{Client, Error, Request};
 use wstd::runtime::block_on;
 use wstd::time::Duration;
 
+use crate::content_coding::{self, decoded};
 use crate::response::Response;
 
-/// Longest body of a response, in bytes. Well under the 256 MiB of memory that an instance has by
+/// Longest body of a response, in bytes, compressed and decompressed. Well under the 256 MiB of memory that an instance has by
 /// default, because a page exists in several forms while it is worked on.
 const MAX_BYTES: usize = 10 << 20;
 
@@ -29,7 +30,7 @@ async fn send(url: &Url, user_agent: &str) -> Result<Response, Error> {
     let request = Request::get(url.as_str())
         .header("User-Agent", user_agent)
         .header("Accept", "*/*")
-        .header("Accept-Encoding", "identity")
+        .header("Accept-Encoding", content_coding::ACCEPTED)
         .body(())?;
     let mut client = Client::new();
     client.set_connect_timeout(Duration::from_secs(TIMEOUT));
@@ -40,9 +41,6 @@ async fn send(url: &Url, user_agent: &str) -> Result<Response, Error> {
         let value = head.headers.get(name)?;
         Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
     };
-    if let Some(coding) = header("Content-Encoding").filter(|coding| coding != "identity") {
-        return Err(Error::msg(format!("the answer is compressed, as {coding}")));
-    }
     let body = Limited::new(body.into_boxed_body(), MAX_BYTES).collect();
     let body = body
         .await
@@ -50,12 +48,14 @@ async fn send(url: &Url, user_agent: &str) -> Result<Response, Error> {
             Ok(_) => Error::msg(format!("the answer is longer than {MAX_BYTES} bytes")),
             Err(error) => Error::from_boxed(error),
         })?;
+    let codings = header("Content-Encoding").unwrap_or_default();
+    let body = decoded(body.to_bytes().into(), &codings, MAX_BYTES).map_err(Error::msg)?;
     Ok(Response {
         url: url.clone(),
         status: head.status.as_u16(),
         location: header("Location"),
         content_type: header("Content-Type").unwrap_or_default(),
-        body: body.to_bytes().into(),
+        body,
     })
 }
 

@@ -4,6 +4,7 @@
 //! Each file is about one noun, and knows nothing of WebAssembly, except `http` and `plugin`; so
 //! nearly everything is tested natively.
 
+pub mod content_coding;
 pub mod fetcher;
 #[cfg(target_family = "wasm")]
 mod http;

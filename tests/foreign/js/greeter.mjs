@@ -21,5 +21,10 @@ export async function fetchText(url) {
     } catch (error) {
         throw `${error}`;
     }
+    // It decompresses nothing by itself.
+    const coding = response.headers.get('content-encoding');
+    if (coding) {
+        response = new Response(response.body.pipeThrough(new DecompressionStream(coding)));
+    }
     return await response.text();
 }

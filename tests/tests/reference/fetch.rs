@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use dormouse_tests::compressed::{deflate, gzip};
 use dormouse_tests::recording_host::{RecordingHost, http};
 use dormouse_tests::{Client, Home, artifacts, client};
 use serde_json::{Value, json};
@@ -306,6 +307,61 @@ fn settings_take_the_place_of_the_options() {
         received[0].contains("user-agent: Turtle/1.0\r\n"),
         "{received:?}"
     );
+}
+
+/// Starts a host whose pages are compressed, each in another way.
+fn compressed() -> RecordingHost {
+    RecordingHost::start(|request| {
+        let (coding, body) = match request.split(' ').nth(1) {
+            Some("/gzip") => ("gzip", gzip(ARTICLE.as_bytes()).unwrap()),
+            Some("/deflate") => ("deflate", deflate(ARTICLE.as_bytes()).unwrap()),
+            Some("/cut") => ("gzip", gzip(ARTICLE.as_bytes()).unwrap()[..200].to_vec()),
+            // 64 MiB of page in 64 KiB.
+            Some("/bomb") => ("gzip", gzip(&vec![b' '; 64 << 20]).unwrap()),
+            _ => return http("404 Not Found", "", ""),
+        };
+        let head = format!("content-type: text/html\r\ncontent-encoding: {coding}\r\n");
+        http("200 OK", &head, &body)
+    })
+    .unwrap()
+}
+
+#[test]
+fn compressed_pages_are_read_alike() {
+    let host = compressed();
+    let home = Home::new().unwrap();
+    let mut ours = ours(&home, &[&host]);
+    let mut theirs = reference();
+    for path in ["/gzip", "/deflate"] {
+        let arguments = json!({ "url": url(&host, path), "raw": true, "start_index": 4, "max_length": 999_999 });
+        let [ours, theirs] =
+            [&mut ours, &mut theirs].map(|it| it.text("fetch", arguments.clone()).unwrap());
+        assert_eq!(ours, theirs, "{path}");
+        assert!(ours.ends_with(&ARTICLE[4..]), "{ours}");
+    }
+    let asked = host.received().join("").to_lowercase();
+    let offers = asked.matches("accept-encoding: gzip, deflate").count();
+    // Each has asked for robots.txt, too.
+    assert_eq!(offers, 8, "{asked}");
+}
+
+/// The host passes what is compressed as it is, so what it becomes is for the plugin to limit.
+#[test]
+fn a_page_that_grows_without_end_is_an_error_and_not_a_crash() {
+    let host = compressed();
+    let home = Home::new().unwrap();
+    let mut ours = ours(&home, &[&host]);
+    let longer = "the answer is longer than 10485760 bytes when it is decompressed";
+    for (path, expected) in [("/bomb", longer), ("/cut", "the answer is no valid gzip: ")] {
+        let at = url(&host, path);
+        let error = ours.error("fetch", json!({ "url": at })).unwrap();
+        let expected = format!("Failed to fetch {at}: {expected}");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+    let text = ours
+        .text("fetch", json!({ "url": url(&host, "/gzip") }))
+        .unwrap();
+    assert!(text.contains("## Winter"), "{text}");
 }
 
 /// A page is read as far as memory allows, and no further.
