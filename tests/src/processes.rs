@@ -86,6 +86,14 @@ pub fn most_memory(pid: u32) -> Result<u64> {
     kibibytes(pid, "VmHWM:")
 }
 
+/// Makes [`most_memory`] of a process begin again with what it has now.
+///
+/// # Errors
+/// It has ended, or this system does not do that.
+pub fn forget_most_memory(pid: u32) -> Result<()> {
+    Ok(std::fs::write(format!("/proc/{pid}/clear_refs"), "5")?)
+}
+
 fn kibibytes(pid: u32, name: &str) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -1,5 +1,6 @@
 //! Reading of a component's bytes, without running it.
 
+pub mod addressed_bytes;
 mod concurrent;
 mod contract_version;
 mod damage;

@@ -9,6 +9,7 @@
 //! - [`is_concurrent`]: requirements of a component on the engine that runs it;
 //! - [`imports_alone`]: the imports of a component, to be linked without its code;
 //! - [`with_epoch_checks`]: a component with places at which it can be interrupted;
+//! - [`addressed_bytes`]: a component whose lists of bytes are reached without a value for each byte;
 //! - [`max_module_items`], [`instance_footprint`]: memory of its instances that is no linear
 //!   memory;
 //! - [`validator`]: schemas of tools, compiled;
@@ -39,6 +40,7 @@ mod tests;
 
 pub use catalog::{Catalog, Counts};
 pub use check::check;
+pub use component::addressed_bytes;
 pub use component::{
     InstanceFootprint, TooManyParts, imports_alone, instance_footprint, is_concurrent,
     max_module_items, with_epoch_checks,

@@ -154,7 +154,12 @@ impl Answer {
     /// Turns the answer into text, which takes a fraction of the memory of values.
     pub fn write(&mut self) {
         if let Self::Made(value) = self {
-            *self = Self::Verbatim(value.to_string());
+            // Of its length from the start: a long text that grows is there twice for a moment.
+            let length = usize::try_from(size(value)).unwrap_or_default();
+            let mut text = Vec::with_capacity(length);
+            // Writing a `Value` into memory cannot fail, and JSON is written as UTF-8.
+            let _ = serde_json::to_writer(&mut text, value);
+            *self = Self::Verbatim(String::from_utf8(text).unwrap_or_default());
         }
     }
 

@@ -17,6 +17,7 @@ mod folders;
 mod handed_over;
 mod host_memory;
 mod in_flight;
+mod large_values;
 mod logs;
 mod memories;
 mod results;

@@ -25,6 +25,7 @@ fn good() -> Vec<Vec<u8>> {
 /// Does everything that is done with bytes. It returns if nothing panics, and checks the few
 /// properties that hold for any bytes.
 fn all(bytes: &[u8]) {
+    assert!(crate::addressed_bytes::with_addressed_bytes(bytes).starts_with(bytes));
     let findings = check(bytes);
     if listing::bytes(bytes).is_err() {
         assert!(!findings.is_empty(), "unreadable, but fine with `check`");

@@ -1,7 +1,9 @@
 //! The subcommand that compiles one component, with limits of its own.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 
+use dormouse_catalog::addressed_bytes;
 use dormouse_files::process_limits::ProcessLimits;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +85,11 @@ pub fn run() -> anyhow::Result<()> {
         concurrent: order.concurrent,
     };
     let engine = Machine::engine(kind).map_err(|error| anyhow::anyhow!("{error:#}"))?;
+    // How values of functions that run side by side are reached differs.
+    let component = match order.concurrent {
+        true => Cow::Borrowed(component.as_slice()),
+        false => addressed_bytes::with_addressed_bytes(&component),
+    };
     let code = match dormouse_catalog::with_epoch_checks(&component) {
         Ok(component) => engine.precompile_component(&component),
         // Bytes that cannot be read are no component for the engine either, and its error says

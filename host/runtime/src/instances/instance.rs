@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use dormouse_protocol::Answer;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap, UpdateDeadline};
 use wasmtime_wasi::I32Exit;
 
 use super::Instances;
+use super::converted_result::{ConvertedResult, fits};
+use super::guest_function::GuestFunction;
 use crate::call::{Call, Pace};
 use crate::engine::Origin;
 use crate::error::Cause;
@@ -21,9 +22,6 @@ use crate::sandbox::NetworkGate;
 use crate::state::{Current, State};
 use crate::target::Target;
 use crate::value::json_memory;
-
-/// Largest result, in bytes as JSON, that is passed on as values.
-const MAX_VALUES_BYTES: u64 = 64 << 10;
 
 /// An instance and its store.
 pub(crate) struct Live {
@@ -161,10 +159,24 @@ impl Live {
         target: &Target,
         call: &Call,
         params: Params,
-    ) -> Result<Answer, Cause> {
+    ) -> Result<ConvertedResult, Cause> {
+        let export = call.wanted.export();
+        let function = self
+            .loaded
+            .get(self.origin)
+            .and_then(|bound| bound.function(&export))
+            .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
+        let function = GuestFunction::new(&self.instance, function);
         // The charge lasts as long as the parameters.
         let mut charge = None;
-        if let Some(bytes) = params.bytes() {
+        let mut bytes = params.bytes();
+        if function.makes_values_of_bytes() {
+            let values = call.wanted.base64() / 4 * 3 * size_of::<Val>() as u64;
+            bytes = (values > 0)
+                .then(|| bytes.unwrap_or_default() + values)
+                .or(bytes);
+        }
+        if let Some(bytes) = bytes {
             let memory = &mut self.store.data_mut().memory;
             charge = memory.charge(bytes).await;
             if let Some(refused) = memory.refused.filter(|_| charge.is_none()) {
@@ -172,71 +184,48 @@ impl Live {
             }
         }
         let params = params.values(&call.wanted)?;
-        let export = call.wanted.export();
-        let function = self
-            .loaded
-            .get(self.origin)
-            .and_then(|bound| bound.function(&export))
-            .and_then(|index| self.instance.get_func(&mut self.store, index))
-            .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
-        let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
         // Memory of the result's values counts for as long as they are there.
         let of_share = |bound: &Bound| bound.share.uncounted_factor();
         let uncounted = self.loaded.get(self.origin).map_or(1, of_share);
         let uncounted = uncounted.max(call.wanted.uncounted_factor());
+        let limit = target.limits.result;
         let metered = begin_metering(&mut self.store, target, uncounted);
-        let call_async = function.call_async(&mut self.store, &params, &mut results);
-        let called = metered.of(call_async).await;
-        drop((params, charge));
+        let called = function.call(&mut self.store, &call.wanted, params, limit);
+        let called = metered.of(called).await;
+        drop(charge);
         self.store.data_mut().call_memory = None;
         self.store.data().output.end();
-        ended(&self.store, target, called)?;
+        let returned = ended(&self.store, target, called)?;
         self.sound = true;
         let ended = self.store.data_mut().call.take();
         let (failed, completed, turn) = match ended {
             Some(call) => (call.failed, call.completed, Some(call.pace.turn)),
             None => (None, None, None),
         };
-        if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
+        if let Some(cause) = call.wanted.passed_on(returned.as_ref(), failed) {
             return Err(cause.within(target));
         }
-        let limit = target.limits.result;
-        let fits = |size: u64| match size > limit {
-            true => Err(Cause::ResultTooLarge {
-                server: target.server.clone(),
-                size,
-                limit,
-            }),
-            false => Ok(()),
-        };
         // Before the result is converted, which takes many times its memory.
-        let size = call.wanted.result_size(results.first(), limit);
-        fits(size)?;
+        let size = call.wanted.result_size(returned.as_ref(), limit);
+        fits(size, target)?;
         let server = self.store.data().memory.server();
-        let made = results.first().map_or(0, |value| json_memory(value, size));
-        let _charge = server
+        let made = returned.as_ref();
+        let made = made.map_or(0, |value| json_memory(value, size));
+        let charge = server
             .charge(made)
             .ok_or_else(|| cause_of(Refused::Host(server.host_limit()), target))?;
         let checking = match &turn {
             Some(turn) if call.wanted.has_output_schema() => turn.checking().await,
             _ => None,
         };
-        let result = call
-            .wanted
-            .result(target, server, results.first(), completed);
+        let result = call.wanted.result(target, server, returned, completed);
         drop(checking);
-        let mut result = result.map_err(|cause| cause.within(target))?;
-        // The length of text is known.
-        if size > MAX_VALUES_BYTES {
-            result.write();
-        }
-        let size = result.size();
-        fits(size)?;
-        if size > MAX_VALUES_BYTES {
-            result.write();
-        }
-        Ok(result)
+        Ok(ConvertedResult {
+            answer: result.map_err(|cause| cause.within(target))?,
+            size,
+            charge,
+        })
     }
 }
 

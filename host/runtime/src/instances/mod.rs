@@ -1,5 +1,7 @@
 //! Instances of one server: a fresh one for each call, or one for each session.
 
+mod converted_result;
+mod guest_function;
 mod instance;
 mod kept_instances;
 
@@ -131,7 +133,9 @@ impl Instances {
         let Some(mut place) = place else {
             let mut live = self.fresh(loaded, pace).await?;
             live.attach(call, pace);
-            return live.call(&self.target, call, params).await;
+            let result = live.call(&self.target, call, params).await;
+            drop(live);
+            return result?.written(&self.target);
         };
         // Taken out while the call runs: a call that is dropped half-way or that traps takes its
         // instance with it.
@@ -152,7 +156,7 @@ impl Instances {
             drop(place);
             self.loader.memory.has_become_idle();
         }
-        result
+        result?.written(&self.target)
     }
 
     async fn fresh(&self, loaded: &Arc<Loaded>, pace: &Pace) -> Result<Live, Cause> {

@@ -7,7 +7,7 @@ use dormouse_wit::Export;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{ComponentExportIndex, InstancePre};
 
-use super::Loader;
+use super::{AddressedIndex, Loader};
 use crate::engine::Origin;
 use crate::memory::HostShare;
 use crate::sandbox::GrantedFolders;
@@ -30,11 +30,19 @@ pub(crate) struct Bound {
     pub pre: InstancePre<State>,
     /// Memory of the host for each of its instances.
     pub share: HostShare,
-    pub(super) functions: HashMap<Export, ComponentExportIndex>,
+    pub(super) functions: HashMap<Export, FunctionIndex>,
+}
+
+/// Place of a function in a component.
+#[derive(Clone, Copy)]
+pub(crate) struct FunctionIndex {
+    pub(crate) plain: ComponentExportIndex,
+    /// The same with lists of bytes by their addresses, if it has any.
+    pub(crate) addressed: Option<AddressedIndex>,
 }
 
 impl Bound {
-    pub(crate) fn function(&self, export: &Export) -> Option<ComponentExportIndex> {
+    pub(crate) fn function(&self, export: &Export) -> Option<FunctionIndex> {
         self.functions.get(export).copied()
     }
 }

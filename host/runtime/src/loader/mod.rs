@@ -1,5 +1,6 @@
 //! Loading of a component, from its file to instantiation.
 
+mod addressed;
 mod flag_lists;
 mod link;
 mod loaded;
@@ -18,9 +19,10 @@ use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use wasmtime::component::Component;
 
+pub(crate) use addressed::{AddressedIndex, AddressedResultIndex};
 pub use link::{NotOffered, not_offered};
 pub(crate) use link::{link, words};
-pub(crate) use loaded::{Bound, Loaded};
+pub(crate) use loaded::{Bound, FunctionIndex, Loaded};
 
 use self::signature::find;
 use crate::cache::{Cache, Cached, Compiled};
@@ -231,7 +233,12 @@ impl Loader {
             let signature = found.signature(export).map_err(lie)?;
             same_signature(declared, &signature)
                 .map_err(|what| lie(format!("`{export}`: {what}")))?;
-            functions.insert(export.clone(), found.index);
+            let addressed = addressed::find(&component, &signature);
+            let function = FunctionIndex {
+                plain: found.index,
+                addressed,
+            };
+            functions.insert(export.clone(), function);
         }
         for by_name in ContractExport::ALL {
             let export = by_name.export();
@@ -242,7 +249,12 @@ impl Loader {
                         "`{export}` has other types than in `dormouse wit`"
                     )));
                 }
-                functions.insert(export, found.index);
+                // None of them has lists of bytes.
+                let function = FunctionIndex {
+                    plain: found.index,
+                    addressed: None,
+                };
+                functions.insert(export, function);
             }
         }
         if target.upstream.is_none() {

@@ -18,9 +18,17 @@ pub(super) fn find(engine: &Engine, component: &Component, export: &Export) -> O
         Some(name) => Some(component.get_export(None, name.as_str())?.1),
         None => None,
     };
-    let (item, index) = component.get_export(instance.as_ref(), export.function.as_str())?;
-    match item {
-        ComponentItem::ComponentFunc(function) => Some(Found { index, function }),
+    find_in(component, instance.as_ref(), &export.function)
+}
+
+/// Finds a function that an instance exports, or the component itself.
+pub(super) fn find_in(
+    component: &Component,
+    instance: Option<&ComponentExportIndex>,
+    name: &str,
+) -> Option<Found> {
+    match component.get_export(instance, name)? {
+        (ComponentItem::ComponentFunc(function), index) => Some(Found { index, function }),
         _ => None,
     }
 }

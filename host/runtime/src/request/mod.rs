@@ -132,6 +132,22 @@ impl GuestRequest {
             .map_or(1, |function| usize::from(function.result.is_some()))
     }
 
+    /// Returns all lists of bytes in the function's parameters.
+    pub(super) fn byte_lists_of_params<'v>(&self, params: &'v mut [Val]) -> Vec<&'v mut Val> {
+        let function = self.function();
+        function.map_or_else(Vec::new, |function| {
+            value::byte_lists_of_params(function, params)
+        })
+    }
+
+    /// Returns all lists of bytes in the function's result.
+    pub(super) fn byte_lists_of_result<'v>(&self, result: &'v mut Val) -> Vec<&'v mut Val> {
+        let ty = self
+            .function()
+            .and_then(|function| function.result.as_ref());
+        ty.map_or_else(Vec::new, |ty| value::byte_lists(ty, result))
+    }
+
     /// Returns the length of the base64 in a typed tool's arguments, in bytes.
     pub(super) fn base64(&self) -> u64 {
         match self {
@@ -263,12 +279,12 @@ impl GuestRequest {
         &self,
         target: &Target,
         memory: &Arc<ServerMemory>,
-        value: Option<&Val>,
+        value: Option<Val>,
         completed: Option<String>,
     ) -> Result<Answer, Cause> {
         let server = &target.server;
         // Objects of an upstream pass as they are.
-        let by_name = |what, key: &str| match &target.upstream {
+        let by_name = |what, key: &str, value| match &target.upstream {
             None => readable(what, key, object(value)?.into_text()),
             Some(_) => object(value),
         };
@@ -279,13 +295,13 @@ impl GuestRequest {
         };
         match self {
             Self::Tool(tool) => match (&tool.callable.function, value) {
-                (Some(function), _) => {
+                (Some(function), value) => {
                     Ok(value::tool_result(server, function.result.as_ref(), value).into())
                 }
-                (None, Some(Val::Result(Err(_)))) => {
+                (None, value @ Some(Val::Result(Err(_)))) => {
                     Ok(value::tool_result(server, Some(&answer), value).into())
                 }
-                (None, _) => match &tool.callable.schemas {
+                (None, value) => match &tool.callable.schemas {
                     Some(schemas) => schemas.answer(&tool.name, object(value)?.into_text(), memory),
                     None => object(value),
                 },
@@ -297,7 +313,7 @@ impl GuestRequest {
                         .map(Answer::Made)
                         .map_err(Cause::Refused)
                 }
-                None => by_name(What::Prompt, &prompt.name),
+                None => by_name(What::Prompt, &prompt.name, value),
             },
             Self::Resource(resource) => match &resource.function {
                 Some(function) => {
@@ -307,9 +323,9 @@ impl GuestRequest {
                         .map(Answer::Made)
                         .ok_or(Cause::NotFound)
                 }
-                None => by_name(What::Resource, &resource.uri),
+                None => by_name(What::Resource, &resource.uri, value),
             },
-            Self::Completion(_) => completion::completion_of(value, completed),
+            Self::Completion(_) => completion::completion_of(value.as_ref(), completed),
         }
     }
 }

@@ -6,10 +6,10 @@ use wasmtime::component::Val;
 use crate::error::Cause;
 
 /// Returns the object whose text was returned by a function that takes requests by name.
-pub(super) fn object(value: Option<&Val>) -> Result<Answer, Cause> {
+pub(super) fn object(value: Option<Val>) -> Result<Answer, Cause> {
     match value {
-        Some(Val::Result(Ok(Some(text)))) => match text.as_ref() {
-            Val::String(text) => Answer::read(text.clone()).map_err(Cause::BadResult),
+        Some(Val::Result(Ok(Some(text)))) => match *text {
+            Val::String(text) => Answer::read(text).map_err(Cause::BadResult),
             _ => Err(Cause::BadResult("it is not text".into())),
         },
         Some(Val::Result(Err(error))) => Err(refused(error.as_deref())),

@@ -6,6 +6,12 @@ use dormouse_wit::{Function, Type};
 use serde_json::{Map, Value};
 use wasmtime::component::Val;
 
+/// Returns a list of bytes as values, from base64. Each byte takes forty bytes of memory.
+pub(super) fn values_of(base64: &str) -> Val {
+    let bytes = STANDARD.decode(base64).unwrap_or_default();
+    Val::List(bytes.into_iter().map(Val::U8).collect())
+}
+
 /// Returns the base64 of a list of bytes.
 pub(super) fn base64_of(items: &[Val]) -> String {
     let bytes = items.iter().filter_map(|item| match item {
@@ -15,8 +21,7 @@ pub(super) fn base64_of(items: &[Val]) -> String {
     STANDARD.encode(bytes.collect::<Vec<u8>>())
 }
 
-/// Returns the length of the base64 in a function's arguments, in bytes. As values, three bytes
-/// take thirty times the memory of their four letters.
+/// Returns the length of the base64 in a function's arguments, in bytes.
 pub(crate) fn base64_in(function: &Function, arguments: &Map<String, Value>) -> u64 {
     let fields = function.arguments().iter();
     let found = fields.filter_map(|field| Some(within(&field.ty, arguments.get(&field.json)?)));
@@ -29,7 +34,7 @@ fn within(ty: &Type, value: &Value) -> u64 {
     match (ty, value) {
         (Type::Bytes, Value::String(text)) => text.len() as u64,
         (Type::Option(inner), value) => within(inner, value),
-        (Type::List(item) | Type::FixedList(item, _), Value::Array(items)) if holds(item) => {
+        (Type::List(item) | Type::FixedList(item, _), Value::Array(items)) if holds_bytes(item) => {
             items.iter().map(|value| within(item, value)).sum()
         }
         (Type::Tuple(types), Value::Array(items)) => {
@@ -56,7 +61,7 @@ fn within(ty: &Type, value: &Value) -> u64 {
             };
             part(ok, "ok") + part(err, "err")
         }
-        (Type::Map(_, item), Value::Object(members)) if holds(item) => {
+        (Type::Map(_, item), Value::Object(members)) if holds_bytes(item) => {
             members.values().map(|value| within(item, value)).sum()
         }
         (Type::Map(key, item), Value::Array(pairs)) => {
@@ -73,15 +78,17 @@ fn within(ty: &Type, value: &Value) -> u64 {
 }
 
 /// Checks whether a type may contain bytes: long lists of other types need not be searched.
-fn holds(ty: &Type) -> bool {
+fn holds_bytes(ty: &Type) -> bool {
     match ty {
         Type::Bytes => true,
-        Type::List(inner) | Type::FixedList(inner, _) | Type::Option(inner) => holds(inner),
-        Type::Tuple(types) => types.iter().any(holds),
-        Type::Record(fields) => fields.iter().any(|field| holds(&field.ty)),
-        Type::Variant(cases) => cases.iter().any(|case| case.ty.as_ref().is_some_and(holds)),
-        Type::Result { ok, err } => [ok, err].into_iter().flatten().any(|ty| holds(ty)),
-        Type::Map(key, item) => holds(key) || holds(item),
+        Type::List(inner) | Type::FixedList(inner, _) | Type::Option(inner) => holds_bytes(inner),
+        Type::Tuple(types) => types.iter().any(holds_bytes),
+        Type::Record(fields) => fields.iter().any(|field| holds_bytes(&field.ty)),
+        Type::Variant(cases) => cases
+            .iter()
+            .any(|case| case.ty.as_ref().is_some_and(holds_bytes)),
+        Type::Result { ok, err } => [ok, err].into_iter().flatten().any(|ty| holds_bytes(ty)),
+        Type::Map(key, item) => holds_bytes(key) || holds_bytes(item),
         _ => false,
     }
 }

@@ -10,12 +10,12 @@ use super::case_index::CaseIndex;
 /// Returns the canonical JSON of a value of type `ty`. The types of code and declaration were
 /// compared when the code was loaded; a value that is of another type all the same becomes null,
 /// without a panic.
-pub(crate) fn encode(ty: &Type, value: &Val) -> Value {
+pub(crate) fn encode(ty: &Type, value: Val) -> Value {
     Encoder::default().encode(ty, value)
 }
 
 /// Encodes a part that may be missing in the type or in the value: null then.
-pub(super) fn part(ty: Option<&Type>, value: Option<&Val>) -> Value {
+pub(super) fn part(ty: Option<&Type>, value: Option<Val>) -> Value {
     Encoder::default().part(ty, value)
 }
 
@@ -26,25 +26,27 @@ struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    fn encode(&mut self, ty: &'a Type, value: &Val) -> Value {
+    fn encode(&mut self, ty: &'a Type, value: Val) -> Value {
         match (ty, value) {
-            (_, Val::Bool(value)) => Value::Bool(*value),
-            (_, Val::S8(n)) => Value::from(*n),
-            (_, Val::U8(n)) => Value::from(*n),
-            (_, Val::S16(n)) => Value::from(*n),
-            (_, Val::U16(n)) => Value::from(*n),
-            (_, Val::S32(n)) => Value::from(*n),
-            (_, Val::U32(n)) => Value::from(*n),
-            (_, Val::S64(n)) => Value::from(*n),
-            (_, Val::U64(n)) => Value::from(*n),
-            (_, Val::Float32(n)) => float32(*n),
-            (_, Val::Float64(n)) => float64(*n),
+            (_, Val::Bool(value)) => Value::Bool(value),
+            (_, Val::S8(n)) => Value::from(n),
+            (_, Val::U8(n)) => Value::from(n),
+            (_, Val::S16(n)) => Value::from(n),
+            (_, Val::U16(n)) => Value::from(n),
+            (_, Val::S32(n)) => Value::from(n),
+            (_, Val::U32(n)) => Value::from(n),
+            (_, Val::S64(n)) => Value::from(n),
+            (_, Val::U64(n)) => Value::from(n),
+            (_, Val::Float32(n)) => float32(n),
+            (_, Val::Float64(n)) => float64(n),
             (_, Val::Char(char)) => Value::from(char.to_string()),
-            (_, Val::String(text)) => Value::from(text.as_str()),
-            (Type::Bytes, Val::List(items)) => Value::from(base64_of(items)),
+            // Of a list of bytes that was read by its address this is the base64.
+            (_, Val::String(text)) => Value::from(text),
+            (Type::Bytes, Val::List(items)) => Value::from(base64_of(&items)),
             (Type::List(item), Val::List(items))
             | (Type::FixedList(item, _), Val::List(items) | Val::FixedLengthList(items)) => {
-                items.iter().map(|value| self.encode(item, value)).collect()
+                let items = items.into_iter();
+                items.map(|value| self.encode(item, value)).collect()
             }
             (Type::Tuple(types), Val::Tuple(items)) => types
                 .iter()
@@ -61,9 +63,9 @@ impl<'a> Encoder<'a> {
                 }
                 Value::Object(members)
             }
-            (Type::Option(inner), Val::Option(Some(value))) => self.encode(inner, value),
+            (Type::Option(inner), Val::Option(Some(value))) => self.encode(inner, *value),
             (Type::Enum(cases), Val::Enum(name)) => {
-                let case = self.cases.of_enum(cases, name);
+                let case = self.cases.of_enum(cases, &name);
                 Value::from(case.map_or(name.as_str(), |case| case.json.as_str()))
             }
             // In declared order, whatever their order in the value.
@@ -73,41 +75,43 @@ impl<'a> Encoder<'a> {
                 .map(|flag| Value::from(flag.json.as_str()))
                 .collect(),
             (Type::Variant(cases), Val::Variant(name, payload)) => {
-                let case = self.cases.of_variant(cases, name);
+                let case = self.cases.of_variant(cases, &name);
                 let mut members = Map::new();
                 let tag = case.map_or(name.as_str(), |case| case.json.as_str());
                 members.insert("tag".into(), Value::from(tag));
                 if let (Some(ty), Some(value)) = (case.and_then(|case| case.ty.as_ref()), payload) {
-                    members.insert("value".into(), self.encode(ty, value));
+                    members.insert("value".into(), self.encode(ty, *value));
                 }
                 Value::Object(members)
             }
             (Type::Result { ok, err }, Val::Result(result)) => match result {
-                Ok(value) => json!({ "ok": self.part(ok.as_deref(), value.as_deref()) }),
-                Err(value) => json!({ "err": self.part(err.as_deref(), value.as_deref()) }),
+                Ok(value) => json!({ "ok": self.part(ok.as_deref(), value.map(|value| *value)) }),
+                Err(value) => {
+                    json!({ "err": self.part(err.as_deref(), value.map(|value| *value)) })
+                }
             },
             (Type::Map(key, item), Val::Map(pairs)) => self.map(key, item, pairs),
             _ => Value::Null,
         }
     }
 
-    fn part(&mut self, ty: Option<&'a Type>, value: Option<&Val>) -> Value {
+    fn part(&mut self, ty: Option<&'a Type>, value: Option<Val>) -> Value {
         match (ty, value) {
             (Some(ty), Some(value)) => self.encode(ty, value),
             _ => Value::Null,
         }
     }
 
-    fn map(&mut self, key: &'a Type, item: &'a Type, pairs: &[(Val, Val)]) -> Value {
+    fn map(&mut self, key: &'a Type, item: &'a Type, pairs: Vec<(Val, Val)>) -> Value {
         if *key == Type::String {
-            let members = pairs.iter().filter_map(|(key, value)| match key {
-                Val::String(key) => Some((key.clone(), self.encode(item, value))),
+            let members = pairs.into_iter().filter_map(|(key, value)| match key {
+                Val::String(key) => Some((key, self.encode(item, value))),
                 _ => None,
             });
             return Value::Object(members.collect());
         }
         pairs
-            .iter()
+            .into_iter()
             .map(|(left, right)| json!([self.encode(key, left), self.encode(item, right)]))
             .collect()
     }

@@ -1,6 +1,7 @@
 //! Values: JSON ↔ component model, by the type tree of a declaration (DESIGN §4).
 
 mod allowance;
+mod byte_lists;
 mod bytes;
 mod case_index;
 mod decode;
@@ -16,6 +17,7 @@ mod uncounted;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use byte_lists::{address_and_length, byte_lists, byte_lists_of_params, into_values};
 pub(crate) use bytes::base64_in;
 pub(crate) use decode::{arguments, drop_nulls, texts};
 pub(crate) use json_size::{json_memory, json_size, written_bytes};

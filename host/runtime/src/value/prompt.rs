@@ -16,13 +16,14 @@ pub(crate) fn prompt_result(
     server: &str,
     description: Option<&str>,
     ty: Option<&Type>,
-    value: Option<&Val>,
+    value: Option<Val>,
 ) -> Result<Value, String> {
     let (ty, value) = either(ty, value)?;
     let messages = match (ty, value) {
         (Some(Type::Messages), Some(Val::List(messages))) => {
             let left_out = LeftOutHints::new(server);
-            let messages = messages.iter().map(|value| message(&left_out, value));
+            let messages = messages.into_iter();
+            let messages = messages.map(|value| message(&left_out, value));
             messages.collect()
         }
         (_, Some(Val::String(text))) => {
@@ -37,18 +38,18 @@ pub(crate) fn prompt_result(
 }
 
 /// Converts a `prompt-message` of `dormouse:plugin/types`.
-fn message(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
+fn message(left_out: &LeftOutHints<'_>, value: Val) -> Value {
     let Val::Record(fields) = value else {
         return Value::Null;
     };
     fields
-        .iter()
+        .into_iter()
         .map(|(name, value)| {
             let value = match value {
-                Val::Enum(role) => Value::from(role.as_str()),
+                Val::Enum(role) => Value::from(role),
                 content => block(left_out, content),
             };
-            (name.clone(), value)
+            (name, value)
         })
         .collect()
 }

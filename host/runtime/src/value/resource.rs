@@ -1,7 +1,7 @@
 //! Results of a resource's function → MCP `ReadResourceResult`.
 
 use dormouse_wit::Type;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use wasmtime::component::Val;
 
 use super::bytes::base64_of;
@@ -19,7 +19,7 @@ pub(crate) fn resource_result(
     uri: &str,
     mime_type: Option<&str>,
     ty: Option<&Type>,
-    value: Option<&Val>,
+    value: Option<Val>,
 ) -> Result<Option<Value>, String> {
     let left_out = LeftOutHints::new(server);
     let (ty, value) = either(ty, value)?;
@@ -30,17 +30,20 @@ pub(crate) fn resource_result(
         contents.insert(name.into(), value);
         vec![Value::Object(contents)]
     };
-    let contents = match (ty, value) {
+    let contents: Vec<Value> = match (ty, value) {
         (Some(Type::Embedded), Some(Val::List(items))) => items
-            .iter()
+            .into_iter()
             .map(|item| match item {
                 Val::Record(fields) => Value::Object(flat(&left_out, fields)),
                 _ => Value::Null,
             })
             .collect(),
-        (Some(Type::Bytes), Some(Val::List(bytes))) => own("blob", base64_of(bytes).into()),
-        (_, Some(Val::String(text))) => own("text", text.as_str().into()),
+        (Some(Type::Bytes), Some(Val::String(base64))) => own("blob", base64.into()),
+        (Some(Type::Bytes), Some(Val::List(bytes))) => own("blob", base64_of(&bytes).into()),
+        (_, Some(Val::String(text))) => own("text", text.into()),
         _ => Vec::new(),
     };
-    Ok((!contents.is_empty()).then(|| json!({ "contents": contents })))
+    // Moved: the macro would copy it.
+    let result = |contents| Map::from_iter([("contents".to_owned(), Value::Array(contents))]);
+    Ok((!contents.is_empty()).then(|| Value::Object(result(contents))))
 }
