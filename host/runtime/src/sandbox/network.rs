@@ -30,7 +30,11 @@ const MAX_READ_BYTES: usize = 64 << 10;
 /// Longest URL of a request, in bytes.
 const MAX_URL_BYTES: usize = 32 << 10;
 
-/// Methods that ask for something else than the resource that the URL names.
+/// Longest method of a request, in bytes: those that are registered have at most 17.
+const MAX_METHOD_BYTES: usize = 64;
+
+/// Methods that ask for something else than the resource that the URL names. Some servers take small
+/// letters for capitals.
 const REFUSED_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
 
 /// State of a store whose guest may try to reach the network.
@@ -159,9 +163,14 @@ impl NetworkGate {
             let url = url.to_owned();
             Box::new(DeniedRequest { url, why, askable })
         };
-        if REFUSED_METHODS.contains(&method) {
+        let is_refused = |refused: &&str| refused.eq_ignore_ascii_case(method);
+        if REFUSED_METHODS.iter().any(is_refused) {
             let why = "no plugin sends a request of that method";
             return Err(denied(why.to_owned(), None));
+        }
+        if method.len() > MAX_METHOD_BYTES {
+            let why = format!("its method has more than {MAX_METHOD_BYTES} bytes");
+            return Err(denied(why, None));
         }
         if url.len() > MAX_URL_BYTES {
             let why = format!("its URL has more than {MAX_URL_BYTES} bytes");

@@ -2,13 +2,17 @@
 
 use dormouse_egress::{PluginRequest, SendError};
 use http_body_util::BodyExt as _;
+use hyper::http::HeaderName;
+use hyper::http::header::{TE, TRAILER};
 use hyper::http::request::Parts;
 use hyper::{Request, Response};
 use tokio::time::timeout;
 use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
-use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
+use wasmtime_wasi_http::{
+    DEFAULT_FORBIDDEN_HEADERS, Error, RequestOptions, WasiBody, WasiHttpHooks,
+};
 
 use super::counted_body::CountedBody;
 use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
@@ -51,6 +55,11 @@ impl WasiHttpHooks for HttpHooks {
     /// The host of a request is that of its URL, whatever a guest writes.
     fn set_host_header(&mut self) -> bool {
         false
+    }
+
+    /// Headers of a connection are not a guest's, and trailers are given to nobody.
+    fn is_forbidden_header(&mut self, name: &HeaderName) -> bool {
+        DEFAULT_FORBIDDEN_HEADERS.contains(name) || [TE, TRAILER].contains(name)
     }
 
     fn p2_outgoing_body_chunk_size(&mut self) -> usize {

@@ -77,6 +77,29 @@ fn a_refusal_names_what_was_to_be_reached_and_nothing_secret_of_it() {
 }
 
 #[test]
+fn methods_that_tunnel_or_are_huge_are_refused_however_they_are_written() {
+    let limits = Limits::default();
+    let granted = ["https://granted.example".parse().unwrap()];
+    let http = Arc::new(GrantedHttp::new(&granted, PluginSecrets::default()));
+    let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
+    let output = Output::new("net", 1000, secrets);
+    let gate = NetworkGate::new("net", output, http, &limits);
+    let url = "https://granted.example/";
+    for (method, expected) in [
+        ("CONNECT", "no plugin sends a request of that method"),
+        ("connect", "no plugin sends a request of that method"),
+        ("Trace", "no plugin sends a request of that method"),
+        (&"X".repeat(65), "its method has more than 64 bytes"),
+    ] {
+        let reason = refused(&gate, method, url);
+        assert!(reason.contains(expected), "{method}: {reason}");
+    }
+    for method in ["GET", "UPDATEREDIRECTREF", &"X".repeat(64)] {
+        assert!(gate.judge(method, url).is_ok(), "{method}");
+    }
+}
+
+#[test]
 fn a_call_sends_and_reads_so_much_and_no_more() {
     let gate = gate();
     for _ in 0..2 {
