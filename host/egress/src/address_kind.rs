@@ -82,8 +82,9 @@ impl AddressKind {
             [0, 0, 0, 0, 0, 0, 0, 1] => Self::Loopback,
             [0xfc00..=0xfdff, ..] | [0xfec0..=0xfeff, ..] | [0x64, 0xff9b, 1, ..] => Self::Private,
             [0xfe80..=0xfebf, ..] => Self::LinkLocal,
-            // Global unicast; what tunnels through it or documents it is nobody's.
-            [0x2001, 0 | 0xdb8, ..] => Self::Reserved,
+            // Global unicast; what is set aside for protocols, tunnels or documentation in it is
+            // nobody's.
+            [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Self::Reserved,
             [0x2000..=0x3fff, ..] => Self::Public,
             _ => Self::Reserved,
         }
@@ -147,6 +148,11 @@ mod tests {
             ("ff02::1", Reserved),
             ("2001:0:1::1", Reserved),
             ("2001:db8::1", Reserved),
+            ("2001:2::1", Reserved),
+            ("2001:1ff::1", Reserved),
+            ("2001:200::1", Public),
+            ("3fff:fff::1", Reserved),
+            ("3fff:1000::1", Public),
             ("1.1.1.1", Public),
             ("2606:4700::1111", Public),
             ("64:ff9b::1.1.1.1", Public),
