@@ -70,6 +70,14 @@ pub fn guest(name: &str) -> Result<PathBuf> {
     )
 }
 
+/// Returns a guest of `tests/hostile-guests`, as rustc left it.
+///
+/// # Errors
+/// It has not been built.
+pub fn hostile_guest(name: &str) -> Result<PathBuf> {
+    guest(name)
+}
+
 /// Returns a plugin of `plugins/`, packed.
 ///
 /// # Errors

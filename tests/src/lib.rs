@@ -13,6 +13,7 @@ pub mod home;
 pub mod http;
 pub mod kept_login;
 pub mod logged;
+pub mod name_server;
 pub mod oauth;
 pub mod processes;
 pub mod proxy;

@@ -1,7 +1,7 @@
 //! HTTP host that records what it receives, byte for byte.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +20,18 @@ impl RecordingHost {
     /// # Errors
     /// There is no port to be had.
     pub fn start(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
+        Self::start_at("127.0.0.1:0", answer)
+    }
+
+    /// The same at a certain address.
+    ///
+    /// # Errors
+    /// The address is not to be had.
+    pub fn start_at(
+        address: impl ToSocketAddrs,
+        answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let received: Arc<Mutex<Vec<String>>> = Arc::default();
         let (answer, all) = (Arc::new(answer), received.clone());

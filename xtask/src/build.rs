@@ -88,6 +88,8 @@ pub(crate) fn guests() -> Result<()> {
         TARGET,
         "-p",
         "dormouse-guests",
+        "-p",
+        "dormouse-hostile-guests",
         "--examples",
     ]))
 }

@@ -26,6 +26,7 @@ fn is_part(name: &str) -> bool {
     let others = [
         "dormouse-floor",
         "dormouse-guests",
+        "dormouse-hostile-guests",
         "dormouse-sdk",
         "dormouse-sdk-macro",
         "dormouse-tests",
