@@ -17,6 +17,8 @@ mod address_kind;
 mod cause;
 mod client;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod granted_http;
 mod host_name;
 mod own_network;

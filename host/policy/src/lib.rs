@@ -5,6 +5,8 @@
 
 mod backoff;
 mod folder;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod grants;
 mod host_limits;
 mod http_grant;

@@ -3,6 +3,8 @@
 
 mod error;
 mod forms;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod known_texts;
 mod login_token;
 mod masked_body;
