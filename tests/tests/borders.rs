@@ -36,6 +36,7 @@ const MEANINGS: &[(&str, &[&str])] = &[
             "dormouse-policy",
             "dormouse-protocol",
             "dormouse-runtime",
+            "dormouse-search",
             "dormouse-secrets",
             "dormouse-text",
             "dormouse-upstream",

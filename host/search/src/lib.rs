@@ -1,0 +1,22 @@
+//! Search among tools: words of a task → the tools that do it, best first. All of it is in memory and
+//! in this process: no file, no connection, no model.
+//!
+//! What is known of one server's tools is analysed once ([`ServerDocuments`]); a [`SearchIndex`] is
+//! made of these, so that a server that has changed is analysed alone.
+
+mod document;
+mod index;
+mod query;
+mod ranking;
+mod schema_words;
+mod server_documents;
+mod stop_words;
+mod synonyms;
+mod tool_names;
+mod weights;
+mod words;
+
+pub use document::ToolDocument;
+pub use index::SearchIndex;
+pub use ranking::{SearchHit, SearchOptions};
+pub use server_documents::ServerDocuments;

@@ -1,0 +1,153 @@
+//! The tools of one server, analysed: which words they have, and what each counts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::ToolDocument;
+use crate::schema_words::SchemaWords;
+use crate::stop_words::is_stop_word;
+use crate::tool_names::folded;
+use crate::weights::{FIELDS, Field, Weights};
+use crate::words::{Stems, words};
+
+/// Number of the way in which tools are analysed: what another one has made is of no use.
+const ANALYSIS: u32 = 1;
+
+/// Most words that are read of one field of a tool.
+const MAX_WORDS: usize = 600;
+
+/// A server's tools, analysed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ServerDocuments {
+    /// Name of the server.
+    pub(crate) server: String,
+    /// Names of its tools.
+    pub(crate) names: Vec<Names>,
+    /// Stems of its tools' words in order, each with the tools that have it.
+    pub(crate) terms: Vec<(String, Vec<Occurrence>)>,
+}
+
+/// Names of a tool, folded so that case and separators do not count.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Names {
+    /// The name by which agents call it.
+    pub(crate) shown: String,
+    /// The name that its server knows it by.
+    pub(crate) own: String,
+}
+
+/// A tool that has a word.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Occurrence {
+    /// Place of the tool.
+    pub(crate) tool: u32,
+    /// How much the word counts for it, between 0 and 1.
+    pub(crate) weight: f32,
+}
+
+impl ServerDocuments {
+    /// Analyses a server's tools. Each is that server's, whatever server it names.
+    pub fn analyse<'a>(server: &str, tools: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
+        Self::weighted(server, tools, &Weights::default())
+    }
+
+    /// Returns a hash of all that [`Self::analyse`] is given, and of the way in which it is analysed:
+    /// while it is the same, so is what it makes.
+    pub fn content_hash<'a>(
+        server: &str,
+        tools: impl IntoIterator<Item = ToolDocument<'a>>,
+    ) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&ANALYSIS.to_le_bytes());
+        let mut add = |text: Option<&str>| {
+            let length = text.map_or(u64::MAX, |text| text.len() as u64);
+            hasher.update(&length.to_le_bytes());
+            hasher.update(text.unwrap_or_default().as_bytes());
+        };
+        add(Some(server));
+        for tool in tools {
+            add(Some(tool.name));
+            add(Some(tool.own_name));
+            add(tool.title);
+            add(tool.description);
+            add(tool.input_schema);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    pub(crate) fn weighted<'a>(
+        server: &str,
+        tools: impl IntoIterator<Item = ToolDocument<'a>>,
+        weights: &Weights,
+    ) -> Self {
+        let stems = Stems::new();
+        let mut names = Vec::new();
+        let mut terms: BTreeMap<String, Vec<Occurrence>> = BTreeMap::new();
+        for (tool, document) in (0..).zip(tools) {
+            names.push(Names {
+                shown: folded(document.name),
+                own: folded(document.own_name),
+            });
+            for (stem, weight) in tool_terms(server, &document, weights, &stems) {
+                let occurrence = Occurrence { tool, weight };
+                terms.entry(stem).or_default().push(occurrence);
+            }
+        }
+        Self {
+            server: server.to_owned(),
+            names,
+            terms: terms.into_iter().collect(),
+        }
+    }
+
+    /// Returns the number of tools.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Checks whether the server has no tools.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// Returns the stems of a tool's words, with what each counts.
+fn tool_terms(
+    server: &str,
+    tool: &ToolDocument<'_>,
+    weights: &Weights,
+    stems: &Stems,
+) -> BTreeMap<String, f32> {
+    let schema = tool.input_schema.map(SchemaWords::read).unwrap_or_default();
+    let fields: [(Field, &str); FIELDS] = [
+        (Field::Name, tool.own_name),
+        (Field::Server, server),
+        (Field::Title, tool.title.unwrap_or_default()),
+        (Field::Description, tool.description.unwrap_or_default()),
+        (Field::ParameterNames, &schema.names),
+        (Field::Parameters, &schema.descriptions),
+    ];
+    let mut terms: BTreeMap<String, f32> = BTreeMap::new();
+    for ((_, text), field) in fields.into_iter().zip(&weights.fields) {
+        let mut counts: BTreeMap<String, f32> = BTreeMap::new();
+        let mut length = 0.0;
+        for word in words(text, MAX_WORDS) {
+            if !word.is_joined {
+                length += 1.0;
+            }
+            if !is_stop_word(&word.text) {
+                *counts.entry(stems.stem(&word.text)).or_default() += 1.0;
+            }
+        }
+        let share = field.length_share;
+        let norm = 1.0 - share + share * length / field.usual_words;
+        for (stem, count) in counts {
+            *terms.entry(stem).or_default() += field.weight * count / norm.max(0.05);
+        }
+    }
+    for weight in terms.values_mut() {
+        *weight /= *weight + weights.saturation;
+    }
+    terms
+}
