@@ -18,6 +18,7 @@ pub mod oauth;
 pub mod processes;
 pub mod proxy;
 pub mod recording_host;
+pub mod retrieval;
 pub mod sdk;
 pub mod upstream;
 pub mod wait;

@@ -1,12 +1,11 @@
 //! The index: all servers' tools together, by the words that they have and by their names.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::document::ToolDocument;
 use crate::server_documents::{Occurrence, ServerDocuments};
-use crate::synonyms::Synonyms;
 use crate::tool_names::letters;
-use crate::weights::Weights;
 use crate::words::Stems;
 
 /// Tools that can be searched. It never changes; a new one is made of the same parts where a server
@@ -18,39 +17,46 @@ pub struct SearchIndex {
     pub(crate) server_of: Vec<u32>,
     /// Names of the servers.
     pub(crate) servers: Vec<String>,
-    /// Folded names, in order, each with its tool: those that agents see and the servers' own.
-    pub(crate) names: Vec<(String, u32)>,
-    /// Letters of the names, likewise.
-    pub(crate) name_letters: Vec<u64>,
+    /// Folded names of tools, in order: those that agents see and the servers' own.
+    pub(crate) names: Vec<ToolName>,
     /// Places of stems in `terms`.
-    pub(crate) term_ids: HashMap<String, u32>,
+    pub(crate) term_ids: HashMap<Arc<str>, u32>,
     /// Stems, each with the tools that have it.
     pub(crate) terms: Vec<Term>,
-    pub(crate) synonyms: Synonyms,
+    /// Terms of each tool.
+    pub(crate) tool_terms: Vec<Vec<ToolTerm>>,
     pub(crate) stems: Stems,
-    pub(crate) weights: Weights,
 }
 
-/// A stem that some tool has.
+/// A name of a tool.
+pub(crate) struct ToolName {
+    pub(crate) name: String,
+    pub(crate) letters: u64,
+    pub(crate) tool: u32,
+}
+
+/// A stem, or a pair of them, that some tool has.
 pub(crate) struct Term {
-    pub(crate) stem: String,
+    pub(crate) stem: Arc<str>,
     pub(crate) letters: u64,
     pub(crate) occurrences: Vec<Occurrence>,
     /// How much it says: more where few tools have it.
     pub(crate) rarity: f32,
 }
 
+/// A term that a tool has.
+pub(crate) struct ToolTerm {
+    pub(crate) term: u32,
+    /// How much it counts for the tool.
+    pub(crate) weight: f32,
+    /// Whether it is a word of the tool's name.
+    pub(crate) in_name: bool,
+}
+
 impl SearchIndex {
     /// Makes the index of these tools. A [`SearchHit`](crate::SearchHit) names a tool by its place
     /// among them.
     pub fn new<'a>(tools: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
-        Self::weighted(tools, Weights::default())
-    }
-
-    pub(crate) fn weighted<'a>(
-        tools: impl IntoIterator<Item = ToolDocument<'a>>,
-        weights: Weights,
-    ) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut servers: Vec<(&str, Vec<ToolDocument<'a>>, Vec<usize>)> = Vec::new();
         for (position, tool) in tools.into_iter().enumerate() {
@@ -63,18 +69,12 @@ impl SearchIndex {
                 positions.push(position);
             }
         }
-        let parts: Vec<_> = servers
-            .iter()
-            .map(|(server, tools, _)| {
-                ServerDocuments::weighted(server, tools.iter().copied(), &weights)
-            })
-            .collect();
+        let parts = servers.iter();
+        let parts =
+            parts.map(|(name, tools, _)| ServerDocuments::analyse(name, tools.iter().copied()));
+        let parts: Vec<_> = parts.collect();
         let positions = servers.into_iter().flat_map(|(_, _, positions)| positions);
-        Self::made(
-            &parts.iter().collect::<Vec<_>>(),
-            positions.collect(),
-            weights,
-        )
+        Self::of_parts(&parts.iter().collect::<Vec<_>>(), positions.collect())
     }
 
     /// Makes the index of servers that have been analysed. A [`SearchHit`](crate::SearchHit) names a
@@ -82,63 +82,80 @@ impl SearchIndex {
     pub fn of_servers<'a>(servers: impl IntoIterator<Item = &'a ServerDocuments>) -> Self {
         let servers: Vec<_> = servers.into_iter().collect();
         let number = servers.iter().map(|server| server.len()).sum();
-        Self::made(&servers, (0..number).collect(), Weights::default())
+        Self::of_parts(&servers, (0..number).collect())
     }
 
-    fn made(parts: &[&ServerDocuments], positions: Vec<usize>, weights: Weights) -> Self {
-        let mut server_of = Vec::with_capacity(positions.len());
-        let mut names = Vec::with_capacity(2 * positions.len());
-        let mut term_ids: HashMap<String, u32> = HashMap::new();
-        let mut terms: Vec<Term> = Vec::new();
-        let mut first = 0_u32;
-        for (server, part) in (0..).zip(parts) {
-            for (stem, occurrences) in &part.terms {
-                let next = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-                let id = *term_ids.entry(stem.clone()).or_insert(next);
-                if id == next {
-                    terms.push(Term {
-                        stem: stem.clone(),
-                        letters: letters(stem),
-                        occurrences: Vec::new(),
-                        rarity: 0.0,
-                    });
-                }
-                if let Some(term) = terms.get_mut(id as usize) {
-                    let moved = occurrences.iter().map(|occurrence| Occurrence {
-                        tool: first + occurrence.tool,
-                        weight: occurrence.weight,
-                    });
-                    term.occurrences.extend(moved);
-                }
-            }
-            for name in &part.names {
-                let tool = u32::try_from(server_of.len()).unwrap_or(u32::MAX);
-                names.push((name.shown.clone(), tool));
-                if name.own != name.shown {
-                    names.push((name.own.clone(), tool));
-                }
-                server_of.push(server);
-            }
-            first = u32::try_from(server_of.len()).unwrap_or(u32::MAX);
+    fn of_parts(parts: &[&ServerDocuments], positions: Vec<usize>) -> Self {
+        let mut index = Self {
+            positions,
+            server_of: Vec::new(),
+            servers: Vec::new(),
+            names: Vec::new(),
+            term_ids: HashMap::new(),
+            terms: Vec::new(),
+            tool_terms: Vec::new(),
+            stems: Stems::new(),
+        };
+        for part in parts {
+            index.add(part);
         }
-        let number = server_of.len() as f32;
-        for term in &mut terms {
+        index.names.sort_by(|one, other| one.name.cmp(&other.name));
+        let number = index.server_of.len() as f32;
+        for term in &mut index.terms {
             let tools = term.occurrences.len() as f32;
             term.rarity = (1.0 + (number - tools + 0.5) / (tools + 0.5)).ln();
         }
-        names.sort();
-        let stems = Stems::new();
-        Self {
-            positions,
-            server_of,
-            servers: parts.iter().map(|part| part.server.clone()).collect(),
-            name_letters: names.iter().map(|(name, _)| letters(name)).collect(),
-            names,
-            term_ids,
-            terms,
-            synonyms: Synonyms::new(&stems),
-            stems,
-            weights,
+        index
+    }
+
+    /// Adds a server's tools behind those that there are.
+    fn add(&mut self, part: &ServerDocuments) {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let server = number(self.servers.len());
+        let first = self.server_of.len();
+        self.servers.push(part.server.clone());
+        for (tool, names) in (number(first)..).zip(&part.names) {
+            let mut names = vec![&names.shown, &names.own];
+            names.dedup();
+            self.names.extend(names.into_iter().map(|name| ToolName {
+                name: name.clone(),
+                letters: letters(name),
+                tool,
+            }));
+            self.server_of.push(server);
+            self.tool_terms.push(Vec::new());
+        }
+        for (stem, occurrences) in &part.terms {
+            let next = number(self.terms.len());
+            let id = self.term_ids.get(stem.as_str()).copied().unwrap_or(next);
+            if id == next {
+                let stem: Arc<str> = stem.as_str().into();
+                self.term_ids.insert(Arc::clone(&stem), id);
+                self.terms.push(Term {
+                    letters: letters(&stem),
+                    stem,
+                    occurrences: Vec::new(),
+                    rarity: 0.0,
+                });
+            }
+            let Some(term) = self.terms.get_mut(id as usize) else {
+                continue;
+            };
+            for occurrence in occurrences {
+                // A tool that there is not is of no use; where this was read from is not trusted.
+                let tool = first.saturating_add(occurrence.tool as usize);
+                if let Some(terms) = self.tool_terms.get_mut(tool) {
+                    terms.push(ToolTerm {
+                        term: id,
+                        weight: occurrence.weight,
+                        in_name: occurrence.in_name,
+                    });
+                    term.occurrences.push(Occurrence {
+                        tool: number(tool),
+                        ..*occurrence
+                    });
+                }
+            }
         }
     }
 
@@ -150,5 +167,11 @@ impl SearchIndex {
     /// Checks whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
+    }
+
+    /// Returns how much a term says.
+    pub(crate) fn rarity(&self, term: u32) -> f32 {
+        let term = self.terms.get(term as usize);
+        term.map_or(0.0, |term| term.rarity)
     }
 }

@@ -4,7 +4,13 @@
 //! What is known of one server's tools is analysed once ([`ServerDocuments`]); a [`SearchIndex`] is
 //! made of these, so that a server that has changed is analysed alone.
 
+#![forbid(unsafe_code)]
+
+mod candidate;
 mod document;
+mod evidence;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod index;
 mod query;
 mod ranking;
@@ -15,6 +21,9 @@ mod synonyms;
 mod tool_names;
 mod weights;
 mod words;
+
+#[cfg(test)]
+mod tests;
 
 pub use document::ToolDocument;
 pub use index::SearchIndex;

@@ -1,8 +1,12 @@
 //! What a query asks for: words that tools have, and what stands for them where they have others.
 
+use std::collections::BTreeMap;
+
 use crate::index::SearchIndex;
-use crate::stop_words::is_stop_word;
+use crate::stop_words::{is_stop_word, is_weak_word};
+use crate::synonyms::{Nearness, synonyms};
 use crate::tool_names::{is_one_letter_off, letters};
+use crate::weights::{MISTYPED, PAIR_RARITY, RELATED, SYNONYM, WEAK};
 use crate::words::words;
 
 /// Longest part of a query that is read, in bytes.
@@ -11,17 +15,30 @@ const MAX_QUERY_BYTES: usize = 8 << 10;
 /// Most words of a query that are looked for.
 const MAX_WORDS: usize = 256;
 
+/// Most clauses of a query that are told apart.
+pub(crate) const MAX_CLAUSES: usize = 32;
+
+/// Fewest words that say something in a clause.
+const MIN_CLAUSE_WORDS: usize = 2;
+
 /// Shortest word that may have been mistyped, in bytes.
-const MIN_MISTYPED: usize = 4;
+const MIN_MISTYPED_BYTES: usize = 4;
+
+/// Most words of a query of which it is looked for what they were mistyped from.
+const MAX_MISTYPED_WORDS: usize = 16;
 
 /// Most words of tools that one word may have been mistyped from.
-const MAX_MISTYPED: usize = 4;
+const MAX_MEANT: usize = 4;
 
 /// A word of a query.
 #[derive(Debug)]
 pub(crate) struct QueryWord {
-    /// Terms of the index that stand for it, each with what it counts; the word itself first.
+    /// Terms of the index that stand for it, each with what it counts of the word.
     pub(crate) terms: Vec<(u32, f32)>,
+    /// Clauses that have it, as bits.
+    pub(crate) clauses: u32,
+    /// How much it says.
+    pub(crate) rarity: f32,
 }
 
 /// Returns the part of a query that is read.
@@ -29,54 +46,111 @@ pub(crate) fn read_part(query: &str) -> &str {
     query.split_at(query.floor_char_boundary(MAX_QUERY_BYTES)).0
 }
 
-/// Returns the words of a query that some tool has, or has something for.
+/// Returns the words of a query for which tools have something.
 pub(crate) fn query_words(query: &str, index: &SearchIndex) -> Vec<QueryWord> {
-    let found = words(query, MAX_WORDS);
-    let stems: Vec<String> = found
-        .iter()
-        .map(|word| index.stems.stem(&word.text))
-        .collect();
-    let mut asked: Vec<String> = Vec::new();
-    for (place, (word, stem)) in found.iter().zip(&stems).enumerate() {
-        if !is_stop_word(&word.text) {
-            asked.push(stem.clone());
-        }
-        if let Some(next) = stems.get(place + 1) {
-            let both = format!("{stem} {next}");
-            if !index.synonyms.of(&both).is_empty() {
-                asked.push(both);
-            }
-            let joined = format!("{stem}{next}");
-            if index.term_ids.contains_key(&joined) {
-                asked.push(joined);
-            }
-        }
-    }
-    asked.sort();
-    asked.dedup();
-    let words = asked.iter().map(|stem| query_word(stem, index));
-    words.filter(|word| !word.terms.is_empty()).collect()
+    let mut mistyped = MAX_MISTYPED_WORDS;
+    let asked = asked_terms(query, index).into_iter();
+    let words =
+        asked.filter_map(|(stem, clauses)| query_word(&stem, clauses, index, &mut mistyped));
+    words.collect()
 }
 
-fn query_word(stem: &str, index: &SearchIndex) -> QueryWord {
-    let mut terms: Vec<(u32, f32)> = Vec::new();
-    let own = index.term_ids.get(stem);
-    terms.extend(own.map(|id| (*id, 1.0)));
-    for other in index.synonyms.of(stem) {
-        let other = index.term_ids.get(other);
-        terms.extend(other.map(|id| (*id, index.weights.synonym)));
+/// Returns the stems that a query asks for, and pairs of them, each with the clauses that have it.
+fn asked_terms(query: &str, index: &SearchIndex) -> BTreeMap<String, u32> {
+    let found = words(query, MAX_WORDS);
+    let stems = found.iter().map(|word| index.stems.stem(&word.text));
+    let stems: Vec<String> = stems.collect();
+    let mut asked: BTreeMap<String, u32> = BTreeMap::new();
+    let (mut clause, mut words_of_clause) = (0, 0);
+    let mut end = 0;
+    let mut before = "";
+    for (place, (word, stem)) in found.iter().zip(&stems).enumerate() {
+        let between = query.get(end..word.at).unwrap_or_default();
+        if ends_clause(between, &word.text) && words_of_clause >= MIN_CLAUSE_WORDS {
+            clause = (clause + 1).min(MAX_CLAUSES - 1);
+            words_of_clause = 0;
+        }
+        end = end.max(word.at + word.text.len());
+        let mut ask = |term: String| *asked.entry(term).or_default() |= 1 << clause;
+        if !is_stop_word(&word.text) {
+            words_of_clause += 1;
+            ask(stem.clone());
+            let pair = format!("{before} {stem}");
+            if !word.is_joined && index.term_ids.contains_key(pair.as_str()) {
+                ask(pair);
+            }
+            if !word.is_joined {
+                before = stem;
+            }
+        }
+        let Some(next) = stems.get(place + 1) else {
+            continue;
+        };
+        let phrase = format!("{stem} {next}");
+        if !synonyms(&phrase).is_empty() {
+            ask(phrase);
+        }
+        let joined = format!("{stem}{next}");
+        if index.term_ids.contains_key(joined.as_str()) {
+            ask(joined);
+        }
     }
-    if terms.is_empty() && stem.len() >= MIN_MISTYPED {
+    asked
+}
+
+/// Checks whether a clause ends between two words.
+fn ends_clause(between: &str, next: &str) -> bool {
+    const MARKS: [char; 12] = [
+        '\n', ';', ',', '!', '?', '。', '，', '；', '、', '！', '？', '•',
+    ];
+    between.contains(MARKS)
+        || between.contains(". ")
+        || between.contains(": ")
+        || matches!(
+            next,
+            "and" | "then" | "after" | "before" | "finally" | "also"
+        )
+}
+
+fn query_word(
+    stem: &str,
+    clauses: u32,
+    index: &SearchIndex,
+    mistyped: &mut usize,
+) -> Option<QueryWord> {
+    let mut terms: Vec<(u32, f32)> = Vec::new();
+    terms.extend(index.term_ids.get(stem).map(|id| (*id, 1.0)));
+    for (other, nearness) in synonyms(stem) {
+        let share = match nearness {
+            Nearness::Same => SYNONYM,
+            Nearness::Related => RELATED,
+        };
+        terms.extend(index.term_ids.get(other.as_str()).map(|id| (*id, share)));
+    }
+    if terms.is_empty() && stem.len() >= MIN_MISTYPED_BYTES && *mistyped > 0 {
+        *mistyped -= 1;
         let wanted = letters(stem);
         let meant = (0..).zip(&index.terms).filter(|(_, term)| {
-            (term.letters ^ wanted).count_ones() <= 2
-                && is_one_letter_off(term.stem.as_bytes(), stem.as_bytes())
+            (term.letters ^ wanted).count_ones() <= 2 && is_one_letter_off(&term.stem, stem)
         });
-        terms.extend(
-            meant
-                .take(MAX_MISTYPED)
-                .map(|(id, _)| (id, index.weights.mistyped)),
-        );
+        terms.extend(meant.take(MAX_MEANT).map(|(id, _)| (id, MISTYPED)));
     }
-    QueryWord { terms }
+    let (first, _) = terms.first()?;
+    let rarity = index.rarity(*first);
+    // What stands for a word says no more than itself where it is more common.
+    for (id, share) in &mut terms {
+        *share *= (index.rarity(*id) / rarity).min(1.0);
+    }
+    let is_pair = stem.contains(' ');
+    let said = if is_pair { PAIR_RARITY } else { 1.0 };
+    let said = if is_weak_word(stem) {
+        said * WEAK
+    } else {
+        said
+    };
+    Some(QueryWord {
+        terms,
+        clauses,
+        rarity: said * rarity,
+    })
 }

@@ -8,7 +8,7 @@ use crate::document::ToolDocument;
 use crate::schema_words::SchemaWords;
 use crate::stop_words::is_stop_word;
 use crate::tool_names::folded;
-use crate::weights::{FIELDS, Field, Weights};
+use crate::weights::{FIELDS, Field, PAIR, SATURATION};
 use crate::words::{Stems, words};
 
 /// Number of the way in which tools are analysed: what another one has made is of no use.
@@ -24,7 +24,8 @@ pub struct ServerDocuments {
     pub(crate) server: String,
     /// Names of its tools.
     pub(crate) names: Vec<Names>,
-    /// Stems of its tools' words in order, each with the tools that have it.
+    /// Stems of its tools' words in order, and pairs of stems with a space between, each with the
+    /// tools that have it.
     pub(crate) terms: Vec<(String, Vec<Occurrence>)>,
 }
 
@@ -42,14 +43,37 @@ pub(crate) struct Names {
 pub(crate) struct Occurrence {
     /// Place of the tool.
     pub(crate) tool: u32,
-    /// How much the word counts for it, between 0 and 1.
+    /// How much the word counts for it, less than 1.
     pub(crate) weight: f32,
+    /// Whether it is a word of the tool's own name.
+    pub(crate) in_name: bool,
 }
 
 impl ServerDocuments {
     /// Analyses a server's tools. Each is that server's, whatever server it names.
     pub fn analyse<'a>(server: &str, tools: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
-        Self::weighted(server, tools, &Weights::default())
+        let stems = Stems::new();
+        let mut names = Vec::new();
+        let mut terms: BTreeMap<String, Vec<Occurrence>> = BTreeMap::new();
+        for (tool, document) in (0..).zip(tools) {
+            names.push(Names {
+                shown: folded(document.name),
+                own: folded(document.own_name),
+            });
+            for (stem, (weight, in_name)) in tool_terms(server, &document, &stems) {
+                let occurrence = Occurrence {
+                    tool,
+                    weight,
+                    in_name,
+                };
+                terms.entry(stem).or_default().push(occurrence);
+            }
+        }
+        Self {
+            server: server.to_owned(),
+            names,
+            terms: terms.into_iter().collect(),
+        }
     }
 
     /// Returns a hash of all that [`Self::analyse`] is given, and of the way in which it is analysed:
@@ -76,31 +100,6 @@ impl ServerDocuments {
         *hasher.finalize().as_bytes()
     }
 
-    pub(crate) fn weighted<'a>(
-        server: &str,
-        tools: impl IntoIterator<Item = ToolDocument<'a>>,
-        weights: &Weights,
-    ) -> Self {
-        let stems = Stems::new();
-        let mut names = Vec::new();
-        let mut terms: BTreeMap<String, Vec<Occurrence>> = BTreeMap::new();
-        for (tool, document) in (0..).zip(tools) {
-            names.push(Names {
-                shown: folded(document.name),
-                own: folded(document.own_name),
-            });
-            for (stem, weight) in tool_terms(server, &document, weights, &stems) {
-                let occurrence = Occurrence { tool, weight };
-                terms.entry(stem).or_default().push(occurrence);
-            }
-        }
-        Self {
-            server: server.to_owned(),
-            names,
-            terms: terms.into_iter().collect(),
-        }
-    }
-
     /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.names.len()
@@ -112,42 +111,65 @@ impl ServerDocuments {
     }
 }
 
-/// Returns the stems of a tool's words, with what each counts.
+/// Returns the terms of a tool, each with what it counts and whether it is in the tool's name.
 fn tool_terms(
     server: &str,
     tool: &ToolDocument<'_>,
-    weights: &Weights,
     stems: &Stems,
-) -> BTreeMap<String, f32> {
+) -> BTreeMap<String, (f32, bool)> {
     let schema = tool.input_schema.map(SchemaWords::read).unwrap_or_default();
+    let (lead, rest) = first_sentence(tool.description.unwrap_or_default());
     let fields: [(Field, &str); FIELDS] = [
         (Field::Name, tool.own_name),
         (Field::Server, server),
         (Field::Title, tool.title.unwrap_or_default()),
-        (Field::Description, tool.description.unwrap_or_default()),
+        (Field::Lead, lead),
+        (Field::Description, rest),
         (Field::ParameterNames, &schema.names),
         (Field::Parameters, &schema.descriptions),
     ];
-    let mut terms: BTreeMap<String, f32> = BTreeMap::new();
-    for ((_, text), field) in fields.into_iter().zip(&weights.fields) {
+    let mut terms: BTreeMap<String, (f32, bool)> = BTreeMap::new();
+    for (field, text) in fields {
         let mut counts: BTreeMap<String, f32> = BTreeMap::new();
         let mut length = 0.0;
+        let mut before = String::new();
         for word in words(text, MAX_WORDS) {
             if !word.is_joined {
                 length += 1.0;
             }
-            if !is_stop_word(&word.text) {
-                *counts.entry(stems.stem(&word.text)).or_default() += 1.0;
+            if is_stop_word(&word.text) {
+                continue;
             }
+            let stem = stems.stem(&word.text);
+            if field.has_pairs() && !word.is_joined {
+                if !before.is_empty() {
+                    *counts.entry(format!("{before} {stem}")).or_default() += PAIR;
+                }
+                before.clone_from(&stem);
+            }
+            *counts.entry(stem).or_default() += 1.0;
         }
-        let share = field.length_share;
-        let norm = 1.0 - share + share * length / field.usual_words;
+        let weight = field.weight();
+        let share = weight.length_share;
+        let longer = 1.0 - share + share * length / weight.usual_words;
         for (stem, count) in counts {
-            *terms.entry(stem).or_default() += field.weight * count / norm.max(0.05);
+            let is_word = !stem.contains(' ');
+            let (sum, in_name) = terms.entry(stem).or_default();
+            *sum += weight.weight * count / longer;
+            *in_name |= is_word && field == Field::Name;
         }
     }
-    for weight in terms.values_mut() {
-        *weight /= *weight + weights.saturation;
+    for (weight, _) in terms.values_mut() {
+        *weight /= *weight + SATURATION;
     }
     terms
+}
+
+/// Divides a description behind its first sentence.
+fn first_sentence(description: &str) -> (&str, &str) {
+    let text = description.trim_start();
+    let ends = ["\n", ". ", "。", "; "];
+    let ends = ends.iter();
+    let end = ends.filter_map(|end| text.find(end).map(|at| at + end.len()));
+    text.split_at(end.min().unwrap_or(text.len()))
 }

@@ -1,8 +1,9 @@
-//! How much what counts: chosen by `cargo xtask bench retrieval` on halves of the queries that the
-//! other half was measured on.
+//! How much what counts. The numbers were chosen by coordinate search on halves of the queries in
+//! `tests/fixtures/retrieval`, by their tasks, each half measured on the other; they are the middle of what
+//! both found. `cargo xtask bench retrieval` prints how good they are.
 
 /// Number of [`Field`]s.
-pub(crate) const FIELDS: usize = 6;
+pub(crate) const FIELDS: usize = 7;
 
 /// Where a word of a tool stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +14,9 @@ pub(crate) enum Field {
     Server,
     /// In its title.
     Title,
-    /// In its description.
+    /// In the first sentence of its description.
+    Lead,
+    /// In the rest of its description.
     Description,
     /// In the names of its parameters.
     ParameterNames,
@@ -21,58 +24,83 @@ pub(crate) enum Field {
     Parameters,
 }
 
-/// What a field counts.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FieldWeight {
-    /// Weight of a word that stands in it once, where it is of usual length.
-    pub(crate) weight: f32,
-    /// Its usual length, in words.
-    pub(crate) usual_words: f32,
-    /// How much a longer one counts less for each word: 0 for not at all, 1 for in proportion.
-    pub(crate) length_share: f32,
-}
+impl Field {
+    /// Checks whether the field is so short and so much to the point that words beside each other in
+    /// it belong together.
+    pub(crate) fn has_pairs(self) -> bool {
+        matches!(self, Self::Name | Self::Server | Self::Title | Self::Lead)
+    }
 
-/// All weights.
-#[derive(Debug, Clone)]
-pub(crate) struct Weights {
-    /// What each [`Field`] counts.
-    pub(crate) fields: [FieldWeight; FIELDS],
-    /// Weight at which a word counts half of the most that it can.
-    pub(crate) saturation: f32,
-    /// What a synonym counts of the word that was asked for.
-    pub(crate) synonym: f32,
-    /// What a word counts that the asked one was probably mistyped from.
-    pub(crate) mistyped: f32,
-    /// What is known of the whole server counts so much beside what is known of the tool.
-    pub(crate) server: f32,
-    /// Sum of the weights of a word in a server's tools at which it counts half for the server.
-    pub(crate) server_saturation: f32,
-    /// Power of the share of a query's words that a tool has, by which its score is multiplied.
-    pub(crate) coverage: f32,
-}
-
-impl Default for Weights {
-    fn default() -> Self {
-        let field = |weight, usual_words, length_share| FieldWeight {
+    pub(crate) fn weight(self) -> FieldWeight {
+        let weight = |weight, usual_words, length_share| FieldWeight {
             weight,
             usual_words,
             length_share,
         };
-        Self {
-            fields: [
-                field(3.0, 3.0, 0.5),
-                field(1.5, 2.0, 0.3),
-                field(2.0, 3.0, 0.5),
-                field(1.0, 20.0, 0.7),
-                field(0.7, 4.0, 0.5),
-                field(0.3, 30.0, 0.7),
-            ],
-            saturation: 1.5,
-            synonym: 0.5,
-            mistyped: 0.6,
-            server: 0.3,
-            server_saturation: 3.0,
-            coverage: 0.3,
+        match self {
+            Self::Name => weight(3.0, 2.0, 0.3),
+            Self::Server => weight(1.5, 2.5, 0.4),
+            Self::Title => weight(2.0, 3.0, 0.5),
+            Self::Lead => weight(1.2, 10.0, 0.6),
+            Self::Description => weight(0.4, 17.0, 0.6),
+            Self::ParameterNames => weight(1.0, 3.5, 0.5),
+            Self::Parameters => weight(0.3, 25.0, 0.8),
         }
     }
 }
+
+/// What a field counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldWeight {
+    /// Weight of a word that stands in it once, where the field is of usual length.
+    pub(crate) weight: f32,
+    /// Its usual length, in words.
+    pub(crate) usual_words: f32,
+    /// How much less a word of a longer one counts: 0 for as much, 1 for in proportion.
+    pub(crate) length_share: f32,
+}
+
+/// Weight at which a word of a tool counts half of the most that it can: repeating it is of no use.
+pub(crate) const SATURATION: f32 = 1.5;
+
+/// What two words beside each other count beside what each of them counts, in a tool.
+pub(crate) const PAIR: f32 = 0.7;
+
+/// What they count of their rarity, in a query.
+pub(crate) const PAIR_RARITY: f32 = 0.65;
+
+/// What a word of the same meaning counts of the one that was asked for.
+pub(crate) const SYNONYM: f32 = 0.5;
+
+/// What a word of related meaning counts.
+pub(crate) const RELATED: f32 = 0.45;
+
+/// What a word counts that the one that was asked for was probably mistyped from.
+pub(crate) const MISTYPED: f32 = 0.6;
+
+/// What a word counts of its rarity that tasks are adorned with.
+pub(crate) const WEAK: f32 = 0.75;
+
+/// What a word counts for all tools of a server that others of its tools have.
+pub(crate) const SERVER: f32 = 0.25;
+
+/// Sum of what a word counts in a server's tools at which it counts half of that.
+pub(crate) const SERVER_SATURATION: f32 = 3.6;
+
+/// Power of the share of a query's words that a tool has, by which its score is multiplied.
+pub(crate) const COVERAGE: f32 = 0.3;
+
+/// What the clause that a tool fits best counts beside the whole query.
+pub(crate) const CLAUSE: f32 = 0.26;
+
+/// Rarity that is added to a clause's, so that a short one is not fitted by a single word.
+pub(crate) const CLAUSE_RARITY: f32 = 5.0;
+
+/// Share of a score that grows with how much of the tool's name is in the query.
+pub(crate) const NAME_COVERAGE: f32 = 0.35;
+
+/// What the score of a server's best tool counts for its other tools.
+pub(crate) const COMPANION: f32 = 0.6;
+
+/// Factor for each better tool of the same server: a page is shared by those that fit about as well.
+pub(crate) const SAME_SERVER: f32 = 0.98;

@@ -62,7 +62,6 @@ pub(crate) fn words(text: &str, most: usize) -> Vec<Word> {
     let mut words = Vec::new();
     let mut run: Vec<(usize, char, Kind)> = Vec::new();
     for (at, character) in text.char_indices() {
-        // Apostrophes are within words: what stands behind them says nothing.
         match kind(character) {
             Kind::Separator => end_run(&mut run, &mut words),
             _ if run.len() >= 4 * MAX_WORD_BYTES => end_run(&mut run, &mut words),
