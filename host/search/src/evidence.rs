@@ -43,7 +43,8 @@ impl Evidence {
                 }
                 let server = index.server_of.get(tool);
                 if let Some(sum) = server.and_then(|server| of_server.get_mut(*server as usize)) {
-                    *sum += value;
+                    // Squares, so that many tools that say all words in passing are no evidence.
+                    *sum += value * value;
                 }
             }
             for sum in &mut of_server {

@@ -8,7 +8,7 @@ use crate::document::ToolDocument;
 use crate::schema_words::SchemaWords;
 use crate::stop_words::is_stop_word;
 use crate::tool_names::folded;
-use crate::weights::{FIELDS, Field, PAIR, SATURATION};
+use crate::weights::{FIELDS, Field, MAX_REPEATED, PAIR, SATURATION};
 use crate::words::{Stems, words};
 
 /// Number of the way in which tools are analysed: what another one has made is of no use.
@@ -155,7 +155,7 @@ fn tool_terms(
         for (stem, count) in counts {
             let is_word = !stem.contains(' ');
             let (sum, in_name) = terms.entry(stem).or_default();
-            *sum += weight.weight * count / longer;
+            *sum += weight.weight * count.min(MAX_REPEATED) / longer;
             *in_name |= is_word && field == Field::Name;
         }
     }

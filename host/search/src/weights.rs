@@ -84,8 +84,8 @@ pub(crate) const WEAK: f32 = 0.75;
 /// What a word counts for all tools of a server that others of its tools have.
 pub(crate) const SERVER: f32 = 0.25;
 
-/// Sum of what a word counts in a server's tools at which it counts half of that.
-pub(crate) const SERVER_SATURATION: f32 = 3.6;
+/// Sum of the squares of what a word counts in a server's tools at which it counts half of that.
+pub(crate) const SERVER_SATURATION: f32 = 1.5;
 
 /// Power of the share of a query's words that a tool has, by which its score is multiplied.
 pub(crate) const COVERAGE: f32 = 0.3;
@@ -104,3 +104,6 @@ pub(crate) const COMPANION: f32 = 0.6;
 
 /// Factor for each better tool of the same server: a page is shared by those that fit about as well.
 pub(crate) const SAME_SERVER: f32 = 0.98;
+
+/// Most times that a word counts in one field.
+pub(crate) const MAX_REPEATED: f32 = 2.0;

@@ -11,6 +11,7 @@ mod http_out;
 mod listing;
 mod reference;
 mod report;
+mod retrieval;
 mod sample;
 
 use std::path::Path;
@@ -37,6 +38,8 @@ pub(crate) enum Part {
     Reference,
     /// Real servers behind Dormouse, and as clients have them today.
     Bridges,
+    /// Search among tools.
+    Retrieval,
 }
 
 /// Compares an older `dormouse` with this one, prints the ratios and writes
@@ -68,9 +71,11 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
     if parts.contains(&Part::Bridges) {
         install::python("servers")?;
     }
-    build::plugins(build::Profile::Release)?;
-    build::dist()?;
-    build::guests()?;
+    if parts.iter().any(|part| *part != Part::Retrieval) {
+        build::plugins(build::Profile::Release)?;
+        build::dist()?;
+        build::guests()?;
+    }
 
     let rounds = rounds as usize;
     let mut report = Report::default();
@@ -82,6 +87,7 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
             Part::HttpOut => http_out::measure,
             Part::Reference => reference::measure,
             Part::Bridges => bridges::measure,
+            Part::Retrieval => retrieval::measure,
         };
         measure(&mut report, rounds)?;
     }
