@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::document::ToolDocument;
 use crate::server_documents::{Occurrence, ServerDocuments};
 use crate::tool_names::letters;
-use crate::words::Stems;
+use crate::words::{KeptStems, Stems};
 
 /// Tools that can be searched. It never changes; a new one is made of the same parts where a server
 /// has changed.
@@ -69,9 +69,11 @@ impl SearchIndex {
                 positions.push(position);
             }
         }
+        let mut stems = KeptStems::new();
         let parts = servers.iter();
-        let parts =
-            parts.map(|(name, tools, _)| ServerDocuments::analyse(name, tools.iter().copied()));
+        let parts = parts.map(|(name, tools, _)| {
+            ServerDocuments::analyse_with(name, tools.iter().copied(), &mut stems)
+        });
         let parts: Vec<_> = parts.collect();
         let positions = servers.into_iter().flat_map(|(_, _, positions)| positions);
         Self::of_parts(&parts.iter().collect::<Vec<_>>(), positions.collect())

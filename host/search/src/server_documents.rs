@@ -9,7 +9,7 @@ use crate::schema_words::SchemaWords;
 use crate::stop_words::is_stop_word;
 use crate::tool_names::folded;
 use crate::weights::{FIELDS, Field, MAX_REPEATED, PAIR, SATURATION};
-use crate::words::{Stems, words};
+use crate::words::{KeptStems, words};
 
 /// Number of the way in which tools are analysed: what another one has made is of no use.
 const ANALYSIS: u32 = 1;
@@ -52,7 +52,15 @@ pub(crate) struct Occurrence {
 impl ServerDocuments {
     /// Analyses a server's tools. Each is that server's, whatever server it names.
     pub fn analyse<'a>(server: &str, tools: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
-        let stems = Stems::new();
+        Self::analyse_with(server, tools, &mut KeptStems::new())
+    }
+
+    /// Analyses a server's tools, with stems that are kept.
+    pub(crate) fn analyse_with<'a>(
+        server: &str,
+        tools: impl IntoIterator<Item = ToolDocument<'a>>,
+        stems: &mut KeptStems,
+    ) -> Self {
         let mut names = Vec::new();
         let mut terms: BTreeMap<String, Vec<Occurrence>> = BTreeMap::new();
         for (tool, document) in (0..).zip(tools) {
@@ -60,7 +68,7 @@ impl ServerDocuments {
                 shown: folded(document.name),
                 own: folded(document.own_name),
             });
-            for (stem, (weight, in_name)) in tool_terms(server, &document, &stems) {
+            for (stem, (weight, in_name)) in tool_terms(server, &document, stems) {
                 let occurrence = Occurrence {
                     tool,
                     weight,
@@ -115,7 +123,7 @@ impl ServerDocuments {
 fn tool_terms(
     server: &str,
     tool: &ToolDocument<'_>,
-    stems: &Stems,
+    stems: &mut KeptStems,
 ) -> BTreeMap<String, (f32, bool)> {
     let schema = tool.input_schema.map(SchemaWords::read).unwrap_or_default();
     let (lead, rest) = first_sentence(tool.description.unwrap_or_default());

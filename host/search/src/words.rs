@@ -1,6 +1,8 @@
 //! Words of a text: in lower case, identifiers split at their parts, and pairs of characters where
 //! a script has no spaces.
 
+use std::collections::HashMap;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 /// Longest word that is kept, in bytes; longer ones are cut.
@@ -170,5 +172,35 @@ impl Stems {
         } else {
             word.to_owned()
         }
+    }
+}
+
+/// Most words whose stems are kept.
+const MAX_KEPT: usize = 50_000;
+
+/// Stems of words that come again and again.
+pub(crate) struct KeptStems {
+    stems: Stems,
+    kept: HashMap<String, String>,
+}
+
+impl KeptStems {
+    pub(crate) fn new() -> Self {
+        Self {
+            stems: Stems::new(),
+            kept: HashMap::new(),
+        }
+    }
+
+    /// Returns the stem of a word, as [`Stems::stem`] does.
+    pub(crate) fn stem(&mut self, word: &str) -> String {
+        if let Some(stem) = self.kept.get(word) {
+            return stem.clone();
+        }
+        let stem = self.stems.stem(word);
+        if self.kept.len() < MAX_KEPT {
+            self.kept.insert(word.to_owned(), stem.clone());
+        }
+        stem
     }
 }
