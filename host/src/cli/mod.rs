@@ -40,6 +40,7 @@ mod read_component;
 mod remove;
 mod restart;
 mod revoke;
+mod search;
 mod secret;
 pub mod serve;
 mod session;
@@ -127,6 +128,7 @@ enum Command {
     Serve(serve::Serve),
     List(list::List),
     Tools(tools::Tools),
+    Search(search::Search),
     /// Lists the prompts that agents see.
     Prompts(offers::Offers),
     /// Lists the resources and resource templates that agents see.
@@ -195,6 +197,7 @@ impl Cli {
             Command::Serve(serve) => serve.run(global.places()?).map(|()| ExitCode::SUCCESS),
             Command::List(list) => list.run(global.places()?),
             Command::Tools(tools) => tools.run(global.places()?),
+            Command::Search(search) => search.run(global.places()?),
             Command::Prompts(offers) => offers.prompts(global.places()?),
             Command::Resources(offers) => offers.resources(global.places()?),
             Command::Call(call) => call.run(global.places()?),

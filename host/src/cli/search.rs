@@ -1,0 +1,117 @@
+//! `dormouse search`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use dormouse_config::Client;
+use dormouse_search::{SearchIndex, SearchOptions, ToolDocument};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::output::{FAINT, PLAIN, STRONG, Table};
+use super::tools::known;
+use super::{Format, output};
+use crate::roster::{Places, Roster, Shown};
+
+/// Finds tools by what they do, or by their names.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    dormouse search read a spreadsheet         the tools that fit, best first\n  \
+    dormouse search get_curr                   those whose names begin so\n  \
+    dormouse search --server time convert      of one server alone\n\n\
+    Only tools that agents see are found. No plugin is run for this.")]
+pub(super) struct Search {
+    /// What is to be done, or a name or its beginning.
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Only tools of this server.
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// Most tools.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Only what this client is shown.
+    #[arg(long, value_name = "CLIENT")]
+    client: Option<Client>,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// What of a tool's declaration is searched.
+#[derive(Deserialize)]
+struct Declared<'d> {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default, borrow, rename = "inputSchema")]
+    input_schema: Option<&'d RawValue>,
+}
+
+impl Search {
+    pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
+        places.client = self.client;
+        let roster = Roster::open(places)?;
+        roster.save();
+        let snapshot = roster.snapshot();
+        if let Some(server) = &self.server {
+            known(&snapshot, server)?;
+        }
+        let tools = snapshot.tools().iter().filter_map(|tool| {
+            // The catalog has parsed it before, so that nothing is lost here.
+            let declared = serde_json::from_str(tool.declared()?.tool.get()).ok()?;
+            Some((tool, declared))
+        });
+        let tools: Vec<(&Shown, Declared<'_>)> = tools.collect();
+        let index = SearchIndex::new(tools.iter().map(|(tool, declared)| ToolDocument {
+            server: tool.server(),
+            name: &tool.name,
+            own_name: tool.tool(),
+            title: declared.title.as_deref(),
+            description: declared.description.as_deref(),
+            input_schema: declared.input_schema.map(RawValue::get),
+        }));
+        let query = self.query.join(" ");
+        let options = SearchOptions {
+            server: self.server.as_deref(),
+            limit: self.limit,
+        };
+        let hits = index.search(&query, &options).into_iter();
+        let hits = hits.filter_map(|hit| Some((tools.get(hit.tool)?, hit.score)));
+        let rows = hits.map(|((tool, declared), score)| {
+            let said = declared.description.as_ref().or(declared.title.as_ref());
+            (*tool, said.map_or("", String::as_str), score)
+        });
+        let rows: Vec<(&Shown, &str, f32)> = rows.collect();
+        if self.format.json {
+            let rows = rows.iter().map(|(tool, description, score)| {
+                json!({
+                    "name": tool.name,
+                    "server": tool.server(),
+                    "description": description,
+                    "score": score,
+                })
+            });
+            output::print_json(&rows.collect::<Vec<_>>())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if rows.is_empty() {
+            output::say(
+                "no tool that agents see fits this\n\
+                 hint: `dormouse tools` lists them all",
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut table = Table::new(&["TOOL", "SERVER", "WHAT IT DOES"]);
+        for (tool, description, _) in rows {
+            table.row([
+                (STRONG, tool.name.clone()),
+                (FAINT, tool.server().to_owned()),
+                (PLAIN, output::first_line(description, 80)),
+            ]);
+        }
+        output::print(&table.render())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
