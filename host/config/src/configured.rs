@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
 use dormouse_policy::HostLimits;
+use dormouse_policy::exposure::{ExposureRules, Profile};
 
 use self::project_file::{hashes, without_acceptance};
 pub use self::untrusted_project::UntrustedProject;
@@ -39,6 +40,10 @@ pub struct Configured {
     pub discovery: DiscoveryConfig,
     /// Limits of the whole host, as the user's own file has them: a project's has no say in that.
     pub limits: HostLimits,
+    /// Exposure of all servers, as the user's own file has it: a project's has no say in that.
+    pub exposure: ExposureRules,
+    /// Profiles, by name; of the user's own file, too.
+    pub profiles: BTreeMap<String, Profile>,
     /// Servers that the clients' files have.
     pub found: Discovery,
     /// Servers that are not shown because of others.
@@ -132,6 +137,8 @@ impl Configured {
             servers: own.servers,
             discovery: own.discovery,
             limits: own.limits,
+            exposure: own.exposure,
+            profiles: own.profiles,
             overlays: own.overlays,
             own_problems: own.problems,
             ..Self::default()

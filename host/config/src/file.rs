@@ -4,19 +4,21 @@
 //! is found in one go and each is told with its place, its value and a way out.
 
 mod discovery;
+mod exposure;
 mod grants;
 mod http_secrets;
 mod known_providers;
 mod providers;
 mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use dormouse_files::regular::read_regular_file;
+use dormouse_policy::exposure::ServerExposure;
 use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits, HttpGrant, HttpGrantError};
 use dormouse_text::nearest::nearest;
 use dormouse_text::visible::visible_path;
@@ -43,7 +45,14 @@ pub(super) const LARGEST_OF_PROJECT: u64 = 1 << 20;
 /// Most servers of a file in a project's folder.
 const MAX_SERVERS_OF_PROJECT: usize = 1000;
 
-const TOP: &[&str] = &["servers", "providers", "discovery", "limits"];
+const TOP: &[&str] = &[
+    "servers",
+    "providers",
+    "discovery",
+    "limits",
+    "exposure",
+    "profiles",
+];
 const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs", "pass_env"];
 const SERVER: &[&str] = &[
     "component",
@@ -54,6 +63,8 @@ const SERVER: &[&str] = &[
     "secrets",
     "limits",
     "settings",
+    "expose",
+    "annotations",
     // Of a server that has an upstream.
     "command",
     "args",
@@ -181,10 +192,21 @@ impl Reader<'_> {
                     config.limits = self.host_limits(item);
                     continue;
                 }
+                "exposure" => {
+                    config.exposure = self.exposure(item);
+                    continue;
+                }
+                "profiles" => {
+                    config.profiles = self.profiles(item);
+                    continue;
+                }
                 _ => {
                     let before = self.problems.len();
                     self.unknown(table, key, "the configuration", TOP);
                     let problems = self.problems.get(before..).unwrap_or_default();
+                    if nearest(key, TOP.iter().copied()) == Some("exposure") {
+                        config.exposure.allow = Some(Vec::new());
+                    }
                     // What its user has said there of servers is not known, so that none of these
                     // is used.
                     if nearest(key, TOP.iter().copied()) != Some("servers") {
@@ -303,6 +325,8 @@ impl Reader<'_> {
                         overlay.settings = settings;
                     }
                 }
+                "expose" => overlay.expose = self.choice(item, &here, &ServerExposure::WORDS),
+                "annotations" => overlay.hints = self.hint_overrides(item, &here),
                 "on_change" => overlay.on_change = self.choice(item, &here, &OnChange::WORDS),
                 "tools_on_change" => overlay.tools_on_change = self.tools_on_change(item, &here),
                 "new_tools" => overlay.new_tools = self.choice(item, &here, &NewTools::WORDS),
@@ -374,18 +398,6 @@ impl Reader<'_> {
             return None;
         }
         Some(name.to_owned())
-    }
-
-    fn prefix(&mut self, item: &Item, at: &str) -> Option<String> {
-        let prefix = self.string(item, at)?;
-        match name::check_prefix(prefix) {
-            Ok(()) => Some(prefix.to_owned()),
-            Err(bad) => {
-                let message = format!("`{at}` cannot be {}", quoted(prefix));
-                self.problem(item.span(), message, Some(bad.hint().to_owned()));
-                None
-            }
-        }
     }
 }
 

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use dormouse_policy::exposure::{ExposureRules, HintOverrides, Profile, ServerExposure};
 use dormouse_policy::{Grants, HostLimits, HttpSecret, Limits, ProviderLogin, SecretSource};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
@@ -62,6 +63,10 @@ pub struct Config {
     pub discovery: DiscoveryConfig,
     /// `[limits]`: limits of the whole host.
     pub limits: HostLimits,
+    /// `[exposure]`: which tools agents can call, and how they are shown these.
+    pub exposure: ExposureRules,
+    /// `[profiles]`: named subsets of the servers.
+    pub profiles: BTreeMap<String, Profile>,
     /// The servers in which something is wrong.
     pub refused: Vec<RefusedServer>,
     /// Problems outside of the servers. Limits and settings that are wrong have their usual values,
@@ -135,6 +140,10 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// Settings that the plugin gets through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
+    /// `expose`: how its tools are shown, whatever is configured for all.
+    pub expose: Option<ServerExposure>,
+    /// `annotations`: hints on its tools, in place of its own.
+    pub hints: HintOverrides,
     /// Clients that load the server themselves, because it is in their own files too.
     pub from: Vec<Client>,
     /// Reason why a policy of its client forbids the server, with the file that says so. The server
@@ -214,6 +223,8 @@ impl ServerConfig {
             secrets: Vec::new(),
             limits,
             settings: Map::new(),
+            expose: None,
+            hints: HintOverrides::default(),
             from: Vec::new(),
             denied: None,
             off_in: None,

@@ -1,9 +1,10 @@
-//! Rights of servers: grants, limits and budgets as plain data, and decisions that are functions of
+//! Rights of servers and what agents are shown of them, as plain data, and decisions that are functions of
 //! them and of what is found on disk.
 
 #![forbid(unsafe_code)]
 
 mod backoff;
+pub mod exposure;
 mod folder;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

@@ -1,5 +1,6 @@
 //! `dormouse.toml`, as it is read.
 
+mod exposure;
 mod http_secrets;
 mod mistakes;
 mod providers;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
+use dormouse_policy::exposure::{HintOverrides, ServerExposure};
 use dormouse_policy::{Grants, HttpGrant, HttpSecret};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
@@ -35,6 +36,9 @@ pub struct Overlay {
     pub limits: LimitSettings,
     /// Settings, each for itself.
     pub settings: Map<String, Value>,
+    pub expose: Option<ServerExposure>,
+    /// Hints on tools, each name or pattern for itself.
+    pub hints: HintOverrides,
     /// More clients that load the server themselves.
     pub from: Vec<Client>,
     pub on_change: Option<OnChange>,
@@ -132,6 +136,10 @@ impl Overlay {
         let settings = self.settings.iter();
         let settings = settings.map(|(key, value)| (key.clone(), value.clone()));
         server.settings.extend(settings);
+        server.expose = self.expose.or(server.expose);
+        let hints = self.hints.0.iter();
+        let hints = hints.map(|(tool, hints)| (tool.clone(), *hints));
+        server.hints.0.extend(hints);
         server.from.extend(&self.from);
         Ok(())
     }
@@ -167,6 +175,9 @@ impl Overlay {
             on_change,
             tools_on_change: tools.collect(),
             new_tools: self.new_tools.filter(|new| *new == NewTools::Hide),
+            expose: self
+                .expose
+                .filter(|expose| *expose != ServerExposure::Direct),
             upstream: UpstreamOverlay {
                 include: self.upstream.include.clone(),
                 exclude: self.upstream.exclude.clone(),
@@ -191,6 +202,8 @@ impl Overlay {
             ("share", self.share.is_some()),
             ("tools_on_change", !self.tools_on_change.is_empty()),
             ("new_tools", self.new_tools.is_some()),
+            ("expose", self.expose.is_some()),
+            ("annotations", !self.hints.is_empty()),
         ];
         let others = others.into_iter().filter(|(_, is_said)| *is_said);
         let names = others.map(|(key, _)| key);

@@ -1,0 +1,161 @@
+//! `[exposure]`, profiles, and what a server says of how its tools are shown.
+
+use dormouse_policy::exposure::{
+    ExposureMode, ExposureRules, Hints, Profile, ServerExposure, ToolAccess,
+};
+
+use super::*;
+
+fn list(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn exposure_is_read() {
+    let (config, problems) = parse(
+        Path::new(FILE),
+        r#"
+[exposure]
+mode = "search"
+budget = 5000
+pinned = ["time__now"]
+allow = ["time", "git*__get_*"]
+deny = ["*delete*"]
+confirm = ["destructive", "write"]
+
+[profiles.work]
+servers = ["github", "time"]
+tools = ["github__get_*", "time"]
+expose = "auto"
+budget = 100
+
+[profiles.all]
+
+[servers.time]
+component = "time.wasm"
+expose = "deferred"
+annotations = { "*" = { readOnlyHint = true }, "set" = { readOnlyHint = false, destructiveHint = false } }
+
+[servers.github]
+expose = "hidden"
+annotations.get = { idempotentHint = true, openWorldHint = false }
+"#,
+    );
+    assert_eq!(problems, []);
+    let rules = ExposureRules {
+        mode: ExposureMode::Search,
+        budget: 5000,
+        pinned: list(&["time__now"]),
+        allow: Some(list(&["time", "git*__get_*"])),
+        deny: list(&["*delete*"]),
+        confirm: [ToolAccess::Destructive, ToolAccess::Write].into(),
+        profile: None,
+    };
+    assert_eq!(config.exposure, rules);
+    let work = Profile {
+        servers: Some(list(&["github", "time"])),
+        tools: Some(list(&["github__get_*", "time"])),
+        mode: Some(ExposureMode::Auto),
+        budget: Some(100),
+    };
+    assert_eq!(config.profiles["work"], work);
+    assert_eq!(config.profiles["all"], Profile::default());
+    let time = &config.servers["time"];
+    assert_eq!(time.expose, Some(ServerExposure::Deferred));
+    assert_eq!(time.hints.of("get").read_only, Some(true));
+    assert_eq!(
+        (
+            time.hints.of("set").read_only,
+            time.hints.of("set").destructive
+        ),
+        (Some(false), Some(false))
+    );
+    let github = &config.overlays["github"];
+    assert_eq!(github.expose, Some(ServerExposure::Hidden));
+    let hints = Hints {
+        idempotent: Some(true),
+        open_world: Some(false),
+        ..Hints::default()
+    };
+    assert_eq!(github.hints.0["get"], hints);
+}
+
+#[test]
+fn what_is_wrong_there_is_told_and_allows_nothing() {
+    for (text, place, message, hint, allows) in [
+        (
+            "[exposure]\nmode = \"serach\"",
+            "2:8",
+            "`exposure.mode` cannot be `\"serach\"`",
+            "use \"direct\" or \"index\" or \"search\" or \"auto\"",
+            true,
+        ),
+        (
+            "[exposure]\ndeni = [\"a\"]",
+            "2:1",
+            "`deni` is no key of `[exposure]`",
+            "did you mean `deny`?",
+            false,
+        ),
+        (
+            "[exposure]\ndeny = \"a\"",
+            "2:8",
+            "`exposure.deny` has to be an array, and `\"a\"` is a string",
+            "",
+            false,
+        ),
+        (
+            "[exposure]\nbudgit = 1",
+            "2:1",
+            "`budgit` is no key of `[exposure]`",
+            "did you mean `budget`?",
+            true,
+        ),
+        (
+            "[exposur]\nallow = []",
+            "1:2",
+            "`exposur` is no key of the configuration",
+            "did you mean `exposure`?",
+            false,
+        ),
+        (
+            "exposure = 1",
+            "1:12",
+            "`exposure` has to be a table, and `1` is an integer",
+            "",
+            false,
+        ),
+        (
+            "[profiles.a]\nserver = []",
+            "2:1",
+            "`server` is no key of `[profiles.a]`",
+            "did you mean `servers`?",
+            true,
+        ),
+        (
+            "[profiles.a__b]",
+            "1:11",
+            "a profile is named as a server is, and `a__b` is not",
+            "use a single `_`: two of them separate the server from the tool, as in `time__convert_time`",
+            true,
+        ),
+    ] {
+        let (config, problems) = parse(Path::new(FILE), text);
+        let found = problems.first().unwrap_or_else(|| panic!("{text}"));
+        let told = (
+            format!("{}:{}", found.line, found.column),
+            found.message.as_str(),
+            found.hint.as_deref().unwrap_or_default(),
+        );
+        assert_eq!(told, (place.to_owned(), message, hint), "{text}");
+        let hidden = config.exposure.hides("s", None, "t");
+        assert_eq!(hidden.is_none(), allows, "{text}");
+        assert!(config.profiles.is_empty(), "{text}");
+    }
+    let (config, problems) = parse(
+        Path::new(FILE),
+        "[servers.t]\ncomponent = \"t.wasm\"\nannotations = { x = { readonly = true } }",
+    );
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(config.servers.is_empty() && config.refused.len() == 1);
+}

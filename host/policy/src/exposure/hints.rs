@@ -1,0 +1,116 @@
+//! Hints on tools (MCP `ToolAnnotations`), and those that a user sets in place of a server's.
+
+use std::collections::BTreeMap;
+
+use dormouse_text::wildcard::matches;
+
+/// Hints on one tool. What is unset is not said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// `readOnlyHint`: it changes nothing.
+    pub read_only: Option<bool>,
+    /// `destructiveHint`: it may change or remove what is there.
+    pub destructive: Option<bool>,
+    /// `idempotentHint`: calling it twice does no more than calling it once.
+    pub idempotent: Option<bool>,
+    /// `openWorldHint`: it deals with what is outside of its server.
+    pub open_world: Option<bool>,
+}
+
+impl Hints {
+    /// Names of the hints in MCP, and in the configuration.
+    pub const NAMES: [&'static str; 4] = [
+        "readOnlyHint",
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+    ];
+
+    /// Returns the hints with their names, in the order of [`Self::NAMES`].
+    pub fn named(self) -> impl Iterator<Item = (&'static str, Option<bool>)> {
+        let values = [
+            self.read_only,
+            self.destructive,
+            self.idempotent,
+            self.open_world,
+        ];
+        Self::NAMES.into_iter().zip(values)
+    }
+
+    /// Returns a hint's place by its name.
+    pub fn named_mut(&mut self, name: &str) -> Option<&mut Option<bool>> {
+        match name {
+            "readOnlyHint" => Some(&mut self.read_only),
+            "destructiveHint" => Some(&mut self.destructive),
+            "idempotentHint" => Some(&mut self.idempotent),
+            "openWorldHint" => Some(&mut self.open_world),
+            _ => None,
+        }
+    }
+
+    /// Returns these hints, and those of `other` where nothing is said here.
+    fn or(self, other: Self) -> Self {
+        Self {
+            read_only: self.read_only.or(other.read_only),
+            destructive: self.destructive.or(other.destructive),
+            idempotent: self.idempotent.or(other.idempotent),
+            open_world: self.open_world.or(other.open_world),
+        }
+    }
+}
+
+/// Hints that a user sets on the tools of a server (`[servers.NAME.annotations]`), by the tools'
+/// own names or patterns of these.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HintOverrides(pub BTreeMap<String, Hints>);
+
+impl HintOverrides {
+    /// Whether no hint is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the hints that are set on a tool: each by its name where that says it, and else by the
+    /// longest pattern that does.
+    #[must_use]
+    pub fn of(&self, tool: &str) -> Hints {
+        let mut found = self.0.get(tool).copied().unwrap_or_default();
+        let patterns = self.0.iter().filter(|(name, _)| name.contains('*'));
+        let mut patterns: Vec<_> = patterns.filter(|(name, _)| matches(name, tool)).collect();
+        patterns.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        for (_, hints) in patterns {
+            found = found.or(*hints);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_counts_before_patterns_and_long_ones_before_short_ones() {
+        let hints = |read_only, destructive| Hints {
+            read_only,
+            destructive,
+            ..Hints::default()
+        };
+        let all = [
+            ("*", hints(Some(false), Some(true))),
+            ("get_*", hints(Some(true), None)),
+            ("get_rid", hints(Some(false), None)),
+        ];
+        let all = all.map(|(name, hints)| (name.to_owned(), hints));
+        let overrides = HintOverrides(all.into());
+        for (tool, expected) in [
+            ("set", hints(Some(false), Some(true))),
+            ("get_all", hints(Some(true), Some(true))),
+            ("get_rid", hints(Some(false), Some(true))),
+        ] {
+            assert_eq!(overrides.of(tool), expected, "{tool}");
+        }
+        assert_eq!(HintOverrides::default().of("set"), Hints::default());
+    }
+}

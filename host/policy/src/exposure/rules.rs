@@ -1,0 +1,208 @@
+//! Rules of exposure: which tools agents can call, and which are in their lists whatever the mode is.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::{ExposureMode, Profile, ServerExposure, ToolAccess, patterns};
+
+/// Tokens of tools that `auto` lists, where no budget is configured.
+pub const DEFAULT_BUDGET: u32 = 8000;
+
+/// Rules of exposure: `[exposure]`, with the profile that is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExposureRules {
+    /// `mode`: how tools are shown.
+    pub mode: ExposureMode,
+    /// `budget`: most tokens of tools that `auto` lists.
+    pub budget: u32,
+    /// `pinned`: patterns of tools that are always in the list.
+    pub pinned: Vec<String>,
+    /// `allow`: patterns of the only tools that can be called; all, where unset.
+    pub allow: Option<Vec<String>>,
+    /// `deny`: patterns of tools that cannot be called.
+    pub deny: Vec<String>,
+    /// `confirm`: kinds of tools of which each call is put to the user first.
+    pub confirm: BTreeSet<ToolAccess>,
+    /// Profile that is served; none where all is.
+    pub profile: Option<Profile>,
+}
+
+impl Default for ExposureRules {
+    fn default() -> Self {
+        Self {
+            mode: ExposureMode::default(),
+            budget: DEFAULT_BUDGET,
+            pinned: Vec::new(),
+            allow: None,
+            deny: Vec::new(),
+            confirm: BTreeSet::new(),
+            profile: None,
+        }
+    }
+}
+
+/// What is decided of one tool, before any mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolExposure {
+    /// It is always in the list.
+    Listed,
+    /// It is in the list where the mode has it there.
+    ByMode,
+    /// It is never in the list before it is asked for.
+    Deferred,
+    /// It cannot be called.
+    Hidden(HiddenBy),
+}
+
+/// Reason why a tool cannot be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HiddenBy {
+    /// Its server is hidden.
+    Server,
+    /// A pattern denies it.
+    Deny(String),
+    /// No pattern allows it.
+    Allow,
+    /// It is not in the profile that is served.
+    Profile,
+}
+
+impl ExposureRules {
+    /// Sets the profile that is served, whose exposure counts where it has one.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.mode = profile.mode.unwrap_or(self.mode);
+        self.budget = profile.budget.unwrap_or(self.budget);
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Whether a server is served at all.
+    #[must_use]
+    pub fn has_server(&self, server: &str) -> bool {
+        let profile = self.profile.as_ref();
+        profile.is_none_or(|profile| profile.has_server(server))
+    }
+
+    /// Decides about a server's tool, by the server's configured name and its own for the tool.
+    #[must_use]
+    pub fn tool(&self, server: &str, expose: Option<ServerExposure>, tool: &str) -> ToolExposure {
+        if let Some(hidden) = self.hides(server, expose, tool) {
+            return ToolExposure::Hidden(hidden);
+        }
+        if patterns::allow(&self.pinned, server, tool).is_some() {
+            return ToolExposure::Listed;
+        }
+        match expose {
+            Some(ServerExposure::Direct) => ToolExposure::Listed,
+            Some(ServerExposure::Deferred) => ToolExposure::Deferred,
+            Some(ServerExposure::Hidden) => ToolExposure::Hidden(HiddenBy::Server),
+            None => ToolExposure::ByMode,
+        }
+    }
+
+    /// Returns the reason why a server's tool cannot be called, if there is one.
+    #[must_use]
+    pub fn hides(
+        &self,
+        server: &str,
+        expose: Option<ServerExposure>,
+        tool: &str,
+    ) -> Option<HiddenBy> {
+        if let Some(pattern) = patterns::deny(&self.deny, server, tool) {
+            return Some(HiddenBy::Deny(pattern.clone()));
+        }
+        if expose == Some(ServerExposure::Hidden) {
+            return Some(HiddenBy::Server);
+        }
+        let is_in = |list: Option<&Vec<String>>| {
+            list.is_none_or(|list| patterns::allow(list, server, tool).is_some())
+        };
+        let profile = self.profile.as_ref();
+        let of_profile = profile.and_then(|profile| profile.tools.as_ref());
+        if !self.has_server(server) || !is_in(of_profile) {
+            return Some(HiddenBy::Profile);
+        }
+        (!is_in(self.allow.as_ref())).then_some(HiddenBy::Allow)
+    }
+}
+
+impl fmt::Display for HiddenBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server => f.write_str("its server is configured as `expose = \"hidden\"`"),
+            Self::Deny(pattern) => write!(f, "`deny` of `[exposure]` has `{pattern}`"),
+            Self::Allow => f.write_str("`allow` of `[exposure]` does not have it"),
+            Self::Profile => f.write_str("it is not in the profile that is served"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(patterns: &[&str]) -> Vec<String> {
+        patterns.iter().map(|&pattern| pattern.to_owned()).collect()
+    }
+
+    #[test]
+    fn each_tool_is_decided_by_the_strictest_that_names_it() {
+        use ToolExposure::{ByMode, Deferred, Hidden, Listed};
+        let rules = ExposureRules {
+            pinned: list(&["time__now", "git__push"]),
+            deny: list(&["*__delete*", "git__push"]),
+            ..ExposureRules::default()
+        };
+        let denied = |pattern: &str| Hidden(HiddenBy::Deny(pattern.to_owned()));
+        let some = |expose| Some(expose);
+        for (server, expose, tool, decided) in [
+            ("time", None, "now", Listed),
+            ("time", None, "then", ByMode),
+            ("time", some(ServerExposure::Deferred), "now", Listed),
+            ("time", some(ServerExposure::Deferred), "then", Deferred),
+            ("time", some(ServerExposure::Direct), "then", Listed),
+            (
+                "time",
+                some(ServerExposure::Hidden),
+                "now",
+                Hidden(HiddenBy::Server),
+            ),
+            (
+                "time",
+                some(ServerExposure::Direct),
+                "delete_all",
+                denied("*__delete*"),
+            ),
+            ("git", None, "push", denied("git__push")),
+        ] {
+            assert_eq!(rules.tool(server, expose, tool), decided, "{server} {tool}");
+        }
+    }
+
+    #[test]
+    fn only_what_all_lists_have_can_be_called() {
+        let profile = Profile {
+            servers: Some(list(&["git*"])),
+            tools: Some(list(&["*__get_*"])),
+            mode: Some(ExposureMode::Search),
+            budget: None,
+        };
+        let rules = ExposureRules {
+            allow: Some(list(&["github", "time"])),
+            budget: 7,
+            ..ExposureRules::default()
+        };
+        let rules = rules.with_profile(profile);
+        assert_eq!((rules.mode, rules.budget), (ExposureMode::Search, 7));
+        for (server, tool, hidden) in [
+            ("github", "get_me", None),
+            ("github", "set_me", Some(HiddenBy::Profile)),
+            ("gitlab", "get_me", Some(HiddenBy::Allow)),
+            ("time", "get_me", Some(HiddenBy::Profile)),
+        ] {
+            assert_eq!(rules.hides(server, None, tool), hidden, "{server} {tool}");
+        }
+        assert!(rules.has_server("gitlab") && !rules.has_server("time"));
+    }
+}
