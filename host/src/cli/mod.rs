@@ -70,7 +70,7 @@ use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::roster::{PROBLEMS_OF_SERVERS, Places};
+use crate::roster::{ExposureChoice, PROBLEMS_OF_SERVERS, Places};
 
 /// Environment variable that selects the logs, in the syntax of tracing-subscriber's `EnvFilter`.
 /// It overrides `-v` and `-q`.
@@ -252,6 +252,7 @@ impl Global {
             )?),
             program: dormouse_files::own_program::path().ok(),
             client: None,
+            exposure: ExposureChoice::default(),
             filled_in: dormouse_config::FilledInFiles::default(),
         })
     }

@@ -11,12 +11,13 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use dormouse_config::{Client, units};
 use dormouse_files::open_files;
+use dormouse_policy::exposure::ExposureMode;
 use dormouse_policy::processors;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::output;
-use crate::roster::{Places, Roster};
+use crate::roster::{ExposureChoice, Places, Roster};
 use crate::{control, mcp};
 use http::Http;
 
@@ -27,8 +28,14 @@ const LAST: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 pub struct Serve {
     /// How the tools are shown to the agent.
-    #[arg(long, value_enum, default_value_t = Expose::Direct)]
-    pub expose: Expose,
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub expose: Option<Expose>,
+    /// Serve only what this profile of dormouse.toml has (`[profiles.NAME]`).
+    #[arg(long, value_name = "NAME", conflicts_with = "server")]
+    pub profile: Option<String>,
+    /// Serve only this server.
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
     /// The client that starts this: servers that it loads itself are not shown a second time,
     /// nor what its own file forbids it.
     #[arg(long, value_name = "CLIENT")]
@@ -46,6 +53,23 @@ pub struct Serve {
 pub enum Expose {
     /// Every tool is in the list.
     Direct,
+    /// The list has a tool that loads others into it, and their names.
+    Index,
+    /// The list has tools that search for others and call them.
+    Search,
+    /// One of these, by what the tools cost and the agent's client can do.
+    Auto,
+}
+
+impl From<Expose> for ExposureMode {
+    fn from(expose: Expose) -> Self {
+        match expose {
+            Expose::Direct => Self::Direct,
+            Expose::Index => Self::Index,
+            Expose::Search => Self::Search,
+            Expose::Auto => Self::Auto,
+        }
+    }
 }
 
 impl Serve {
@@ -56,8 +80,12 @@ impl Serve {
     /// The configuration cannot be read, the agent does not speak MCP, or the
     /// address cannot be listened at.
     pub fn run(self, mut places: Places) -> anyhow::Result<()> {
-        let Expose::Direct = self.expose;
         places.client = self.client;
+        places.exposure = ExposureChoice {
+            mode: self.expose.map(Into::into),
+            profile: self.profile,
+            server: self.server,
+        };
         open_files::raise_limit();
         let stop = CancellationToken::new();
         let signals = signals::stop_on_signal(&stop)?;
@@ -139,6 +167,7 @@ fn opened(
         }
     });
     let roster = Roster::open_for_clients(places)?;
+    roster.check_exposure()?;
     leaving.abort();
     let socket = socket.lock().take();
     Ok((roster, socket))

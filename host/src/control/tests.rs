@@ -80,6 +80,7 @@ async fn a_real_host_answers() {
         program: None,
         client: None,
         filled_in: FilledInFiles::default(),
+        exposure: crate::roster::ExposureChoice::default(),
     })
     .unwrap();
     let run = folder.path().join("run");

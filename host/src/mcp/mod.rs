@@ -7,6 +7,7 @@
 mod calls;
 mod client;
 mod common;
+mod exposure;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 pub mod http;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use dormouse_protocol::{Answer, ClientKey, Era, SessionId};
 use futures::FutureExt as _;
+use parking_lot::Mutex;
 use rmcp::model::{
     ErrorCode, InitializeRequestParams, LoggingLevel, RequestId, RequestMetaObject,
     SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
@@ -25,6 +26,7 @@ use super::client::level;
 use super::client::level::{Level, WantedLogs};
 use super::client::session_client::Client;
 use super::common::Common;
+use super::exposure::LoadedTools;
 use super::lifecycle::{DISCOVER, Terms};
 use super::messages::client_request::ClientRequest;
 use super::messages::error_object::ErrorObject;
@@ -51,6 +53,10 @@ pub(super) struct Host {
     pub(super) subscriptions: Arc<Subscriptions>,
     /// Tools that the agent has been shown.
     pub(super) listed: ListedTools,
+    /// Tools that the agent has loaded into its list.
+    pub(super) loaded: LoadedTools,
+    /// Name that the agent's client has given itself in its handshake; empty without one.
+    pub(super) client_name: Mutex<String>,
     /// Servers of which the agent has read pages.
     pub(super) pages: ReadPages,
     /// Set when the client has said that it is ready: from then on it is sent questions, and
@@ -75,6 +81,8 @@ impl Host {
             level: Arc::default(),
             subscriptions: Arc::default(),
             listed: ListedTools::default(),
+            loaded: LoadedTools::default(),
+            client_name: Mutex::default(),
             pages: ReadPages::default(),
             ready: SetOnce::new(),
         }

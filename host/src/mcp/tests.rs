@@ -6,6 +6,7 @@ mod batch;
 mod cancelling;
 mod ending;
 mod eras;
+mod exposure;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -6,6 +6,8 @@ use dormouse_config::discovery::Surroundings;
 use dormouse_config::{Client, Configured};
 use dormouse_policy::OwnPlaces;
 
+use super::ExposureChoice;
+
 /// Files and directories that a roster reads and writes.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -26,6 +28,8 @@ pub struct Places {
     pub program: Option<PathBuf>,
     /// Client that is served. Servers that it loads itself are not shown a second time.
     pub client: Option<Client>,
+    /// How tools are shown, where that is not left to the configuration.
+    pub exposure: ExposureChoice,
     /// Files that servers take values from, as of the configuration that was read last.
     pub filled_in: dormouse_config::FilledInFiles,
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Context, Places, Refusal, Roster, State};
+use super::{Context, ExposureChoice, Places, Refusal, Roster, State};
 
 /// Functions of a component, as the WAT of their core functions and of their exports. Its tools are
 /// derived from the types.
@@ -83,6 +83,7 @@ impl Home {
             program: None,
             client: None,
             filled_in: FilledInFiles::default(),
+            exposure: ExposureChoice::default(),
         }
     }
 
@@ -151,7 +152,9 @@ async fn listing_makes_no_engine_and_calling_makes_one() {
         ["one__add", "one__trap", "two__add", "two__trap"]
     );
     let mut list = String::new();
-    roster.snapshot().write_list(Era::Stateless, &mut list);
+    roster
+        .snapshot()
+        .write_list(Era::Stateless, |_| true, &mut list);
     let list: Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list[2]["name"], "two__add");
     assert_eq!(roster.status().engines, 0);

@@ -1,12 +1,10 @@
 //! `[exposure]`, `[profiles.NAME]`, and what a server's table says of how its tools are shown.
 
-use dormouse_policy::exposure::{
-    ExposureMode, ExposureRules, HintOverrides, Hints, Profile, ToolAccess,
-};
+use dormouse_policy::exposure::{ExposureMode, ExposureRules, HintOverrides, Hints, Profile};
 
 use super::*;
 
-const EXPOSURE: &[&str] = &["mode", "budget", "pinned", "allow", "deny", "confirm"];
+const EXPOSURE: &[&str] = &["mode", "budget", "pinned", "allow", "deny"];
 const PROFILE: &[&str] = &["servers", "tools", "expose", "budget"];
 
 impl Reader<'_> {
@@ -32,14 +30,6 @@ impl Reader<'_> {
                 "pinned" => rules.pinned = self.strings(item, &here),
                 "allow" => rules.allow = Some(self.strings(item, &here)),
                 "deny" => rules.deny = self.strings(item, &here),
-                "confirm" => {
-                    for (index, item) in self.items(item, &here).iter().enumerate() {
-                        let here = format!("{here}[{index}]");
-                        rules
-                            .confirm
-                            .extend(self.choice(item, &here, &ToolAccess::WORDS));
-                    }
-                }
                 _ => self.unknown(table, key, "`[exposure]`", EXPOSURE),
             }
             let meant = nearest(key, EXPOSURE.iter().copied());

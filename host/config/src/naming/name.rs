@@ -63,6 +63,26 @@ fn with_underscores(name: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
+/// Names of the tools by which agents find, load and call tools that are not in their lists.
+pub const META_TOOLS: [&str; 7] = [
+    "list_servers",
+    "load_tools",
+    "search_tools",
+    "describe_tool",
+    "call_tool",
+    "call_tool_write",
+    "call_tool_destructive",
+];
+
+/// Whether a name that agents see is the one of such a tool, or would be taken for it: however its
+/// letters are written, and in camel case.
+#[must_use]
+pub fn is_of_meta_tool(shown: &str) -> bool {
+    let (looks, letters) = (alike(shown), shown.to_ascii_lowercase());
+    let mut names = META_TOOLS.iter();
+    names.any(|name| *name == looks || name.replace('_', "") == letters)
+}
+
 /// Names of the prompts that are Dormouse's own commands.
 const COMMANDS: [&str; 5] = ["servers", "status", "enable", "disable", "approve"];
 
@@ -203,6 +223,23 @@ mod tests {
                 Unknown::new("tmie", existing.iter().copied()).to_string(),
                 format!("no server is called `tmie`\nhint: {hint}")
             );
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_meta_tool_is_known() {
+        for (shown, is_one) in [
+            ("search_tools", true),
+            ("Search-Tools", true),
+            ("searchTools", true),
+            ("CALLTOOL", true),
+            ("call_tool_write", true),
+            ("search__tools", false),
+            ("git__search_tools", false),
+            ("search_tool", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_meta_tool(shown), is_one, "{shown}");
         }
     }
 

@@ -14,13 +14,6 @@ pub enum ToolAccess {
 }
 
 impl ToolAccess {
-    /// All kinds, each with its word in the configuration.
-    pub const WORDS: [(&'static str, Self); 3] = [
-        ("read", Self::Read),
-        ("write", Self::Write),
-        ("destructive", Self::Destructive),
-    ];
-
     /// Returns what a tool with those hints may do. Where MCP's defaults leave it open, or the hints
     /// contradict each other, that is the most.
     #[must_use]

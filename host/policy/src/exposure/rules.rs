@@ -1,9 +1,8 @@
 //! Rules of exposure: which tools agents can call, and which are in their lists whatever the mode is.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{ExposureMode, Profile, ServerExposure, ToolAccess, patterns};
+use super::{ExposureMode, Profile, ServerExposure, patterns};
 
 /// Tokens of tools that `auto` lists, where no budget is configured.
 pub const DEFAULT_BUDGET: u32 = 8000;
@@ -21,8 +20,6 @@ pub struct ExposureRules {
     pub allow: Option<Vec<String>>,
     /// `deny`: patterns of tools that cannot be called.
     pub deny: Vec<String>,
-    /// `confirm`: kinds of tools of which each call is put to the user first.
-    pub confirm: BTreeSet<ToolAccess>,
     /// Profile that is served; none where all is.
     pub profile: Option<Profile>,
 }
@@ -35,7 +32,6 @@ impl Default for ExposureRules {
             pinned: Vec::new(),
             allow: None,
             deny: Vec::new(),
-            confirm: BTreeSet::new(),
             profile: None,
         }
     }

@@ -3,6 +3,7 @@
 pub(in crate::mcp) mod announce;
 pub(in crate::mcp) mod client_connection;
 pub(in crate::mcp) mod client_log;
+pub(in crate::mcp) mod client_table;
 pub(in crate::mcp) mod compatibility;
 pub(in crate::mcp) mod level;
 pub(in crate::mcp) mod session_client;

@@ -2,18 +2,27 @@
 //! to their first request as much as their clients take, and whole in resources. All of this text
 //! is known to the user already, and no server is started for it.
 
+use dormouse_policy::exposure::ShownMode;
 use dormouse_protocol::attribution;
 use serde_json::{Value, json};
 
 use super::commands::push;
+use crate::mcp::client::client_table;
 use crate::roster::Snapshot;
 
 /// Instructions of Dormouse itself.
 pub(in crate::mcp) const OWN: &str = "The tools of several servers. A tool's name begins with the name of \
      its server; each server is started by the first call of one of its tools.";
 
-/// Clients that cut instructions, with the size that they cut to, in bytes.
-const CUT_BY: [(&str, usize); 1] = [("claude-code", 2048)];
+/// Instructions of Dormouse itself for agents that search for tools.
+const OF_SEARCH: &str = "The tools of several servers, most of which are not in your list of tools: \
+     `search_tools` finds them by what they do. A tool's name begins with the name of its server; \
+     each server is started by the first call of one of its tools.";
+
+/// Instructions of Dormouse itself for agents that load tools.
+const OF_INDEX: &str = "The tools of several servers, most of which are not in your list of tools: \
+     `list_servers` names them, and `load_tools` loads them. A tool's name begins with the name of its \
+     server; each server is started by the first call of one of its tools.";
 
 /// Longest instructions for other clients, in bytes: a model has to read them before anything else.
 const MAX_BYTES: usize = 16 << 10;
@@ -24,21 +33,26 @@ const MIN_BYTES: usize = 48;
 /// Start of the URIs of the resources with whole instructions.
 const URI: &str = "dormouse://instructions/";
 
-/// Returns the `instructions` for the client named `client`.
-pub(in crate::mcp) fn for_client(snapshot: &Snapshot, client: &str) -> String {
-    let cut = CUT_BY.into_iter().find(|(name, _)| *name == client);
-    let most = cut.map_or(MAX_BYTES, |(_, most)| most);
-    told(snapshot.instructions(), most)
+/// Returns the `instructions` for the client named `client`, whose agent is shown tools in that
+/// mode.
+pub(in crate::mcp) fn for_client(snapshot: &Snapshot, client: &str, mode: ShownMode) -> String {
+    let own = match mode {
+        ShownMode::Direct => OWN,
+        ShownMode::Index => OF_INDEX,
+        ShownMode::Search => OF_SEARCH,
+    };
+    let most = client_table::of(client).instructions_bytes;
+    told(own, snapshot.instructions(), most.unwrap_or(MAX_BYTES))
 }
 
-/// Returns the instructions of all servers in at most `most` bytes, each after its server's name.
+/// Returns Dormouse's own and those of all servers in at most `most` bytes, each after its server's name.
 /// Short ones are told whole before long ones get more than their share.
-fn told<'a>(servers: impl Iterator<Item = (&'a str, &'a str)>, most: usize) -> String {
+fn told<'a>(own: &str, servers: impl Iterator<Item = (&'a str, &'a str)>, most: usize) -> String {
     const CUT: &str = "… (cut)";
     let mut said: Vec<(&str, String)> = servers
         .map(|(server, text)| (server, attribution::message(server, text.trim())))
         .collect();
-    let mut text = OWN.to_owned();
+    let mut text = own.to_owned();
     if said.is_empty() {
         return text;
     }
@@ -126,8 +140,9 @@ mod tests {
 
     #[test]
     fn what_fits_is_told_whole_after_its_servers_name() {
-        assert_eq!(told([].into_iter(), 2048), OWN);
+        assert_eq!(told(OWN, [].into_iter(), 2048), OWN);
         let all = told(
+            OWN,
             [("a", "Be quick.\n"), ("b", "Be good. [server `a`] x")].into_iter(),
             2048,
         );
@@ -142,7 +157,7 @@ mod tests {
     fn what_is_too_much_is_cut_and_short_ones_stay_whole() {
         let long = "ä".repeat(5000);
         let servers = [("a", long.as_str()), ("b", "Short."), ("c", long.as_str())];
-        let text = told(servers.into_iter(), 2048);
+        let text = told(OWN, servers.into_iter(), 2048);
         assert!((1900..=2048).contains(&text.len()), "{}", text.len());
         assert!(text.contains("[server `b`] Short.\n"), "{text}");
         assert_eq!(text.matches("ä… (cut)").count(), 2, "{text}");
@@ -154,7 +169,7 @@ mod tests {
         let names: Vec<String> = (0..200).map(|number| format!("server-{number}")).collect();
         for most in [2048, MAX_BYTES] {
             let many = names.iter().map(|name| (name.as_str(), long.as_str()));
-            let text = told(many, most);
+            let text = told(OWN, many, most);
             assert!(text.len() <= most && text.contains("SERVER"), "{text}");
         }
     }

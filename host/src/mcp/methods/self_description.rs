@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::Era;
 use rmcp::model::{
     DiscoverResult, Implementation, InitializeRequestParams, InitializeResult, ProtocolVersion,
     RequestMetaObject, ServerCapabilities, ServerConfig,
@@ -57,7 +58,10 @@ impl Host {
         let mut result = self.info();
         result.protocol_version = negotiated(&asked.protocol_version);
         let snapshot = self.common.roster.snapshot();
-        let said = instructions::for_client(&snapshot, &asked.client_info.name);
+        let name = &asked.client_info.name;
+        self.client_name.lock().clone_from(name);
+        let mode = self.exposure(Era::Handshake, &snapshot).mode;
+        let said = instructions::for_client(&snapshot, name, mode);
         result.instructions = Some(said);
         result
     }
@@ -72,7 +76,8 @@ impl Host {
         let client = meta.get("io.modelcontextprotocol/clientInfo");
         let client = client.and_then(|client| client.get("name")?.as_str());
         let snapshot = self.common.roster.snapshot();
-        let said = instructions::for_client(&snapshot, client.unwrap_or_default());
+        let mode = self.exposure(Era::Stateless, &snapshot).mode;
+        let said = instructions::for_client(&snapshot, client.unwrap_or_default(), mode);
         let info = self.info().with_instructions(said);
         Ok(DiscoverResult::from_server_info(versions, info))
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, What};
 use dormouse_protocol::{Answer, Era};
+use rmcp::model::ErrorCode;
 use serde_json::Value;
 
 use super::pages;
@@ -13,6 +14,7 @@ use super::result::{called, list};
 use super::trust_tool;
 use crate::mcp::calls::plugin_request::{NamedParams, PluginRequest};
 use crate::mcp::client::compatibility;
+use crate::mcp::exposure::{CallArguments, MetaTool, failed, with_schema, wrong_access};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
@@ -31,7 +33,7 @@ impl Host {
         let (listed, client) = self.listed_by(context);
         listed.note(client, &snapshot);
         list("tools", params, context, |text| {
-            snapshot.write_list(context.era(), text);
+            self.write_tools(&snapshot, context, text);
             if trust_tool::is_offered(context, &snapshot) {
                 trust_tool::append(text);
             }
@@ -44,7 +46,7 @@ impl Host {
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let NamedParams {
-            name,
+            mut name,
             mut arguments,
             continued,
         } = NamedParams::take(params, &context.original, "tools/call", "tool")?;
@@ -61,6 +63,22 @@ impl Host {
             });
             return Ok(called(asked.await?, context.era()));
         }
+        // The kind of tool that it is called as, where it is called by another.
+        let mut called_as = None;
+        if snapshot.may_defer()
+            && let Some(meta_tool) = MetaTool::named(&name)
+        {
+            let MetaTool::CallTool(access) = meta_tool else {
+                let answer =
+                    self.answer_meta_tool(meta_tool, &arguments.values, &snapshot, context);
+                return Ok(called(answer.await, context.era()));
+            };
+            match CallArguments::take(&name, arguments.values, &context.original) {
+                Ok(inner) => (name, arguments) = (inner.name, inner.arguments),
+                Err(why) => return Ok(called(failed(why), context.era())),
+            }
+            called_as = Some(access);
+        }
         let read = self.session.is_some().then_some(&self.pages);
         let (listed, client) = self.listed_by(context);
         let shown = pages::meant_tool(&name, read, &self.common.roster, &snapshot, listed);
@@ -70,15 +88,32 @@ impl Host {
             .map(|shown| (shown.server(), shown.tool()))
             .or_else(|| snapshot.hidden(&name))
         else {
-            return Err(unknown(&name, &snapshot));
+            let error = unknown(&name, &snapshot);
+            return match called_as {
+                Some(_) => Ok(called(failed(error.message.into_owned()), context.era())),
+                None => Err(error),
+            };
         };
+        // A tool that is not shown waits for its user, who is asked about it anyway.
+        if let Some((access, shown)) = called_as.zip(shown)
+            && let Some(why) = wrong_access(shown, access)
+        {
+            return Ok(called(failed(why), context.era()));
+        }
         let (server, tool) = (server.to_owned(), tool.to_owned());
         let typed = shown
             .and_then(Shown::declared)
             .is_some_and(ListedTool::is_typed);
-        if !typed {
+        if typed {
+            arguments.text = None;
+        } else if called_as.is_none() {
             arguments.text = context.original.object("arguments");
         }
+        let object = shown.and_then(Shown::declared);
+        let deferred = called_as.zip(object).map(|(_, declared)| {
+            let object = declared.object(context.era() == Era::Stateless).get();
+            (object.to_owned(), arguments.values.clone())
+        });
         let order = PluginRequest {
             method: "tools/call",
             key: name,
@@ -102,9 +137,19 @@ impl Host {
                         })
                 },
             )
-            .await?;
+            .await;
+        let result = match (result, &deferred) {
+            // Whoever has called it by another tool reads no errors of the protocol.
+            (Err(error), Some(_)) if error.code == ErrorCode::INVALID_PARAMS => {
+                failed(error.message.into_owned())
+            }
+            (result, _) => result?,
+        };
         let result = compatibility::result(result, context.unknown_content);
         let result = called(result, context.era());
+        if let Some((object, arguments)) = deferred {
+            return Ok(with_schema(result, &object, &arguments));
+        }
         let tool = CalledTool {
             server: &of_server,
             name: &of_tool,
@@ -133,7 +178,14 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorObject {
     }
     let near = names::nearest(name, snapshot.names());
     let near = near.map(|near| format!("hint: did you mean `{near}`?"));
-    let why = missing(name, snapshot)
+    let hidden = snapshot.hidden_by_rule(name).map(|(tool, why)| {
+        format!(
+            "server `{}` has it, and it is not shown: {why}",
+            tool.server()
+        )
+    });
+    let why = hidden
+        .or_else(|| missing(name, snapshot))
         .or_else(|| not_offered(name, snapshot, near.as_deref()))
         .or_else(|| near.clone())
         .or_else(|| Some(snapshot.untrusted()?.hint()))

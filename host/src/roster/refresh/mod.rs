@@ -44,7 +44,9 @@ impl Roster {
         }
         let once = self.once.lock().clone();
         let shown = config.servers.values();
+        let rules = self.places.exposure.rules(&config);
         let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
+        let shown = shown.filter(|server| rules.has_server(&server.name));
         let shown: Vec<ServerConfig> = shown
             .map(|server| {
                 let mut server = server.for_client(self.places.client);
@@ -85,6 +87,7 @@ impl Roster {
             .collect();
         let untrusted = config.untrusted_for(self.places.client);
         let same = old.untrusted() == untrusted.as_ref()
+            && *old.rules() == rules
             && servers.len() == old.servers().len()
             && servers
                 .iter()
@@ -93,7 +96,8 @@ impl Roster {
         if same {
             return;
         }
-        let snapshot = Arc::new(Snapshot::new(servers, untrusted, config.reserved_names()));
+        let reserved = config.reserved_names();
+        let snapshot = Arc::new(Snapshot::new(servers, untrusted, reserved, rules));
         log_new_problems(&old, &snapshot);
         *self.current.write() = snapshot.clone();
         stop_replaced(&old, &snapshot);

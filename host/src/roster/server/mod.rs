@@ -2,6 +2,7 @@
 
 mod bridge;
 mod call;
+mod hints;
 mod items;
 mod logins;
 mod signatures;
@@ -95,6 +96,7 @@ impl Server {
                 (None, None) => Some(bridge::listing(&config.name, upstream, known.as_deref())),
             };
         }
+        let listing = listing.map(|listing| hints::overridden(listing, &config.hints));
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {
                 (Some(one), Some(other)) => old.stamp == stamp && same(one, other),
@@ -160,6 +162,8 @@ impl Server {
             name: _,
             enabled: _,
             prefix: _,
+            expose: _,
+            hints: _,
             from: _,
             denied: _,
             off_in: _,

@@ -92,6 +92,12 @@ impl fmt::Display for Collision {
                      hint: whoever wrote the server has to name it otherwise",
                 );
             }
+            if *what == "tool" && name::is_of_meta_tool(self.name.as_str()) {
+                return write!(
+                    f,
+                    "`{name}` looks like a tool by which Dormouse finds and calls others\nhint: {prefix}"
+                );
+            }
             let (begins, hint) = match *what {
                 "prompt" if name::is_command(self.name.as_str()) => {
                     return write!(f, "the prompt `{name}` is Dormouse's own\nhint: {prefix}");

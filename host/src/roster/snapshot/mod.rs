@@ -7,6 +7,8 @@ mod offers;
 mod renamed;
 mod shared_keys;
 mod shown_tool;
+mod tool_costs;
+mod tool_search;
 mod users_names;
 mod waiting_names;
 mod withheld_template;
@@ -14,8 +16,10 @@ mod withheld_template;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use dormouse_catalog::ListedTool;
 use dormouse_config::{ReservedNames, UntrustedProject, name};
+use dormouse_policy::exposure::{
+    ExposureMode, ExposureRules, HiddenBy, ServerExposure, ToolExposure,
+};
 use dormouse_protocol::{Catalog, Era};
 
 pub use collision::Collision;
@@ -24,6 +28,8 @@ pub use offer::{Kind, Offer};
 pub use offers::Offers;
 use renamed::renamed;
 pub use shown_tool::Shown;
+use tool_costs::Costs;
+use tool_search::ToolSearch;
 use users_names::UsersNames;
 use waiting_names::WaitingNames;
 
@@ -36,6 +42,10 @@ use crate::store::Gated;
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
     tools: Vec<Shown>,
+    /// Rules by which tools are shown, or not.
+    rules: ExposureRules,
+    /// Tools that agents cannot call by these rules.
+    hidden_by_rules: Vec<(Shown, HiddenBy)>,
     prompts: Offers,
     resources: Offers,
     templates: Offers,
@@ -43,11 +53,20 @@ pub struct Snapshot {
     untrusted: Option<UntrustedProject>,
     /// Index in `tools` of each name; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
+    /// Index of the words of `tools`; made for the first search.
+    search: OnceLock<ToolSearch>,
+    /// What `tools` cost; found out where that decides something.
+    costs: OnceLock<Costs>,
 }
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(BTreeMap::new(), None, &ReservedNames::default())
+        Self::new(
+            BTreeMap::new(),
+            None,
+            &ReservedNames::default(),
+            ExposureRules::default(),
+        )
     }
 }
 
@@ -56,6 +75,7 @@ impl Snapshot {
         servers: BTreeMap<String, Arc<Server>>,
         untrusted: Option<UntrustedProject>,
         reserved: &ReservedNames,
+        rules: ExposureRules,
     ) -> Self {
         let listed = servers.values().filter_map(|s| Some((s, s.listed()?)));
         let count = listed.clone().map(|(_, listing)| listing.tools.len()).sum();
@@ -65,15 +85,16 @@ impl Snapshot {
             let config = server.config();
             let declared = listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| Shown {
+                exposure: rules.tool(&config.name, config.expose, &tool.name),
                 name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
                 server: server.clone(),
                 listing: listing.clone(),
                 index,
             }));
         }
-        let own: Vec<_> = tools
-            .extract_if(.., |tool| name::is_own(&tool.name))
-            .collect();
+        let may_defer = may_defer(&rules, &servers);
+        let is_own = |name: &str| name::is_own(name) || may_defer && name::is_of_meta_tool(name);
+        let own: Vec<_> = tools.extract_if(.., |tool| is_own(&tool.name)).collect();
         let of_users = tools
             .iter()
             .filter(|tool| !tool.server.config().is_of_project());
@@ -112,6 +133,13 @@ impl Snapshot {
                 .iter()
                 .map(|tool| Collision::with_user("tool", &tool.name, tool.server(), tool.tool())),
         );
+        // Names are judged among all of them: what one rule hides, another may show again.
+        let hidden = tools.extract_if(.., |tool| matches!(tool.exposure, ToolExposure::Hidden(_)));
+        let hidden_by_rules = hidden.filter_map(|tool| match tool.exposure.clone() {
+            ToolExposure::Hidden(why) => Some((tool, why)),
+            _ => None,
+        });
+        let hidden_by_rules = hidden_by_rules.collect();
         let [prompts, resources, templates] =
             [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
                 let (offers, collisions) = Offers::new(kind, servers.values(), reserved);
@@ -121,12 +149,16 @@ impl Snapshot {
         Self {
             servers,
             tools,
+            rules,
+            hidden_by_rules,
             prompts,
             resources,
             templates,
             collisions: all,
             untrusted,
             places: OnceLock::new(),
+            search: OnceLock::new(),
+            costs: OnceLock::new(),
         }
     }
 
@@ -155,6 +187,27 @@ impl Snapshot {
         &self.tools
     }
 
+    /// Returns the rules by which tools are shown.
+    #[must_use]
+    pub fn rules(&self) -> &ExposureRules {
+        &self.rules
+    }
+
+    /// Returns the reason why agents cannot call the tool that they would see under this name, if it
+    /// is a rule of exposure.
+    #[must_use]
+    pub fn hidden_by_rule(&self, name: &str) -> Option<(&Shown, &HiddenBy)> {
+        let mut hidden = self.hidden_by_rules.iter();
+        let (tool, why) = hidden.find(|(tool, _)| tool.name == name)?;
+        Some((tool, why))
+    }
+
+    /// Whether some agents may have tools of Dormouse's own in their lists in place of others.
+    #[must_use]
+    pub fn may_defer(&self) -> bool {
+        may_defer(&self.rules, &self.servers)
+    }
+
     /// Returns the tool that is hidden until its user approves it, and that agents would otherwise
     /// see under this name: its server's name and its own. None where there are several of these: a
     /// call could be meant for any of them.
@@ -176,6 +229,10 @@ impl Snapshot {
                 let hidden = server.hidden();
                 let hidden = hidden.filter(|tool| {
                     names::shown(&config.name, config.prefix.as_deref(), tool) == name
+                        && self
+                            .rules
+                            .hides(&config.name, config.expose, tool)
+                            .is_none()
                 });
                 hidden.map(|tool| (config.name.as_str(), tool))
             });
@@ -233,16 +290,16 @@ impl Snapshot {
         self.tools.get(*places.get(name)?)
     }
 
-    /// Appends the JSON array of MCP `Tool` objects, for clients of the stateless era or of the
+    /// Appends the JSON array of those MCP `Tool` objects that are to be listed, for clients of the stateless era or of the
     /// versions before: each as it was declared, but for its name. The array is made anew for each
     /// request, which takes less than sending it; an agent asks once.
-    pub fn write_list(&self, era: Era, text: &mut String) {
-        let declared = self.declared();
-        let length: usize = declared.map(|(_, d)| d.tool.get().len() + 48).sum();
+    pub fn write_list(&self, era: Era, lists: impl Fn(&Shown) -> bool, text: &mut String) {
+        let listed = || self.tools.iter().filter(|tool| lists(tool));
+        let declared = listed().filter_map(Shown::declared);
+        let length: usize = declared.map(|d| d.tool.get().len() + 48).sum();
         text.reserve(length + 2);
         text.push('[');
-        let tools = self.tools.iter();
-        let declared = tools.filter_map(|tool| Some((tool, tool.declared()?)));
+        let declared = listed().filter_map(|tool| Some((tool, tool.declared()?)));
         for (i, (tool, declared)) in declared.enumerate() {
             if i > 0 {
                 text.push(',');
@@ -262,10 +319,7 @@ impl Snapshot {
                 let theirs = other.declared();
                 // Some are shown a tool that asks to trust it.
                 let asks = self.untrusted.is_some() == other.untrusted.is_some();
-                asks && self
-                    .declared()
-                    .map(|(name, tool)| (name, tool.tool.get()))
-                    .eq(theirs.map(|(name, tool)| (name, tool.tool.get())))
+                asks && self.rules == other.rules && self.declared().eq(theirs)
             }
             Catalog::Prompts => self.prompts.lists_as(&other.prompts),
             Catalog::Resources => {
@@ -279,8 +333,18 @@ impl Snapshot {
         }
     }
 
-    fn declared(&self) -> impl Iterator<Item = (&str, &ListedTool)> {
+    /// Returns what a list has of each tool, and whether it has it.
+    fn declared(&self) -> impl Iterator<Item = (&str, &str, &ToolExposure)> {
         let tools = self.tools.iter();
-        tools.filter_map(|tool| Some((tool.name.as_str(), tool.declared()?)))
+        tools.filter_map(|tool| {
+            let object = tool.declared()?.tool.get();
+            Some((tool.name.as_str(), object, &tool.exposure))
+        })
     }
+}
+
+fn may_defer(rules: &ExposureRules, servers: &BTreeMap<String, Arc<Server>>) -> bool {
+    let is_deferred =
+        |server: &Arc<Server>| server.config().expose == Some(ServerExposure::Deferred);
+    rules.mode != ExposureMode::Direct || servers.values().any(is_deferred)
 }

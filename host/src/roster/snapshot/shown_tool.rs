@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing};
+use dormouse_policy::exposure::{Hints, ToolAccess, ToolExposure};
+use serde::Deserialize;
 
 use crate::roster::Server;
 use crate::roster::uris::is_for_pages;
@@ -12,6 +14,8 @@ use crate::roster::uris::is_for_pages;
 pub struct Shown {
     /// Name under which agents see the tool.
     pub name: String,
+    /// Whether it is in lists, whatever the mode is.
+    pub exposure: ToolExposure,
     pub(super) server: Arc<Server>,
     pub(super) listing: Arc<Listing>,
     pub(super) index: usize,
@@ -36,10 +40,36 @@ impl Shown {
         self.listing.tools.get(self.index)
     }
 
+    /// Returns what it may do, by the hints that agents are shown of it.
+    #[must_use]
+    pub fn access(&self) -> ToolAccess {
+        let object = self.declared().map(|declared| declared.tool.get());
+        let read = object.and_then(|object| serde_json::from_str::<Annotated>(object).ok());
+        let said = read.unwrap_or_default().annotations.unwrap_or_default();
+        ToolAccess::of(Hints {
+            read_only: said.read_only_hint,
+            destructive: said.destructive_hint,
+            ..Hints::default()
+        })
+    }
+
     /// Checks whether pages of its server may call it, by the server's own declaration.
     #[must_use]
     pub fn is_for_pages(&self) -> bool {
         self.declared()
             .is_some_and(|declared| is_for_pages(declared.tool.get()))
     }
+}
+
+/// The part of an MCP `Tool` object that says what it may do.
+#[derive(Default, Deserialize)]
+struct Annotated {
+    annotations: Option<Annotations>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Annotations {
+    read_only_hint: Option<bool>,
+    destructive_hint: Option<bool>,
 }

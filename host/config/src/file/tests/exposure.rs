@@ -1,8 +1,6 @@
 //! `[exposure]`, profiles, and what a server says of how its tools are shown.
 
-use dormouse_policy::exposure::{
-    ExposureMode, ExposureRules, Hints, Profile, ServerExposure, ToolAccess,
-};
+use dormouse_policy::exposure::{ExposureMode, ExposureRules, Hints, Profile, ServerExposure};
 
 use super::*;
 
@@ -21,7 +19,6 @@ budget = 5000
 pinned = ["time__now"]
 allow = ["time", "git*__get_*"]
 deny = ["*delete*"]
-confirm = ["destructive", "write"]
 
 [profiles.work]
 servers = ["github", "time"]
@@ -48,7 +45,6 @@ annotations.get = { idempotentHint = true, openWorldHint = false }
         pinned: list(&["time__now"]),
         allow: Some(list(&["time", "git*__get_*"])),
         deny: list(&["*delete*"]),
-        confirm: [ToolAccess::Destructive, ToolAccess::Write].into(),
         profile: None,
     };
     assert_eq!(config.exposure, rules);

@@ -1,0 +1,97 @@
+//! Tools that are called by one of Dormouse's own: by the right one, and with their schema where
+//! their arguments do not fit it.
+
+use std::fmt::Write as _;
+
+use dormouse_catalog::validator;
+use dormouse_jsonrpc::member;
+use dormouse_policy::exposure::ToolAccess;
+use dormouse_protocol::Answer;
+use serde_json::{Map, Value};
+
+use super::MetaTool;
+use crate::roster::Shown;
+
+/// Longest schema that is told with an error, in bytes.
+const MAX_SCHEMA_BYTES: usize = 32 << 10;
+
+/// Most problems of arguments that are told.
+const MAX_PROBLEMS: usize = 5;
+
+/// Returns the reason why a tool is not called by the tool that was used for it, if it is not the
+/// right one: clients decide by that one's hints what their user is asked.
+pub(in crate::mcp) fn wrong_access(tool: &Shown, used: ToolAccess) -> Option<String> {
+    let needed = tool.access();
+    let does = match needed {
+        ToolAccess::Read => "only reads",
+        ToolAccess::Write => "changes something, and destroys nothing",
+        ToolAccess::Destructive => "may change or remove anything",
+    };
+    (needed != used).then(|| {
+        format!(
+            "`{}` was not called: it {does}, and `{}` is not for that\nhint: call it by `{}`",
+            tool.name,
+            MetaTool::CallTool(used).name(),
+            MetaTool::CallTool(needed).name()
+        )
+    })
+}
+
+/// Returns a failed result with the tool's schema and what of the arguments does not fit it, where
+/// that may be why: whoever called it has not been shown the schema.
+pub(in crate::mcp) fn with_schema(
+    mut result: Answer,
+    object: &str,
+    arguments: &Map<String, Value>,
+) -> Answer {
+    let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
+    if failed && let Some(told) = unfit(object, arguments) {
+        result.push_text(&told);
+    }
+    result
+}
+
+/// Returns what of the arguments does not fit a tool's schema, with the schema.
+fn unfit(object: &str, arguments: &Map<String, Value>) -> Option<String> {
+    let schema = member(object, "inputSchema")?;
+    let value = serde_json::from_str::<Value>(schema).ok()?;
+    let problems = validator(&value).ok()?;
+    let arguments = Value::Object(arguments.clone());
+    let problems = problems.problems(&arguments, MAX_PROBLEMS).ok()?;
+    if problems.is_empty() {
+        return None;
+    }
+    let mut told = "The arguments do not fit the tool's input schema:".to_owned();
+    for problem in &problems.listed {
+        // Writing to a string cannot fail.
+        let _ = write!(told, "\n- `{}`: {}", problem.pointer, problem.message);
+    }
+    if schema.len() <= MAX_SCHEMA_BYTES {
+        let _ = write!(told, "\nIts input schema: {schema}");
+    }
+    Some(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_that_do_not_fit_bring_the_schema_into_an_error() {
+        let object = r#"{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}}"#;
+        let result = |is_error: bool, arguments: Value| {
+            let result = json!({"content": [], "isError": is_error});
+            let arguments = arguments.as_object().unwrap();
+            let result = with_schema(result.into(), object, arguments).into_value();
+            result.unwrap()["content"].as_array().unwrap().len()
+        };
+        assert_eq!(result(true, json!({})), 1);
+        assert_eq!(result(true, json!({"a": "x"})), 1);
+        assert_eq!(result(true, json!({"a": 1})), 0);
+        assert_eq!(result(false, json!({})), 0);
+        let told = unfit(object, &Map::new()).unwrap();
+        assert!(told.contains(r#""required":["a"]"#), "{told}");
+    }
+}

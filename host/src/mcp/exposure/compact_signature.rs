@@ -1,0 +1,147 @@
+//! Signatures that are short enough to be read by the dozen.
+
+use dormouse_jsonrpc::member;
+use dormouse_text::visible::visible_line;
+use dormouse_wit::signature::compact;
+use serde_json::{Map, Value, json};
+
+/// Longest signature in a reply with several, in bytes; longer only where the names of required
+/// parameters take more.
+const MAX_SIGNATURE_BYTES: usize = 280;
+
+/// Most bytes of the type of one parameter, where all are too much.
+const MAX_TYPE_BYTES: usize = 32;
+
+/// Most characters of a tool's description.
+const MAX_DESCRIPTION_CHARS: usize = 120;
+
+/// Returns a tool's signature and the beginning of its description, on two lines. No name of a
+/// required parameter is left out.
+pub(super) fn signature_and_description(name: &str, object: &str) -> String {
+    let schema = member(object, "inputSchema").and_then(|schema| serde_json::from_str(schema).ok());
+    let mut text = signature(name, &schema.unwrap_or_else(|| json!({})));
+    let description = member(object, "description");
+    let description = description.and_then(|text| serde_json::from_str::<String>(text).ok());
+    if let Some(description) = description.as_deref().and_then(first_sentence) {
+        text.push_str("\n  ");
+        text.push_str(&description);
+    }
+    text
+}
+
+fn signature(name: &str, schema: &Value) -> String {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    let required: Vec<&str> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let has = |name: &&str| properties.is_some_and(|all| all.contains_key(*name));
+    let whole = compact(name, schema, None);
+    if whole.len() <= MAX_SIGNATURE_BYTES && required.iter().all(has) {
+        return whole;
+    }
+    let one = |name: &str, property: &Value| {
+        let parameter = json!({
+            "properties": Map::from_iter([(name.to_owned(), property.clone())]),
+            "required": required,
+        });
+        let text = compact("", &parameter, None);
+        text.trim_start_matches('(')
+            .trim_end_matches(')')
+            .to_owned()
+    };
+    let mut text = format!("{name}(");
+    for name in &required {
+        let property = properties.and_then(|all| all.get(*name));
+        let mut whole = one(name, property.unwrap_or(&Value::Null));
+        if whole.len() > name.len() + MAX_TYPE_BYTES {
+            let kind = property.and_then(|property| property.get("type"));
+            whole = one(name, &json!({ "type": kind.and_then(Value::as_str) }));
+        }
+        separate(&mut text);
+        text.push_str(&whole);
+    }
+    let optional = properties.into_iter().flatten();
+    let optional = optional.filter(|(name, _)| !required.contains(&name.as_str()));
+    for (name, _) in optional {
+        let only_name = one(name, &Value::Null);
+        let only_name = only_name.trim_end_matches(": any");
+        if text.len() + only_name.len() > MAX_SIGNATURE_BYTES {
+            separate(&mut text);
+            text.push('…');
+            break;
+        }
+        separate(&mut text);
+        text.push_str(only_name);
+    }
+    text.push(')');
+    text
+}
+
+fn separate(text: &mut String) {
+    if !text.ends_with('(') {
+        text.push_str(", ");
+    }
+}
+
+/// Returns the first sentence of a description, or as much of it as fits.
+fn first_sentence(description: &str) -> Option<String> {
+    let line = description.trim().lines().next()?.trim();
+    let sentence = line.split_inclusive(". ").next().unwrap_or(line).trim_end();
+    let mut chars = sentence.chars();
+    let mut text: String = chars.by_ref().take(MAX_DESCRIPTION_CHARS).collect();
+    if chars.next().is_some() {
+        text.push('…');
+    }
+    (!text.is_empty()).then(|| visible_line(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_signatures_are_whole_and_long_ones_keep_what_is_required() {
+        let short = r#"{"inputSchema":{"properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"]},"description":"Does it. And more.\nMuch more."}"#;
+        assert_eq!(
+            signature_and_description("s__t", short),
+            "s__t(a: string, b?: integer)\n  Does it."
+        );
+        let long_type = json!({"type": "object", "properties": {
+            "x": {"type": "string"}, "yy": {"type": "string"}, "zzz": {"type": "string"} }});
+        let names: Vec<String> = (0..40).map(|number| format!("parameter{number}")).collect();
+        let all = names.iter().map(|name| (name.clone(), long_type.clone()));
+        let required = ["parameter0", "parameter39", "of nowhere"];
+        let schema = json!({"properties": Map::from_iter(all), "required": required});
+        let text = signature("s__t", &schema);
+        assert!(
+            text.starts_with(
+                "s__t(parameter0: object, parameter39: object, \"of nowhere\": any, parameter1?, "
+            ),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(", …)") && text.len() <= MAX_SIGNATURE_BYTES + 8,
+            "{text}"
+        );
+        // However many are required.
+        let schema = json!({"properties": {}, "required": names});
+        let text = signature("s__t", &schema);
+        assert!(names.iter().all(|name| text.contains(name)), "{text}");
+    }
+
+    #[test]
+    fn of_descriptions_the_first_sentence_is_told_on_one_line() {
+        assert_eq!(first_sentence("  \n"), None);
+        assert_eq!(first_sentence("One.").unwrap(), "One.");
+        let long = "word ".repeat(100);
+        assert_eq!(
+            first_sentence(&long).unwrap().chars().count(),
+            MAX_DESCRIPTION_CHARS + 1
+        );
+        let odd = first_sentence("a\u{1b}b").unwrap();
+        assert!(!odd.contains('\u{1b}'), "{odd}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Index of the servers and of the names of their tools, as it stands in descriptions and replies. It
+//! names nothing that agents cannot call.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use dormouse_policy::exposure::ShownMode;
+use serde_json::{Map, Value};
+
+use super::text_argument;
+use crate::roster::{Shown, Snapshot};
+
+/// Most bytes of an index in a description, for clients that are not known to cut it.
+const MAX_BYTES: usize = 24 << 10;
+
+/// Most bytes of a reply.
+const MAX_REPLY_BYTES: usize = 32 << 10;
+
+/// Returns the tools that are not listed in that mode, by their servers.
+fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&Shown>> {
+    let mut servers: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
+    for tool in snapshot.tools() {
+        if !snapshot.is_listed(tool, mode) {
+            servers.entry(tool.server()).or_default().push(tool);
+        }
+    }
+    servers
+}
+
+/// Returns a sentence on the servers whose tools are not listed, in at most so many bytes.
+pub(super) fn servers(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -> String {
+    let most = most.unwrap_or(MAX_BYTES);
+    let servers = by_server(snapshot, mode);
+    let counted = |with_numbers: bool| {
+        let names = servers.iter().map(|(name, tools)| match with_numbers {
+            true => format!("{name} ({})", tools.len()),
+            false => (*name).to_owned(),
+        });
+        let names: Vec<_> = names.collect();
+        format!("Servers: {}.", names.join(", "))
+    };
+    let texts = [counted(true), counted(false)];
+    let fitting = texts.into_iter().find(|text| text.len() <= most);
+    fitting.unwrap_or_else(|| format!("There are {} servers.", servers.len()))
+}
+
+/// Returns the names of the tools that are not listed, by their servers, in at most so many bytes:
+/// where they take more, the names of the servers alone.
+pub(super) fn names(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -> String {
+    let mut text = "Servers and their tools:".to_owned();
+    for (server, tools) in by_server(snapshot, mode) {
+        let names: Vec<_> = tools.iter().map(|tool| own_name(tool)).collect();
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{server}: {}", names.join(", "));
+    }
+    match text.len() <= most.unwrap_or(MAX_BYTES) {
+        true => text,
+        false => {
+            let servers = servers(snapshot, mode, most);
+            format!("{servers} `list_servers` lists their tools.")
+        }
+    }
+}
+
+/// Returns the name by which a tool is loaded: as agents see it, without its server's in front.
+pub(super) fn own_name(tool: &Shown) -> &str {
+    let separated = tool.name.split_once(dormouse_config::name::SEPARATOR);
+    separated.map_or(&tool.name, |(_, own)| own)
+}
+
+/// Answers a call of `list_servers`.
+///
+/// # Errors
+/// The arguments are none of it, or no such server has tools.
+pub(super) fn list_servers(
+    arguments: &Map<String, Value>,
+    snapshot: &Snapshot,
+) -> Result<String, String> {
+    let wanted = text_argument(arguments, "server")?;
+    if let Some(server) = wanted {
+        known_server(server, snapshot)?;
+    }
+    let mut servers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let tools = snapshot.tools().iter();
+    for tool in tools.filter(|tool| wanted.is_none_or(|wanted| tool.server() == wanted)) {
+        let of_server = servers.entry(tool.server()).or_default();
+        of_server.push(own_name(tool));
+    }
+    let mut text = String::new();
+    let mut left_out = Vec::new();
+    for (server, tools) in servers {
+        let line = format!("{server}: {}\n", tools.join(", "));
+        match text.len() + line.len() <= MAX_REPLY_BYTES || wanted.is_some() {
+            true => text.push_str(&line),
+            false => left_out.push(format!("{server} ({})", tools.len())),
+        }
+    }
+    if !left_out.is_empty() {
+        let left_out = left_out.join(", ");
+        let _ = writeln!(text, "And, if named as `server`: {left_out}");
+    }
+    if text.is_empty() {
+        return Ok("There are no tools.".to_owned());
+    }
+    text.push_str("\nTheir whole names are `SERVER__TOOL`.");
+    Ok(text)
+}
+
+/// Checks that a server has tools that agents can call.
+pub(super) fn known_server(server: &str, snapshot: &Snapshot) -> Result<(), String> {
+    let names: std::collections::BTreeSet<_> = snapshot.tools().iter().map(Shown::server).collect();
+    if names.contains(server) {
+        return Ok(());
+    }
+    let near = dormouse_text::nearest::nearest(server, names.iter().copied());
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<_> = names.into_iter().take(100).collect();
+            format!("there are `{}`", names.join("`, `"))
+        }
+    };
+    let server: String = server.chars().take(64).collect();
+    Err(format!("no server is called `{server}`\nhint: {hint}"))
+}

@@ -1,0 +1,119 @@
+//! Answers of `search_tools` and `describe_tool`.
+
+use std::fmt::Write as _;
+
+use dormouse_policy::exposure::ShownMode;
+use serde_json::{Map, Value};
+
+use super::compact_signature::signature_and_description;
+use super::index_of_names::{known_server, servers};
+use super::{MetaTool, names_argument, text_argument};
+use crate::roster::{Snapshot, names};
+
+/// Hits of a search that names no limit.
+const USUAL_HITS: usize = 10;
+
+/// Most hits of a search.
+const MAX_HITS: usize = 25;
+
+/// Most tools that are described at once.
+const MAX_DESCRIBED: usize = 5;
+
+/// Most bytes of descriptions in one reply.
+const MAX_DESCRIBED_BYTES: usize = 256 << 10;
+
+/// Answers a call of `search_tools`.
+///
+/// # Errors
+/// The arguments are none of it: a sentence for the model.
+pub(super) fn search(
+    arguments: &Map<String, Value>,
+    snapshot: &Snapshot,
+) -> Result<String, String> {
+    let query = text_argument(arguments, "query")?.unwrap_or_default();
+    let server = text_argument(arguments, "server")?;
+    let limit = match arguments.get("limit") {
+        None | Some(Value::Null) => USUAL_HITS,
+        Some(limit) => {
+            let number = limit.as_u64().filter(|limit| *limit > 0);
+            let number = number.ok_or_else(|| {
+                format!("`limit` cannot be `{limit:.20}`\nhint: use a number from 1 to {MAX_HITS}")
+            })?;
+            usize::try_from(number).unwrap_or(MAX_HITS).min(MAX_HITS)
+        }
+    };
+    if let Some(server) = server {
+        known_server(server, snapshot)?;
+    }
+    let found = snapshot.search(query, server, limit);
+    let mut text = String::new();
+    for tool in &found {
+        let object = tool.declared().map_or("{}", |declared| declared.tool.get());
+        let signature = signature_and_description(&tool.name, object);
+        let call = MetaTool::CallTool(tool.access()).name();
+        let (first, rest) = signature.split_once('\n').unwrap_or((&signature, ""));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{first} [{call}]");
+        if !rest.is_empty() {
+            let _ = writeln!(text, "{rest}");
+        }
+    }
+    if found.is_empty() {
+        let about = servers(snapshot, ShownMode::Search, None);
+        return Ok(format!(
+            "No tool was found.\nhint: use other words for what is to be done. {about}"
+        ));
+    }
+    text.push_str("\nEach is called by the tool in brackets; `describe_tool` has the whole of it.");
+    Ok(text)
+}
+
+/// Answers a call of `describe_tool`.
+///
+/// # Errors
+/// The arguments are none of it, or name no tool: a sentence for the model.
+pub(super) fn describe(
+    arguments: &Map<String, Value>,
+    snapshot: &Snapshot,
+) -> Result<String, String> {
+    let wanted = names_argument(arguments, "names")?;
+    if wanted.is_empty() || wanted.len() > MAX_DESCRIBED {
+        return Err(format!(
+            "`describe_tool` needs from 1 to {MAX_DESCRIBED} `names` of tools, and there are {}",
+            wanted.len()
+        ));
+    }
+    let mut text = String::new();
+    let mut is_any_known = false;
+    for name in wanted {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        let Some(tool) = snapshot.find(name) else {
+            text.push_str(&unknown(name, snapshot));
+            continue;
+        };
+        is_any_known = true;
+        let call = MetaTool::CallTool(tool.access()).name();
+        let object = tool.declared().map_or("{}", |declared| declared.tool.get());
+        let _ = writeln!(text, "`{}`, called by `{call}`:", tool.name);
+        match text.len() + object.len() <= MAX_DESCRIBED_BYTES {
+            true => text.push_str(object),
+            false => text.push_str("(too long to be told with the others: ask for it alone)"),
+        }
+    }
+    match is_any_known {
+        true => Ok(text),
+        false => Err(text),
+    }
+}
+
+fn unknown(name: &str, snapshot: &Snapshot) -> String {
+    let near = names::nearest(name, snapshot.names());
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`search_tools` finds tools by what they do".to_owned(),
+    };
+    let name: String = name.chars().take(128).collect();
+    format!("Unknown tool: `{name}`\nhint: {hint}")
+}

@@ -1,0 +1,75 @@
+//! Exposure of the tools of this host: what is configured, with what its command line says.
+
+use dormouse_config::{Configured, name};
+use dormouse_policy::exposure::{ExposureMode, ExposureRules, Profile};
+
+use super::Roster;
+
+/// How the tools of a host are shown, as its command line says it.
+#[derive(Debug, Clone, Default)]
+pub struct ExposureChoice {
+    /// Mode, in place of the configured one.
+    pub mode: Option<ExposureMode>,
+    /// Profile that is served.
+    pub profile: Option<String>,
+    /// The only server that is served.
+    pub server: Option<String>,
+}
+
+impl ExposureChoice {
+    /// Returns the rules of a configuration. A profile that does not exist has nothing in it.
+    pub(super) fn rules(&self, config: &Configured) -> ExposureRules {
+        let mut rules = config.exposure.clone();
+        if let Some(name) = &self.profile {
+            let nothing = || Profile {
+                servers: Some(Vec::new()),
+                ..Profile::default()
+            };
+            let profile = config.profiles.get(name).cloned();
+            rules = rules.with_profile(profile.unwrap_or_else(nothing));
+        }
+        if let Some(server) = &self.server {
+            rules = rules.with_profile(Profile::of_server(server));
+        }
+        rules.mode = self.mode.unwrap_or(rules.mode);
+        rules
+    }
+
+    /// Checks that what is named exists.
+    ///
+    /// # Errors
+    /// There is no such profile, or no such server.
+    fn check(&self, config: &Configured) -> anyhow::Result<()> {
+        if let Some(wanted) = &self.profile
+            && !config.profiles.contains_key(wanted)
+        {
+            let names = config.profiles.keys().map(String::as_str);
+            let near = dormouse_text::nearest::nearest(wanted, names);
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`[profiles.NAME]` in dormouse.toml makes one".to_owned(),
+            };
+            anyhow::bail!(
+                "no profile is called `{}`\nhint: {hint}",
+                wanted.escape_debug()
+            );
+        }
+        if let Some(wanted) = &self.server
+            && !config.servers.contains_key(wanted)
+        {
+            let names = config.servers.keys().map(String::as_str);
+            return Err(name::Unknown::new(wanted, names).into());
+        }
+        Ok(())
+    }
+}
+
+impl Roster {
+    /// Checks that the profile and the server exist that this host was started for.
+    ///
+    /// # Errors
+    /// There is no such profile, or no such server.
+    pub fn check_exposure(&self) -> anyhow::Result<()> {
+        self.places.exposure.check(&self.config())
+    }
+}

@@ -1,0 +1,65 @@
+//! Search among the tools that agents see: what they cannot call is not found.
+
+use std::fmt;
+
+use dormouse_jsonrpc::member;
+use dormouse_search::{SearchIndex, SearchOptions, ToolDocument};
+use dormouse_upstream::without_blocking;
+
+use super::{Shown, Snapshot};
+
+/// Index of the words of a snapshot's tools.
+pub(super) struct ToolSearch(SearchIndex);
+
+impl fmt::Debug for ToolSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ToolSearch({})", self.0.len())
+    }
+}
+
+/// Texts of a tool's declaration.
+struct Texts<'t> {
+    title: Option<String>,
+    description: Option<String>,
+    input_schema: Option<&'t str>,
+}
+
+impl<'t> Texts<'t> {
+    fn of(tool: &'t Shown) -> Self {
+        let object = tool.declared().map_or("{}", |declared| declared.tool.get());
+        let text = |name| serde_json::from_str(member(object, name)?).ok();
+        Self {
+            title: text("title"),
+            description: text("description"),
+            input_schema: member(object, "inputSchema"),
+        }
+    }
+}
+
+impl ToolSearch {
+    fn of(tools: &[Shown]) -> Self {
+        let texts: Vec<_> = tools.iter().map(Texts::of).collect();
+        let documents = tools.iter().zip(&texts).map(|(tool, texts)| ToolDocument {
+            server: tool.server(),
+            name: &tool.name,
+            own_name: tool.tool(),
+            title: texts.title.as_deref(),
+            description: texts.description.as_deref(),
+            input_schema: texts.input_schema,
+        });
+        Self(SearchIndex::new(documents))
+    }
+}
+
+impl Snapshot {
+    /// Returns the tools that fit a query, best first: of one server, where one is named.
+    #[must_use]
+    pub fn search(&self, query: &str, server: Option<&str>, limit: usize) -> Vec<&Shown> {
+        let index = || without_blocking(usize::MAX, || ToolSearch::of(&self.tools));
+        let ToolSearch(index) = self.search.get_or_init(index);
+        let hits = index.search(query, &SearchOptions { server, limit });
+        hits.iter()
+            .filter_map(|hit| self.tools.get(hit.tool))
+            .collect()
+    }
+}
