@@ -163,7 +163,7 @@ pub(super) struct Store {
     /// File in which an older version has kept the login, as text.
     plain: PathBuf,
     stored: StoredSecret,
-    lock: PathBuf,
+    pub(super) lock: PathBuf,
     /// Login that was read last, with its version.
     last: Arc<Mutex<Option<(String, Login)>>>,
 }
