@@ -74,7 +74,7 @@ fn own(mut outcome: Value, prefix: &str, is_stateless: bool) -> Value {
     }
     if let Some(Value::Array(heard)) = members.get_mut("heard") {
         // TypeScript's second version tells of its own doing too, and may miss what
-        // comes together with the result.
+        // comes together with the result: on a busy machine, that is all of the last 100 ms.
         heard.retain(|one| one[2].is_null());
         assert!(heard.len() >= 2, "{heard:?}");
         heard.truncate(2);
@@ -116,7 +116,7 @@ fn is_the_same(sdk: Sdk) {
         call("get-sum", json!({ "a": "one" })),
         json!({
             "do": "progress", "tool": "trigger-long-running-operation",
-            "arguments": { "duration": 0.2, "steps": 3 }
+            "arguments": { "duration": 1.5, "steps": 3 }
         }),
         form,
         model,
