@@ -105,7 +105,7 @@ fn a_secret_that_nobody_could_mean_is_told_with_a_way_out() {
         (
             r#"{ hosts = ["a.example"], header = "X" }"#,
             "`servers.t.secrets.s` does not say where its text comes from",
-            "write one of `env`, `file`, `command`, `login`",
+            "write one of `env`, `file`, `command`, `keyring`, `op`, `login`",
         ),
         (
             r#"{ env = "A", file = "b", hosts = ["a.example"], header = "X" }"#,
