@@ -13,7 +13,7 @@ use super::{hosts, output, stdin, tools};
 use crate::roster::{Places, Roster, Server};
 use crate::store::Store;
 
-/// Logs in to a server that asks for it, or at a provider that its plugin's requests need (OAuth).
+/// Logs in to a server that asks for it, or at the provider of its plugin (OAuth).
 #[derive(Debug, Args)]
 #[command(
     after_help = "Prints a link and waits until you have followed it, for ten minutes. Where your \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dormouse_tests::oauth::{self, Server};
 use dormouse_tests::recording_host::{RecordingHost, http};
-use dormouse_tests::{Home, artifacts};
+use dormouse_tests::{Home, artifacts, kept_login};
 use serde_json::{Value, json};
 
 use crate::{Waiting, logins};
@@ -108,15 +108,15 @@ impl User {
     pub(crate) fn kept(&self) -> (PathBuf, Value) {
         let files = logins(&self.home);
         assert_eq!(files.len(), 1, "{files:?}");
-        let kept = std::fs::read(&files[0]).unwrap();
-        (files[0].clone(), serde_json::from_slice(&kept).unwrap())
+        let kept = kept_login::read(&files[0]).unwrap();
+        (files[0].clone(), kept)
     }
 
     /// Has the access token end, as far as its lifetime says.
     pub(crate) fn end_token(&self) {
         let (file, mut kept) = self.kept();
         kept["credentials"]["token_received_at"] = json!(0);
-        std::fs::write(file, kept.to_string()).unwrap();
+        kept_login::write(&file, &kept).unwrap();
     }
 
     pub(crate) fn count(&self, what: &str) -> u64 {

@@ -414,9 +414,10 @@ fn a_missing_token_is_said_to_be_missing() {
         .unwrap()
         .error("github__list_issues", arguments)
         .unwrap();
-    let expected =
-        "Authentication Failed: Bad credentials\nhint: the token of this server is missing";
-    assert!(error.starts_with(expected), "{error}");
+    let expected = "server `github` is not started: its plugin needs what its user has not given it yet\n\
+                    hint: `dormouse grant github --secret token=env:VARIABLE`";
+    assert_eq!(error, expected);
+    assert_eq!(api.requests().unwrap().len(), 0);
 }
 
 /// From `add` to a closed issue, with a token that nobody sees but the API.
