@@ -70,3 +70,16 @@ fn the_hosts_dependencies_have_the_same_features_in_each_selection() {
         assert_eq!(others, [""; 0], "{part} by itself compiles these once more");
     }
 }
+
+#[test]
+fn the_lock_file_of_the_fuzz_targets_is_up_to_date() {
+    let mut metadata = step::cargo();
+    metadata.args(["metadata", "--format-version", "1", "--locked"]);
+    metadata.args(["--manifest-path", "fuzz/Cargo.toml"]);
+    let output = metadata.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{errors}\nhint: `cargo update --workspace --manifest-path fuzz/Cargo.toml`"
+    );
+}
