@@ -89,7 +89,10 @@ impl Place {
                 vec![json!(["listening on", "\u{3}", self.odd_requests(address)])]
             }
             Some(&"serve") => agent_steps(),
-            Some(&"call") if words.contains(&"ask") => vec![json!(["c = cancel: ", "c\n"])],
+            Some(&"call") if ["ask", "bad"].iter().any(|word| words.contains(word)) => {
+                vec![json!(["c = cancel: ", "c\n"])]
+            }
+            Some(&"secret") if words.contains(&"set") => vec![json!([": ", "a text\n"])],
             _ => Vec::new(),
         };
         command

@@ -107,6 +107,7 @@ impl Login {
     /// Returns what is no secret of it.
     fn about(&self) -> About {
         About {
+            of: Some(hash_of(&self.url)),
             received: self.credentials.token_received_at,
             lifetime: self.lifetime(),
             renews: self.refresh().is_some(),
@@ -122,6 +123,8 @@ impl Login {
 /// Facts of a login that are no secret, kept beside it for those who only want to know of it.
 #[derive(Default, Serialize, Deserialize)]
 struct About {
+    /// Hash of the URL that the login is for: a URL may have a secret in it.
+    of: Option<String>,
     /// Time at which the access token was received, in seconds of Unix time.
     received: Option<u64>,
     /// Time for which it was valid then, in seconds.
@@ -143,6 +146,10 @@ impl About {
             renews: self.renews,
         }
     }
+}
+
+fn hash_of(url: &str) -> String {
+    blake3::hash(url.as_bytes()).to_hex().to_string()
 }
 
 /// Parts of a kept login that may be told.
@@ -273,7 +280,15 @@ impl Store {
         let about = about.map_err(|error| self.failure("read", &error))?;
         // One that says nothing is one all the same.
         let about = about.map(|about| serde_json::from_str::<About>(&about).unwrap_or_default());
-        Ok(about.map(|about| about.kept()))
+        let is_elsewhere = |about: &About| {
+            about
+                .of
+                .as_ref()
+                .is_some_and(|of| *of != hash_of(&self.url))
+        };
+        Ok(about
+            .filter(|about| !is_elsewhere(about))
+            .map(|about| about.kept()))
     }
 
     /// Keeps a login in place of the one before: in the keyring, or encrypted where none runs or it
