@@ -32,12 +32,13 @@ use upstream::{Upstream, UpstreamArgs};
     dormouse add clock ./time.wasm --grant-env TZ\n  \
     dormouse add issues ./issues.wasm --grant-http 'GET,POST https://api.example.com'\n  \
     dormouse add weather ./weather.wasm --setting unit=metric --secret key=env:WEATHER_KEY\n  \
+    dormouse add issues ./issues.wasm --secret token\n  \
     dormouse add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github\n  \
     dormouse add search https://example.com/mcp --header 'Authorization: Bearer ${SEARCH_TOKEN}'\n\n\
     A plugin's file stays where it is: the configuration names it. It may do nothing that is not \
     granted to it; what it asks for is shown, with the lines of the configuration that grant it. On a \
     terminal you are asked whether it may have what needs no more than that: variables, and requests to \
-    single hosts; and for its settings. A \
+    single hosts; and for its settings and secrets. A \
     program is not sandboxed: once it runs, it can do what you can."
 )]
 pub(super) struct Add {

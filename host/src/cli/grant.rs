@@ -12,9 +12,9 @@ use dormouse_text::nearest::nearest;
 use dormouse_text::visible::{visible_line, visible_path};
 
 use super::grant_args::{self, GrantArgs};
-use super::plugin_inputs::InputArgs;
-use super::{grant_requests, hosts, output};
-use crate::roster::{Places, Roster, folders};
+use super::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
+use super::{consent, grant_requests, hosts, output};
+use crate::roster::{Held, Places, Roster, folders};
 use crate::store::{RealPaths, RecordedFolders};
 
 /// Grants a plugin more than it has, or the folders it has as they are now.
@@ -24,10 +24,12 @@ use crate::store::{RealPaths, RecordedFolders};
     dormouse grant clock --grant-env TZ\n  \
     dormouse grant issues --grant-http 'GET,POST https://api.example.com/v1'\n  \
     dormouse grant weather --setting unit=metric --secret key=env:WEATHER_KEY\n  \
+    dormouse grant issues --secret token\n  \
     dormouse grant notes\n\n\
     Where a folder that is named in `fs` of a server's grants really is, is recorded \
     when it is granted. If its path leads somewhere else later, because somebody has put a link in \
-    place of a folder, the server is not started. Without options, this shows where each folder was and where it is \
+    place of a folder, the server is not started. Without options, this asks on a terminal for settings and secrets that \
+    the plugin asks for and does not have; where it has them all, it shows where each folder was and where it is \
     now, and asks whether it is granted there.")]
 pub(super) struct Grant {
     /// The server's name.
@@ -49,8 +51,9 @@ impl Grant {
         let name = &self.server;
         let server = server_named(&configured, name)?;
         let more = self.grants.grants();
-        if more != Grants::default() || self.inputs.is_any() {
-            return self.grant_more(&places, &roster, server, more);
+        let given = self.given(&places, &roster, server)?;
+        if more != Grants::default() || !given.inputs.is_empty() {
+            return self.grant_more(&places, &roster, server, more, given);
         }
         if server.grants.fs.is_empty() {
             bail!(
@@ -91,6 +94,43 @@ impl Grant {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Returns the settings and secrets that are given: where there are no options, those that the
+    /// plugin asks for and has not, as far as its user can be asked on a terminal.
+    fn given(
+        &self,
+        places: &Places,
+        roster: &Roster,
+        server: &ServerConfig,
+    ) -> anyhow::Result<GivenInputs> {
+        let name = &server.name;
+        let snapshot = roster.snapshot();
+        let found = snapshot.servers().get(name);
+        let listing = found.and_then(|found| found.listing());
+        let requests = listing.map_or(&[][..], |listing| &listing.grants);
+        if self.inputs.is_any() {
+            check_changeable(places, server)?;
+            if listing.is_none() {
+                let why = found.and_then(|found| found.problem());
+                bail!(
+                    "what server `{name}` asks for is not known: {}\n\
+                     hint: `dormouse doctor` says more",
+                    why.unwrap_or("its file is not read while it is disabled")
+                );
+            }
+            return self.inputs.given(places, name, requests);
+        }
+        let mut given = GivenInputs::default();
+        let is_asked = !self.grants.is_any() && !self.yes && consent::can_ask();
+        if is_asked && check_changeable(places, server).is_ok() {
+            let held = Held::of(server);
+            let missing = requests.iter().filter(|one| !held.has(one));
+            let missing: Vec<_> = missing.cloned().collect();
+            ask_for_settings(&missing, &mut given)?;
+            ask_for_secrets(places, name, &missing, &mut given)?;
+        }
+        Ok(given)
+    }
+
     /// Grants a plugin more than it has, with settings and secrets that it asks for.
     fn grant_more(
         &self,
@@ -98,22 +138,14 @@ impl Grant {
         roster: &Roster,
         server: &ServerConfig,
         mut more: Grants,
+        mut given: GivenInputs,
     ) -> anyhow::Result<ExitCode> {
         let name = &server.name;
         check_changeable(places, server)?;
         let snapshot = roster.snapshot();
-        let found = snapshot.servers().get(name);
-        let listing = found.and_then(|found| found.listing());
+        let listing = snapshot.servers().get(name);
+        let listing = listing.and_then(|found| found.listing());
         let requests = listing.map_or(&[][..], |listing| &listing.grants);
-        if self.inputs.is_any() && listing.is_none() {
-            let why = found.and_then(|found| found.problem());
-            bail!(
-                "what server `{name}` asks for is not known: {}\n\
-                 hint: `dormouse doctor` says more",
-                why.unwrap_or("its file is not read while it is disabled")
-            );
-        }
-        let mut given = self.inputs.given(requests)?;
         given.read_secrets(&places.config)?;
         more.fs.append(&mut given.folders);
         // Together with those that it has.
@@ -130,6 +162,7 @@ impl Grant {
         if !grant_args::shown_and_agreed(places, name, &shown, self.yes)? {
             return Ok(ExitCode::FAILURE);
         }
+        given.keep_texts(&places.data)?;
         let editor = Editor::new(&places.config)?;
         if !given.inputs.is_empty() {
             editor.set_inputs(name, &given.inputs)?;

@@ -63,7 +63,10 @@ impl Secret {
         match self.command {
             Command::Set { name } => {
                 let place = store.set(&name, &text(&name)?)?;
-                output::say(&format!("the secret `{name}` is kept in {}", shown(place)));
+                output::say(&format!(
+                    "the secret `{name}` is kept in {}",
+                    place_in_words(place)
+                ));
             }
             Command::List { format } => list(&store, format)?,
             Command::Remove { name } => {
@@ -97,13 +100,14 @@ fn list(store: &SecretStore, format: Format) -> anyhow::Result<()> {
     }
     let mut table = Table::new(&["NAME", "PLACE"]);
     for secret in all {
-        let place = shown(secret.place).to_owned();
+        let place = place_in_words(secret.place).to_owned();
         table.row([(output::PLAIN, secret.name), (output::PLAIN, place)]);
     }
     output::print(&table.render())
 }
 
-fn shown(place: SecretPlace) -> &'static str {
+/// Returns where a secret is kept.
+pub(super) fn place_in_words(place: SecretPlace) -> &'static str {
     match place {
         SecretPlace::Keyring => "your system's keyring",
         SecretPlace::File => "an encrypted file",

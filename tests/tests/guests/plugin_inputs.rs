@@ -43,6 +43,13 @@ fn settings_and_secrets_are_given_shown_and_taken_away() {
         ("--setting", "units=metric", "did you mean `unit`?"),
         ("--secret", "tokens=env:A", "did you mean `token`?"),
         ("--secret", "token=hunter2hunter2", "never with its text"),
+        // There is no terminal.
+        (
+            "--secret",
+            "token",
+            "`dormouse secret set issues-token` reads it from stdin; name it with `--secret \
+             token=keyring:issues-token`",
+        ),
     ] {
         let (is_added, told) = said(&home, &["add", "issues", &file, option, value, "--yes"]);
         let is_told = told.contains(part);
@@ -111,23 +118,127 @@ fn settings_and_secrets_are_given_shown_and_taken_away() {
     );
 }
 
-#[test]
-fn settings_are_asked_for_on_a_terminal() {
-    let (home, file) = home();
+/// Text that is typed, and shown nowhere.
+const TYPED: &str = "typed-s3cret";
+
+/// Runs a command on a terminal, where these answers are given. Returns what is shown there.
+fn on_a_terminal(home: &Home, words: &[&str], steps: Value) -> String {
     let script = artifacts::workspace().join("tests/clients/python/terminal.py");
+    let mut command = Command::new("python3");
+    command.arg(script).arg(steps.to_string());
+    let run = home.command(words);
+    command.arg(run.get_program()).args(run.get_args());
+    let output = command.envs(home.environment()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn settings_and_secrets_are_asked_for_on_a_terminal() {
+    let (home, file) = home();
     let steps = json!([
         ["unit: ", "miles\n"],
         ["`miles` is none of `metric`, `imperial`", "metric\n"],
         ["depth [3]: ", "\n"],
         ["root [nothing]: ", "\n"],
+        [
+            "token (it is not shown; empty: later): ",
+            format!("{TYPED}\n")
+        ],
         ["Grant this to `issues`? [y/N] ", "y\n"],
     ]);
-    let mut command = Command::new("python3");
-    command.arg(script).arg(steps.to_string());
-    let add = home.command(&["add", "issues", &file]);
-    command.arg(add.get_program()).args(add.get_args());
-    let output = command.envs(home.environment()).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let shown = on_a_terminal(&home, &["add", "issues", &file], steps);
+    assert!(!shown.contains(TYPED), "{shown}");
+    let kept = home.json(&["secret", "list", "--json"]).unwrap();
+    assert_eq!(kept, json!([{ "name": "issues-token", "place": "file" }]));
+    let configuration = std::fs::read_to_string(home.config()).unwrap();
+    assert!(
+        configuration.contains("keyring = \"issues-token\"") && !configuration.contains(TYPED),
+        "{configuration}"
+    );
     let shown = home.json(&["grants", "issues", "--json"]).unwrap();
     assert_eq!(shown["settings"], json!({ "unit": "metric" }));
+}
+
+#[test]
+fn a_secret_is_given_later_kept_on_and_taken_from_nobody_else() {
+    let (home, file) = home();
+    let words = ["add", "issues", &file, "--setting", "unit=metric", "--yes"];
+    assert!(said(&home, &words).0);
+    // What is missing alone is asked for, and nothing is kept before all is agreed to.
+    let secret = |text: &str, otherwise: &str| {
+        let prompt = format!("token (it is not shown; empty: {otherwise}): ");
+        json!([prompt, format!("{text}\n")])
+    };
+    let refused = json!([
+        ["root [nothing]: ", "\n"],
+        secret(TYPED, "later"),
+        ["Grant this to `issues`? [y/N] ", "n\n"],
+    ]);
+    let mut command = Command::new("python3");
+    let script = artifacts::workspace().join("tests/clients/python/terminal.py");
+    command.arg(script).arg(refused.to_string());
+    let run = home.command(&["grant", "issues"]);
+    command.arg(run.get_program()).args(run.get_args());
+    let output = command.envs(home.environment()).output().unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    let kept = home.json(&["secret", "list", "--json"]).unwrap();
+    assert_eq!(kept, json!([]));
+    let steps = json!([
+        ["root [nothing]: ", "\n"],
+        secret(TYPED, "later"),
+        ["Grant this to `issues`? [y/N] ", "y\n"],
+    ]);
+    on_a_terminal(&home, &["grant", "issues"], steps);
+    // Who names it alone is asked, and may keep it.
+    let steps = json!([
+        secret("", "the one that you have"),
+        ["Grant this to `issues`? [y/N] ", "y\n"],
+    ]);
+    on_a_terminal(&home, &["grant", "issues", "--secret", "token"], steps);
+    let shown = home.json(&["grants", "issues", "--json"]).unwrap();
+    assert_eq!(shown["secrets"][0]["name"], "token");
+    // Of two servers, one would take the other's text.
+    let more = "[servers.other.secrets]\n\
+        t = { keyring = 'more-token', hosts = ['https://a.example'], header = 'X' }\n";
+    home.server_with("other", file.as_ref(), more).unwrap();
+    let words = [
+        "add",
+        "more",
+        &file,
+        "--setting",
+        "unit=metric",
+        "--secret",
+        "token",
+        "--yes",
+    ];
+    let (is_added, told) = said(&home, &words);
+    let is_told = told.contains("the secret `more-token` is that of the server `other`");
+    assert!(!is_added && is_told, "{told}");
+    // A secret without a request that it goes with is of no use.
+    let (_, told) = said(&home, &["doctor"]);
+    let lost = "its secret `token` is for `api.example.com`, and no request there is granted";
+    assert!(told.contains(lost), "{told}");
+    let words = ["grant", "issues", "--grant-http", "https://api.example.com"];
+    assert!(said(&home, &[&words[..], &["--yes"]].concat()).0);
+    let (_, told) = said(&home, &["doctor"]);
+    assert!(!told.contains(lost), "{told}");
+    // A reference of 1Password's is written down as it is.
+    let words = [
+        "add",
+        "more",
+        &file,
+        "--setting",
+        "unit=metric",
+        "--secret",
+        "token=op://Work/Issues/token",
+        "--yes",
+    ];
+    let (is_added, told) = said(&home, &words);
+    assert!(is_added, "{told}");
+    let configuration = std::fs::read_to_string(home.config()).unwrap();
+    assert!(
+        configuration.contains("op = \"op://Work/Issues/token\""),
+        "{configuration}"
+    );
 }

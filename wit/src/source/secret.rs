@@ -1,7 +1,7 @@
 //! `@secret` tags.
 //!
 //! Hosts, headers and variables are judged by the host, which this crate does not know; what is
-//! refused here is refused there, and a test of the host holds both against each other.
+//! refused here is refused there, which a test of `dormouse-config` holds (`edit::tests::plugin_inputs`).
 
 use super::requested_input::{Shape, input};
 use super::tags::{Tag, note};

@@ -13,6 +13,9 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use super::{Editor, list, table_like, told};
 use crate::file;
 
+/// Key of a secret whose text a login brings.
+const LOGIN: &str = "login";
+
 /// Settings and secrets of a plugin that are to be written.
 #[derive(Debug, Clone, Default)]
 pub struct PluginInputs {
@@ -29,7 +32,8 @@ impl PluginInputs {
         self.settings.is_empty() && self.secrets.is_empty()
     }
 
-    /// Returns the secrets as the file that they are written into is read.
+    /// Returns the secrets as the file that they are written into is read, with the providers of logins
+    /// that it has.
     ///
     /// # Errors
     /// One of them is none: it goes to no such host, or its place is no place of a request.
@@ -43,6 +47,13 @@ impl PluginInputs {
             return Ok(Vec::new());
         };
         self.put_into(table_like(table, ALONE)?)?;
+        let own = std::fs::read_to_string(file).unwrap_or_default();
+        if self.secrets.values().any(|table| table.contains_key(LOGIN))
+            && let Ok(own) = own.parse::<DocumentMut>()
+            && let Some(providers) = own.get("providers")
+        {
+            document.insert("providers", providers.clone());
+        }
         let (mut config, problems) = file::parse(file, &document.to_string());
         if !problems.is_empty() {
             bail!("{}", told(&problems));
@@ -129,10 +140,13 @@ pub fn requested_secret_table(request: &SecretRequest, source: (&str, Value)) ->
         ("query", &request.query),
         ("placeholder", &request.placeholder),
     ];
-    for (key, value) in members {
+    for (name, value) in members {
         if let Some(value) = value {
-            table.insert(key, value.as_str().into());
+            table.insert(name, value.as_str().into());
         }
+    }
+    if key == LOGIN && !request.scopes.is_empty() {
+        table.insert("scopes", list(&request.scopes));
     }
     table
 }

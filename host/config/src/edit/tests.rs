@@ -1,6 +1,7 @@
 //! Edits of `dormouse.toml`.
 
 mod grants;
+mod plugin_inputs;
 
 use std::fs;
 

@@ -16,7 +16,7 @@ use toml_edit::Table;
 use super::warn_of_others;
 use crate::child_commands::compile_command;
 use crate::cli::grant_args::{self, GrantArgs};
-use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_settings};
+use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
 use crate::cli::progress::Progress;
 use crate::cli::{component, consent, describe, grant_requests, hosts, output};
 use crate::roster::{Collision, Held, Kind, Places, Roster, folders, names};
@@ -61,10 +61,9 @@ impl Plugin<'_> {
             output::warn(&format!("{}: {import}", import.interface));
         }
         let requests = &entry.listing.grants;
-        let mut given = self.inputs.given(requests)?;
+        let mut given = self.inputs.given(places, name, requests)?;
         let mut grants = self.grants.grants();
-        self.ask_for_inputs(requests, &grants, &mut given)?;
-        given.read_secrets(&places.config)?;
+        self.ask_for_inputs(places, requests, &grants, &mut given)?;
         grants.fs.append(&mut given.folders);
         folders::check(places, name, &grants)?;
         let requested = entry.listing.upstream_request();
@@ -80,6 +79,7 @@ impl Plugin<'_> {
         self.grant_requested(places, requests, &given, &mut grants)?;
         let upstream = requested.and_then(upstream);
         let has_upstream = upstream.is_some();
+        given.keep_texts(&places.data)?;
         let editor = Editor::new(&places.config)?;
         let mut table = component_table(&file, &grants, upstream)?;
         given.inputs.put_into(&mut table)?;
@@ -108,20 +108,22 @@ impl Plugin<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Asks for the settings that the plugin asks for, where somebody can be asked.
+    /// Asks for the settings and secrets that the plugin asks for, where somebody can be asked.
     ///
     /// # Errors
     /// It needs one that has no value, and its user has agreed to take it as it is.
     fn ask_for_inputs(
         &self,
+        places: &Places,
         requests: &[GrantRequest],
         grants: &Grants,
         given: &mut GivenInputs,
     ) -> anyhow::Result<()> {
         if !self.is_agreed && consent::can_ask() {
             ask_for_settings(requests, given)?;
+            ask_for_secrets(places, self.name, requests, given)?;
         }
-        given.read_secrets(self.file)?;
+        given.read_secrets(&places.config)?;
         let name = self.name;
         let mut grants = grants.clone();
         grants.fs.extend(given.folders.iter().cloned());

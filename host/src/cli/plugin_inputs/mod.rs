@@ -10,15 +10,20 @@ use std::path::Path;
 use anyhow::bail;
 use dormouse_config::edit::{PluginInputs, requested_secret_table};
 use dormouse_files::paths;
+use dormouse_launch::Secret;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpSecret, real_path};
+use dormouse_secrets::SecretStore;
 use dormouse_text::nearest::nearest;
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest};
 use serde_json::Value;
 
-pub(in crate::cli) use args::{InputArgs, SourceArg};
-pub(in crate::cli) use asking::ask_for_settings;
+pub(in crate::cli) use args::InputArgs;
+use asking::ask_for_secret_text;
+pub(in crate::cli) use asking::{ask_for_secrets, ask_for_settings};
 pub(in crate::cli) use words::secret_in_words;
 
+use super::output;
+use super::secret::place_in_words;
 use crate::roster::{Held, requested_secrets, requested_settings, shown_value};
 
 /// Settings and secrets that a plugin is to have.
@@ -30,6 +35,8 @@ pub(in crate::cli) struct GivenInputs {
     pub(in crate::cli) secrets: Vec<HttpSecret>,
     /// Folders that are granted with settings that name them.
     pub(in crate::cli) folders: Vec<FsGrant>,
+    /// Texts of secrets that the user has typed, by the names under which they are to be kept.
+    typed: Vec<(String, Secret)>,
 }
 
 impl GivenInputs {
@@ -69,9 +76,25 @@ impl GivenInputs {
     }
 
     /// Gives a secret a source.
-    pub(in crate::cli) fn bind(&mut self, secret: &SecretRequest, source: &SourceArg) {
-        let table = requested_secret_table(secret, source.key_and_value());
+    fn bind(&mut self, secret: &SecretRequest, source: (&str, toml_edit::Value)) {
+        let table = requested_secret_table(secret, source);
         self.inputs.secrets.insert(secret.name.clone(), table);
+    }
+
+    /// Keeps the texts of secrets that the user has typed, before anything names them.
+    ///
+    /// # Errors
+    /// One of them cannot be kept.
+    pub(in crate::cli) fn keep_texts(&self, data: &Path) -> anyhow::Result<()> {
+        let store = SecretStore::open(data);
+        for (name, text) in &self.typed {
+            let place = store.set(name, text)?;
+            output::say(&format!(
+                "the secret `{name}` is kept in {}",
+                place_in_words(place)
+            ));
+        }
+        Ok(())
     }
 
     /// Reads the secrets as the configuration is read that they are written into.

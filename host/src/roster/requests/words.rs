@@ -66,12 +66,12 @@ pub fn requested_secret_in_words(secret: &SecretRequest) -> String {
     )
 }
 
-/// Returns the option that gives a plugin a secret, with a placeholder for its source.
+/// Returns the option that gives a plugin a secret, whose text its user is asked for then.
 pub fn secret_option(secret: &SecretRequest) -> String {
-    let whole = format!("{}=env:VARIABLE", secret.name);
-    match whole.starts_with('-') {
-        true => format!("--secret={}", shell_word(&whole)),
-        false => format!("--secret {}", shell_word(&whole)),
+    let name = shell_word(&secret.name);
+    match name.starts_with('-') {
+        true => format!("--secret={name}"),
+        false => format!("--secret {name}"),
     }
 }
 
