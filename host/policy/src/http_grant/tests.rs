@@ -424,3 +424,27 @@ fn a_url_whose_host_is_written_as_a_pattern_is_nobodys() {
     let whole: HttpGrant = "https://a.example.com.".parse().unwrap();
     assert_eq!(whole.to_string(), "https://a.example.com");
 }
+
+#[test]
+fn a_grant_reaches_the_hosts_that_it_names_and_no_other() {
+    for (grant, host, expected) in [
+        ("https://a.example", "a.example", true),
+        ("https://a.example", "https://A.example:443", true),
+        ("POST https://a.example/v1", "a.example", true),
+        ("https://*.example", "a.example", true),
+        ("https://*", "a.example:8443", false),
+        ("https://a.example:8443", "a.example:8443", true),
+        ("https://a.example", "a.example:8443", false),
+        ("https://a.example", "b.example", false),
+        ("https://*.a.example", "a.example", false),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080", true),
+        ("http://127.0.0.1:8080", "https://127.0.0.1:8080", false),
+    ] {
+        let read: HttpGrant = grant.parse().unwrap();
+        assert_eq!(
+            read.reaches(&host.parse().unwrap()),
+            expected,
+            "{grant} and {host}"
+        );
+    }
+}

@@ -37,9 +37,9 @@ impl Rows {
             Err(error) => self.error(&about, format!("{error:#}")),
         }
         for secret in &server.secrets {
-            let mut grants = server.grants.http.iter();
+            let grants = &server.grants.http;
             let mut hosts = secret.hosts.iter();
-            let lost = hosts.find(|host| !grants.any(|grant| grant.reaches(host)));
+            let lost = hosts.find(|host| !grants.iter().any(|grant| grant.reaches(host)));
             if let Some(host) = lost {
                 let message = format!(
                     "its secret `{}` is for `{host}`, and no request there is granted\n\
