@@ -1,5 +1,7 @@
 //! Answers of a user who was asked for grants while a plugin ran.
 
+use std::collections::BTreeSet;
+
 use dormouse_policy::HttpGrant;
 use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
@@ -19,6 +21,8 @@ pub struct SessionGrants {
 struct Answers {
     granted: Vec<HttpGrant>,
     refused: Vec<HttpGrant>,
+    /// Secrets, by their names: their user has said that they do not give their texts.
+    refused_secrets: BTreeSet<String>,
 }
 
 impl SessionGrants {
@@ -35,6 +39,18 @@ impl SessionGrants {
     /// Keeps that the user has refused a grant, who is not asked for it again.
     pub fn refuse(&self, refused: HttpGrant) {
         self.answers.lock().refused.push(refused);
+    }
+
+    /// Keeps that the user does not give the text of a secret, who is not asked for it again.
+    pub fn refuse_secret(&self, name: &str) {
+        let mut answers = self.answers.lock();
+        answers.refused_secrets.insert(name.to_owned());
+    }
+
+    /// Whether the user may be asked for the text of a secret.
+    #[must_use]
+    pub fn may_ask_for_secret(&self, name: &str) -> bool {
+        !self.answers.lock().refused_secrets.contains(name)
     }
 
     pub(crate) fn granted(&self) -> Vec<HttpGrant> {

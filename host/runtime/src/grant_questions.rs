@@ -1,9 +1,10 @@
-//! Questions to a user for grants that a plugin asks for and does not have, while it runs.
+//! Questions to a user for grants that a plugin asks for and does not have, and for secrets that have no
+//! text, while it runs.
 
 use std::sync::Arc;
 
-pub use dormouse_egress::SessionGrants;
-use dormouse_policy::HttpGrant;
+pub use dormouse_egress::{SecretError, SessionGrants};
+use dormouse_policy::{HttpGrant, HttpSecret};
 use dormouse_protocol::Listener;
 use futures::future::BoxFuture;
 
@@ -26,6 +27,25 @@ pub trait GrantAsker: Send + Sync {
         wanted: &'a HttpGrant,
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, GrantAnswer>;
+
+    /// Asks whether a secret of that server has a text by now, and waits for the answer.
+    fn ask_for_secret<'a>(
+        &'a self,
+        server: &'a str,
+        missing: &'a SecretError,
+        caller: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, SecretAnswer>;
+}
+
+/// Answer of a user who was asked for a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretAnswer {
+    /// They say that it is there. It comes from where the configuration says now, where it has it.
+    Done(Option<Box<HttpSecret>>),
+    /// It is refused for as long as the host runs.
+    Refused,
+    /// Nobody could be asked, or nobody has answered.
+    NotAsked,
 }
 
 /// Answer of a user who was asked for a grant.

@@ -36,7 +36,9 @@ pub use ask::check_answer;
 pub use call::{Call, GRACE};
 pub use compiler::CompileCommand;
 pub use error::{CallError, Cause};
-pub use grant_questions::{GrantAnswer, GrantAsker, GrantQuestions, SessionGrants};
+pub use grant_questions::{
+    GrantAnswer, GrantAsker, GrantQuestions, SecretAnswer, SecretError, SessionGrants,
+};
 pub use loader::{NotOffered, not_offered};
 pub use request::{
     Arguments, Callable, Completion, GuestRequest, Prompt, Reference, Resource, Tool, completion,

@@ -21,6 +21,24 @@ pub(super) struct Wrong {
 }
 
 impl SecretError {
+    /// Returns the secret's name among those of its server.
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.secret
+    }
+
+    /// Returns the fault, behind the name of the secret.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+
     pub(super) fn new(server: &str, secret: &str, wrong: Wrong) -> Self {
         Self {
             server: server.to_owned(),

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dormouse_launch::Secret;
 use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 use http::HeaderMap;
+use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 use url::Url;
 
@@ -49,18 +50,19 @@ struct PluginSecret {
     secret: HttpSecret,
     /// What the plugin sees in its place; none where it sees nothing.
     placeholder: Option<String>,
-    text: SecretText,
+    /// Another one once its user has said that it comes from elsewhere.
+    text: RwLock<Arc<SecretText>>,
 }
 
 /// Text of a secret: one for as long as the plugin runs, or the one that the user's store or a login
 /// has just then.
 enum SecretText {
-    Lasting(OnceCell<Arc<ResolvedSecret>>),
-    /// In the user's store, by name there.
-    Stored {
-        name: String,
-        known: StoredText,
+    Lasting {
+        source: SecretSource,
+        cell: OnceCell<Arc<ResolvedSecret>>,
     },
+    /// In the user's store, by name there.
+    Stored { name: String, known: StoredText },
     Token {
         /// None where nobody has said who logs in.
         login: Option<Arc<dyn LoginToken>>,
@@ -89,19 +91,7 @@ impl PluginSecrets {
     pub fn new(server: &str, secrets: &[HttpSecret]) -> Self {
         let secrets = secrets.iter().map(|secret| PluginSecret {
             placeholder: secret.placeholder_variable().and_then(|_| placeholder()),
-            text: match &secret.source {
-                SecretSource::Login(_) => SecretText::Token {
-                    login: None,
-                    known: KnownTexts::default(),
-                },
-                SecretSource::Keyring(name) => SecretText::Stored {
-                    name: name.clone(),
-                    known: StoredText::default(),
-                },
-                SecretSource::Variable(_)
-                | SecretSource::File(_)
-                | SecretSource::Command { .. } => SecretText::Lasting(OnceCell::new()),
-            },
+            text: RwLock::new(Arc::new(SecretText::of(&secret.source))),
             secret: secret.clone(),
         });
         Self {
@@ -118,10 +108,11 @@ impl PluginSecrets {
         login: impl Fn(&ProviderLogin) -> Option<Arc<dyn LoginToken>>,
     ) -> Self {
         for one in &mut self.secrets {
-            if let (Some(at), SecretText::Token { login: own, .. }) =
-                (one.secret.login(), &mut one.text)
-            {
-                *own = login(at);
+            if let Some(at) = one.secret.login() {
+                *one.text.get_mut() = Arc::new(SecretText::Token {
+                    login: login(at),
+                    known: KnownTexts::default(),
+                });
             }
         }
         self
@@ -163,6 +154,57 @@ impl PluginSecrets {
         all.map(|resolved| resolved.text.clone()).collect()
     }
 
+    /// Whether a request with that URL and these headers would have a secret whose text was not looked
+    /// up yet; tokens of logins aside.
+    pub fn is_any_unknown(&self, url: &Url, headers: &HeaderMap) -> bool {
+        self.unknown(url, headers).next().is_some()
+    }
+
+    /// Looks up the secrets that a request with that URL and these headers would have, for the first
+    /// time. Returns what is wrong with the first that has no text; tokens of logins aside.
+    pub async fn missing(&self, url: &Url, headers: &HeaderMap) -> Option<SecretError> {
+        for one in self.unknown(url, headers) {
+            match one.resolve(&self.server).await {
+                Ok((_, is_new)) => self.count_lookup(is_new),
+                Err(why) => return Some(SecretError::new(&self.server, &one.secret.name, why)),
+            }
+        }
+        None
+    }
+
+    fn unknown<'s>(
+        &'s self,
+        url: &'s Url,
+        headers: &'s HeaderMap,
+    ) -> impl Iterator<Item = &'s PluginSecret> {
+        self.secrets.iter().filter(|one| {
+            one.secret.login().is_none()
+                && one.secret.goes_to(url)
+                && one.stands_in(headers)
+                && one.resolved().is_empty()
+        })
+    }
+
+    /// Takes the text of a secret from where its user says now, where it had none so far. Its hosts and
+    /// its place in requests stay those that it has.
+    pub fn rebind(&self, now: &HttpSecret) {
+        let found = self.secrets.iter().find(|one| {
+            one.secret.name == now.name
+                && one.secret.hosts == now.hosts
+                && one.secret.placement == now.placement
+        });
+        if let Some(one) = found
+            && now.login().is_none()
+            && one.secret.login().is_none()
+        {
+            let mut text = one.text.write();
+            // What was sent once has to be hidden to the end.
+            if text.resolved().is_empty() {
+                *text = Arc::new(SecretText::of(&now.source));
+            }
+        }
+    }
+
     /// Puts the secrets that go to a URL's host into a request to it.
     ///
     /// # Errors
@@ -181,14 +223,12 @@ impl PluginSecrets {
             if one.stands_in(headers) {
                 let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
                 let (resolved, is_new) = one.resolve(&self.server).await.map_err(failed)?;
-                if is_new {
-                    self.looked_up.fetch_add(1, Ordering::AcqRel);
-                }
+                self.count_lookup(is_new);
                 one.put(resolved.text.expose(), url, headers)
                     .map_err(failed)?;
                 if let SecretText::Token {
                     login: Some(login), ..
-                } = &one.text
+                } = &*one.text()
                 {
                     let (name, login) = (one.secret.name.clone(), Arc::clone(login));
                     put.tokens.push((name, login, resolved.text.clone()));
@@ -218,6 +258,12 @@ impl PluginSecrets {
             }
         }
         Ok(is_any_replaced)
+    }
+
+    fn count_lookup(&self, is_new: bool) {
+        if is_new {
+            self.looked_up.fetch_add(1, Ordering::AcqRel);
+        }
     }
 
     /// Returns what is wrong with a secret whose login has no token.
@@ -251,6 +297,37 @@ fn no_token(why: &str) -> Wrong {
     }
 }
 
+impl SecretText {
+    /// Returns the text of a source, which was not looked up yet.
+    fn of(source: &SecretSource) -> Self {
+        match source {
+            SecretSource::Login(_) => Self::Token {
+                login: None,
+                known: KnownTexts::default(),
+            },
+            SecretSource::Keyring(name) => Self::Stored {
+                name: name.clone(),
+                known: StoredText::default(),
+            },
+            SecretSource::Variable(_) | SecretSource::File(_) | SecretSource::Command { .. } => {
+                Self::Lasting {
+                    source: source.clone(),
+                    cell: OnceCell::new(),
+                }
+            }
+        }
+    }
+
+    /// Returns the texts that were looked up so far.
+    fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
+        match self {
+            Self::Lasting { cell, .. } => cell.get().cloned().into_iter().collect(),
+            Self::Stored { known, .. } => known.all(),
+            Self::Token { known, .. } => known.all(),
+        }
+    }
+}
+
 impl PluginSecret {
     /// Whether it stands in a request with these headers: a placeholder only where the plugin has
     /// written it.
@@ -280,23 +357,23 @@ impl PluginSecret {
         }
     }
 
+    fn text(&self) -> Arc<SecretText> {
+        Arc::clone(&self.text.read())
+    }
+
     /// Returns the texts that were looked up so far.
     fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
-        match &self.text {
-            SecretText::Lasting(resolved) => resolved.get().cloned().into_iter().collect(),
-            SecretText::Stored { known, .. } => known.all(),
-            SecretText::Token { known, .. } => known.all(),
-        }
+        self.text.read().resolved()
     }
 
     /// Returns its text, looked up by the first one that needs it, or the token of its login. True
     /// where that is another one than before. A failure is not kept.
     async fn resolve(&self, server: &str) -> Result<(Arc<ResolvedSecret>, bool), Wrong> {
-        match &self.text {
-            SecretText::Lasting(cell) => {
+        match &*self.text() {
+            SecretText::Lasting { source, cell } => {
                 let is_new = cell.get().is_none();
                 let resolved = cell.get_or_try_init(|| async {
-                    let text = source::text_of(&self.secret.source).await?;
+                    let text = source::text_of(source).await?;
                     Ok(Arc::new(self.known_by(text)))
                 });
                 Ok((Arc::clone(resolved.await?), is_new))

@@ -220,3 +220,43 @@ async fn a_secret_of_a_login_that_nobody_has_fails_its_requests_in_words() {
          any more\nhint: `dormouse login calendar` gives a link and waits until you have followed it"
     );
 }
+
+#[tokio::test]
+async fn a_secret_without_a_text_may_come_from_elsewhere_later() {
+    let none = secret(
+        "token",
+        "DORMOUSE_NONE",
+        &["a.example"],
+        header("Bearer {}"),
+    );
+    let secrets = PluginSecrets::new("github", &[none.clone()]);
+    let (url, other) = ("https://a.example/", "https://b.example/");
+    let (url, other) = (Url::parse(url).unwrap(), Url::parse(other).unwrap());
+    let headers = HeaderMap::new();
+    assert!(!secrets.is_any_unknown(&other, &headers));
+    assert!(secrets.is_any_unknown(&url, &headers));
+    let missing = secrets.missing(&url, &headers).await.unwrap();
+    assert_eq!(missing.secret(), "token");
+    assert!(missing.why().contains("`DORMOUSE_NONE`"), "{missing}");
+    // Not for other hosts, nor in another place.
+    for now in [
+        secret("token", VARIABLE, &["b.example"], header("Bearer {}")),
+        secret("token", VARIABLE, &["a.example"], header("{}")),
+        secret("other", VARIABLE, &["a.example"], header("Bearer {}")),
+    ] {
+        secrets.rebind(&now);
+        assert!(secrets.missing(&url, &headers).await.is_some());
+    }
+    secrets.rebind(&secret(
+        "token",
+        VARIABLE,
+        &["a.example"],
+        header("Bearer {}"),
+    ));
+    assert!(secrets.missing(&url, &headers).await.is_none());
+    assert!(!secrets.is_any_unknown(&url, &headers));
+    assert_eq!(secrets.looked_up(), 1);
+    // What was sent stays known, and hidden.
+    secrets.rebind(&none);
+    assert_eq!(secrets.resolved(), [Secret::new(TEXT)]);
+}

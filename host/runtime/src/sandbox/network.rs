@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
 use dormouse_policy::{HttpGrant, Limits};
 use dormouse_text::log_text::escaped;
+use hyper::HeaderMap;
 use parking_lot::Mutex;
 use url::Url;
 use wasmtime::component::{Linker, Resource};
@@ -51,6 +52,10 @@ pub(crate) trait NetworkState: Send + 'static {
     /// They are not logged in; with the reason.
     fn log_in(&mut self, providers: Vec<String>)
     -> impl Future<Output = Result<(), String>> + Send;
+
+    /// Asks the user for secrets that a request with that URL and these headers would have and that have
+    /// no text, and waits for the answer.
+    fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) -> impl Future<Output = ()> + Send;
 }
 
 /// Destination on the network that a guest tries to reach otherwise than by HTTP.

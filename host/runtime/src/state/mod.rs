@@ -6,6 +6,7 @@ mod client;
 mod grants;
 mod logins;
 mod notify;
+mod secrets;
 mod settings;
 mod upstream;
 mod wasi;

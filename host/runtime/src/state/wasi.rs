@@ -1,6 +1,8 @@
 //! What the sandbox has in a guest's store.
 
 use dormouse_policy::HttpGrant;
+use hyper::HeaderMap;
+use url::Url;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
@@ -62,6 +64,10 @@ impl NetworkState for State {
             self.log_user_in_at(&provider).await?;
         }
         Ok(())
+    }
+
+    async fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) {
+        self.ask_user_for_secrets(&url, &headers).await;
     }
 }
 

@@ -7,7 +7,7 @@ use dormouse_config::Scope;
 use dormouse_config::edit::Editor;
 use dormouse_policy::{Grants, HttpGrant};
 use dormouse_protocol::Listener;
-use dormouse_runtime::{GrantAnswer, GrantAsker, SessionGrants};
+use dormouse_runtime::{GrantAnswer, GrantAsker, SecretAnswer, SecretError, SessionGrants};
 use dormouse_text::visible::visible_line;
 use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
@@ -74,6 +74,21 @@ impl GrantAsker for RosterGrantAsker {
             match self.0.upgrade() {
                 Some(roster) => roster.ask_for_http(server, wanted, caller).await,
                 None => GrantAnswer::NotAsked,
+            }
+        };
+        asked.boxed()
+    }
+
+    fn ask_for_secret<'a>(
+        &'a self,
+        server: &'a str,
+        missing: &'a SecretError,
+        caller: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, SecretAnswer> {
+        let asked = async move {
+            match self.0.upgrade() {
+                Some(roster) => roster.ask_for_secret(server, missing, caller).await,
+                None => SecretAnswer::NotAsked,
             }
         };
         asked.boxed()

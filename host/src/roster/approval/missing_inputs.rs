@@ -1,4 +1,4 @@
-//! Questions for folders, variables and settings that a plugin asks for, before it is started.
+//! Questions for folders, variables, settings and secrets that a plugin asks for, before it is started.
 //!
 //! They are asked once, in one form, on the first call of its server, and never for one call alone: an
 //! instance that is kept has what it was made with.
@@ -154,7 +154,11 @@ impl Roster {
         for _ in 0..MAX_FORMS {
             let form = InputForm::new(name, &missing, is_lasting);
             let shown = form.shown(&wrong);
-            let message = format!("{}\nMay it?", code_block(&shown));
+            let asks = match form.is_of_secrets() {
+                true => "Is it given now?",
+                false => "May it?",
+            };
+            let message = format!("{}\n{asks}", code_block(&shown));
             if can_ask(&context.listener, &message).is_err() {
                 return;
             }
@@ -181,8 +185,8 @@ impl Roster {
                 true => self.keep_inputs(name, &chosen, &shown),
                 false => {
                     self.answered_inputs.add(name, component, &chosen);
-                    self.refresh(None);
-                    Ok(())
+                    // Secrets are given in a terminal meanwhile.
+                    self.reload()
                 }
             });
             if let Err(error) = given {
@@ -230,7 +234,9 @@ fn missing(server: &Server) -> Vec<GrantRequest> {
     let held = Held::of(server.config());
     let requests = server.listing().map_or(&[][..], |listing| &listing.grants);
     let is_missing = |request: &&GrantRequest| match request {
-        GrantRequest::Fs { .. } | GrantRequest::Env { .. } => !held.has(request),
+        // Who has granted one to read has decided.
+        GrantRequest::Fs { .. } => held.grants.fs.is_empty(),
+        GrantRequest::Env { .. } => !held.has(request),
         GrantRequest::Setting(_) | GrantRequest::Secret(_) => held.needs(request),
         GrantRequest::Http { .. } | GrantRequest::Upstream { .. } | GrantRequest::Other => false,
     };

@@ -8,6 +8,7 @@ mod http_grant;
 mod indented_json;
 mod line_diff;
 mod missing_inputs;
+mod missing_secret;
 mod trust;
 
 use std::collections::BTreeSet;

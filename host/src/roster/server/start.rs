@@ -73,7 +73,8 @@ impl Server {
         let grants = PluginGrants::of(component, &self.config.grants.http, all.get(name));
         let session = grants.session();
         all.insert(name.clone(), grants);
-        (!requested.is_empty()).then(|| {
+        let is_any = !requested.is_empty() || !self.config.secrets.is_empty();
+        is_any.then(|| {
             Arc::new(GrantQuestions {
                 requested,
                 session,

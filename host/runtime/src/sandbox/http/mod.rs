@@ -121,6 +121,12 @@ async fn handle<T: HttpState>(
                 true => Ok(()),
                 false => store.data_mut().log_in(providers).await,
             };
+            if logged_in.is_ok() {
+                let made = store.data_mut().ctx().table.get(&request)?;
+                if let Some((url, headers)) = outgoing::with_unknown_secrets(&gate, made) {
+                    store.data_mut().ask_for_secrets(url, headers).await;
+                }
+            }
             logged_in
                 .err()
                 .map(|why| gate.refuse_without_login(&url, &why))

@@ -5,7 +5,7 @@ use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
 use hyper::http::header::{TE, TRAILER};
 use hyper::http::request::Parts;
-use hyper::{Request, Response};
+use hyper::{HeaderMap, Request, Response};
 use tokio::time::timeout;
 use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
@@ -85,6 +85,18 @@ pub(super) fn providers(gate: &NetworkGate, request: &HostOutgoingRequest) -> Ve
     };
     let logins = gate.http().secrets().logins(&url, &request.headers);
     logins.map(|login| login.provider.clone()).collect()
+}
+
+/// Returns the URL and the headers of a request, where a secret is to be in it that was not looked up
+/// yet.
+pub(super) fn with_unknown_secrets(
+    gate: &NetworkGate,
+    request: &HostOutgoingRequest,
+) -> Option<(Url, HeaderMap)> {
+    let url = Url::parse(&url_of(request)).ok()?;
+    let headers: &HeaderMap = &request.headers;
+    let is_unknown = gate.http().secrets().is_any_unknown(&url, headers);
+    is_unknown.then(|| (url, headers.clone()))
 }
 
 pub(super) fn url_of(request: &HostOutgoingRequest) -> String {

@@ -9,6 +9,7 @@ use dormouse_text::visible::visible_line;
 use dormouse_wit::{FolderAccess, GrantRequest, SettingFormat, SettingRequest};
 use serde_json::{Map, Value, json};
 
+use crate::roster::approval::missing_secret;
 use crate::roster::requests::{
     requested_secret_in_words, requested_settings, secret_option, setting_in_words,
 };
@@ -51,6 +52,12 @@ impl<'a> InputForm<'a> {
         }
     }
 
+    /// Whether it asks for secrets alone, which are given in a terminal.
+    pub(super) fn is_of_secrets(&self) -> bool {
+        let is_secret = |one: &GrantRequest| matches!(one, GrantRequest::Secret(_));
+        self.missing.iter().all(is_secret)
+    }
+
     /// Returns the text that the user is shown, with what was wrong in their last answer: a plugin's
     /// author has written some of it.
     pub(super) fn shown(&self, wrong: &str) -> String {
@@ -91,6 +98,9 @@ impl<'a> InputForm<'a> {
     }
 
     pub(super) fn schema(&self) -> Value {
+        if self.is_of_secrets() {
+            return missing_secret::schema();
+        }
         let mut properties = Map::new();
         for (index, request) in self.missing.iter().enumerate() {
             let field = match request {
@@ -131,6 +141,7 @@ impl<'a> InputForm<'a> {
         let is_accepted = answer.get("action").as_deref() == Some(&json!("accept"));
         let mut chosen = match field("answer").and_then(Value::as_str) {
             Some("session") if is_accepted => Chosen::default(),
+            Some("done") if is_accepted && self.is_of_secrets() => Chosen::default(),
             Some("always") if is_accepted && self.is_lasting => Chosen {
                 is_lasting: true,
                 ..Chosen::default()

@@ -1,0 +1,68 @@
+//! Secrets that the user is asked for while a guest runs, because they have no text.
+
+use std::sync::Arc;
+
+use dormouse_protocol::Capability;
+use hyper::HeaderMap;
+use url::Url;
+
+use super::State;
+use crate::grant_questions::SecretAnswer;
+
+/// Most questions for secrets of one request: who says that one is there is asked again where it is not.
+const MAX_QUESTIONS: usize = 3;
+
+impl State {
+    /// Asks the user of the running call for the secrets that a request would have and that have no
+    /// text. The call's deadline waits with it. Those that stay missing are told as the request is sent.
+    pub(super) async fn ask_user_for_secrets(&mut self, url: &Url, headers: &HeaderMap) {
+        let (Some(questions), Some(call)) = (&self.grant_questions, &self.call) else {
+            return;
+        };
+        let listener = Arc::clone(&call.listener);
+        if !listener.may_decide() || !listener.supports(Capability::ElicitationForm) {
+            return;
+        }
+        let secrets = self.network.http().secrets();
+        let session = &questions.session;
+        for _ in 0..MAX_QUESTIONS {
+            let looked_up = call.unless_cancelled(secrets.missing(url, headers)).await;
+            let Some(Some(missing)) = looked_up else {
+                return;
+            };
+            if !session.may_ask_for_secret(missing.secret()) {
+                return;
+            }
+            let waiting = call.pace.patience.wait();
+            let asking = async {
+                let _turn = session.turn().await;
+                // Another call may have been answered meanwhile.
+                if !session.may_ask_for_secret(missing.secret()) {
+                    return SecretAnswer::NotAsked;
+                }
+                if secrets.missing(url, headers).await.as_ref() != Some(&missing) {
+                    return SecretAnswer::Done(None);
+                }
+                let asker = &questions.asker;
+                let answer = asker
+                    .ask_for_secret(&self.server, &missing, &listener)
+                    .await;
+                // Before the turn is another call's, which would ask the same again.
+                match &answer {
+                    SecretAnswer::Done(Some(now)) => secrets.rebind(now),
+                    SecretAnswer::Refused => session.refuse_secret(missing.secret()),
+                    SecretAnswer::Done(None) | SecretAnswer::NotAsked => {}
+                }
+                answer
+            };
+            let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
+            drop(waiting);
+            // The poll of this call makes epochs advance and the deadline count again, but only at its
+            // start.
+            tokio::task::yield_now().await;
+            let Ok(Some(SecretAnswer::Done(_))) = answered else {
+                return;
+            };
+        }
+    }
+}
