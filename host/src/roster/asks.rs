@@ -100,6 +100,8 @@ impl Roster {
         context: Context,
     ) -> Result<Answer, Refusal> {
         let found = self.server(server)?;
+        let found = self.with_inputs(&found, &context).await;
+        let found = found.map_err(Refusal::Failed)?;
         let answer = found.ask(self, wanted, context).await?;
         Ok(self.with_shown_uris(&found, asked, answer))
     }
