@@ -8,6 +8,7 @@ mod logins;
 mod signatures;
 mod slot_cell;
 mod start;
+mod user_interaction;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -97,6 +98,7 @@ impl Server {
             };
         }
         let listing = listing.map(|listing| hints::overridden(listing, &config.hints));
+        let listing = listing.map(|listing| user_interaction::marked(listing, &config));
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {
                 (Some(one), Some(other)) => old.stamp == stamp && same(one, other),
