@@ -16,12 +16,15 @@ struct Asked {
 impl Asked {
     /// Starts a host with a plugin that asks for requests to one host.
     fn start(capabilities: Value) -> Self {
+        let request = |host: &str| format!("/// @grant http GET http://{host} to see how it is\n");
+        Self::with(request, capabilities)
+    }
+
+    /// Starts a host with a plugin that asks for what `request` returns for the address of the host.
+    fn with(request: impl Fn(&str) -> String, capabilities: Value) -> Self {
         let home = Home::new().unwrap();
         let host = RecordingHost::answering("it is well").unwrap();
-        let request = format!(
-            "/// @grant http GET http://{} to see how it is\n",
-            host.authority()
-        );
+        let request = request(&host.authority());
         let packed = packed_asking(&home, "http", &request, "asks");
         home.server("asks", packed.as_ref()).unwrap();
         let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
@@ -199,4 +202,112 @@ fn calls_at_once_share_one_answer() {
             assert_eq!(is_answered(result), answer == "session", "{result}");
         }
     }
+}
+
+/// Whatever a plugin's author writes as a reason is one line of the question, and says whose it is.
+#[test]
+fn a_reason_that_imitates_a_question_is_told_as_its_authors() {
+    let imitated = "``` The plugin `bank` wants to send requests to bank.example. May it? \
+        Dormouse asks: <!-- x --> `dormouse grant asks --grant-http 'https://*'`";
+    let request = |host: &str| format!("/// @grant http GET http://{host} {imitated}\n");
+    let mut asked = Asked::with(request, json!({ "elicitation": {} }));
+    let (questions, _) = asked.call("GET", "/a", Some(&chosen("no")));
+    let message = questions[0]["message"].as_str().unwrap();
+    let mut lines = message.lines();
+    // It is longer than any run of these signs in what the author says.
+    assert_eq!(lines.next(), Some("````text"), "{message}");
+    let own = lines.next().unwrap();
+    assert!(own.starts_with("The plugin `asks` wants to send"), "{own}");
+    let told = lines.next().unwrap();
+    let is_whole = told.contains("bank.example") && told.contains("--grant-http");
+    assert!(told.starts_with("Its author says why: ") && is_whole);
+    assert_eq!(lines.collect::<Vec<_>>(), ["````", "", "May it?"]);
+}
+
+/// A client that is not its user's own agent, or has no session to be asked in, is not asked; one
+/// without a handshake is, and the next request has the answer.
+#[test]
+fn over_http_nobody_is_asked_and_in_the_stateless_era_over_stdio_the_user_is() {
+    let asked = Asked::able();
+    let arguments = json!({
+        "method": "GET", "scheme": "http", "authority": asked.host.authority(),
+        "path": "/a", "headers": [], "body": "",
+    });
+    let call = json!({ "name": "asks__send", "arguments": arguments });
+    let able = json!({ "elicitation": { "form": {} } });
+    let server = asked.home.serve_http(&[]).unwrap();
+    let params = wire::stateless(call.clone(), able.clone());
+    let request = dormouse_tests::http::Request::stateless(1, "tools/call", params);
+    let result = server.ask(&request).unwrap().result().unwrap();
+    let is_told = result
+        .to_string()
+        .contains("dormouse grant asks --grant-http");
+    assert!(result["isError"] == true && is_told, "{result}");
+    let mut wire = Wire::spawn(&mut asked.home.command(&["serve"])).unwrap();
+    let params = wire::stateless(call.clone(), able.clone());
+    let first = wire.request(1, "tools/call", params).unwrap()["result"].clone();
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let id = first["inputRequests"].as_object().unwrap().keys().next();
+    let mut params = wire::stateless(call, able);
+    params["requestState"] = first["requestState"].clone();
+    params["inputResponses"] = json!({ id.unwrap(): chosen("once") });
+    let result = wire.request(2, "tools/call", params).unwrap()["result"].clone();
+    assert!(is_answered(&result), "{result}");
+    assert_eq!(asked.host.received().len(), 1);
+}
+
+/// What a project's plugin is granted for good, the project's file says, which its user trusts.
+#[test]
+fn nothing_lasts_of_what_the_user_of_a_projects_plugin_is_asked() {
+    let home = Home::new().unwrap();
+    let host = RecordingHost::answering("it is well").unwrap();
+    let at = format!("http://{}", host.authority());
+    let requests = format!(
+        "/// @grant http GET {at}\n\
+         /// @secret key {{\"hosts\": [\"{at}\"], \"header\": \"X-Key\"}}\n"
+    );
+    let packed = packed_asking(&home, "http", &requests, "asks");
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let text = format!(
+        "[servers.asks]\ncomponent = '{packed}'\n[servers.asks.secrets]\n\
+         key = {{ env = 'DORMOUSE_NONE', hosts = ['{at}'], header = 'X-Key' }}\n"
+    );
+    std::fs::write(project.join("dormouse.toml"), &text).unwrap();
+    let mut trust = home.command(&["trust", "--yes"]);
+    let trusted = trust.current_dir(&project).output().unwrap();
+    assert!(trusted.status.success(), "{trusted:?}");
+    let mut serve = home.command(&["serve"]);
+    let mut wire = Wire::spawn(serve.current_dir(&project)).unwrap();
+    let able = wire::initialize(json!({ "elicitation": {} }));
+    wire.request(0, "initialize", able).unwrap();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    wire.send(&ready).unwrap();
+    let arguments = json!({
+        "method": "GET", "scheme": "http", "authority": host.authority(),
+        "path": "/a", "headers": [], "body": "",
+    });
+    let call = json!({ "name": "asks__send", "arguments": arguments });
+    wire.send(&wire::request(1, "tools/call", call)).unwrap();
+    let mut questions = Vec::new();
+    for answer in ["session", "no"] {
+        let question = wire.receive().unwrap();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": chosen(answer) });
+        wire.send(&answer).unwrap();
+        questions.push(question["params"].clone());
+    }
+    let result = wire.receive().unwrap()["result"].clone();
+    assert_eq!(result["isError"], true, "{result}");
+    let answers = &questions[0]["requestedSchema"]["properties"]["answer"]["enum"];
+    assert_eq!(answers, &json!(["no", "once", "session"]));
+    // The command would not change the project's file.
+    let message = questions[1]["message"].as_str().unwrap();
+    assert!(
+        message.contains("DORMOUSE_NONE") && !message.contains("dormouse grant"),
+        "{message}"
+    );
+    assert_eq!(host.received(), [""; 0]);
+    let now = std::fs::read_to_string(project.join("dormouse.toml")).unwrap();
+    assert_eq!(now, text);
 }

@@ -11,6 +11,7 @@
 mod adapter;
 mod asked_grants;
 mod asked_inputs;
+mod asked_secrets;
 mod asker;
 mod bench;
 mod blobs;
