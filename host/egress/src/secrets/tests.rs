@@ -229,7 +229,7 @@ async fn a_secret_without_a_text_may_come_from_elsewhere_later() {
         &["a.example"],
         header("Bearer {}"),
     );
-    let secrets = PluginSecrets::new("github", &[none.clone()]);
+    let secrets = PluginSecrets::new("github", std::slice::from_ref(&none));
     let (url, other) = ("https://a.example/", "https://b.example/");
     let (url, other) = (Url::parse(url).unwrap(), Url::parse(other).unwrap());
     let headers = HeaderMap::new();
