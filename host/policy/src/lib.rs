@@ -6,6 +6,7 @@
 mod backoff;
 pub mod exposure;
 mod folder;
+mod found_paths;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod grants;

@@ -1,16 +1,12 @@
 //! The files and folders that no plugin may reach, because they are Dormouse's own.
 
-use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::folder::OpenFolder;
+use super::found_paths::FoundPaths;
 use super::identity::Identity;
-
-/// Most links that are followed on the way to one place, before it counts as missing.
-const MAX_LINKS: usize = 40;
 
 /// A file or folder that no grant may contain or lie in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +35,12 @@ impl OwnPlaces {
 
     /// Returns the places as they are on disk now.
     pub fn resolved(&self) -> Vec<Resolved> {
-        (self.0)().into_iter().map(Resolved::new).collect()
+        // Nearly all are in the same few folders.
+        let mut found = FoundPaths::default();
+        let places = (self.0)().into_iter();
+        places
+            .map(|place| Resolved::new(place, &mut found))
+            .collect()
     }
 }
 
@@ -51,14 +52,14 @@ pub struct Resolved {
     /// Folders in which something is looked up on the way to the place, through links too, and the
     /// place itself where it is a folder: whoever writes to one of them can put something else in
     /// its place.
-    through: HashSet<Identity>,
+    through: Vec<Identity>,
     /// The place itself, where it is a folder.
     folder: Option<Identity>,
 }
 
 impl Resolved {
-    fn new(place: OwnPlace) -> Self {
-        let (through, folder) = walk(&place.path);
+    fn new(place: OwnPlace, found: &mut FoundPaths) -> Self {
+        let (through, folder) = found.walk(&place.path);
         Self {
             place,
             through,
@@ -77,62 +78,11 @@ impl Resolved {
     }
 }
 
-/// Returns the folders on the way to a path, as far as they exist, and the folder at its end, if it
-/// is one.
-fn walk(path: &Path) -> (HashSet<Identity>, Option<Identity>) {
-    let mut through = HashSet::new();
-    let mut at = PathBuf::new();
-    // The next component is the last of these.
-    let mut rest = reversed(path);
-    let mut links = 0;
-    let mut last = None;
-    while let Some(name) = rest.pop() {
-        if name == ".." {
-            // No link is in `at`, so that its parent is the one that its path tells.
-            at.pop();
-            continue;
-        }
-        let next = at.join(&name);
-        let Ok(metadata) = std::fs::symlink_metadata(&next) else {
-            return (through, None);
-        };
-        if metadata.is_symlink() {
-            links += 1;
-            let Ok(target) = std::fs::read_link(&next) else {
-                return (through, None);
-            };
-            if links > MAX_LINKS {
-                return (through, None);
-            }
-            if target.is_absolute() {
-                at = PathBuf::new();
-            }
-            rest.extend(reversed(&target));
-            continue;
-        }
-        at = next;
-        last = metadata.is_dir().then(|| Identity::new(&metadata, &at));
-        through.extend(last.clone());
-    }
-    (through, last)
-}
-
-/// Returns the components of a path, the last one first.
-fn reversed(path: &Path) -> Vec<OsString> {
-    let components = path
-        .components()
-        .filter(|component| !matches!(component, Component::CurDir));
-    let mut names: Vec<_> = components
-        .map(|component| component.as_os_str().to_owned())
-        .collect();
-    names.reverse();
-    names
-}
-
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::path::Path;
 
     use super::*;
 
@@ -141,7 +91,8 @@ mod tests {
             path: own.to_owned(),
             what: "a test's".to_owned(),
         };
-        Resolved::new(place).overlaps(&OpenFolder::open(granted).unwrap())
+        Resolved::new(place, &mut FoundPaths::default())
+            .overlaps(&OpenFolder::open(granted).unwrap())
     }
 
     #[test]
@@ -180,6 +131,25 @@ mod tests {
         ] {
             let found = overlaps(&root.join(own), &root.join(granted));
             assert_eq!(found, expected, "{own} and {granted}");
+        }
+        // Many at once, with one look at what they share, are what each is by itself.
+        let names = [
+            "home/.config/dm/linked",
+            "home/.config/data",
+            "home/.config/data/../dm",
+            "home/.config/dm/linked",
+            "home/.config/new/file",
+            "dots/deep/file/below",
+        ];
+        let places = names.map(|name| OwnPlace {
+            path: root.join(name),
+            what: String::new(),
+        });
+        for resolved in OwnPlaces::new(move || places.to_vec()).resolved() {
+            let path = &resolved.place.path;
+            let alone = FoundPaths::default().walk(path);
+            let together = (resolved.through, resolved.folder);
+            assert_eq!(together, alone, "{}", path.display());
         }
     }
 
