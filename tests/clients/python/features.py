@@ -176,6 +176,7 @@ class Session:
     def __init__(self, client: str, mode: str, launch: list[str]) -> None:
         self.asked = Asked()
         self.news: asyncio.Queue = asyncio.Queue()
+        self.same = (client, mode, launch)
         kind = {"python": Official, "fastmcp": Fastmcp}[client]
         self.its = kind(mode, launch, self.asked, self.hear)
         self.client = self.its.client
@@ -251,6 +252,19 @@ class Session:
         after = await names()
         result = await self.its.call(tool, arguments)
         return {"before": before, "after": after, "result": result}
+
+    async def load(self, tool: str, arguments: dict) -> dict:
+        """Calls a tool that changes this session's list, and lists when told so."""
+        result = await self.its.call(tool, arguments)
+        # Without a session, there is no list that could change.
+        if self.client.protocol_version < "2026":
+            async with asyncio.timeout(20):
+                await self.news.get()
+        return {"result": result, "tools": await self.its.tools()}
+
+    async def beside(self, steps) -> dict:
+        """Takes steps in a session beside this one."""
+        return {"outcomes": await Session(*self.same).run(steps)}
 
     async def prompts(self) -> dict:
         return {"prompts": await self.its.prompts()}

@@ -151,6 +151,23 @@ const features = {
         return { before, after, result: await call({ name: tool, arguments: args }) };
     },
 
+    // Calls a tool that changes this session's list, and lists when told so.
+    async load({ client, call, modern }, { tool, arguments: args }) {
+        const result = await call({ name: tool, arguments: args });
+        // Without a session, there is no list that could change.
+        if (!modern) await nextOfNews();
+        return { result, tools: (await client.listTools()).tools };
+    },
+
+    // Takes steps in a session beside this one.
+    async beside(_, { steps }) {
+        const other = await connect(sdk, mode, launch);
+        const outcomes = [];
+        for (const one of steps) outcomes.push(await step(other, one));
+        await other.client.close();
+        return { outcomes };
+    },
+
     async prompts({ client }) {
         return client.listPrompts();
     },

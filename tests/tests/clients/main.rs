@@ -8,6 +8,7 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod exposure;
 mod inspector;
 mod items;
 mod odd;
@@ -63,6 +64,9 @@ macro_rules! clients {
             tools::are_listed_and_called tools::are_replaced
             progress::is_heard progress::ends_with_a_cancelled_call
             questions::are_answered
+            exposure::tools_are_searched_described_and_called
+            exposure::tools_are_loaded_for_one_session_alone
+            exposure::what_cannot_be_called_is_not_found
             items::prompts_are_got items::resources_are_read
             odd::items_cost_nobody_the_others);
     };
