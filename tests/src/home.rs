@@ -1,7 +1,9 @@
 //! Home of a user, for one test: configuration, cache and runtime folders that no other test has.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -110,6 +112,22 @@ impl Home {
         for name in names {
             self.server(name, &artifacts::guest(name)?)?;
         }
+        Ok(self)
+    }
+
+    /// Has `dormouse secret set` keep a secret, with more variables of the environment.
+    ///
+    /// # Errors
+    /// It is not kept.
+    pub fn secret(&self, name: &str, text: &str, more: &[(&str, OsString)]) -> Result<&Self> {
+        let mut command = self.command(&["secret", "set", name]);
+        command.envs(more.iter().cloned()).stdin(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take().context("there is no stdin")?;
+        stdin.write_all(text.as_bytes())?;
+        drop(stdin);
+        let output = child.wait_with_output()?;
+        ensure!(output.status.success(), "it is not kept: {output:?}");
         Ok(self)
     }
 
@@ -247,6 +265,8 @@ impl Home {
         let help = String::from_utf8(output.stdout)?;
         let (_, commands) = help.split_once("Commands:\n").context("no commands")?;
         let lines = commands.lines().take_while(|line| !line.is_empty());
+        // What is said of a command may go on in the next line, below where it has begun.
+        let lines = lines.filter(|line| !line.starts_with("   "));
         let names = lines.filter_map(|line| line.split_whitespace().next());
         let names = names.filter(|name| *name != "help").map(str::to_owned);
         let names: BTreeSet<_> = names.collect();

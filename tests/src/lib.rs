@@ -12,6 +12,7 @@ pub mod guard;
 pub mod home;
 pub mod http;
 pub mod kept_login;
+pub mod keyring;
 pub mod logged;
 pub mod name_server;
 pub mod oauth;

@@ -115,8 +115,11 @@ fn another_user_reads_none_of_its_files() {
     }
     let (home, server) = home();
     let upstream = logged_in(&home);
-    let token = home.path().join("cache/data/dormouse/http-token");
-    assert!(token.exists());
+    home.secret("token", "canary-of-a-file", &[]).unwrap();
+    let data = home.path().join("cache/data/dormouse");
+    for name in ["http-token", "age-identity.txt"] {
+        assert!(data.join(name).exists(), "no `{name}`");
+    }
     let own = ["cache/dormouse", "cache/data/dormouse", "run/dormouse"];
     let mut files = 0;
     let mut kinds = BTreeSet::new();
@@ -141,7 +144,7 @@ fn another_user_reads_none_of_its_files() {
         }
     }
     assert!(files > 3, "there are hardly any files: {files}");
-    for kind in ["tokens", "components", "servers"] {
+    for kind in ["tokens", "secrets", "components", "servers"] {
         assert!(kinds.contains(kind), "no `{kind}` in {kinds:?}");
     }
     // They cannot plant anything beside them, either.

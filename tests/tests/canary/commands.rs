@@ -134,6 +134,11 @@ fn no_command_says_a_secret() {
         &["approve", "talks"],
         &["approve", "talks", "--yes"],
         &["tools", "talks", "--json"],
+        &["search", "x"],
+        &["search", "x", "--json"],
+        &["secret", "list"],
+        &["secret", "set", "empty"],
+        &["secret", "remove", "none"],
         &["forget", "talks"],
         &["remove", "talks"],
     ] {

@@ -45,6 +45,8 @@ mod shelf;
 mod sleep;
 mod spin;
 #[cfg(unix)]
+mod stored_secrets;
+#[cfg(unix)]
 mod terminal;
 mod tidy;
 mod trap;

@@ -11,6 +11,7 @@
 
 mod addresses;
 mod canary;
+mod memory;
 mod own_network;
 mod questions;
 mod requests;
@@ -23,6 +24,7 @@ use dormouse_tests::{Client, Home, artifacts};
 use serde_json::{Value, json};
 
 use addresses::*;
+use memory::*;
 use questions::*;
 use requests::*;
 use secrets::*;

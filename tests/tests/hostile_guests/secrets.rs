@@ -1,26 +1,24 @@
 //! Guests that are after the text of a secret, their own or that of another plugin.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dormouse_tests::recording_host::{RecordingHost, http};
-use dormouse_tests::{Client, Home, artifacts};
+use dormouse_tests::{Home, artifacts};
 use serde_json::json;
 
 use super::{Hostile, Outcome, WELL, outcomes};
 
 /// Text of the secret, in two parts, so that it is nowhere by itself.
-const CANARY: (&str, &str) = ("c4nary-", "secret-of-a-hostile-guest");
+pub(super) const CANARY: (&str, &str) = ("c4nary-", "secret-of-a-hostile-guest");
 
-fn canary() -> String {
+pub(super) fn canary() -> String {
     format!("{}{}", CANARY.0, CANARY.1)
 }
 
 /// Starts a host that says back all that it is sent, but a good request.
-fn repeating() -> RecordingHost {
+pub(super) fn repeating() -> RecordingHost {
     RecordingHost::start(|request| match request.starts_with("GET /well") {
         true => http("200 OK", "", WELL),
         false => {
@@ -230,87 +228,4 @@ pub(super) fn other_plugins_connections() {
     // Connections are kept, so that there were some to be had.
     assert!(one.len() < 6, "{one:?}");
     well_of(Hostile { home, client }, "one", &granted);
-}
-
-/// Returns the files below a folder that have a text in them.
-fn files_with(folder: &Path, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let kind = path.symlink_metadata().unwrap().file_type();
-        if kind.is_dir() {
-            found.extend(files_with(&path, text));
-        } else if kind.is_file() {
-            let bytes = std::fs::read(&path).unwrap();
-            let mut windows = bytes.windows(text.len());
-            if windows.any(|window| window == text.as_bytes()) {
-                found.push(path.display().to_string());
-            }
-        }
-    }
-    found
-}
-
-/// The secret goes out, and is in nothing else: the guest's memory, what it and commands say, the log
-/// at its finest, and each file that Dormouse has written.
-#[test]
-pub(super) fn secret_in_memory() {
-    let (own, other) = (repeating(), repeating());
-    let home = Home::new().unwrap();
-    let component = artifacts::hostile_guest("secret_in_memory").unwrap();
-    home.server_with("guest", &component, &with_secret(&own, &other))
-        .unwrap();
-    let log = home.path().join("log");
-    let mut serve = home.command(&["serve", "-vv"]);
-    serve
-        .env("DORMOUSE_LOG", "trace")
-        .stderr(File::create(&log).unwrap());
-    let client = Client::start(&mut serve).unwrap();
-    let mut guest = Hostile { home, client };
-    let parts = format!("{},{}", CANARY.0, CANARY.1);
-    let said = guest.attempt(&own.authority(), &parts);
-    let came = |tried: &str| {
-        let found = said.iter().find(|one| one.tried == tried).unwrap();
-        found.came.clone().unwrap()
-    };
-    // It was sent, said back, and hidden in that.
-    let expected = format!("authorization: Bearer {}", canary());
-    assert!(
-        own.received()
-            .iter()
-            .all(|request| request.contains(&expected))
-    );
-    assert_eq!(own.received().len(), 2);
-    for path in ["/", "/again"] {
-        let hidden = "*".repeat(canary().len());
-        assert!(
-            came(path).contains(&format!("Bearer {hidden}")),
-            "{}",
-            came(path)
-        );
-        assert!(!came(path).contains(&canary()));
-    }
-    assert_eq!(came("places of the secret"), "0");
-    assert_ne!(came("places of the placeholder"), "0");
-    for words in [
-        &["status"][..],
-        &["status", "--json"],
-        &["doctor"],
-        &["doctor", "--json"],
-        &["grants", "guest"],
-        &["list", "--json"],
-    ] {
-        let output = guest.home.run(words).unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said);
-        assert!(!said.contains(&canary()), "{words:?}: {said}");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let kept = folder.path().join("kept");
-    std::fs::write(&kept, canary()).unwrap();
-    assert_eq!(files_with(folder.path(), &canary()).len(), 1);
-    assert_eq!(files_with(guest.home.path(), &canary()), [""; 0]);
-    let traced = std::fs::read_to_string(&log).unwrap();
-    assert!(traced.contains("TRACE"), "{traced}");
-    guest.ends_well(&own.authority());
 }

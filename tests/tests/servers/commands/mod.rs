@@ -8,6 +8,8 @@ mod configured;
 mod doctor;
 mod known;
 mod listed;
+#[cfg(unix)]
+mod secret;
 
 use std::process::Output;
 

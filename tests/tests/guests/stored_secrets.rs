@@ -1,0 +1,147 @@
+//! Secrets of the user's own store in requests of a plugin, as they are set, changed and removed.
+
+use std::ffi::OsString;
+use std::time::Instant;
+
+use dormouse_tests::artifacts;
+use dormouse_tests::keyring::{HangingBus, Keyring};
+use dormouse_tests::recording_host::RecordingHost;
+
+use super::*;
+
+/// A home whose guest has a secret of the store for a host.
+fn home(host: &RecordingHost) -> Home {
+    let home = Home::new().unwrap();
+    let host = host.authority();
+    let more = format!(
+        "grants.http = ['http://{host}']\n\
+         [servers.http.secrets]\n\
+         auth = {{ keyring = 'token', hosts = ['http://{host}'], header = 'Authorization', value = 'Bearer {{}}' }}"
+    );
+    let guest = artifacts::guest("http").unwrap();
+    home.server_with("http", &guest, &more).unwrap();
+    home.guests(&["echo"]).unwrap();
+    home
+}
+
+fn serve(home: &Home, environment: &[(&str, OsString)]) -> Client {
+    let mut serve = home.command(&["serve"]);
+    Client::start(serve.envs(environment.iter().cloned())).unwrap()
+}
+
+fn request(host: &RecordingHost) -> Value {
+    json!({
+        "method": "GET", "scheme": "http", "authority": host.authority(), "path": "/",
+        "headers": [], "body": "",
+    })
+}
+
+/// Checks that the requests of a running host follow what its user does with the secret.
+fn follow(environment: &[(&str, OsString)], place: &str) {
+    let api = RecordingHost::answering("{}").unwrap();
+    let home = home(&api);
+    let mut host = serve(&home, environment);
+    let has_none = |host: &mut Client| {
+        let before = api.received().len();
+        let error = host.error("http__send", request(&api)).unwrap();
+        for part in [
+            "secret `auth` of server `http` has no value: you have no secret `token`",
+            "hint: `dormouse secret set token` asks you for it",
+        ] {
+            assert!(error.contains(part), "no `{part}` in {error}");
+        }
+        assert_eq!(api.received().len(), before);
+    };
+    has_none(&mut host);
+    for text in ["canary-first-text", "canary-second-text"] {
+        home.secret("token", text, environment).unwrap();
+        host.text("http__send", request(&api)).unwrap();
+        let received = api.received().pop().unwrap();
+        let expected = format!("authorization: Bearer {text}\r\n");
+        assert!(received.contains(&expected), "{received}");
+    }
+    let run = |words: &[&str]| {
+        let mut command = home.command(words);
+        command.envs(environment.iter().cloned()).output().unwrap()
+    };
+    let listed = run(&["secret", "list", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(listed, json!([{ "name": "token", "place": place }]));
+    assert!(run(&["secret", "remove", "token"]).status.success());
+    has_none(&mut host);
+    assert!(host.close(Duration::from_secs(6)).unwrap().success());
+}
+
+#[test]
+fn requests_follow_what_is_set_changed_and_removed() {
+    follow(&[], "file");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn requests_follow_what_is_in_the_keyring() {
+    if let Some(keyring) = Keyring::start().unwrap() {
+        follow(&keyring.environment(), "keyring");
+    }
+}
+
+/// A call that needs the keyring waits for it half a minute, and nobody else waits.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_keyring_that_hangs_keeps_no_other_server_waiting() {
+    let api = RecordingHost::answering("{}").unwrap();
+    let home = home(&api);
+    // As one that was put into the keyring when that ran.
+    let folder = home.path().join("cache/data/dormouse/secrets");
+    std::fs::create_dir_all(&folder).unwrap();
+    for private in [home.path().join("cache/data/dormouse"), folder.clone()] {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(private, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let record = json!({
+        "name": "token", "version": "1", "keyring": { "user": "secret token 1", "parts": 1 },
+    });
+    let file = format!("{}.json", blake3::hash(b"token").to_hex());
+    std::fs::write(folder.join(file), record.to_string()).unwrap();
+
+    let bus = HangingBus::start(home.path()).unwrap();
+    let mut host = serve(&home, &bus.environment());
+    let start = Instant::now();
+    let calls = [(); 3].map(|()| {
+        let call = json!({ "name": "http__send", "arguments": request(&api) });
+        host.send("tools/call", call).unwrap()
+    });
+    // They wait for it now.
+    std::thread::sleep(Duration::from_secs(1));
+    for text in ["one", "two"] {
+        let said = host.text("echo__echo", json!({ "text": text })).unwrap();
+        assert_eq!(said, text);
+    }
+    assert!(!host.tools().unwrap().is_empty());
+    let mut status = home.command(&["status"]);
+    let status = status.envs(bus.environment()).output().unwrap();
+    assert!(status.status.success(), "{status:?}");
+    let mut list = home.command(&["secret", "list"]);
+    let list = list.envs(bus.environment()).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&list.stdout).contains("keyring"),
+        "{list:?}"
+    );
+    let elapsed = start.elapsed();
+    assert!(elapsed < Duration::from_secs(15), "{elapsed:?}");
+    for call in calls {
+        let answer = host.answer(call).unwrap();
+        let error = client::text(&answer["result"]).unwrap();
+        for part in [
+            "secret `auth` of server `http` has no value: the secret `token` cannot be read: the \
+             system's keyring has not answered within 30 seconds",
+            "hint: unlock it",
+        ] {
+            assert!(error.contains(part), "no `{part}` in {error}");
+        }
+    }
+    let elapsed = start.elapsed();
+    assert!(elapsed < Duration::from_secs(50), "{elapsed:?}");
+    assert_eq!(api.received(), [""; 0]);
+    assert!(host.close(Duration::from_secs(6)).unwrap().success());
+}
