@@ -245,13 +245,13 @@ fn over_http_nobody_is_asked_and_in_the_stateless_era_over_stdio_the_user_is() {
     assert!(result["isError"] == true && is_told, "{result}");
     let mut wire = Wire::spawn(&mut asked.home.command(&["serve"])).unwrap();
     let params = wire::stateless(call.clone(), able.clone());
-    let first = wire.request(1, "tools/call", params).unwrap()["result"].clone();
+    let first = wire.request(1, "tools/call", params).unwrap();
     assert_eq!(first["resultType"], "input_required", "{first}");
     let id = first["inputRequests"].as_object().unwrap().keys().next();
     let mut params = wire::stateless(call, able);
     params["requestState"] = first["requestState"].clone();
     params["inputResponses"] = json!({ id.unwrap(): chosen("once") });
-    let result = wire.request(2, "tools/call", params).unwrap()["result"].clone();
+    let result = wire.request(2, "tools/call", params).unwrap();
     assert!(is_answered(&result), "{result}");
     assert_eq!(asked.host.received().len(), 1);
 }
