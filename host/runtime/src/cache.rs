@@ -36,7 +36,7 @@ const HASHED_AT_ONCE: usize = 256 << 10;
 
 /// Version of the changes that are made to a component before it is compiled. To be raised with
 /// each change to these, so that code compiled before is not used any more.
-const CODE_VERSION: u32 = 3;
+const CODE_VERSION: u32 = 4;
 
 /// Length of the hash of an entry, in bytes.
 const MAC_BYTES: u64 = 32;

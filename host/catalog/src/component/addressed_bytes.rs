@@ -24,11 +24,13 @@ use wasm_encoder::{
     CanonicalFunctionSection, CanonicalOption, ComponentExportKind, ComponentExportSection,
     ComponentSection as _, ComponentTypeSection, ComponentValType, PrimitiveValType,
 };
-use wasmparser::{Validator, WasmFeatures};
+use wasmparser::{Payload, Validator, WasmFeatures};
 
 use copied_types::CopiedTypes;
 use lifted_exports::{LiftedExport, LiftedExports, lifted_exports};
 use memory_module::MemoryFunctions;
+
+use crate::component::payloads::payloads;
 
 /// Exported function of type `func(at: u32, address: u32, length: u32) -> list<u8>`: returns the
 /// bytes at an address. Uses the eight bytes at `at`, where a result is, to do so.
@@ -43,6 +45,32 @@ pub const SAVE: &str = "dormouse-addressed-save";
 
 /// Exported function of type `func(at: u32, saved: u64)`: writes the eight bytes at an address.
 pub const RESTORE: &str = "dormouse-addressed-restore";
+
+/// Beginning of the names of all such functions.
+const PREFIX: &str = "dormouse-addressed-";
+
+/// Returns an export of a component whose name is kept for functions that are added to it. What it
+/// returns would be taken for what is in the guest's memory.
+#[must_use]
+pub fn reserved_export(component: &[u8]) -> Option<String> {
+    let mut depth = 0_usize;
+    for payload in payloads(component) {
+        match payload.ok()? {
+            Payload::Version { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentExportSection(exports) if depth == 1 => {
+                for export in exports {
+                    let name = export.ok()?.name.name;
+                    if name.starts_with(PREFIX) {
+                        return Some(name.to_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
 
 /// Names under which a function is exported once more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +97,7 @@ impl AddressedNames {
             .take(10)
             .flat_map(|byte| [byte >> 4, byte & 15]);
         let id: String = halves.map(|half| char::from(b'a' + half)).collect();
-        let name = |what| format!("dormouse-addressed-{what}-{id}");
+        let name = |what| format!("{PREFIX}{what}-{id}");
         Self {
             call: name("call"),
             result: name("result"),

@@ -80,6 +80,11 @@ pub fn run() -> anyhow::Result<()> {
         items <= MAX_MODULE_ITEMS,
         "a core module of it has `{items}` globals and items of passive element segments, more than the {MAX_MODULE_ITEMS} that one may have"
     );
+    if let Some(name) = addressed_bytes::reserved_export(&component) {
+        anyhow::bail!(
+            "it exports `{name}`: names that begin with `dormouse-addressed-` are Dormouse's own"
+        );
+    }
     let kind = Kind {
         origin: Origin::Demand,
         concurrent: order.concurrent,

@@ -147,8 +147,14 @@ impl<'i> GuestFunction<'i> {
             let mut base64 = String::with_capacity(usize::try_from(letters)?);
             while left > 0 {
                 let length = left.min(MAX_READ_BYTES);
-                let bytes = read.call_async(&mut *store, (at, address, length)).await?;
-                STANDARD.encode_string(bytes.0, &mut base64);
+                let (bytes,) = read.call_async(&mut *store, (at, address, length)).await?;
+                // What counts as the result's size is what was announced.
+                if bytes.len() != usize::try_from(length)? {
+                    return Err(wasmtime::Error::msg(
+                        "a list of bytes is not as long as its result says",
+                    ));
+                }
+                STANDARD.encode_string(bytes, &mut base64);
                 // The last address is none of the memory's; the next call says so.
                 address = address.saturating_add(length);
                 left -= length;

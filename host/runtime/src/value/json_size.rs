@@ -97,14 +97,15 @@ impl<'a> JsonSize<'a> {
         match (ty, value) {
             // Three bytes become four letters, where these are a `list<u8>`.
             (_, Val::List(items)) if matches!(items.first(), Some(Val::U8(_))) => {
-                self.add(items.len() / 3 * 4);
+                self.add(items.len().div_ceil(3).saturating_mul(4));
             }
             // The address and the length of such a list, which has not been read yet. Content has no
             // type here, and no other tuples.
             (Some(Type::Bytes) | None, Val::Tuple(pair))
                 if let [Val::U32(_), Val::U32(length)] = pair.as_slice() =>
             {
-                self.add(usize::try_from(*length).unwrap_or(usize::MAX) / 3 * 4);
+                let length = usize::try_from(*length).unwrap_or(usize::MAX);
+                self.add(length.div_ceil(3).saturating_mul(4));
             }
             (Some(Type::Tuple(types)), Val::Tuple(items)) => {
                 self.add(items.len() + 1);

@@ -195,6 +195,22 @@ fn what_is_odd_stays_as_it_is() {
     assert!(*with_addressed_bytes(&deep) == deep);
 }
 
+#[test]
+fn a_component_has_no_such_functions_of_its_own() {
+    let of = |export: &str| {
+        let component = format!(
+            r#"(component {CODE}
+                (component $inner (import "dormouse-addressed-x" (func)))
+                (func (export "{export}") (param "a" u32) (result (list u8)) {LIFT_ONE}))"#
+        );
+        reserved_export(&wat::parse_str(component).unwrap())
+    };
+    assert_eq!(of("f"), None);
+    let own = names(None, "f").result;
+    assert_eq!(of(&own), Some(own.clone()));
+    assert_eq!(of(READ_BYTES), Some(READ_BYTES.to_owned()));
+}
+
 /// A type that is used again and again is copied once.
 #[test]
 fn types_are_copied_in_linear_time() {
