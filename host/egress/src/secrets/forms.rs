@@ -41,7 +41,15 @@ pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
             }
         }
     }
+    // Servers leave out blanks at the ends of a header.
+    let trimmed: Vec<_> = known.iter().map(|text| text.trim().to_owned()).collect();
+    known.extend(trimmed);
     for text in known {
+        for hidden in [is_escaped_by_go, is_escaped_by_net, is_not_ascii] {
+            for upper in [false, true] {
+                forms.push(escaped_in_json(&text, hidden, upper));
+            }
+        }
         let in_json = text.replace('\\', "\\\\").replace('"', "\\\"");
         forms.push(in_json.replace('/', "\\/"));
         forms.push(in_json);
@@ -49,6 +57,41 @@ pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
     }
     forms.retain(|form| form.len() >= MIN_BYTES);
     forms.into_iter().collect()
+}
+
+/// Whether the encoder of Go's standard library escapes a letter by its number.
+fn is_escaped_by_go(letter: char) -> bool {
+    matches!(letter, '<' | '>' | '&' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether the encoder of .NET does.
+fn is_escaped_by_net(letter: char) -> bool {
+    matches!(letter, '<' | '>' | '&' | '\'' | '"' | '+' | '`') || !letter.is_ascii()
+}
+
+/// Whether the encoders of Python and PHP do.
+fn is_not_ascii(letter: char) -> bool {
+    !letter.is_ascii()
+}
+
+/// Returns a text as it is in a string of JSON, with the numbers of some letters in its place.
+fn escaped_in_json(text: &str, is_escaped: fn(char) -> bool, upper: bool) -> String {
+    let mut written = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            letter if is_escaped(letter) => {
+                for unit in letter.encode_utf16(&mut [0; 2]) {
+                    written.push_str(&match upper {
+                        true => format!("\\u{unit:04X}"),
+                        false => format!("\\u{unit:04x}"),
+                    });
+                }
+            }
+            '\\' | '"' => written.extend(['\\', letter]),
+            letter => written.push(letter),
+        }
+    }
+    written
 }
 
 /// Returns the escapes of a query in small letters.
