@@ -8,6 +8,12 @@ use serde_json::{Map, Value};
 use super::text_argument;
 use crate::mcp::messages::original::Original;
 
+/// Longest text that is read as an object, in bytes.
+const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// Beginning of the names of members that serde_json reads as something else.
+const PRIVATE: &str = "serde_json::private";
+
 /// What a tool that calls another was given.
 #[derive(Debug)]
 pub(in crate::mcp) struct CallArguments {
@@ -50,7 +56,11 @@ impl CallArguments {
                     RawValue::from_string(text.to_owned()).ok()
                 }),
             },
-            // Some models write an object into a text.
+            // Some models write an object into a text. What is in a text has not been counted with the
+            // message's values, nor been looked at for names that serde_json gives a meaning.
+            Some(Value::String(text)) if text.len() > MAX_TEXT_BYTES || text.contains(PRIVATE) => {
+                return Err(no_object(meta_tool));
+            }
             Some(Value::String(text)) => match serde_json::from_str(&text) {
                 Ok(Value::Object(values)) => Arguments {
                     values,
@@ -97,6 +107,14 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_is_no_object() {
+        let text = |length: usize| format!(r#"{{"x":"{}"}}"#, "y".repeat(length));
+        let given = |text: String| json!({"name": "a", "arguments": text}).to_string();
+        assert!(take(&given(text(1000))).is_ok());
+        assert!(take(&given(text(MAX_TEXT_BYTES))).is_err());
+    }
+
+    #[test]
     fn what_makes_no_call_is_told() {
         for (given, told) in [
             ("{}", "`call_tool` needs the `name` of a tool"),
@@ -110,6 +128,10 @@ mod tests {
                 "`arguments` of `call_tool` have to be an object",
             ),
             (r#"{"name":"a","x":1}"#, "`call_tool` has no argument `x`"),
+            (
+                r#"{"name":"a","arguments":"{\"$serde_json::private::RawValue\":\"1\"}"}"#,
+                "`arguments` of `call_tool` have to be an object",
+            ),
         ] {
             let why = take(given).unwrap_err();
             assert!(why.starts_with(told), "{given}: {why}");

@@ -37,6 +37,18 @@ pub(in crate::mcp) fn wrong_access(tool: &Shown, used: ToolAccess) -> Option<Str
     })
 }
 
+/// Returns the reason why a tool that waits for its user is not called by another tool than the one
+/// for what may do anything.
+pub(in crate::mcp) fn unknown_access(name: &str, used: ToolAccess) -> Option<String> {
+    (used != ToolAccess::Destructive).then(|| {
+        format!(
+            "`{name}` was not called: it waits for its user's approval, and until then it may do \
+             anything\nhint: call it by `{}`",
+            MetaTool::CallTool(ToolAccess::Destructive).name()
+        )
+    })
+}
+
 /// Returns a failed result with the tool's schema and what of the arguments does not fit it, where
 /// that may be why: whoever called it has not been shown the schema.
 pub(in crate::mcp) fn with_schema(

@@ -1,5 +1,7 @@
 //! Signatures that are short enough to be read by the dozen.
 
+use std::collections::HashSet;
+
 use dormouse_jsonrpc::member;
 use dormouse_text::visible::visible_line;
 use dormouse_wit::signature::compact;
@@ -9,6 +11,9 @@ use serde_json::{Map, Value, json};
 /// parameters take more.
 const MAX_SIGNATURE_BYTES: usize = 280;
 
+/// Longest signature whatever is required, in bytes: a stranger may have written any number of names.
+const MAX_REQUIRED_BYTES: usize = 4 << 10;
+
 /// Most bytes of the type of one parameter, where all are too much.
 const MAX_TYPE_BYTES: usize = 32;
 
@@ -16,7 +21,7 @@ const MAX_TYPE_BYTES: usize = 32;
 const MAX_DESCRIPTION_CHARS: usize = 120;
 
 /// Returns a tool's signature and the beginning of its description, on two lines. No name of a
-/// required parameter is left out.
+/// required parameter is left out, but of more than [`MAX_REQUIRED_BYTES`] of them.
 pub(super) fn signature_and_description(name: &str, object: &str) -> String {
     let schema = member(object, "inputSchema").and_then(|schema| serde_json::from_str(schema).ok());
     let mut text = signature(name, &schema.unwrap_or_else(|| json!({})));
@@ -42,7 +47,12 @@ fn signature(name: &str, schema: &Value) -> String {
     if whole.len() <= MAX_SIGNATURE_BYTES && required.iter().all(has) {
         return whole;
     }
+    let is_required: HashSet<&str> = required.iter().copied().collect();
     let one = |name: &str, property: &Value| {
+        let required: &[&str] = match is_required.contains(name) {
+            true => &[name],
+            false => &[],
+        };
         let parameter = json!({
             "properties": Map::from_iter([(name.to_owned(), property.clone())]),
             "required": required,
@@ -61,10 +71,14 @@ fn signature(name: &str, schema: &Value) -> String {
             whole = one(name, &json!({ "type": kind.and_then(Value::as_str) }));
         }
         separate(&mut text);
+        if text.len() + whole.len() > MAX_REQUIRED_BYTES {
+            text.push_str("…)");
+            return text;
+        }
         text.push_str(&whole);
     }
     let optional = properties.into_iter().flatten();
-    let optional = optional.filter(|(name, _)| !required.contains(&name.as_str()));
+    let optional = optional.filter(|(name, _)| !is_required.contains(name.as_str()));
     for (name, _) in optional {
         let only_name = one(name, &Value::Null);
         let only_name = only_name.trim_end_matches(": any");
@@ -130,6 +144,13 @@ mod tests {
         let schema = json!({"properties": {}, "required": names});
         let text = signature("s__t", &schema);
         assert!(names.iter().all(|name| text.contains(name)), "{text}");
+    }
+
+    #[test]
+    fn the_names_of_a_stranger_take_linear_time_and_little_room() {
+        let names: Vec<String> = (0..200_000).map(|number| format!("p{number}")).collect();
+        let text = signature("s__t", &json!({"properties": {}, "required": names}));
+        assert!(text.len() <= MAX_REQUIRED_BYTES + 8 && text.ends_with("…)"));
     }
 
     #[test]

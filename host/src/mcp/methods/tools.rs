@@ -14,7 +14,9 @@ use super::result::{called, list};
 use super::trust_tool;
 use crate::mcp::calls::plugin_request::{NamedParams, PluginRequest};
 use crate::mcp::client::compatibility;
-use crate::mcp::exposure::{CallArguments, MetaTool, failed, with_schema, wrong_access};
+use crate::mcp::exposure::{
+    CallArguments, MetaTool, failed, unknown_access, with_schema, wrong_access,
+};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
@@ -94,10 +96,12 @@ impl Host {
                 None => Err(error),
             };
         };
-        // A tool that is not shown waits for its user, who is asked about it anyway.
-        if let Some((access, shown)) = called_as.zip(shown)
-            && let Some(why) = wrong_access(shown, access)
-        {
+        // What a tool may do that waits for its user is not known before they have seen it.
+        let wrong = called_as.and_then(|access| match shown {
+            Some(shown) => wrong_access(shown, access),
+            None => unknown_access(&name, access),
+        });
+        if let Some(why) = wrong {
             return Ok(called(failed(why), context.era()));
         }
         let (server, tool) = (server.to_owned(), tool.to_owned());
