@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use dormouse_config::edit::{Editor, PluginInputs};
 use dormouse_config::{Scope, ServerConfig};
-use dormouse_policy::Grants;
+use dormouse_policy::{Grants, SecretSource};
 use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
 use parking_lot::Mutex;
@@ -60,7 +60,11 @@ impl AnsweredInputs {
             }
         }
         for name in &given.grants.env {
-            if !server.grants.env.contains(name) {
+            // A plugin never has the text of its own secrets, whoever says so.
+            let is_secret = server.secrets.iter().any(
+                |secret| matches!(&secret.source, SecretSource::Variable(variable) if variable == name),
+            );
+            if !is_secret && !server.grants.env.contains(name) {
                 server.grants.env.push(name.clone());
             }
         }

@@ -2,7 +2,9 @@
 
 use dormouse_config::review::shell_word;
 use dormouse_text::visible::visible_line;
-use dormouse_wit::{GrantRequest, SecretRequest, SettingFormat, SettingRequest, is_input_name};
+use dormouse_wit::{
+    FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest, is_input_name,
+};
 use serde_json::Value;
 
 /// Most choices that are named.
@@ -23,11 +25,18 @@ pub fn setting_in_words(setting: &SettingRequest) -> String {
         (true, SettingFormat::Boolean) => setting.format.to_string(),
         (true, format) => format!("a {format}"),
     };
+    let granted = match setting.grant {
+        Some(FolderAccess::ReadOnly) => ": a folder that it may then read, with all that is in it",
+        Some(FolderAccess::ReadWrite) => {
+            ": a folder that it may then read and write, with all that is in it"
+        }
+        None => "",
+    };
     let needed = match setting.is_required {
         true => ", which it needs",
         false => "",
     };
-    format!("for the setting `{name}`, {values}{needed}")
+    format!("for the setting `{name}`, {values}{needed}{granted}")
 }
 
 /// Returns the option that sets a setting, with a placeholder for its value.

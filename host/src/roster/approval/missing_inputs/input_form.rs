@@ -235,7 +235,12 @@ fn field_name(index: usize) -> String {
 }
 
 fn setting_field(setting: &SettingRequest) -> Value {
-    let title = setting.name.as_str();
+    let name = visible_line(&setting.name);
+    let title = match setting.grant {
+        Some(FolderAccess::ReadOnly) => format!("{name} (a folder to read)"),
+        Some(FolderAccess::ReadWrite) => format!("{name} (a folder to read and write)"),
+        None => name.into_owned(),
+    };
     let mut field = match setting.format {
         SettingFormat::Number => json!({ "type": "number", "title": title }),
         SettingFormat::Boolean => json!({ "type": "boolean", "title": title }),
@@ -246,9 +251,12 @@ fn setting_field(setting: &SettingRequest) -> Value {
     if !setting.choices.is_empty() {
         let choices = setting.choices.iter().take(MAX_CHOICES);
         let texts: Vec<_> = choices.map(crate::roster::shown_value).collect();
-        field = json!({ "type": "string", "title": title, "enum": texts });
+        let names: Vec<_> = texts.iter().map(|text| visible_line(text)).collect();
+        field = json!({ "type": "string", "title": title, "enum": texts, "enumNames": names });
     }
-    if let (Some(default), Value::Object(field)) = (&setting.default, &mut field) {
+    // Which folder is granted its user says, and no author beforehand.
+    let default = setting.default.as_ref().filter(|_| setting.grant.is_none());
+    if let (Some(default), Value::Object(field)) = (default, &mut field) {
         let default = match setting.choices.is_empty() {
             true => default.clone(),
             false => Value::from(crate::roster::shown_value(default)),
