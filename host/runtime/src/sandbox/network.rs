@@ -275,14 +275,12 @@ impl NetworkGate {
         self.refuse_for(&format!("an HTTP request to `{wanted}`"), why)
     }
 
-    /// Refuses an HTTP request that needs a login. Returns a reason for the guest. What goes into the
-    /// call's result says why, and may have a link in it that is for the user of the call alone:
-    /// neither a log nor the guest has it, which could have somebody else follow it.
+    /// Refuses an HTTP request that needs a login. Returns the reason, which is not logged: it may have
+    /// a link in it that is for the user of the call alone.
     pub(crate) fn refuse_without_login(&self, url: &str, why: &str) -> String {
         let wanted = self.shown(&shown_origin(url));
-        let sent = format!("an HTTP request to `{wanted}` was not sent: ");
-        self.keep(&mut self.shared.state.lock(), format!("{sent}{why}"));
-        format!("{sent}its user has to log in first")
+        let reason = format!("an HTTP request to `{wanted}` was not sent: {why}");
+        self.keep(&mut self.shared.state.lock(), reason)
     }
 
     /// Returns the reason why a request has failed, for the author of the guest.
