@@ -4,10 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use dormouse_config::Client;
-use dormouse_search::{SearchIndex, SearchOptions, ToolDocument};
 use serde::Deserialize;
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::output::{FAINT, PLAIN, STRONG, Table};
 use super::tools::known;
@@ -38,15 +36,13 @@ pub(super) struct Search {
     format: Format,
 }
 
-/// What of a tool's declaration is searched.
-#[derive(Deserialize)]
-struct Declared<'d> {
+/// Texts of a tool's declaration that are shown.
+#[derive(Default, Deserialize)]
+struct Described {
     #[serde(default)]
     title: Option<String>,
     #[serde(default)]
     description: Option<String>,
-    #[serde(default, borrow, rename = "inputSchema")]
-    input_schema: Option<&'d RawValue>,
 }
 
 impl Search {
@@ -58,32 +54,18 @@ impl Search {
         if let Some(server) = &self.server {
             known(&snapshot, server)?;
         }
-        let tools = snapshot.tools().iter().filter_map(|tool| {
-            // The catalog has parsed it before, so that nothing is lost here.
-            let declared = serde_json::from_str(tool.declared()?.tool.get()).ok()?;
-            Some((tool, declared))
-        });
-        let tools: Vec<(&Shown, Declared<'_>)> = tools.collect();
-        let index = SearchIndex::new(tools.iter().map(|(tool, declared)| ToolDocument {
-            server: tool.server(),
-            name: &tool.name,
-            own_name: tool.tool(),
-            title: declared.title.as_deref(),
-            description: declared.description.as_deref(),
-            input_schema: declared.input_schema.map(RawValue::get),
-        }));
         let query = self.query.join(" ");
-        let options = SearchOptions {
-            server: self.server.as_deref(),
-            limit: self.limit,
-        };
-        let hits = index.search(&query, &options).into_iter();
-        let hits = hits.filter_map(|hit| Some((tools.get(hit.tool)?, hit.score)));
-        let rows = hits.map(|((tool, declared), score)| {
-            let said = declared.description.as_ref().or(declared.title.as_ref());
-            (*tool, said.map_or("", String::as_str), score)
+        let hits = snapshot.search(&query, self.server.as_deref(), self.limit);
+        let rows = hits.map(|(tool, score)| {
+            let object = tool.declared().map_or("{}", |declared| declared.tool.get());
+            let said: Described = serde_json::from_str(object).unwrap_or_default();
+            (
+                tool,
+                said.description.or(said.title).unwrap_or_default(),
+                score,
+            )
         });
-        let rows: Vec<(&Shown, &str, f32)> = rows.collect();
+        let rows: Vec<(&Shown, String, f32)> = rows.collect();
         if self.format.json {
             let rows = rows.iter().map(|(tool, description, score)| {
                 json!({
@@ -108,7 +90,7 @@ impl Search {
             table.row([
                 (STRONG, tool.name.clone()),
                 (FAINT, tool.server().to_owned()),
-                (PLAIN, output::first_line(description, 80)),
+                (PLAIN, output::first_line(&description, 80)),
             ]);
         }
         output::print(&table.render())?;

@@ -45,9 +45,8 @@ pub(super) fn search(
     if let Some(server) = server {
         known_server(server, snapshot)?;
     }
-    let found = snapshot.search(query, server, limit);
     let mut text = String::new();
-    for tool in &found {
+    for (tool, _) in snapshot.search(query, server, limit) {
         let object = tool.declared().map_or("{}", |declared| declared.tool.get());
         let signature = signature_and_description(&tool.name, object);
         let call = MetaTool::CallTool(tool.access()).name();
@@ -58,7 +57,7 @@ pub(super) fn search(
             let _ = writeln!(text, "{rest}");
         }
     }
-    if found.is_empty() {
+    if text.is_empty() {
         let about = servers(snapshot, ShownMode::Search, None);
         return Ok(format!(
             "No tool was found.\nhint: use other words for what is to be done. {about}"

@@ -52,14 +52,18 @@ impl ToolSearch {
 }
 
 impl Snapshot {
-    /// Returns the tools that fit a query, best first: of one server, where one is named.
-    #[must_use]
-    pub fn search(&self, query: &str, server: Option<&str>, limit: usize) -> Vec<&Shown> {
+    /// Returns the tools that fit a query, best first, each with how well it does: of one server,
+    /// where one is named.
+    pub fn search(
+        &self,
+        query: &str,
+        server: Option<&str>,
+        limit: usize,
+    ) -> impl Iterator<Item = (&Shown, f32)> {
         let index = || without_blocking(usize::MAX, || ToolSearch::of(&self.tools));
         let ToolSearch(index) = self.search.get_or_init(index);
         let hits = index.search(query, &SearchOptions { server, limit });
-        hits.iter()
-            .filter_map(|hit| self.tools.get(hit.tool))
-            .collect()
+        hits.into_iter()
+            .filter_map(|hit| Some((self.tools.get(hit.tool)?, hit.score)))
     }
 }
