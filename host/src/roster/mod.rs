@@ -51,8 +51,9 @@ pub use places::Places;
 pub use refresh::PROBLEMS_OF_SERVERS;
 use refresh::Reading;
 pub use requests::{
-    Held, requested_http, requested_secret_in_words, requested_secrets, requested_settings,
-    secret_option, secrets_in_words, setting_in_words, setting_option, shown_value,
+    Held, mode_of, requested_http, requested_secret_in_words, requested_secrets,
+    requested_settings, secret_option, secrets_in_words, setting_in_words, setting_option,
+    shown_value,
 };
 pub use resources::{
     FollowedResource, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceSource, UnresolvedResource,

@@ -11,10 +11,10 @@ use anyhow::bail;
 use dormouse_config::edit::{PluginInputs, requested_secret_table};
 use dormouse_files::paths;
 use dormouse_launch::Secret;
-use dormouse_policy::{FsGrant, FsMode, Grants, HttpSecret, real_path};
+use dormouse_policy::{FsGrant, Grants, HttpSecret, real_path};
 use dormouse_secrets::SecretStore;
 use dormouse_text::nearest::nearest;
-use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest};
+use dormouse_wit::{GrantRequest, SecretRequest, SettingFormat, SettingRequest};
 use serde_json::Value;
 
 pub(in crate::cli) use args::InputArgs;
@@ -24,7 +24,7 @@ pub(in crate::cli) use words::secret_in_words;
 
 use super::output;
 use super::secret::place_in_words;
-use crate::roster::{Held, requested_secrets, requested_settings, shown_value};
+use crate::roster::{Held, mode_of, requested_secrets, requested_settings, shown_value};
 
 /// Settings and secrets that a plugin is to have.
 #[derive(Default)]
@@ -121,14 +121,6 @@ impl GivenInputs {
             .map(|(name, value)| format!("be told its setting `{name}`, `{}`", shown_value(value)));
         let secrets = self.secrets.iter().map(secret_in_words);
         settings.chain(secrets).collect()
-    }
-}
-
-/// Returns how a folder is granted for this access.
-pub(in crate::cli) fn mode_of(access: FolderAccess) -> FsMode {
-    match access {
-        FolderAccess::ReadOnly => FsMode::ReadOnly,
-        FolderAccess::ReadWrite => FsMode::ReadWrite,
     }
 }
 

@@ -226,13 +226,27 @@ async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> For
     });
     let answer = answer_to(caller, message, schema).await;
     let answer = answer.ok_or(Unconfirmed::NoAnswer)?;
-    let content = answer.get("content");
-    let agrees = content.as_deref().and_then(|content| content.get("agree"));
-    let accepts = answer.get("action").as_deref() == Some(&json!("accept"));
-    match accepts && agrees == Some(&json!(true)) {
+    match accepted_field(&answer, "agree") == Some(json!(true)) {
         true => Ok(()),
         false => Err(Unconfirmed::NotAgreed),
     }
+}
+
+/// Returns what a user has filled into a field of a form; none where they have not accepted it.
+pub(super) fn accepted_field(answer: &Answer, name: &str) -> Option<Value> {
+    let is_accepted = answer.get("action").as_deref() == Some(&json!("accept"));
+    let content = answer.get("content").filter(|_| is_accepted)?;
+    content.get(name).cloned()
+}
+
+/// Returns the schema of a field in which one of some answers is chosen, each with the words by
+/// which it is shown.
+pub(super) fn choice(
+    title: &str,
+    answers: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> Value {
+    let (answers, names): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    json!({ "type": "string", "title": title, "enum": answers, "enumNames": names })
 }
 
 /// Returns the answer to a form; none where nobody gives one. The message has to be free of control

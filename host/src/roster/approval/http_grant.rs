@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::code_block::code_block;
-use super::confirm::{answer_to, can_ask};
+use super::confirm::{accepted_field, answer_to, can_ask, choice};
 use crate::roster::{Roster, requested_http, secrets_in_words};
 use crate::store::{DecidedBy, Decision};
 
@@ -118,10 +118,8 @@ impl Roster {
         let Some(answer) = answer_to(caller, message, schema(is_lasting)).await else {
             return GrantAnswer::NotAsked;
         };
-        let content = answer.get("content");
-        let chosen = content.as_deref().and_then(|content| content.get("answer"));
-        let is_accepted = answer.get("action").as_deref() == Some(&json!("accept"));
-        match chosen.and_then(Value::as_str).filter(|_| is_accepted) {
+        let chosen = accepted_field(&answer, "answer");
+        match chosen.as_ref().and_then(Value::as_str) {
             Some("once") => GrantAnswer::Once,
             Some("session") => GrantAnswer::Session,
             Some("always") if is_lasting => {
@@ -168,14 +166,9 @@ fn shown(server: &str, wanted: &HttpGrant, along: &str, requests: &[GrantRequest
 
 fn schema(is_lasting: bool) -> Value {
     let count = ANSWERS.len() - usize::from(!is_lasting);
-    let (answers, names): (Vec<_>, Vec<_>) = ANSWERS.into_iter().take(count).unzip();
     json!({
         "type": "object",
-        "properties": {
-            "answer": {
-                "type": "string", "title": "Allow this", "enum": answers, "enumNames": names,
-            },
-        },
+        "properties": { "answer": choice("Allow this", ANSWERS.into_iter().take(count)) },
         "required": ["answer"],
     })
 }

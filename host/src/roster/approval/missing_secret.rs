@@ -14,7 +14,7 @@ use dormouse_wit::GrantRequest;
 use serde_json::{Value, json};
 
 use super::code_block::code_block;
-use super::confirm::{answer_to, can_ask};
+use super::confirm::{accepted_field, answer_to, can_ask, choice};
 use crate::roster::{Roster, requested_secrets, secret_option};
 
 /// Answers to the question whether a secret is given: each with the words by which it is shown.
@@ -44,10 +44,7 @@ impl Roster {
         let Some(answer) = answer_to(caller, message, schema()).await else {
             return SecretAnswer::NotAsked;
         };
-        let content = answer.get("content");
-        let chosen = content.as_deref().and_then(|content| content.get("answer"));
-        let is_accepted = answer.get("action").as_deref() == Some(&json!("accept"));
-        if !is_accepted || chosen.and_then(Value::as_str) != Some("done") {
+        if accepted_field(&answer, "answer") != Some(json!("done")) {
             return SecretAnswer::Refused;
         }
         if let Err(error) = without_blocking(usize::MAX, || self.reload()) {
@@ -87,14 +84,9 @@ fn shown(server: &ServerConfig, missing: &SecretError, requests: &[GrantRequest]
 
 /// Returns the form in which a user says whether a secret is given.
 pub(super) fn schema() -> Value {
-    let (answers, names): (Vec<_>, Vec<_>) = ANSWERS.into_iter().unzip();
     json!({
         "type": "object",
-        "properties": {
-            "answer": {
-                "type": "string", "title": "It is given", "enum": answers, "enumNames": names,
-            },
-        },
+        "properties": { "answer": choice("It is given", ANSWERS) },
         "required": ["answer"],
     })
 }

@@ -3,8 +3,8 @@
 mod held;
 mod words;
 
-use dormouse_policy::{HttpGrant, HttpSecret};
-use dormouse_wit::{GrantRequest, SecretRequest, SettingRequest, is_input_name};
+use dormouse_policy::{FsMode, HttpGrant, HttpSecret};
+use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest, is_input_name};
 use serde_json::{Map, Value};
 
 pub use held::Held;
@@ -36,6 +36,14 @@ pub fn requested_http(requests: &[GrantRequest]) -> impl Iterator<Item = (HttpGr
         GrantRequest::Http { origin, why } => Some((origin.parse().ok()?, why.as_str())),
         _ => None,
     })
+}
+
+/// Returns how a folder is granted for this access.
+pub fn mode_of(access: FolderAccess) -> FsMode {
+    match access {
+        FolderAccess::ReadOnly => FsMode::ReadOnly,
+        FolderAccess::ReadWrite => FsMode::ReadWrite,
+    }
 }
 
 /// Returns a plugin's settings: those that its user has set, and the defaults of its declaration.

@@ -9,9 +9,10 @@ use dormouse_text::visible::visible_line;
 use dormouse_wit::{FolderAccess, GrantRequest, SettingFormat, SettingRequest};
 use serde_json::{Map, Value, json};
 
+use crate::roster::approval::confirm::{accepted_field, choice};
 use crate::roster::approval::missing_secret;
 use crate::roster::requests::{
-    requested_secret_in_words, requested_settings, secret_option, setting_in_words,
+    mode_of, requested_secret_in_words, requested_settings, secret_option, setting_in_words,
 };
 
 /// Most fields of a form: of more, the first are asked for.
@@ -121,13 +122,8 @@ impl<'a> InputForm<'a> {
             properties.insert(field_name(index), field);
         }
         let count = ANSWERS.len() - usize::from(!self.is_lasting);
-        let (answers, names): (Vec<_>, Vec<_>) = ANSWERS.into_iter().take(count).unzip();
-        properties.insert(
-            "answer".to_owned(),
-            json!({
-                "type": "string", "title": "Allow this", "enum": answers, "enumNames": names,
-            }),
-        );
+        let answers = choice("Allow this", ANSWERS.into_iter().take(count));
+        properties.insert("answer".to_owned(), answers);
         json!({ "type": "object", "properties": properties, "required": ["answer"] })
     }
 
@@ -136,13 +132,11 @@ impl<'a> InputForm<'a> {
     /// # Errors
     /// What they have filled in cannot be, in words for them.
     pub(super) fn chosen(&self, answer: &Answer) -> Result<Option<Chosen>, String> {
-        let content = answer.get("content");
-        let field = |name: &str| content.as_deref().and_then(|content| content.get(name));
-        let is_accepted = answer.get("action").as_deref() == Some(&json!("accept"));
-        let mut chosen = match field("answer").and_then(Value::as_str) {
-            Some("session") if is_accepted => Chosen::default(),
-            Some("done") if is_accepted && self.is_of_secrets() => Chosen::default(),
-            Some("always") if is_accepted && self.is_lasting => Chosen {
+        let field = |name: &str| accepted_field(answer, name);
+        let mut chosen = match field("answer").as_ref().and_then(Value::as_str) {
+            Some("session") => Chosen::default(),
+            Some("done") if self.is_of_secrets() => Chosen::default(),
+            Some("always") if self.is_lasting => Chosen {
                 is_lasting: true,
                 ..Chosen::default()
             },
@@ -150,6 +144,7 @@ impl<'a> InputForm<'a> {
         };
         for (index, request) in self.missing.iter().enumerate() {
             let value = field(&field_name(index));
+            let value = value.as_ref();
             let is_given = match request {
                 GrantRequest::Fs { write, .. } => {
                     let path = value.and_then(Value::as_str).unwrap_or_default();
@@ -212,11 +207,7 @@ impl Chosen {
             let path = paths::expand(text, Path::new("/"))?;
             value = match setting.grant {
                 Some(access) => {
-                    let mode = match access {
-                        FolderAccess::ReadOnly => FsMode::ReadOnly,
-                        FolderAccess::ReadWrite => FsMode::ReadWrite,
-                    };
-                    let granted = folder(text, mode)?;
+                    let granted = folder(text, mode_of(access))?;
                     let path = granted.path.to_string_lossy().into_owned();
                     self.grants.fs.push(granted);
                     Value::from(path)
