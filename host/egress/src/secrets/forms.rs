@@ -50,7 +50,7 @@ pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
                 forms.push(escaped_in_json(&text, hidden, upper));
             }
         }
-        let in_json = text.replace('\\', "\\\\").replace('"', "\\\"");
+        let in_json = escaped_in_json(&text, |_| false, false);
         forms.push(in_json.replace('/', "\\/"));
         forms.push(in_json);
         forms.push(text);
