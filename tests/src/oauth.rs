@@ -9,8 +9,8 @@ use std::process::{Child, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use crate::artifacts;
 use crate::client::PATIENCE;
+use crate::{Home, artifacts};
 
 /// Most redirects that the browser follows.
 const REDIRECTS: usize = 5;
@@ -127,6 +127,22 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Logs the user of a home in at what `server` needs, by the link that `dormouse login` gives.
+///
+/// # Errors
+/// It gives none, or the login fails.
+pub fn log_in(home: &Home, server: &str) -> Result<()> {
+    let mut login = home.command(&["login", server]);
+    let login = login.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut login = login.spawn()?;
+    let mut link = String::new();
+    let stdout = login.stdout.as_mut().context("it has no stdout")?;
+    BufReader::new(stdout).read_line(&mut link)?;
+    get(link.trim())?;
+    ensure!(login.wait()?.success(), "`dormouse login {server}` failed");
+    Ok(())
 }
 
 /// Opens a page, and follows redirects.

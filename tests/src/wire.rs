@@ -119,7 +119,15 @@ impl Wire {
     /// # Errors
     /// The server does not speak MCP.
     pub fn initialize(&mut self) -> Result<Value> {
-        let answer = self.request(0, "initialize", initialize(json!({})))?;
+        self.initialize_able(json!({}))
+    }
+
+    /// Does the `initialize` handshake of a client with these capabilities.
+    ///
+    /// # Errors
+    /// The server does not speak MCP.
+    pub fn initialize_able(&mut self, capabilities: Value) -> Result<Value> {
+        let answer = self.request(0, "initialize", initialize(capabilities))?;
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         Ok(answer)
     }

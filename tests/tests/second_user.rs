@@ -160,17 +160,7 @@ fn logged_in(home: &Home) -> oauth::Server {
     let upstream = oauth::Server::start(&[]).unwrap();
     let url = format!("url = \"{}\"\n", upstream.url());
     home.table("notes", &url).unwrap();
-    let mut login = home.command(&["login", "notes"]);
-    let mut login = login
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut link = String::new();
-    let stdout = login.stdout.as_mut().unwrap();
-    BufReader::new(stdout).read_line(&mut link).unwrap();
-    oauth::get(link.trim()).unwrap();
-    assert!(login.wait().unwrap().success());
+    oauth::log_in(home, "notes").unwrap();
     home.synced("notes").unwrap();
     upstream
 }

@@ -28,10 +28,7 @@ impl Asked {
         let packed = packed_asking(&home, "http", &request, "asks");
         home.server("asks", packed.as_ref()).unwrap();
         let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
-        wire.request(0, "initialize", wire::initialize(capabilities))
-            .unwrap();
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        wire.send(&ready).unwrap();
+        wire.initialize_able(capabilities).unwrap();
         Self {
             home,
             wire,
@@ -279,10 +276,7 @@ fn nothing_lasts_of_what_the_user_of_a_projects_plugin_is_asked() {
     assert!(trusted.status.success(), "{trusted:?}");
     let mut serve = home.command(&["serve"]);
     let mut wire = Wire::spawn(serve.current_dir(&project)).unwrap();
-    let able = wire::initialize(json!({ "elicitation": {} }));
-    wire.request(0, "initialize", able).unwrap();
-    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    wire.send(&ready).unwrap();
+    wire.initialize_able(json!({ "elicitation": {} })).unwrap();
     let arguments = json!({
         "method": "GET", "scheme": "http", "authority": host.authority(),
         "path": "/a", "headers": [], "body": "",

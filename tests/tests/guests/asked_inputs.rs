@@ -24,10 +24,7 @@ impl Asked {
         home.server("loud", packed.as_ref()).unwrap();
         let mut command = home.command(&["serve"]);
         let mut wire = Wire::spawn(command.env("DORMOUSE_ZONE", "zone-of-tests")).unwrap();
-        wire.request(0, "initialize", wire::initialize(capabilities))
-            .unwrap();
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        wire.send(&ready).unwrap();
+        wire.initialize_able(capabilities).unwrap();
         Self {
             home,
             wire,

@@ -68,10 +68,7 @@ impl Setting {
 impl Session {
     fn start(home: &Home, capabilities: Value) -> Self {
         let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
-        let initialize = wire::initialize(capabilities);
-        wire.request(0, "initialize", initialize).unwrap();
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        wire.send(&ready).unwrap();
+        wire.initialize_able(capabilities).unwrap();
         Self { wire, next: 1 }
     }
 

@@ -3,9 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Stdio;
 
 use dormouse_tests::keyring::Keyring;
 use dormouse_tests::recording_host::RecordingHost;
@@ -197,17 +195,7 @@ fn secret_of_a_login() {
     );
     let config = std::fs::read_to_string(home.config()).unwrap();
     std::fs::write(home.config(), table + &config).unwrap();
-    let mut login = home.command(&["login", "guest"]);
-    let mut login = login
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut link = String::new();
-    let stdout = login.stdout.as_mut().unwrap();
-    BufReader::new(stdout).read_line(&mut link).unwrap();
-    oauth::get(link.trim()).unwrap();
-    assert!(login.wait().unwrap().success());
+    oauth::log_in(&home, "guest").unwrap();
 
     let folder = home.path().join("cache/data/dormouse/tokens");
     let files = std::fs::read_dir(folder).unwrap();

@@ -27,11 +27,7 @@ impl Asked {
         let more = format!("grants.http = ['http://{granted}']");
         home.server_with("guest", packed.as_ref(), &more).unwrap();
         let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
-        let able = json!({ "elicitation": {} });
-        wire.request(0, "initialize", wire::initialize(able))
-            .unwrap();
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        wire.send(&ready).unwrap();
+        wire.initialize_able(json!({ "elicitation": {} })).unwrap();
         Self {
             home,
             wire,
