@@ -65,7 +65,7 @@ impl PluginInputs {
     /// Puts all of this into a server's table, each in place of what has its name there.
     ///
     /// # Errors
-    /// What stands there is no table.
+    /// `settings` or `secrets` is there, and is no table.
     pub fn put_into(&self, table: &mut dyn TableLike) -> anyhow::Result<()> {
         let settings = self.settings.iter();
         let settings = settings.filter_map(|(name, value)| Some((name, toml_value(value)?)));

@@ -16,7 +16,7 @@ use super::placement::{
 /// A placeholder as plugins see it.
 const PLACEHOLDER: &str = "dormouse-placeholder-0123456789abcdef0123456789abcdef";
 
-/// What inputs have in its place.
+/// Text that stands for the placeholder in inputs.
 const PLACE: &str = "{}";
 
 /// Secrets in requests: the first line is a secret, the second a query, the rest the value of a header,

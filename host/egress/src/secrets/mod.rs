@@ -76,10 +76,10 @@ struct ResolvedSecret {
     patterns: Vec<Arc<Pattern>>,
 }
 
-/// What was put into a request.
+/// Secrets that were put into a request.
 #[derive(Default)]
 pub(crate) struct PutSecrets {
-    /// What has to be hidden in the response.
+    /// Texts that have to be hidden in the response.
     pub(crate) mask: Mask,
     /// Logins whose tokens were put in, each with the secret's name and the token.
     tokens: Vec<(String, Arc<dyn LoginToken>, Secret)>,

@@ -1,8 +1,8 @@
-//! What a tool may do, by the hints that its server gives of it.
+//! Access of a tool, by the hints that its server gives of it.
 
 use super::Hints;
 
-/// What a tool may do to the world, from the least on.
+/// Access of a tool to the world, from the least on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToolAccess {
     /// It changes nothing.

@@ -94,7 +94,7 @@ pub(super) fn lifted_exports(component: &[u8]) -> Option<LiftedExports> {
     Some(LiftedExports { functions, types })
 }
 
-/// What the payloads belong to.
+/// Owner of the payloads that are read.
 enum Level {
     Root,
     /// A component within the outermost one, with its number there.

@@ -74,7 +74,7 @@ fn a_login_is_written_with_its_scopes_where_its_provider_is_there() {
     assert_eq!(login.oauth.scopes, ["read", "write"]);
 }
 
-/// What authors may ask for is what users may write: both are judged in two places, by the crate that
+/// Secrets that authors may ask for are those that users may write: both are judged in two places, by the crate that
 /// reads WIT and by the one that reads the configuration.
 #[test]
 fn what_wit_refuses_of_a_secret_the_configuration_refuses_too() {
