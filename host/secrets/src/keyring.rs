@@ -27,8 +27,8 @@ const MAX_PART_BYTES: usize = if cfg!(windows) { 2048 } else { 1 << 20 };
 /// One request at a time: a keyring that waits for its user is not asked again meanwhile.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Time at which the request that runs has begun.
-static RUNNING_SINCE: Mutex<Option<Instant>> = Mutex::new(None);
+/// Time at which whoever has asked for the request that runs stops waiting for it.
+static RUNNING_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Reason why the keyring cannot be used.
 pub(crate) enum KeyringError {
@@ -141,9 +141,10 @@ fn ask<T: Send + 'static>(
 ) -> Result<T, KeyringError> {
     check_is_wanted()?;
     let unanswered = || KeyringError::Failed(StoredSecretError::Unanswered);
-    if RUNNING_SINCE
+    // The keyring is at what nobody waits for any more, so this would wait in vain as well.
+    if RUNNING_UNTIL
         .lock()
-        .is_some_and(|since| since.elapsed() >= WAIT)
+        .is_some_and(|end| Instant::now() >= end)
     {
         return Err(unanswered());
     }
@@ -155,7 +156,7 @@ fn ask<T: Send + 'static>(
         let Some(_turn) = TURN.try_lock_until(end) else {
             return;
         };
-        let _running = Running::begin();
+        let _running = Running::begin(end);
         let store = match connect() {
             Ok(store) => store,
             Err(error) => {
@@ -185,15 +186,15 @@ fn ask<T: Send + 'static>(
 struct Running;
 
 impl Running {
-    fn begin() -> Self {
-        *RUNNING_SINCE.lock() = Some(Instant::now());
+    fn begin(end: Instant) -> Self {
+        *RUNNING_UNTIL.lock() = Some(end);
         Self
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        *RUNNING_SINCE.lock() = None;
+        *RUNNING_UNTIL.lock() = None;
     }
 }
 
