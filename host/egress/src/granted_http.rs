@@ -23,7 +23,7 @@ use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
 use crate::resolver::OutOfReach;
-use crate::secrets::{Mask, MaskedBody, PluginSecrets, PutSecrets, SecretError};
+use crate::secrets::{Mask, MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
 use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
 
 /// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
@@ -36,9 +36,6 @@ const MAX_LOOKUPS: usize = 8;
 /// Coding of a response that was not compressed.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
-/// Value in place of one that is none without its secret, which cannot be.
-const HIDDEN_HEADER: HeaderValue = HeaderValue::from_static("*");
-
 /// Grants of HTTP requests of one plugin, the secrets in them, and its connections, which nobody else
 /// uses.
 pub struct GrantedHttp {
@@ -46,7 +43,7 @@ pub struct GrantedHttp {
     /// Grants that the plugin asks for.
     requested: Vec<HttpGrant>,
     session: Arc<SessionGrants>,
-    secrets: PluginSecrets,
+    secrets: Arc<PluginSecrets>,
     /// Clients, those of hosts that are granted exactly and others.
     clients: Mutex<HashMap<(ClientKind, bool), Client>>,
     open: Arc<Semaphore>,
@@ -96,7 +93,7 @@ impl GrantedHttp {
             grants: grants.to_vec(),
             requested: Vec::new(),
             session: Arc::default(),
-            secrets,
+            secrets: Arc::new(secrets),
             clients: Mutex::default(),
             open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
             lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
@@ -184,7 +181,7 @@ impl GrantedHttp {
             body,
         } = request;
         let client = self.client(&url, granted)?;
-        let (mut request, mut put) = self.with_secrets(&method, &url, headers.clone()).await?;
+        let (mut request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
         let has_sent_data = Arc::new(AtomicBool::new(false));
         if !body.is_end_stream() {
             let has_sent_data = Arc::clone(&has_sent_data);
@@ -201,11 +198,10 @@ impl GrantedHttp {
             && matches!(method, Method::GET | Method::HEAD)
             && !has_sent_data.load(Ordering::Acquire)
         {
-            let (request, put_now) = self.with_secrets(&method, &url, headers).await?;
-            put = put_now;
+            let (request, _) = self.with_secrets(&method, &url, headers).await?;
             response = execute(&client, request, &url).await?;
         }
-        masked(response, put.mask)
+        masked(response, ResponseMask::new(&self.secrets, &url))
     }
 
     /// Returns a request without a body, with the secrets in it that its host gets.
@@ -217,7 +213,7 @@ impl GrantedHttp {
     ) -> Result<(Request, PutSecrets), SecretError> {
         let mut sent_url = url.clone();
         let put = self.secrets.put_into(&mut sent_url, &mut headers).await?;
-        if !put.mask.is_empty() {
+        if put.is_host_of_secrets {
             headers.insert(ACCEPT_ENCODING, IDENTITY);
         }
         let mut request = Request::new(method.clone(), sent_url);
@@ -298,18 +294,14 @@ fn reach_by<'g>(
 /// Returns a response without what the mask hides.
 fn masked(
     mut response: Response<reqwest::Body>,
-    mask: Mask,
+    mask: Option<(Mask, ResponseMask)>,
 ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
-    if !mask.is_empty() {
+    if let Some((now, _)) = &mask {
         let mut codings = response.headers().get_all(CONTENT_ENCODING).iter();
         if codings.any(|coding| *coding != IDENTITY) {
             return Err(SendError::Compressed);
         }
-        for value in response.headers_mut().values_mut() {
-            if let Some(hidden) = mask.hidden_in(value.as_bytes()) {
-                *value = HeaderValue::from_bytes(&hidden).unwrap_or(HIDDEN_HEADER);
-            }
-        }
+        now.hide_in_headers(response.headers_mut());
     }
     Ok(response.map(|body| MaskedBody::new(body, mask)))
 }

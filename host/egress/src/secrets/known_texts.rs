@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dormouse_launch::Secret;
 use parking_lot::Mutex;
 
-use super::ResolvedSecret;
+use super::plugin_secret::ResolvedSecret;
 
 /// Most texts that are hidden: the one in use, and earlier ones, which a host may repeat.
 const MAX_KEPT: usize = 8;

@@ -5,9 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
 
 /// Byte in place of each byte of a secret.
 const HIDDEN: u8 = b'*';
+
+/// Value in place of one that is none without its secret, which cannot be.
+const HIDDEN_HEADER: HeaderValue = HeaderValue::from_static("*");
 
 /// Text that is looked for (Knuth, Morris and Pratt).
 pub(super) struct Pattern {
@@ -28,7 +32,7 @@ pub(super) struct Masker {
 }
 
 /// What is known of a text at the end of the bytes that were read.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Progress {
     /// Bytes of the text that the read ones end in.
     matched: usize,
@@ -76,13 +80,20 @@ impl Mask {
         Self(patterns.into())
     }
 
-    /// Whether nothing is hidden.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Hides the texts in the values of headers.
+    pub(crate) fn hide_in_headers(&self, headers: &mut HeaderMap) {
+        if self.0.is_empty() {
+            return;
+        }
+        for value in headers.values_mut() {
+            if let Some(hidden) = self.hidden_in(value.as_bytes()) {
+                *value = HeaderValue::from_bytes(&hidden).unwrap_or(HIDDEN_HEADER);
+            }
+        }
     }
 
     /// Returns bytes without the texts; none where no text is in them.
-    pub(crate) fn hidden_in(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn hidden_in(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut masker = Masker::new(self.clone());
         let mut shown = masker.push(bytes).to_vec();
         shown.extend(masker.finish());
@@ -92,15 +103,36 @@ impl Mask {
 
 impl Masker {
     pub(super) fn new(mask: Mask) -> Self {
-        let start = Progress {
-            matched: 0,
-            since: 0,
-        };
         Self {
-            progress: vec![start; mask.0.len()],
+            progress: vec![Progress::default(); mask.0.len()],
             mask,
             kept: VecDeque::new(),
         }
+    }
+
+    /// Hides these texts from now on. What was shown is shown, and a new text that has begun there is
+    /// not found; what was kept back is read anew.
+    pub(super) fn replace(&mut self, mask: Mask) {
+        let old = self.mask.0.iter().zip(&self.progress);
+        let old: Vec<_> = old
+            .map(|(pattern, is)| (Arc::as_ptr(pattern), is.clone()))
+            .collect();
+        let kept = self.kept.make_contiguous().to_vec();
+        self.progress.clear();
+        for pattern in mask.0.iter() {
+            let known = old.iter().find(|(one, _)| *one == Arc::as_ptr(pattern));
+            let mut progress = known.map_or_else(Progress::default, |(_, is)| is.clone());
+            if known.is_none() {
+                progress.read(pattern, &kept, 0, &mut self.kept);
+            }
+            self.progress.push(progress);
+        }
+        self.mask = mask;
+    }
+
+    /// Returns the texts that are hidden.
+    pub(super) fn mask(&self) -> &Mask {
+        &self.mask
     }
 
     /// Takes the next bytes, and returns those that can be shown.
@@ -109,16 +141,7 @@ impl Masker {
         self.kept.extend(piece);
         let mut wanted = 0;
         for (pattern, progress) in self.mask.0.iter().zip(&mut self.progress) {
-            for (index, byte) in piece.iter().enumerate() {
-                progress.matched = pattern.advanced(progress.matched, *byte);
-                progress.since = progress.since.saturating_add(1);
-                if pattern.is_whole(progress.matched) {
-                    let end = before + index + 1;
-                    let hidden = pattern.bytes.len().min(progress.since);
-                    hide(&mut self.kept, end.saturating_sub(hidden)..end);
-                    progress.since = 0;
-                }
-            }
+            progress.read(pattern, piece, before, &mut self.kept);
             // What is hidden already need not be kept.
             wanted = progress.matched.min(progress.since).max(wanted);
         }
@@ -135,6 +158,22 @@ impl Masker {
     /// Returns the number of bytes that are kept back.
     pub(super) fn kept_bytes(&self) -> usize {
         self.kept.len()
+    }
+}
+
+impl Progress {
+    /// Reads bytes, which begin at that place of those that are kept, and hides the text there.
+    fn read(&mut self, pattern: &Pattern, piece: &[u8], begin: usize, kept: &mut VecDeque<u8>) {
+        for (index, byte) in piece.iter().enumerate() {
+            self.matched = pattern.advanced(self.matched, *byte);
+            self.since = self.since.saturating_add(1);
+            if pattern.is_whole(self.matched) {
+                let end = begin + index + 1;
+                let hidden = pattern.bytes.len().min(self.since);
+                hide(kept, end.saturating_sub(hidden)..end);
+                self.since = 0;
+            }
+        }
     }
 }
 

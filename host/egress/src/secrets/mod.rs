@@ -10,6 +10,8 @@ mod login_token;
 mod masked_body;
 mod masker;
 mod placement;
+mod plugin_secret;
+mod response_mask;
 mod source;
 mod stored_text;
 
@@ -17,10 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_launch::Secret;
-use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
+use dormouse_policy::{HttpSecret, ProviderLogin};
 use http::HeaderMap;
-use parking_lot::RwLock;
-use tokio::sync::OnceCell;
 use url::Url;
 
 pub use self::error::SecretError;
@@ -29,12 +29,9 @@ use self::known_texts::KnownTexts;
 pub use self::login_token::{LoginFuture, LoginToken};
 pub use self::masked_body::MaskedBody;
 pub(crate) use self::masker::Mask;
-use self::masker::Pattern;
+use self::plugin_secret::{PluginSecret, SecretText, needs_login};
+pub(crate) use self::response_mask::ResponseMask;
 pub use self::source::secret_text;
-use self::stored_text::StoredText;
-
-/// Beginning of a placeholder, by which its reader knows what it is.
-const PLACEHOLDER: &str = "dormouse-placeholder-";
 
 /// Secrets of one plugin's HTTP requests.
 #[derive(Default)]
@@ -45,42 +42,11 @@ pub struct PluginSecrets {
     looked_up: AtomicUsize,
 }
 
-/// A secret, and its texts from the first request on that needs it.
-struct PluginSecret {
-    secret: HttpSecret,
-    /// What the plugin sees in its place; none where it sees nothing.
-    placeholder: Option<String>,
-    /// Another one once its user has said that it comes from elsewhere.
-    text: RwLock<Arc<SecretText>>,
-}
-
-/// Text of a secret: one for as long as the plugin runs, or the one that the user's store or a login
-/// has just then.
-enum SecretText {
-    Lasting {
-        source: SecretSource,
-        cell: OnceCell<Arc<ResolvedSecret>>,
-    },
-    /// In the user's store, by name there.
-    Stored { name: String, known: StoredText },
-    Token {
-        /// None where nobody has said who logs in.
-        login: Option<Arc<dyn LoginToken>>,
-        known: KnownTexts,
-    },
-}
-
-/// Text of a secret, and what it is known by in a response.
-struct ResolvedSecret {
-    text: Secret,
-    patterns: Vec<Arc<Pattern>>,
-}
-
 /// Secrets that were put into a request.
 #[derive(Default)]
 pub(crate) struct PutSecrets {
-    /// Texts that have to be hidden in the response.
-    pub(crate) mask: Mask,
+    /// Whether the host gets any: what it answers has to be readable, to hide them in it.
+    pub(crate) is_host_of_secrets: bool,
     /// Logins whose tokens were put in, each with the secret's name and the token.
     tokens: Vec<(String, Arc<dyn LoginToken>, Secret)>,
 }
@@ -89,14 +55,9 @@ impl PluginSecrets {
     /// Returns the secrets of a server's plugin. Their texts are looked up when a request needs them.
     #[must_use]
     pub fn new(server: &str, secrets: &[HttpSecret]) -> Self {
-        let secrets = secrets.iter().map(|secret| PluginSecret {
-            placeholder: secret.placeholder_variable().and_then(|_| placeholder()),
-            text: RwLock::new(Arc::new(SecretText::of(&secret.source))),
-            secret: secret.clone(),
-        });
         Self {
             server: server.to_owned(),
-            secrets: secrets.collect(),
+            secrets: secrets.iter().map(PluginSecret::new).collect(),
             looked_up: AtomicUsize::new(0),
         }
     }
@@ -215,11 +176,11 @@ impl PluginSecrets {
         headers: &mut HeaderMap,
     ) -> Result<PutSecrets, SecretError> {
         let mut put = PutSecrets::default();
-        let mut patterns = Vec::new();
         for one in &self.secrets {
             if !one.secret.goes_to(url) {
                 continue;
             }
+            put.is_host_of_secrets = true;
             if one.stands_in(headers) {
                 let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
                 let (resolved, is_new) = one.resolve(&self.server).await.map_err(failed)?;
@@ -234,12 +195,19 @@ impl PluginSecrets {
                     put.tokens.push((name, login, resolved.text.clone()));
                 }
             }
-            // Its host may repeat what an earlier request has brought.
-            let resolved = one.resolved();
-            patterns.extend(resolved.iter().flat_map(|one| one.patterns.clone()));
         }
-        put.mask = Mask::new(patterns);
         Ok(put)
+    }
+
+    /// Returns what has to be hidden in responses to a URL: the texts that its host was given so far.
+    /// None where it gets no secret at all.
+    pub(crate) fn mask(&self, url: &Url) -> Option<Mask> {
+        let mut of_host = self.secrets.iter().filter(|one| one.secret.goes_to(url));
+        let first = of_host.next()?;
+        let resolved = std::iter::once(first).chain(of_host);
+        let resolved = resolved.flat_map(PluginSecret::resolved);
+        let patterns = resolved.flat_map(|resolved| resolved.patterns.clone());
+        Some(Mask::new(patterns.collect()))
     }
 
     /// Tells the logins whose tokens a request had that its host has refused them. Returns whether
@@ -272,142 +240,6 @@ impl PluginSecrets {
         let login = found.and_then(|one| one.secret.login());
         needs_login(&self.server, login)
     }
-}
-
-/// Returns what is wrong with a secret whose login has no token.
-fn needs_login(server: &str, login: Option<&ProviderLogin>) -> Wrong {
-    let provider = login.map_or("", |login| &login.provider);
-    Wrong {
-        why: format!("has no value: you are not logged in at `{provider}`, or not any more"),
-        hint: format!(
-            "`dormouse login {server}` gives a link and waits until you have followed it"
-        )
-        .into(),
-    }
-}
-
-/// Returns what is wrong with a secret whose login has no token just now.
-fn no_token(why: &str) -> Wrong {
-    let (why, hint) = why
-        .split_once("\nhint: ")
-        .unwrap_or((why, "try again later"));
-    Wrong {
-        why: format!("has no value: {why}"),
-        hint: hint.to_owned().into(),
-    }
-}
-
-impl SecretText {
-    /// Returns the text of a source, which was not looked up yet.
-    fn of(source: &SecretSource) -> Self {
-        match source {
-            SecretSource::Login(_) => Self::Token {
-                login: None,
-                known: KnownTexts::default(),
-            },
-            SecretSource::Keyring(name) => Self::Stored {
-                name: name.clone(),
-                known: StoredText::default(),
-            },
-            SecretSource::Variable(_) | SecretSource::File(_) | SecretSource::Command { .. } => {
-                Self::Lasting {
-                    source: source.clone(),
-                    cell: OnceCell::new(),
-                }
-            }
-        }
-    }
-
-    /// Returns the texts that were looked up so far.
-    fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
-        match self {
-            Self::Lasting { cell, .. } => cell.get().cloned().into_iter().collect(),
-            Self::Stored { known, .. } => known.all(),
-            Self::Token { known, .. } => known.all(),
-        }
-    }
-}
-
-impl PluginSecret {
-    /// Whether it stands in a request with these headers: a placeholder only where the plugin has
-    /// written it.
-    fn stands_in(&self, headers: &HeaderMap) -> bool {
-        match (&self.secret.placement, &self.placeholder) {
-            (SecretPlacement::Placeholder { header, .. }, Some(placeholder)) => {
-                placement::has_placeholder(headers, header, placeholder)
-            }
-            (SecretPlacement::Placeholder { .. }, None) => false,
-            (SecretPlacement::Header { .. } | SecretPlacement::Query(_), _) => true,
-        }
-    }
-
-    fn put(&self, text: &str, url: &mut Url, headers: &mut HeaderMap) -> Result<(), Wrong> {
-        match (&self.secret.placement, &self.placeholder) {
-            (SecretPlacement::Header { name, value }, _) => {
-                placement::set_header(headers, name, &value.with(text))
-            }
-            (SecretPlacement::Query(name), _) => {
-                placement::set_parameter(url, name, text);
-                Ok(())
-            }
-            (SecretPlacement::Placeholder { header, .. }, Some(placeholder)) => {
-                placement::replace_placeholder(headers, header, placeholder, text)
-            }
-            (SecretPlacement::Placeholder { .. }, None) => Ok(()),
-        }
-    }
-
-    fn text(&self) -> Arc<SecretText> {
-        Arc::clone(&self.text.read())
-    }
-
-    /// Returns the texts that were looked up so far.
-    fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
-        self.text.read().resolved()
-    }
-
-    /// Returns its text, looked up by the first one that needs it, or the token of its login. True
-    /// where that is another one than before. A failure is not kept.
-    async fn resolve(&self, server: &str) -> Result<(Arc<ResolvedSecret>, bool), Wrong> {
-        match &*self.text() {
-            SecretText::Lasting { source, cell } => {
-                let is_new = cell.get().is_none();
-                let resolved = cell.get_or_try_init(|| async {
-                    let text = source::text_of(source).await?;
-                    Ok(Arc::new(self.known_by(text)))
-                });
-                Ok((Arc::clone(resolved.await?), is_new))
-            }
-            SecretText::Stored { name, known } => {
-                known.resolve(name, |text| self.known_by(text)).await
-            }
-            SecretText::Token { login, known } => {
-                let token = match login {
-                    Some(login) => login.token().await.map_err(|why| no_token(&why))?,
-                    None => None,
-                };
-                let token = token.ok_or_else(|| needs_login(server, self.secret.login()))?;
-                Ok(known.find_or_add(token, |token| self.known_by(token)))
-            }
-        }
-    }
-
-    fn known_by(&self, text: Secret) -> ResolvedSecret {
-        let forms = forms::of(text.expose(), &self.secret.placement);
-        ResolvedSecret {
-            patterns: forms.iter().filter_map(|form| Pattern::new(form)).collect(),
-            text,
-        }
-    }
-}
-
-/// Returns a text that stands for a secret, and is worth nothing; none where the system has no
-/// random numbers.
-fn placeholder() -> Option<String> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).ok()?;
-    let random = u128::from_le_bytes(random);
-    Some(format!("{PLACEHOLDER}{random:032x}"))
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use dormouse_launch::Secret;
 use dormouse_secrets::SecretStore;
 use parking_lot::Mutex;
 
-use super::ResolvedSecret;
 use super::error::Wrong;
 use super::known_texts::KnownTexts;
+use super::plugin_secret::ResolvedSecret;
 
 /// Texts that a secret has had, and the version of the one that counts.
 #[derive(Default)]

@@ -102,3 +102,17 @@ fn texts_are_hidden_in_linear_time() {
         }
     }
 }
+
+/// Texts that become known while bytes are read are hidden from then on, also where they begin in
+/// what was kept back for another.
+#[test]
+fn another_mask_hides_what_was_not_shown_yet() {
+    let one = Pattern::new("abcdefgh").unwrap();
+    let other = Pattern::new("cdefx").unwrap();
+    let mut masker = Masker::new(Mask::new(vec![Arc::clone(&one)]));
+    assert_eq!(masker.push(b"-abcd"), "-");
+    masker.replace(Mask::new(vec![one, other]));
+    assert_eq!(masker.push(b"efx-abcdefgh"), "ab*****-********");
+    masker.replace(Mask::default());
+    assert_eq!(masker.push(b"abcdefgh"), "abcdefgh");
+}
