@@ -1,14 +1,25 @@
 //! Patterns of tools: `SERVER__TOOL`, by the names that their user and their server have for them,
 //! whatever prefix agents are shown; `*` stands for any characters, and a pattern without `__` is
-//! that of a server, or of the whole.
+//! that of a server, or of the whole. The name that agents are shown, which may be cut, is one, too.
 
 use dormouse_text::wildcard::matches;
+
+/// Names of a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolNames<'n> {
+    /// The configured name of its server.
+    pub server: &'n str,
+    /// Its server's name for it.
+    pub tool: &'n str,
+    /// The name that agents are shown.
+    pub shown: &'n str,
+}
 
 /// Separator of a server's name, which has none in it, and its tool's.
 const SEPARATOR: &str = "__";
 
 /// Returns a tool's name with a `_` for what clients do not take in one: so a person is shown it.
-fn shown(tool: &str) -> String {
+fn readable(tool: &str) -> String {
     let accepted = |c: char| match c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
         true => c,
         false => '_',
@@ -17,24 +28,32 @@ fn shown(tool: &str) -> String {
 }
 
 /// Whether one of these patterns allows a tool. A server's name in it is that server's alone.
-pub(super) fn allow<'p>(patterns: &'p [String], server: &str, tool: &str) -> Option<&'p String> {
-    let shown = shown(tool);
+pub(super) fn allow<'p>(patterns: &'p [String], names: ToolNames<'_>) -> Option<&'p String> {
+    let ToolNames { server, tool, .. } = names;
+    let readable = readable(tool);
     patterns
         .iter()
         .find(|pattern| match pattern.split_once(SEPARATOR) {
+            _ if *pattern == names.shown => true,
             Some((of_server, of_tool)) => {
-                matches(of_server, server) && (matches(of_tool, tool) || matches(of_tool, &shown))
+                matches(of_server, server)
+                    && (matches(of_tool, tool) || matches(of_tool, &readable))
             }
-            None => is_of_whole(pattern, server, &[tool, &shown]),
+            None => is_of_whole(pattern, server, &[tool, &readable]),
         })
 }
 
 /// Whether one of these patterns denies a tool: in doubt it does.
-pub(super) fn deny<'p>(patterns: &'p [String], server: &str, tool: &str) -> Option<&'p String> {
-    let shown = shown(tool);
-    let found = allow(patterns, server, tool);
+pub(super) fn deny<'p>(patterns: &'p [String], names: ToolNames<'_>) -> Option<&'p String> {
+    let ToolNames { server, tool, .. } = names;
+    let readable = readable(tool);
+    let found = allow(patterns, names);
     let mut all = patterns.iter();
-    found.or_else(|| all.find(|pattern| is_of_whole(pattern, server, &[tool, &shown])))
+    found.or_else(|| {
+        all.find(|pattern| {
+            matches(pattern, names.shown) || is_of_whole(pattern, server, &[tool, &readable])
+        })
+    })
 }
 
 fn is_of_whole(pattern: &str, server: &str, tools: &[&str]) -> bool {
@@ -65,11 +84,42 @@ mod tests {
             ("", "a", "x", false, false),
         ] {
             let patterns = [pattern.to_owned()];
+            let shown = &format!("{server}__{tool}");
+            let names = ToolNames {
+                server,
+                tool,
+                shown,
+            };
             let found = (
-                allow(&patterns, server, tool).is_some(),
-                deny(&patterns, server, tool).is_some(),
+                allow(&patterns, names).is_some(),
+                deny(&patterns, names).is_some(),
             );
             assert_eq!(found, (allows, denies), "{pattern} {server} {tool}");
+        }
+    }
+
+    /// What agents are shown is what a person copies.
+    #[test]
+    fn a_name_that_was_cut_or_has_another_prefix_names_its_tool() {
+        let names = ToolNames {
+            server: "server",
+            tool: "delete_everything_that_there_is",
+            shown: "s__delete_every_910afaee",
+        };
+        for (pattern, allows, denies) in [
+            ("s__delete_every_910afaee", true, true),
+            ("server__delete_every_910afaee", false, false),
+            // Another server may have this prefix for a name.
+            ("s__*", false, true),
+            ("s__delete_every_*", false, true),
+            ("s", false, false),
+        ] {
+            let patterns = [pattern.to_owned()];
+            let found = (
+                allow(&patterns, names).is_some(),
+                deny(&patterns, names).is_some(),
+            );
+            assert_eq!(found, (allows, denies), "{pattern}");
         }
     }
 }

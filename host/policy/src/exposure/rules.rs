@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ExposureMode, Profile, ServerExposure, patterns};
+use super::{ExposureMode, Profile, ServerExposure, ToolNames, patterns};
 
 /// Tokens of tools that `auto` lists, where no budget is configured.
 pub const DEFAULT_BUDGET: u32 = 8000;
@@ -80,13 +80,13 @@ impl ExposureRules {
         profile.is_none_or(|profile| profile.has_server(server))
     }
 
-    /// Decides about a server's tool, by the server's configured name and its own for the tool.
+    /// Decides about a server's tool.
     #[must_use]
-    pub fn tool(&self, server: &str, expose: Option<ServerExposure>, tool: &str) -> ToolExposure {
-        if let Some(hidden) = self.hides(server, expose, tool) {
+    pub fn tool(&self, names: ToolNames<'_>, expose: Option<ServerExposure>) -> ToolExposure {
+        if let Some(hidden) = self.hides(names, expose) {
             return ToolExposure::Hidden(hidden);
         }
-        if patterns::allow(&self.pinned, server, tool).is_some() {
+        if patterns::allow(&self.pinned, names).is_some() {
             return ToolExposure::Listed;
         }
         match expose {
@@ -99,24 +99,19 @@ impl ExposureRules {
 
     /// Returns the reason why a server's tool cannot be called, if there is one.
     #[must_use]
-    pub fn hides(
-        &self,
-        server: &str,
-        expose: Option<ServerExposure>,
-        tool: &str,
-    ) -> Option<HiddenBy> {
-        if let Some(pattern) = patterns::deny(&self.deny, server, tool) {
+    pub fn hides(&self, names: ToolNames<'_>, expose: Option<ServerExposure>) -> Option<HiddenBy> {
+        if let Some(pattern) = patterns::deny(&self.deny, names) {
             return Some(HiddenBy::Deny(pattern.clone()));
         }
         if expose == Some(ServerExposure::Hidden) {
             return Some(HiddenBy::Server);
         }
         let is_in = |list: Option<&Vec<String>>| {
-            list.is_none_or(|list| patterns::allow(list, server, tool).is_some())
+            list.is_none_or(|list| patterns::allow(list, names).is_some())
         };
         let profile = self.profile.as_ref();
         let of_profile = profile.and_then(|profile| profile.tools.as_ref());
-        if !self.has_server(server) || !is_in(of_profile) {
+        if !self.has_server(names.server) || !is_in(of_profile) {
             return Some(HiddenBy::Profile);
         }
         (!is_in(self.allow.as_ref())).then_some(HiddenBy::Allow)
@@ -172,7 +167,13 @@ mod tests {
             ),
             ("git", None, "push", denied("git__push")),
         ] {
-            assert_eq!(rules.tool(server, expose, tool), decided, "{server} {tool}");
+            let shown = &format!("{server}__{tool}");
+            let names = ToolNames {
+                server,
+                tool,
+                shown,
+            };
+            assert_eq!(rules.tool(names, expose), decided, "{server} {tool}");
         }
     }
 
@@ -197,7 +198,13 @@ mod tests {
             ("gitlab", "get_me", Some(HiddenBy::Allow)),
             ("time", "get_me", Some(HiddenBy::Profile)),
         ] {
-            assert_eq!(rules.hides(server, None, tool), hidden, "{server} {tool}");
+            let shown = &format!("{server}__{tool}");
+            let names = ToolNames {
+                server,
+                tool,
+                shown,
+            };
+            assert_eq!(rules.hides(names, None), hidden, "{server} {tool}");
         }
         assert!(rules.has_server("gitlab") && !rules.has_server("time"));
     }

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_policy::exposure::{
-    ExposureMode, ExposureRules, HiddenBy, ServerExposure, ToolExposure,
+    ExposureMode, ExposureRules, HiddenBy, ServerExposure, ToolExposure, ToolNames,
 };
 use dormouse_protocol::{Catalog, Era};
 
@@ -84,12 +84,20 @@ impl Snapshot {
         for (server, listing) in listed {
             let config = server.config();
             let declared = listing.tools.iter().enumerate();
-            tools.extend(declared.map(|(index, tool)| Shown {
-                exposure: rules.tool(&config.name, config.expose, &tool.name),
-                name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
-                server: server.clone(),
-                listing: listing.clone(),
-                index,
+            tools.extend(declared.map(|(index, tool)| {
+                let name = names::shown(&config.name, config.prefix.as_deref(), &tool.name);
+                let names = ToolNames {
+                    server: &config.name,
+                    tool: &tool.name,
+                    shown: &name,
+                };
+                Shown {
+                    exposure: rules.tool(names, config.expose),
+                    name,
+                    server: server.clone(),
+                    listing: listing.clone(),
+                    index,
+                }
             }));
         }
         let may_defer = may_defer(&rules, &servers);
@@ -228,11 +236,13 @@ impl Snapshot {
                 let config = server.config();
                 let hidden = server.hidden();
                 let hidden = hidden.filter(|tool| {
+                    let names = ToolNames {
+                        server: &config.name,
+                        tool,
+                        shown: name,
+                    };
                     names::shown(&config.name, config.prefix.as_deref(), tool) == name
-                        && self
-                            .rules
-                            .hides(&config.name, config.expose, tool)
-                            .is_none()
+                        && self.rules.hides(names, config.expose).is_none()
                 });
                 hidden.map(|tool| (config.name.as_str(), tool))
             });

@@ -144,7 +144,12 @@ fn what_is_wrong_there_is_told_and_allows_nothing() {
             found.hint.as_deref().unwrap_or_default(),
         );
         assert_eq!(told, (place.to_owned(), message, hint), "{text}");
-        let hidden = config.exposure.hides("s", None, "t");
+        let names = ToolNames {
+            server: "s",
+            tool: "t",
+            shown: "s__t",
+        };
+        let hidden = config.exposure.hides(names, None);
         assert_eq!(hidden.is_none(), allows, "{text}");
         assert!(config.profiles.is_empty(), "{text}");
     }
