@@ -173,6 +173,9 @@ impl Editor {
     }
 
     /// Changes the file under the lock, all or nothing, and returns whether its text has changed.
+    ///
+    /// # Errors
+    /// The file cannot be edited, or would have something wrong in it that it has not now.
     fn edit(
         &self,
         access: Access,
@@ -184,6 +187,10 @@ impl Editor {
         let after = changed(&self.file, text, change)?;
         if before.as_deref() == Some(after.as_str()) {
             return Ok(false);
+        }
+        let problems = new_problems(&self.file, text, &after);
+        if !problems.is_empty() {
+            bail!("nothing is changed: {}", told(&problems));
         }
         self.write(before.as_deref(), &after, access)?;
         Ok(true)
@@ -224,6 +231,16 @@ fn check(file: &Path, server: &str, table: &Table) -> anyhow::Result<()> {
         true => Ok(()),
         false => bail!("server `{server}` is not added: {}", told(&problems)),
     }
+}
+
+/// Returns what is wrong with a file's text, and was not with the text before.
+fn new_problems(file: &Path, before: &str, after: &str) -> Vec<Problem> {
+    let (_, mut problems) = file::parse(file, after);
+    if !problems.is_empty() {
+        let (_, known) = file::parse(file, before);
+        problems.retain(|one| known.iter().all(|known| known.message != one.message));
+    }
+    problems
 }
 
 /// Returns the text on problems, with their hints.

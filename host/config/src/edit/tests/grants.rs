@@ -132,3 +132,27 @@ fn what_is_revoked_goes_and_comments_stay() {
         assert!(f.editor.revoke("none", &less).is_err());
     }
 }
+
+/// A server's table that is wrong is not read any more: its plugin would have lost all that it had.
+#[test]
+fn a_grant_that_would_make_the_table_wrong_is_not_written() {
+    let text = "[servers.web]\ncomponent = \"web.wasm\"\ngrants.env = [\"TZ\"]\n\n\
+                [servers.web.secrets]\n\
+                token = { env = \"TOKEN\", hosts = [\"api.example\"], header = \"X-Key\" }\n\n\
+                [servers.odd]\nnothing = 1\n";
+    let fixture = fixture(text);
+    let variable = |name: &str| Grants {
+        env: [name.to_owned()].into(),
+        ..Grants::default()
+    };
+    let error = fixture.editor.grant("web", &variable("TOKEN")).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("nothing is changed: ") && error.contains("the variable `TOKEN`"),
+        "{error}"
+    );
+    assert_eq!(fixture.text(), text);
+    // What was wrong before keeps nobody from changing the rest.
+    assert!(fixture.editor.grant("web", &variable("LANG")).unwrap());
+    assert!(fixture.text().contains("\"LANG\""), "{}", fixture.text());
+}
