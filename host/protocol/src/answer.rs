@@ -63,6 +63,12 @@ impl Answer {
         }
     }
 
+    /// Whether it is the result of a tool that has failed.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.get("isError").as_deref() == Some(&Value::Bool(true))
+    }
+
     /// Removes a member.
     pub fn remove(&mut self, name: &str) {
         match self {

@@ -92,7 +92,7 @@ impl Call {
                 session.roster.call(server, tool, arguments, context).await
             })
         })?;
-        let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
+        let failed = result.is_error();
         if failed && !self.format.json {
             let told = answer::text(result, text)?;
             output::tool_failure(&told);

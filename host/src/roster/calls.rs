@@ -99,7 +99,7 @@ impl Roster {
             }
             answer => answer?,
         };
-        if answer.get("isError").as_deref() == Some(&Value::Bool(true))
+        if answer.is_error()
             && let Some(told) = is_another()
         {
             answer.push_text(&told);

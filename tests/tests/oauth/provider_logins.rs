@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use dormouse_tests::{Client, client, oauth};
+use dormouse_tests::{Client, artifacts, client, oauth};
 use serde_json::{Value, json};
 
 use crate::provider_user::{User, authorization};
@@ -153,6 +153,28 @@ fn a_call_without_a_login_has_its_link_and_works_when_that_was_followed() {
     oauth::get(link.unwrap()).unwrap();
     let answer = list(&mut host);
     assert!(is_listed(&answer), "{answer}");
+}
+
+#[test]
+fn a_plugin_is_not_given_the_link_of_a_login() {
+    let user = User::of(&[]);
+    let api = user.api.authority();
+    let more = format!(
+        "grants.http = ['http://{api}']\n\
+         secrets.token = {{ login = 'work', hosts = ['http://{api}'], header = 'Authorization' }}"
+    );
+    let guest = artifacts::hostile_guest("late_answers").unwrap();
+    user.home.server_with("guest", &guest, &more).unwrap();
+    let mut host = user.home.serve().unwrap();
+    let arguments = json!({ "granted": api, "other": api });
+    // It answers with the error that its request had.
+    let told = host.text("guest__attempt", arguments).unwrap();
+    assert!(
+        told.contains("was not sent") && told.contains("`dormouse login guest`"),
+        "{told}"
+    );
+    assert!(!told.contains(&user.provider.base()), "{told}");
+    assert_eq!(user.api.received(), [""; 0]);
 }
 
 #[test]

@@ -219,10 +219,17 @@ impl Live {
             Some(turn) if call.wanted.has_output_schema() => turn.checking().await,
             _ => None,
         };
+        let has_failed = matches!(returned, Some(Val::Result(Err(_))));
         let result = call.wanted.result(target, server, returned, completed);
         drop(checking);
+        let answer = result.map_err(|cause| cause.within(target))?;
+        if let Some(reason) = self.store.data().network.not_logged_in()
+            && (has_failed || answer.is_error())
+        {
+            return Err(Cause::Refused(reason).within(target));
+        }
         Ok(ConvertedResult {
-            answer: result.map_err(|cause| cause.within(target))?,
+            answer,
             size,
             charge,
         })

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
 use dormouse_policy::{HttpGrant, Limits};
 use dormouse_text::log_text::escaped;
+use dormouse_upstream::auth::NotLoggedIn;
 use hyper::HeaderMap;
 use parking_lot::Mutex;
 use url::Url;
@@ -50,8 +51,10 @@ pub(crate) trait NetworkState: Send + 'static {
     ///
     /// # Errors
     /// They are not logged in; with the reason.
-    fn log_in(&mut self, providers: Vec<String>)
-    -> impl Future<Output = Result<(), String>> + Send;
+    fn log_in(
+        &mut self,
+        providers: Vec<String>,
+    ) -> impl Future<Output = Result<(), NotLoggedIn>> + Send;
 
     /// Asks the user for secrets that a request with that URL and these headers would have and that have
     /// no text, and waits for the answer.
@@ -107,6 +110,8 @@ struct Shared {
 struct NetworkUse {
     logged: Vec<String>,
     refused: Option<String>,
+    /// Reason, with a link in it, why the user is not logged in where a request needs it.
+    not_logged_in: Option<String>,
     /// HTTP requests that were sent.
     requests: u32,
     /// Bytes of their bodies, and of those of their responses.
@@ -148,6 +153,17 @@ impl NetworkGate {
     /// Returns the last refusal of the running call, as text for the reader of its error.
     pub(crate) fn refused(&self) -> Option<String> {
         self.shared.state.lock().refused.clone()
+    }
+
+    /// Returns the reason, with a link in it for the user of the running call alone, why a request
+    /// that needed a login was not sent.
+    pub(crate) fn not_logged_in(&self) -> Option<String> {
+        self.shared.state.lock().not_logged_in.clone()
+    }
+
+    /// Forgets that a request has lacked a login.
+    pub(crate) fn is_logged_in(&self) {
+        self.shared.state.lock().not_logged_in = None;
     }
 
     /// Returns the requests that are granted.
@@ -275,12 +291,15 @@ impl NetworkGate {
         self.refuse_for(&format!("an HTTP request to `{wanted}`"), why)
     }
 
-    /// Refuses an HTTP request that needs a login. Returns the reason, which is not logged: it may have
-    /// a link in it that is for the user of the call alone.
-    pub(crate) fn refuse_without_login(&self, url: &str, why: &str) -> String {
+    /// Refuses an HTTP request that needs a login. Returns the reason for the guest. It is not logged,
+    /// and what is kept for the user of the call may have a link in it that nobody else is given.
+    pub(crate) fn refuse_without_login(&self, url: &str, why: &NotLoggedIn) -> String {
         let wanted = self.shown(&shown_origin(url));
-        let reason = format!("an HTTP request to `{wanted}` was not sent: {why}");
-        self.keep(&mut self.shared.state.lock(), reason)
+        let reason = |why: &str| format!("an HTTP request to `{wanted}` was not sent: {why}");
+        let mut state = self.shared.state.lock();
+        let of_user = self.keep(&mut state, reason(&why.to_string()));
+        state.not_logged_in = why.has_link().then_some(of_user);
+        reason(why.without_link())
     }
 
     /// Returns the reason why a request has failed, for the author of the guest.

@@ -172,7 +172,7 @@ impl Schemas {
         server: &Arc<ServerMemory>,
     ) -> Result<Answer, Cause> {
         let answer = readable(What::Tool, tool, answer)?;
-        let failed = answer.get("isError").as_deref() == Some(&Value::Bool(true));
+        let failed = answer.is_error();
         let Some(output) = self.output.as_ref().filter(|_| !failed) else {
             return Ok(answer);
         };

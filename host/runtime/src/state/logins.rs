@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dormouse_upstream::auth::NotLoggedIn;
+
 use super::{CANCELLED, State};
 
 impl State {
@@ -10,12 +12,13 @@ impl State {
     ///
     /// # Errors
     /// They are not logged in; with the reason.
-    pub(super) async fn log_user_in_at(&mut self, provider: &str) -> Result<(), String> {
+    pub(super) async fn log_user_in_at(&mut self, provider: &str) -> Result<(), NotLoggedIn> {
         let (Some(login), Some(call)) = (self.logins.get(provider), &self.call) else {
             return Ok(());
         };
+        let cancelled = || NotLoggedIn::new(CANCELLED);
         let needs_login = call.unless_cancelled(login.needs_login()).await;
-        if !needs_login.ok_or(CANCELLED)? {
+        if !needs_login.ok_or_else(cancelled)? {
             return Ok(());
         }
         let listener = Arc::clone(&call.listener);
@@ -30,7 +33,7 @@ impl State {
         // The poll of this call makes epochs advance and the deadline count again, but only at its
         // start.
         tokio::task::yield_now().await;
-        let authorized = authorized.map_err(|error| error.to_string())?;
-        authorized.ok_or(CANCELLED)?
+        let authorized = authorized.map_err(|error| NotLoggedIn::new(error.to_string()))?;
+        authorized.ok_or_else(cancelled)?
     }
 }

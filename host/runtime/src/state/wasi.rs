@@ -1,6 +1,7 @@
 //! What the sandbox has in a guest's store.
 
 use dormouse_policy::HttpGrant;
+use dormouse_upstream::auth::NotLoggedIn;
 use hyper::HeaderMap;
 use url::Url;
 use wasmtime_wasi::{WasiCtxView, WasiView};
@@ -59,10 +60,11 @@ impl NetworkState for State {
         self.ask_user_for(wanted).await;
     }
 
-    async fn log_in(&mut self, providers: Vec<String>) -> Result<(), String> {
+    async fn log_in(&mut self, providers: Vec<String>) -> Result<(), NotLoggedIn> {
         for provider in providers {
             self.log_user_in_at(&provider).await?;
         }
+        self.network.is_logged_in();
         Ok(())
     }
 

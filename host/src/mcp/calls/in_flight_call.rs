@@ -245,7 +245,7 @@ impl Host {
                 let server = exchange.line.server();
                 let outcome = outcome.and_then(|result| of_ours(result, server));
                 let failed = || match &outcome {
-                    Ok(result) => result.get("isError").as_deref() == Some(&Value::Bool(true)),
+                    Ok(result) => result.is_error(),
                     Err(_) => true,
                 };
                 match exchange.line.missing_capability() {

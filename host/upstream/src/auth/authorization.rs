@@ -6,7 +6,7 @@ use dormouse_protocol::{Answer, AskError, Capability, Listener, MAX_WAIT_FOR_OTH
 use dormouse_text::server_url::host;
 use serde_json::json;
 
-use super::{Auth, Failure, Pending};
+use super::{Auth, Failure, NotLoggedIn, Pending};
 
 /// Id of the question for a login among those of a call.
 const QUESTION: &str = "dormouse-login";
@@ -16,15 +16,14 @@ impl Auth {
     /// show them a page, and returns when they are logged in.
     ///
     /// # Errors
-    /// The user is not logged in, in words for the caller. Where the client cannot ask, these have
-    /// the link in them, which stays valid for a while: once the user has followed it, the same
+    /// The user is not logged in. Where the client cannot ask, the reason has the link in it, which stays valid for a while: once the user has followed it, the same
     /// call works. Where this process ends with the call, nobody would be there when the user comes
     /// back from that link, so the words name the command that waits.
     pub async fn authorize(
         &self,
         listener: &Arc<dyn Listener>,
         challenge: Option<&str>,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotLoggedIn> {
         let server = &self.0.server;
         let can_ask = listener.supports(Capability::ElicitationUrl);
         let by_command = || {
@@ -34,17 +33,19 @@ impl Auth {
             )
         };
         if !can_ask && !listener.outlives_call() {
-            return Err(match self.check() {
+            return Err(NotLoggedIn::new(match self.check() {
                 Ok(()) => by_command(),
                 Err(failure) => format!("`{server}` needs a login: {failure}"),
-            });
+            }));
         }
         let pending = self
             .begin(challenge)
             .await
-            .map_err(|failure| format!("`{server}` needs a login: {failure}"))?;
+            .map_err(|failure| NotLoggedIn::new(format!("`{server}` needs a login: {failure}")))?;
         let refused = |failure: Failure| {
-            format!("{failure}\nhint: call again for a new link, or run `dormouse login {server}`")
+            NotLoggedIn::new(format!(
+                "{failure}\nhint: call again for a new link, or run `dormouse login {server}`"
+            ))
         };
         if can_ask {
             // A user is asked once, however many calls wait for them: who gets the
@@ -70,16 +71,17 @@ impl Auth {
             }
         }
         if !listener.outlives_call() {
-            return Err(by_command());
+            return Err(NotLoggedIn::new(by_command()));
         }
         let elsewhere = match pending.host_elsewhere() {
             Some(host) => format!(" (what you are given there goes to `{host}`)"),
             None => String::new(),
         };
-        Err(format!(
+        let reason = format!(
             "`{server}` needs a login; open this link in a browser{elsewhere}, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
             pending.link()
-        ))
+        );
+        Err(NotLoggedIn::with_link(reason, by_command()))
     }
 
     fn question(&self, pending: &Pending) -> Question {

@@ -14,6 +14,7 @@ mod failure;
 mod given_token;
 mod logins;
 mod metadata;
+mod not_logged_in;
 mod peer_user;
 mod pending;
 mod provider;
@@ -28,6 +29,7 @@ mod user_login;
 
 pub use failure::Failure;
 pub(crate) use logins::Logins;
+pub use not_logged_in::NotLoggedIn;
 pub use pending::Pending;
 pub use store::Kept;
 pub use user_login::Auth;

@@ -127,7 +127,7 @@ fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
     if result.size() > MAX_JUDGED_BYTES {
         return result;
     }
-    let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
+    let failed = result.is_error();
     let content = result.get("structuredContent").map(Cow::into_owned);
     if failed || fits(content.as_ref(), schema) {
         return result;

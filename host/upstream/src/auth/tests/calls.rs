@@ -96,12 +96,20 @@ async fn a_client_that_cannot_ask_gets_the_link() {
     let user = User::of(&[]);
     let auth = user.auth();
     let (_, listener) = Client::new(None);
-    let error = auth.authorize(&listener, None).await.unwrap_err();
+    let refused = auth.authorize(&listener, None).await.unwrap_err();
+    let error = refused.to_string();
     assert!(error.contains("`dormouse login notes`"), "{error}");
     let link = error.lines().find(|line| line.starts_with("http")).unwrap();
     // It is the same one until it is followed.
     let again = auth.authorize(&listener, None).await.unwrap_err();
-    assert!(again.contains(link), "{again}");
+    assert!(again.to_string().contains(link), "{again}");
+    // Nobody else is given it.
+    assert!(refused.has_link(), "{refused}");
+    let others = refused.without_link();
+    assert!(
+        others.contains("`dormouse login notes`") && !others.contains("http"),
+        "{others}"
+    );
     assert_eq!(browse(link).await.status, 200);
     ask(&auth).await.unwrap();
 }

@@ -74,7 +74,7 @@ impl Upstream {
         };
         let login = self.connector.login(&self.setup.server, http);
         let authorized = login.authorize(listener, challenge).await;
-        authorized.map_err(Failure::Barred)
+        authorized.map_err(|error| Failure::Barred(error.to_string()))
     }
 
     async fn attempt(
