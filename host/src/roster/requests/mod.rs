@@ -13,6 +13,12 @@ pub use words::{
     requested_secret_in_words, secret_option, setting_in_words, setting_option, shown_value,
 };
 
+/// Most hosts of one secret that a plugin may ask for: all of them are shown to whoever grants it.
+const MAX_SECRET_HOSTS: usize = 32;
+
+/// Most scopes of a login that a plugin may ask for, for the same reason.
+const MAX_SCOPES: usize = 32;
+
 /// Returns the settings that a plugin asks for: those of them that can be set.
 pub fn requested_settings(requests: &[GrantRequest]) -> impl Iterator<Item = &SettingRequest> {
     requests.iter().filter_map(|request| match request {
@@ -21,10 +27,16 @@ pub fn requested_settings(requests: &[GrantRequest]) -> impl Iterator<Item = &Se
     })
 }
 
-/// Returns the secrets that a plugin asks for: those of them that can be named.
+/// Returns the secrets that a plugin asks for: those of them that can be named and shown.
 pub fn requested_secrets(requests: &[GrantRequest]) -> impl Iterator<Item = &SecretRequest> {
     requests.iter().filter_map(|request| match request {
-        GrantRequest::Secret(secret) if is_input_name(&secret.name) => Some(secret),
+        GrantRequest::Secret(secret)
+            if is_input_name(&secret.name)
+                && secret.hosts.len() <= MAX_SECRET_HOSTS
+                && secret.scopes.len() <= MAX_SCOPES =>
+        {
+            Some(secret)
+        }
         _ => None,
     })
 }

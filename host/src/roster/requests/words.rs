@@ -66,12 +66,27 @@ pub fn requested_secret_in_words(secret: &SecretRequest) -> String {
         true => ", and which it needs",
         false => "",
     };
-    let hosts = secret.hosts.iter().take(MAX_NAMED);
-    let hosts: Vec<_> = hosts.map(|host| format!("`{host}`")).collect();
+    let named = |texts: &[String]| {
+        let named: Vec<_> = texts
+            .iter()
+            .map(|text| format!("`{}`", visible_line(text)))
+            .collect();
+        named.join(", ")
+    };
+    // All of them: what is granted is what was shown.
+    let (name, hosts) = (&secret.name, named(&secret.hosts));
+    let login = match (&secret.login, secret.scopes.as_slice()) {
+        (None, _) => String::new(),
+        (Some(provider), []) => format!("; it may be a login at {}", named(&[provider.clone()])),
+        (Some(provider), scopes) => format!(
+            "; it may be a login at {} with the scopes {}",
+            named(&[provider.clone()]),
+            named(scopes)
+        ),
+    };
     format!(
-        "for the secret `{}`, which goes to {} with its requests, which it never sees{needed}",
-        secret.name,
-        hosts.join(", ")
+        "for the secret `{name}`, which goes to {hosts} with its requests, which it never \
+         sees{needed}{login}"
     )
 }
 
@@ -106,5 +121,44 @@ pub fn shown_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::requested_secrets;
+    use super::*;
+
+    fn request(hosts: usize, scopes: usize) -> GrantRequest {
+        let names = |what: &str, count| (0..count).map(|i| format!("{what}{i}")).collect();
+        GrantRequest::Secret(SecretRequest {
+            name: "token".to_owned(),
+            description: String::new(),
+            is_required: false,
+            hosts: names("https://h\u{202e}", hosts),
+            header: Some("Authorization".to_owned()),
+            value: None,
+            query: None,
+            placeholder: None,
+            login: Some("work".to_owned()),
+            scopes: names("scope-", scopes),
+        })
+    }
+
+    #[test]
+    fn all_that_a_secret_is_good_for_is_shown() {
+        let requests = [request(32, 32)];
+        let secrets: Vec<_> = requested_secrets(&requests).collect();
+        let words = requested_secret_in_words(secrets[0]);
+        assert!(words.contains("a login at `work`"), "{words}");
+        for last in ["31`", "`scope-31`"] {
+            assert!(words.contains(last), "{words}");
+        }
+        assert!(!words.contains('\u{202e}'), "{words}");
+        // What nobody would read is not asked for.
+        for (hosts, scopes) in [(33, 1), (1, 33)] {
+            let requests = [request(hosts, scopes)];
+            assert_eq!(requested_secrets(&requests).count(), 0);
+        }
     }
 }
