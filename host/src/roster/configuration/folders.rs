@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dormouse_config::{Configured, ServerConfig};
 use dormouse_launch::Launch;
-use dormouse_policy::{FsGrant, Grants, SharedFolder, WritableCode, real_path};
+use dormouse_policy::{FsGrant, Grants, SecretSource, SharedFolder, WritableCode, real_path};
 use dormouse_runtime::{GrantError, GrantedFolders};
 
 use crate::roster::Places;
@@ -102,21 +102,36 @@ pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
     shared.chain(writable).collect()
 }
 
-/// Returns the files that a server is run from, as far as its configuration names them.
+/// Returns the files that a server is run from, and those of programs that print its secrets, as far
+/// as its configuration names them.
 fn code(server: &ServerConfig) -> Vec<PathBuf> {
     let mut files: Vec<_> = server.component().map(Path::to_owned).into_iter().collect();
     if let Some(Launch::Stdio(launch)) = server.bridge().map(|bridge| &bridge.launch) {
-        let args = launch.args.iter().enumerate();
-        let args = args.filter(|(index, arg)| {
-            let before = index.checked_sub(1).and_then(|at| launch.args.get(at));
-            let before = before.map(String::as_str);
-            !Path::new(arg).is_dir() || is_code_folder(&launch.command, before)
-        });
-        let words = std::iter::once(&launch.command).chain(args.map(|(_, arg)| arg));
-        let paths = words.map(PathBuf::from);
-        files.extend(paths.filter(|path| path.is_absolute()));
+        files.extend(code_of_command(&launch.command, &launch.args));
+    }
+    for secret in &server.secrets {
+        if let Some(SecretSource::Command {
+            program, arguments, ..
+        }) = secret.looked_up()
+        {
+            files.extend(code_of_command(program, arguments));
+        }
     }
     files
+}
+
+/// Returns the files that a command runs, as far as it names them.
+fn code_of_command(program: &str, arguments: &[String]) -> Vec<PathBuf> {
+    let named = arguments.iter().enumerate().filter(|(index, argument)| {
+        let before = index.checked_sub(1).and_then(|at| arguments.get(at));
+        let before = before.map(String::as_str);
+        !Path::new(argument).is_dir() || is_code_folder(program, before)
+    });
+    let words = std::iter::once(program).chain(named.map(|(_, argument)| argument.as_str()));
+    words
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .collect()
 }
 
 /// Programs whose first argument may be a folder with the program that they run.
