@@ -1,10 +1,12 @@
-//! Fuzz targets: addresses that are judged, and secrets in what is sent and received.
+//! Fuzz targets: addresses that are judged, headers of requests, and secrets in what is sent and
+//! received.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use reqwest::Url;
 use url::Host;
 
+pub use crate::granted_http::fuzz::request_headers;
 pub use crate::secrets::fuzz::{masked_bodies, placeholders};
 use crate::{AddressKind, Reach, literal};
 
@@ -85,5 +87,5 @@ fn is_nobodys_trick(address: IpAddr) {
 
 #[cfg(test)]
 mod tests {
-    dormouse_tests::fuzz_loops! { addresses masked_bodies placeholders }
+    dormouse_tests::fuzz_loops! { addresses masked_bodies placeholders request_headers }
 }

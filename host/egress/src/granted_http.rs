@@ -1,5 +1,7 @@
 //! HTTP requests of one plugin, as far as its user has granted them.
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod send_error;
 
 use std::collections::HashMap;

@@ -7,6 +7,7 @@
 //! - [`LoginToken`]: those of them that come from a login;
 //! - [`Reach`], [`AddressKind`]: which addresses that is;
 //! - [`is_of_own_network`], [`literal`]: what a URL says of where it leads;
+//! - [`is_forbidden_header`]: headers that no plugin writes;
 //! - [`redirect_target`]: redirects that are followed;
 //! - [`EgressError`], [`causes`], [`shown_url`]: what is said of a request that was not sent or has
 //!   failed.
@@ -17,6 +18,7 @@ mod address_kind;
 mod cause;
 mod client;
 mod error;
+mod forbidden_header;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod granted_http;
@@ -34,6 +36,7 @@ pub use address_kind::AddressKind;
 pub use cause::causes;
 pub use client::{client, named_hosts_client};
 pub use error::EgressError;
+pub use forbidden_header::is_forbidden_header;
 pub use granted_http::{
     GrantedHttp, GrantedReach, HttpRefusal, OpenRequest, PluginRequest, SendError,
 };

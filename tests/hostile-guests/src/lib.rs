@@ -13,6 +13,7 @@ macro_rules! foreach_hostile_guest {
     ($then:path) => {
         $then! {
             absolute_form_paths,
+            answers_of_other_sessions,
             credentials_in_urls,
             dns_channel,
             endless_request,

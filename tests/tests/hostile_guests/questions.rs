@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dormouse_tests::http::Session;
 use dormouse_tests::wire::{self, Wire};
 use dormouse_tests::{Home, artifacts};
 use serde_json::{Value, json};
@@ -186,4 +187,49 @@ pub(super) fn late_answers() {
     }
     canaries.heard_nothing();
     asked.ends_well(&granted, &before);
+}
+
+#[test]
+pub(super) fn answers_of_other_sessions() {
+    let good = good_host("127.0.0.1:0");
+    let canaries = Canaries::start(&["127.0.0.1"], 0);
+    let home = Home::new().unwrap();
+    let requested = format!("GET http://{}", canaries.authority());
+    let packed = packed(&home, "answers_of_other_sessions", &requested);
+    let more = format!("grants.http = ['http://{}']", good.authority());
+    home.server_with("guest", packed.as_ref(), &more).unwrap();
+    let before = std::fs::read_to_string(home.config()).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let able = json!({ "elicitation": {} });
+    let own = Session::open_able(&server, able.clone()).unwrap();
+    let other = Session::open_able(&server, able).unwrap();
+    let arguments = json!({ "granted": "", "other": canaries.authority() });
+    let call = json!({ "name": "guest__attempt", "arguments": arguments });
+    let mut called = server.ask(&own.request(1, "tools/call", call)).unwrap();
+    let mut next = || loop {
+        let (_, message) = called.event().unwrap().unwrap();
+        if message["id"] == 1 || message["method"] == "elicitation/create" {
+            return message;
+        }
+    };
+    let question = next();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    let answered = |answer: &str| {
+        json!({ "jsonrpc": "2.0", "id": question["id"],
+            "result": { "action": "accept", "content": { "answer": answer } } })
+    };
+    for answer in ["once", "session", "always"] {
+        server.ask(&other.message(&answered(answer))).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    canaries.heard_nothing();
+    server.ask(&own.message(&answered("no"))).unwrap();
+    all_refused(&outcomes(&next()["result"]));
+    canaries.heard_nothing();
+    assert_eq!(std::fs::read_to_string(home.config()).unwrap(), before);
+    let url = json!({ "url": format!("http://{}/well", good.authority()) });
+    let call = json!({ "name": "guest__get", "arguments": url });
+    let mut called = server.ask(&other.request(1, "tools/call", call)).unwrap();
+    let answer = called.result().unwrap();
+    assert_eq!(answer["content"][0]["text"], WELL, "{answer}");
 }

@@ -80,9 +80,14 @@ impl Mask {
         Self(patterns.into())
     }
 
+    /// Whether nothing is hidden.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Hides the texts in the values of headers.
     pub(crate) fn hide_in_headers(&self, headers: &mut HeaderMap) {
-        if self.0.is_empty() {
+        if self.is_empty() {
             return;
         }
         for value in headers.values_mut() {

@@ -17,7 +17,7 @@ use super::stored_text::StoredText;
 use super::{forms, placement, source};
 
 /// Beginning of a placeholder, by which its reader knows what it is.
-const PLACEHOLDER: &str = "dormouse-placeholder-";
+pub(super) const PLACEHOLDER: &str = "dormouse-placeholder-";
 
 /// A secret, and its texts from the first request on that needs it.
 pub(super) struct PluginSecret {

@@ -1,3 +1,4 @@
+use dormouse_policy::SecretPlacement;
 use parking_lot::Mutex;
 
 use super::*;
@@ -106,7 +107,7 @@ async fn a_placeholder_is_worthless_and_is_replaced_for_its_hosts() {
     );
     let (variable, placeholder) = secrets.placeholders().next().unwrap();
     assert_eq!(variable, "TOKEN");
-    assert!(placeholder.starts_with(PLACEHOLDER) && placeholder.len() > 50);
+    assert!(placeholder.starts_with(plugin_secret::PLACEHOLDER) && placeholder.len() > 50);
     assert_ne!(again.placeholders().next(), secrets.placeholders().next());
     let url = format!("https://a.example/{placeholder}");
     for (host, name, expected) in [

@@ -11,7 +11,7 @@ mod rules;
 pub use access::ToolAccess;
 pub use decision::{ClientTraits, DecisionReason, ExposureDecision, ShownMode, ToolCosts, decide};
 pub use hints::{HintOverrides, Hints};
-pub use patterns::ToolNames;
+pub use patterns::NamedTool;
 pub use profile::Profile;
 pub use rules::{DEFAULT_BUDGET, ExposureRules, HiddenBy, ToolExposure};
 

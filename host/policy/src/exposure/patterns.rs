@@ -4,9 +4,9 @@
 
 use dormouse_text::wildcard::matches;
 
-/// Names of a tool.
+/// A tool, by all names that it has.
 #[derive(Debug, Clone, Copy)]
-pub struct ToolNames<'n> {
+pub struct NamedTool<'n> {
     /// The configured name of its server.
     pub server: &'n str,
     /// Its server's name for it.
@@ -28,8 +28,8 @@ fn readable(tool: &str) -> String {
 }
 
 /// Whether one of these patterns allows a tool. A server's name in it is that server's alone.
-pub(super) fn allow<'p>(patterns: &'p [String], names: ToolNames<'_>) -> Option<&'p String> {
-    let ToolNames { server, tool, .. } = names;
+pub(super) fn allow<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<&'p String> {
+    let NamedTool { server, tool, .. } = names;
     let readable = readable(tool);
     patterns
         .iter()
@@ -44,8 +44,8 @@ pub(super) fn allow<'p>(patterns: &'p [String], names: ToolNames<'_>) -> Option<
 }
 
 /// Whether one of these patterns denies a tool: in doubt it does.
-pub(super) fn deny<'p>(patterns: &'p [String], names: ToolNames<'_>) -> Option<&'p String> {
-    let ToolNames { server, tool, .. } = names;
+pub(super) fn deny<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<&'p String> {
+    let NamedTool { server, tool, .. } = names;
     let readable = readable(tool);
     let found = allow(patterns, names);
     let mut all = patterns.iter();
@@ -85,7 +85,7 @@ mod tests {
         ] {
             let patterns = [pattern.to_owned()];
             let shown = &format!("{server}__{tool}");
-            let names = ToolNames {
+            let names = NamedTool {
                 server,
                 tool,
                 shown,
@@ -101,7 +101,7 @@ mod tests {
     /// What agents are shown is what a person copies.
     #[test]
     fn a_name_that_was_cut_or_has_another_prefix_names_its_tool() {
-        let names = ToolNames {
+        let names = NamedTool {
             server: "server",
             tool: "delete_everything_that_there_is",
             shown: "s__delete_every_910afaee",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ExposureMode, Profile, ServerExposure, ToolNames, patterns};
+use super::{ExposureMode, NamedTool, Profile, ServerExposure, patterns};
 
 /// Tokens of tools that `auto` lists, where no budget is configured.
 pub const DEFAULT_BUDGET: u32 = 8000;
@@ -82,7 +82,7 @@ impl ExposureRules {
 
     /// Decides about a server's tool.
     #[must_use]
-    pub fn tool(&self, names: ToolNames<'_>, expose: Option<ServerExposure>) -> ToolExposure {
+    pub fn tool(&self, names: NamedTool<'_>, expose: Option<ServerExposure>) -> ToolExposure {
         if let Some(hidden) = self.hides(names, expose) {
             return ToolExposure::Hidden(hidden);
         }
@@ -99,7 +99,7 @@ impl ExposureRules {
 
     /// Returns the reason why a server's tool cannot be called, if there is one.
     #[must_use]
-    pub fn hides(&self, names: ToolNames<'_>, expose: Option<ServerExposure>) -> Option<HiddenBy> {
+    pub fn hides(&self, names: NamedTool<'_>, expose: Option<ServerExposure>) -> Option<HiddenBy> {
         if let Some(pattern) = patterns::deny(&self.deny, names) {
             return Some(HiddenBy::Deny(pattern.clone()));
         }
@@ -168,7 +168,7 @@ mod tests {
             ("git", None, "push", denied("git__push")),
         ] {
             let shown = &format!("{server}__{tool}");
-            let names = ToolNames {
+            let names = NamedTool {
                 server,
                 tool,
                 shown,
@@ -199,7 +199,7 @@ mod tests {
             ("time", "get_me", Some(HiddenBy::Profile)),
         ] {
             let shown = &format!("{server}__{tool}");
-            let names = ToolNames {
+            let names = NamedTool {
                 server,
                 tool,
                 shown,

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_policy::exposure::{
-    ExposureMode, ExposureRules, HiddenBy, ServerExposure, ToolExposure, ToolNames,
+    ExposureMode, ExposureRules, HiddenBy, NamedTool, ServerExposure, ToolExposure,
 };
 use dormouse_protocol::{Catalog, Era};
 
@@ -86,7 +86,7 @@ impl Snapshot {
             let declared = listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| {
                 let name = names::shown(&config.name, config.prefix.as_deref(), &tool.name);
-                let names = ToolNames {
+                let names = NamedTool {
                     server: &config.name,
                     tool: &tool.name,
                     shown: &name,
@@ -236,7 +236,7 @@ impl Snapshot {
                 let config = server.config();
                 let hidden = server.hidden();
                 let hidden = hidden.filter(|tool| {
-                    let names = ToolNames {
+                    let names = NamedTool {
                         server: &config.name,
                         tool,
                         shown: name,

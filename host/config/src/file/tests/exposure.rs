@@ -1,6 +1,8 @@
 //! `[exposure]`, profiles, and what a server says of how its tools are shown.
 
-use dormouse_policy::exposure::{ExposureMode, ExposureRules, Hints, Profile, ServerExposure};
+use dormouse_policy::exposure::{
+    ExposureMode, ExposureRules, Hints, NamedTool, Profile, ServerExposure,
+};
 
 use super::*;
 
@@ -144,7 +146,7 @@ fn what_is_wrong_there_is_told_and_allows_nothing() {
             found.hint.as_deref().unwrap_or_default(),
         );
         assert_eq!(told, (place.to_owned(), message, hint), "{text}");
-        let names = ToolNames {
+        let names = NamedTool {
             server: "s",
             tool: "t",
             shown: "s__t",

@@ -1,9 +1,8 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
-use dormouse_egress::{PluginRequest, SendError};
+use dormouse_egress::{PluginRequest, SendError, is_forbidden_header};
 use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
-use hyper::http::header::{TE, TRAILER};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, Response};
 use tokio::time::timeout;
@@ -57,9 +56,8 @@ impl WasiHttpHooks for HttpHooks {
         false
     }
 
-    /// Headers of a connection are not a guest's, and trailers are given to nobody.
     fn is_forbidden_header(&mut self, name: &HeaderName) -> bool {
-        DEFAULT_FORBIDDEN_HEADERS.contains(name) || [TE, TRAILER].contains(name)
+        DEFAULT_FORBIDDEN_HEADERS.contains(name) || is_forbidden_header(name)
     }
 
     fn p2_outgoing_body_chunk_size(&mut self) -> usize {

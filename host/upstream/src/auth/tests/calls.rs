@@ -81,7 +81,7 @@ async fn a_user_who_does_not_want_to_be_asked_is_left_alone() {
     let auth = user.auth();
     let (client, listener) = Client::new(Some("decline"));
     for outcome in join_all((0..5).map(|_| auth.authorize(&listener, None))).await {
-        let error = outcome.unwrap_err();
+        let error = outcome.unwrap_err().to_string();
         assert!(error.contains("you have declined"), "{error}");
         assert!(error.contains("`dormouse login notes`"), "{error}");
     }
