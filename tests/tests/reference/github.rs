@@ -414,7 +414,7 @@ fn a_missing_token_is_said_to_be_missing() {
         .unwrap()
         .error("github__list_issues", arguments)
         .unwrap();
-    let expected = "server `github` is not started: its plugin needs what its user has not given it yet\n\
+    let expected = "server `github` is not started: its plugin needs the secret `token`, which its user has not given it yet\n\
                     hint: `dormouse grant github --secret token`";
     assert_eq!(error, expected);
     assert_eq!(api.requests().unwrap().len(), 0);

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use self::input_form::{Chosen, InputForm};
 use super::code_block::code_block;
 use super::confirm::{answer_to, can_ask};
-use crate::roster::requests::{Held, missing_command};
+use crate::roster::requests::{Held, missing_command, missing_names};
 use crate::roster::{Context, Roster, Server, folders};
 use crate::store::{DecidedBy, Decision, RecordedFolders};
 
@@ -135,8 +135,9 @@ impl Roster {
         match needed.is_empty() {
             true => Ok(found),
             false => Err(format!(
-                "server `{name}` is not started: its plugin needs what its user has not given it yet\n\
+                "server `{name}` is not started: its plugin needs {}, which its user has not given it yet\n\
                  hint: `{}`",
+                missing_names(&needed),
                 missing_command(name, &needed)
             )),
         }

@@ -7,7 +7,7 @@ use dormouse_wit::{
 };
 use serde_json::Value;
 
-/// Most choices that are named.
+/// Most choices, or names of what is missing, that are told.
 const MAX_NAMED: usize = 8;
 
 /// Returns what a setting is that a plugin asks for.
@@ -97,6 +97,24 @@ pub fn secret_option(secret: &SecretRequest) -> String {
         true => format!("--secret={name}"),
         false => format!("--secret {name}"),
     }
+}
+
+/// Returns the names of the settings and secrets among these requests, in words.
+pub(crate) fn missing_names(missing: &[&GrantRequest]) -> String {
+    let names = missing.iter().filter_map(|request| match request {
+        GrantRequest::Setting(setting) => Some(("setting", &setting.name)),
+        GrantRequest::Secret(secret) => Some(("secret", &secret.name)),
+        _ => None,
+    });
+    let mut names: Vec<_> = names
+        .map(|(what, name)| format!("the {what} `{}`", visible_line(name)))
+        .collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
 }
 
 /// Returns the command that gives a server the settings and secrets among these requests.
