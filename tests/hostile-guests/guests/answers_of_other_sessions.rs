@@ -1,4 +1,4 @@
-//! Sends a request that its user is asked about, and that somebody else's session answers for them.
+//! Sends a request that it asks for, while another client answers questions that nobody was asked.
 #![cfg(target_family = "wasm")]
 #![allow(missing_docs, reason = "a guest's interface is its WIT")]
 
