@@ -173,7 +173,7 @@ fn a_plugin_is_not_given_the_link_of_a_login() {
         told.contains("was not sent") && told.contains("`dormouse login guest`"),
         "{told}"
     );
-    assert!(!told.contains(&user.provider.base()), "{told}");
+    assert!(!told.contains(user.provider.base()), "{told}");
     assert_eq!(user.api.received(), [""; 0]);
 }
 

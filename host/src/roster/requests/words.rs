@@ -77,10 +77,13 @@ pub fn requested_secret_in_words(secret: &SecretRequest) -> String {
     let (name, hosts) = (&secret.name, named(&secret.hosts));
     let login = match (&secret.login, secret.scopes.as_slice()) {
         (None, _) => String::new(),
-        (Some(provider), []) => format!("; it may be a login at {}", named(&[provider.clone()])),
+        (Some(provider), []) => format!(
+            "; it may be a login at {}",
+            named(std::slice::from_ref(provider))
+        ),
         (Some(provider), scopes) => format!(
             "; it may be a login at {} with the scopes {}",
-            named(&[provider.clone()]),
+            named(std::slice::from_ref(provider)),
             named(scopes)
         ),
     };
