@@ -59,6 +59,7 @@ pub use resources::{
     FollowedResource, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceSource, UnresolvedResource,
 };
 use resources::{NamedResources, WaitingUpdates};
+pub(crate) use server::REQUIRES_USER_INTERACTION;
 pub use server::Server;
 use sessions::Sessions;
 pub use snapshot::{Collision, Kind, Offer, Offers, Shown, Snapshot};

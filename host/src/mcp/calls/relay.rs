@@ -27,6 +27,10 @@ const MAX_WAITING_BYTES: usize = 1 << 20;
 /// suspended, for minutes.
 const MAX_SUSPENDED_BYTES: usize = 64 << 10;
 
+/// Time without progress after which the agent is told that the call goes on. Clients give a call up
+/// that is silent for some minutes.
+const MAX_SILENCE: Duration = Duration::from_secs(60);
+
 /// Queue for the notifications of one call, or those that belong to no call. It never blocks the
 /// sender, and sends them to the agent at a pace that the agent can bear.
 pub(in crate::mcp) struct Relay {
@@ -36,6 +40,8 @@ pub(in crate::mcp) struct Relay {
     logs: WantedLogs,
     /// Most memory of all waiting notifications, in bytes.
     max_bytes: usize,
+    /// Time without progress after which the agent is told that the call goes on.
+    max_silence: Duration,
     queue: Mutex<Queue>,
     changed: Notify,
 }
@@ -132,6 +138,7 @@ impl Relay {
             token,
             logs,
             max_bytes: MAX_WAITING_BYTES,
+            max_silence: MAX_SILENCE,
             queue: Mutex::default(),
             changed: Notify::new(),
         }
@@ -175,10 +182,13 @@ impl Relay {
         self.changed.notify_one();
     }
 
-    /// Sends notifications until the relay is closed and empty or the agent has gone.
+    /// Sends notifications until the relay is closed and empty or the agent has gone. Where the agent
+    /// wants progress and there is none for a while, it is told that the call goes on.
     pub(in crate::mcp) async fn run(&self, connection: &dyn ClientConnection) {
         let mut second = Instant::now();
         let mut sent = 0;
+        let begun = second;
+        let mut progressed = second;
         loop {
             if second.elapsed() >= Duration::from_secs(1) {
                 second = Instant::now();
@@ -195,13 +205,25 @@ impl Relay {
             match self.next() {
                 Next::Note(note) => {
                     sent += 1;
+                    if matches!(note, Note::Progress { .. }) {
+                        progressed = Instant::now();
+                    }
                     if let Some(notification) = self.notification(note)
                         && connection.notify(notification).await.is_err()
                     {
                         return;
                     }
                 }
-                Next::Wait => self.changed.notified().await,
+                Next::Wait => tokio::select! {
+                    () = self.changed.notified() => {}
+                    () = tokio::time::sleep_until(progressed + self.max_silence),
+                        if self.token.is_some() =>
+                    {
+                        // Also where there is no room for it.
+                        progressed = Instant::now();
+                        self.preparing(format!("still running after {} s", begun.elapsed().as_secs()));
+                    }
+                },
                 Next::End => return,
             }
         }

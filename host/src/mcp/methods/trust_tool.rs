@@ -7,7 +7,7 @@ use serde_json::json;
 use super::commands::push;
 use crate::mcp::client::session_client::can;
 use crate::mcp::messages::request_context::RequestContext;
-use crate::roster::Snapshot;
+use crate::roster::{REQUIRES_USER_INTERACTION, Snapshot};
 
 /// Name of the tool.
 pub(in crate::mcp) const NAME: &str = "dormouse__trust_project";
@@ -30,6 +30,8 @@ pub(in crate::mcp) fn append(list: &mut String) {
             asks the user, who is shown what they would run.",
         "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
         "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false },
+        // Whoever else would answer for the user is not to call it.
+        "_meta": { REQUIRES_USER_INTERACTION: true, "anthropic/searchHint": "trust project mcp servers" },
     });
     push(list, &tool);
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::roster::requests::Held;
 
 /// Member of a tool's `_meta` by which clients know that a call needs a person.
-const REQUIRES_USER_INTERACTION: &str = "anthropic/requiresUserInteraction";
+pub(crate) const REQUIRES_USER_INTERACTION: &str = "anthropic/requiresUserInteraction";
 
 /// Returns the listing of a server with that mark on its tools, where its plugin needs what its user has
 /// not given it yet.

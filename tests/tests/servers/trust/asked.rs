@@ -50,7 +50,10 @@ fn users_are_asked_without_handshake() {
     let mut command = all.home.command(&["serve"]);
     let mut host = Client::spawn(command.current_dir(all.project())).unwrap();
     let list = host.request("tools/list", stateless(json!({}), asks()));
-    assert_eq!(list.unwrap()["tools"][0]["name"], TRUST);
+    let tool = list.unwrap()["tools"][0].take();
+    assert_eq!(tool["name"], TRUST);
+    let mark = "anthropic/requiresUserInteraction";
+    assert_eq!(tool["_meta"][mark], true, "{tool}");
     let list = host.request("tools/list", stateless(json!({}), json!({})));
     assert_eq!(list.unwrap()["tools"], json!([]));
     let (question, told) = call_and_answer(&mut host, TRUST, &agreed());

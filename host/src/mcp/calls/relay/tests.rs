@@ -1,8 +1,11 @@
-use dormouse_protocol::severity;
+use dormouse_protocol::{Answer, AskError, Question, severity};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use rmcp::model::NumberOrString;
 use serde_json::json;
 
 use super::*;
+use crate::mcp::client::client_connection::Disconnected;
 
 fn relay(logs: WantedLogs) -> Relay {
     Relay::new(Some(ProgressToken(NumberOrString::Number(1))), logs)
@@ -135,4 +138,65 @@ fn nobody_hears_what_nobody_asked_for() {
     let unsaid = relay(WantedLogs::Unsaid);
     unsaid.log("debug", None, json!("told"));
     assert_eq!(waiting(&unsaid).len(), 1);
+}
+
+/// A client that keeps what it is told.
+#[derive(Default)]
+struct Told(Mutex<Vec<Value>>);
+
+impl ClientConnection for Told {
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
+        self.0.lock().push(notification.params.into());
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn request<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
+        std::future::ready(Err(AskError::Over)).boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_silent_call_is_said_to_go_on_and_progress_still_grows() {
+    let silence = Duration::from_millis(50);
+    let quick = |token: Option<ProgressToken>| Relay {
+        max_silence: silence,
+        ..Relay::new(token, WantedLogs::From(0))
+    };
+    let relay = quick(Some(ProgressToken(NumberOrString::Number(1))));
+    let told = Told::default();
+    let call = async {
+        relay.progress(3.0, None, None);
+        tokio::time::sleep(silence * 5).await;
+        // Logs are no progress.
+        relay.log("info", None, json!("x"));
+        tokio::time::sleep(silence * 5).await;
+        relay.progress(3.5, None, None);
+        relay.close();
+    };
+    tokio::join!(relay.run(&told), call);
+    let told = told.0.into_inner();
+    let progress: Vec<_> = told
+        .iter()
+        .filter_map(|one| one["progress"].as_f64())
+        .collect();
+    assert!(progress.len() > 4, "{told:?}");
+    assert!(
+        progress.is_sorted_by(|one, next| one < next),
+        "{progress:?}"
+    );
+    assert_eq!((progress[0], progress[progress.len() - 1]), (3.0, 3.5));
+    let words = told
+        .iter()
+        .filter(|one| one["message"] == "still running after 0 s");
+    assert_eq!(words.count(), progress.len() - 2);
+
+    // Nothing for who wants none.
+    let unasked = quick(None);
+    let told = Told::default();
+    let call = async {
+        tokio::time::sleep(silence * 3).await;
+        unasked.close();
+    };
+    tokio::join!(unasked.run(&told), call);
+    assert!(told.0.into_inner().is_empty());
 }
