@@ -39,6 +39,7 @@ const MEANINGS: &[(&str, &[&str])] = &[
             "dormouse-search",
             "dormouse-secrets",
             "dormouse-text",
+            "dormouse-tokens",
             "dormouse-upstream",
         ],
     ),
