@@ -1,4 +1,4 @@
-//! This program, started once more to read or to compile a component.
+//! This program, started once more to read or to compile a component, or to count tokens.
 
 use std::io;
 use std::process::Command;
@@ -25,6 +25,23 @@ pub(crate) fn read_command(task: ReadTask) -> io::Result<Command> {
     let mut command = dormouse_files::own_program::same()?;
     command.args(["read-component", task.name()]);
     Ok(command)
+}
+
+/// Starts the subcommand that counts tokens.
+///
+/// # Errors
+/// The system does not say where this program is.
+#[cfg(not(test))]
+pub(crate) fn count_command() -> io::Result<Command> {
+    let mut command = dormouse_files::own_program::same()?;
+    command.arg("count-tokens");
+    Ok(command)
+}
+
+/// Starts the program of the unit tests, which has a test in place of the subcommand.
+#[cfg(test)]
+pub(crate) fn count_command() -> io::Result<Command> {
+    tests::command("child_commands::tests::count_process")
 }
 
 /// Starts the program of the unit tests, which has a test in place of the subcommand.
@@ -58,6 +75,14 @@ mod tests {
     #[ignore = "the process that the other tests compile in"]
     fn compile_process() {
         dormouse_runtime::compiler::run().unwrap();
+        std::process::exit(0);
+    }
+
+    /// Does what `dormouse count-tokens` does, likewise.
+    #[test]
+    #[ignore = "the process that the other tests count in"]
+    fn count_process() {
+        dormouse_tokens::count_process::run().unwrap();
         std::process::exit(0);
     }
 

@@ -50,6 +50,7 @@ mod stdin;
 mod switch;
 mod sync;
 mod terminal;
+mod tokens;
 mod tools;
 mod trust;
 mod uninstall;
@@ -129,6 +130,7 @@ enum Command {
     List(list::List),
     Tools(tools::Tools),
     Search(search::Search),
+    Tokens(tokens::Tokens),
     /// Lists the prompts that agents see.
     Prompts(offers::Offers),
     /// Lists the resources and resource templates that agents see.
@@ -175,6 +177,9 @@ enum Command {
     /// Compiles a component for a host, which sends it.
     #[command(hide = true)]
     Compile,
+    /// Counts the tokens of texts for a host, which sends them.
+    #[command(hide = true)]
+    CountTokens,
 }
 
 /// Format in which data is printed.
@@ -198,6 +203,7 @@ impl Cli {
             Command::List(list) => list.run(global.places()?),
             Command::Tools(tools) => tools.run(global.places()?),
             Command::Search(search) => search.run(global.places()?),
+            Command::Tokens(tokens) => tokens.run(global.places()?),
             Command::Prompts(offers) => offers.prompts(global.places()?),
             Command::Resources(offers) => offers.resources(global.places()?),
             Command::Call(call) => call.run(global.places()?),
@@ -233,6 +239,9 @@ impl Cli {
             Command::Completions(completions) => completions.run(),
             Command::ReadComponent(read) => read.run(),
             Command::Compile => dormouse_runtime::compiler::run().map(|()| ExitCode::SUCCESS),
+            Command::CountTokens => {
+                dormouse_tokens::count_process::run().map(|()| ExitCode::SUCCESS)
+            }
             Command::Reaper => dormouse_upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
                 .map_err(Into::into),

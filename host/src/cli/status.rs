@@ -5,13 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use clap::builder::styling::Style;
-use dormouse_text::visible::visible_path;
+use dormouse_text::visible::{visible_line, visible_path};
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::{Format, hosts, output};
 use crate::control;
-use crate::roster::status::span;
+use crate::mcp;
+use crate::roster::status::{ShownTo, span};
 use crate::roster::{Places, Roster, ServerStatus, State, Status as Report, gone_told};
 
 /// Shows the running hosts and what their servers are doing.
@@ -64,7 +65,9 @@ impl Status {
 fn configured(places: Places) -> anyhow::Result<Report> {
     let roster = Roster::open(places)?;
     roster.save();
-    Ok(roster.status().without_host())
+    let mut status = roster.status();
+    mcp::add_token_costs(&roster, &mut status);
+    Ok(status.without_host())
 }
 
 fn text(report: &Report) -> String {
@@ -100,6 +103,9 @@ fn text(report: &Report) -> String {
             )
         }
     };
+    for shown in &report.shown_to {
+        text.push_str(&shown_to(shown));
+    }
     let live = report.pid.is_some();
     let mut headings = vec!["NAME", "STATE", "TOOLS"];
     if live {
@@ -139,6 +145,16 @@ fn text(report: &Report) -> String {
         text.push_str(&not_shown(server));
     }
     text
+}
+
+/// Returns a line on how tools are shown to a client.
+pub(super) fn shown_to(shown: &ShownTo) -> String {
+    let client = match &shown.client {
+        Some(name) if name.is_empty() => "a client without a name".to_owned(),
+        Some(name) => visible_line(name).into_owned(),
+        None => "clients without a session".to_owned(),
+    };
+    format!("{client}: {}, {}\n", shown.mode, shown.why)
 }
 
 /// Returns the text on the pending items of a server, and on those that are gone.

@@ -26,6 +26,7 @@ fn what_is_right_is_taken() {
         "dormouse list --config /x.toml -vv",
         "dormouse tools time",
         "dormouse tools time files",
+        "dormouse tokens time --tools --client claude-code --json",
         "dormouse call time now",
         "dormouse call time now {\"a\":1} --json",
         "dormouse call time now -",

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::wire::RpcError;
+use crate::mcp;
 use crate::roster::Roster;
 
 /// Answers requests.
@@ -42,9 +43,18 @@ impl Methods for Arc<Roster> {
         };
         let ours = whose.is_none_or(|config| same_file(&config, self.config_path()));
         match method {
-            "status" => serde_json::to_value(self.status())
-                .context("the status cannot be written")
-                .map_err(|error| RpcError::failed(&error)),
+            "status" => {
+                let roster = self.clone();
+                // It reads files, and looks at all declarations.
+                let status = tokio::task::spawn_blocking(move || {
+                    let mut status = roster.status();
+                    mcp::add_token_costs(&roster, &mut status);
+                    serde_json::to_value(status).context("the status cannot be written")
+                });
+                let status = status.await.context("the status broke off");
+                let status = status.and_then(|status| status);
+                status.map_err(|error| RpcError::failed(&error))
+            }
             "reload" => {
                 if !ours {
                     return Ok(json!({ "reloaded": false }));

@@ -21,4 +21,6 @@ mod stdio;
 #[cfg(test)]
 mod tests;
 
+pub use client::client_table::announced_name;
+pub use exposure::{CostsForClient, add_token_costs, count_deciding_texts, keep_counting};
 pub use stdio::{Streams, serve, streams};

@@ -18,6 +18,7 @@ mod server;
 mod sessions;
 mod snapshot;
 pub mod status;
+mod token_counts;
 mod upstream;
 mod uris;
 
@@ -62,7 +63,7 @@ use resources::{NamedResources, WaitingUpdates};
 pub(crate) use server::REQUIRES_USER_INTERACTION;
 pub use server::Server;
 use sessions::Sessions;
-pub use snapshot::{Collision, Kind, Offer, Offers, Shown, Snapshot};
+pub use snapshot::{AFTER_FOUND_TOOLS, Collision, Kind, Offer, Offers, Shown, Snapshot, mapped};
 pub use status::{PendingApprovals, ServerStatus, State, Status};
 use upstream::AddedResources;
 pub use upstream::Synced;
@@ -115,6 +116,8 @@ pub struct Roster {
     reading: Reading,
     started: SystemTime,
     sessions: Arc<Sessions>,
+    /// Held while tokens are counted.
+    counting: Mutex<()>,
 }
 
 impl Roster {
@@ -167,6 +170,7 @@ impl Roster {
             reading,
             started: SystemTime::now(),
             sessions: Arc::default(),
+            counting: Mutex::default(),
         });
         roster.refresh(Some(config));
         Ok(roster)

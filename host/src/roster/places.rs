@@ -41,6 +41,12 @@ impl Places {
         self.cache.join("catalog.index")
     }
 
+    /// Returns the path of the numbers of tokens that texts have.
+    #[must_use]
+    pub fn token_counts(&self) -> PathBuf {
+        self.cache.join("tokens.json")
+    }
+
     /// Notes the files that servers take values from, so that no server is granted them.
     pub fn note_filled_in(&self, configured: &Configured) {
         let around = self.around.as_ref();

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::Roster;
+use super::status::ShownTo;
 
 /// Open sessions.
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub(super) struct Sessions {
     /// Texts about servers for clients without a session that they could not be told yet, by the
     /// servers' names.
     untold: Mutex<BTreeMap<String, String>>,
+    /// How tools were last shown to clients without a session.
+    shown_without: Mutex<Option<ShownTo>>,
 }
 
 #[derive(Default)]
@@ -30,6 +33,8 @@ struct Session {
     client: Option<Arc<dyn Listener>>,
     /// Texts about servers that the client could not be told yet, by the servers' names.
     untold: BTreeMap<String, String>,
+    /// How tools were last shown to the client.
+    shown_to: Option<ShownTo>,
 }
 
 /// Logger name of Dormouse's own logs to clients.
@@ -42,6 +47,22 @@ impl Sessions {
     /// Returns the number of open sessions.
     pub(super) fn count(&self) -> u64 {
         self.open.lock().len() as u64
+    }
+
+    /// Returns how tools were last shown to clients, in the order of their sessions.
+    pub(super) fn shown_to(&self) -> Vec<ShownTo> {
+        let open = self.open.lock();
+        let known = open.iter();
+        let known = known.filter_map(|(id, session)| Some((id.0, session.shown_to.clone()?)));
+        let mut known: Vec<_> = known.collect();
+        drop(open);
+        known.sort_by_key(|(id, _)| *id);
+        let without = self.shown_without.lock().clone();
+        known
+            .into_iter()
+            .map(|(_, one)| one)
+            .chain(without)
+            .collect()
     }
 
     /// Takes the text about a server that the client of a session, or clients without one, could
@@ -91,6 +112,18 @@ impl Roster {
     pub fn attend(&self, session: SessionId, client: Arc<dyn Listener>) {
         if let Some(session) = self.sessions.open.lock().get_mut(&session) {
             session.client = Some(client);
+        }
+    }
+
+    /// Notes how tools are shown to the client of a session, or to those without one.
+    pub fn note_shown(&self, session: Option<SessionId>, shown: ShownTo) {
+        match session {
+            Some(session) => {
+                if let Some(session) = self.sessions.open.lock().get_mut(&session) {
+                    session.shown_to = Some(shown);
+                }
+            }
+            None => *self.sessions.shown_without.lock() = Some(shown),
         }
     }
 

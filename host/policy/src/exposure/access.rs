@@ -25,6 +25,16 @@ impl ToolAccess {
             _ => Self::Destructive,
         }
     }
+
+    /// Returns the name of the tool of Dormouse's own that calls tools with that access.
+    #[must_use]
+    pub fn call_tool(self) -> &'static str {
+        match self {
+            Self::Read => "call_tool",
+            Self::Write => "call_tool_write",
+            Self::Destructive => "call_tool_destructive",
+        }
+    }
 }
 
 #[cfg(test)]

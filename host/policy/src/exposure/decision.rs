@@ -1,8 +1,6 @@
 //! Decision which mode an agent gets, where that is left open.
 
-use std::fmt;
-
-use super::ExposureMode;
+use super::{DecisionReason, ExposureMode, TooMany};
 
 /// Way in which tools are shown to one agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,10 +30,12 @@ impl ShownMode {
 pub struct ToolCosts {
     /// The tools that are listed in one mode and not in another.
     pub by_mode: u64,
+    /// Those of them whose servers are listed in each mode, because finding them would cost more.
+    pub cheap: u64,
     /// All others that are listed.
     pub listed: u64,
-    /// The tools of Dormouse's own that would be listed instead.
-    pub instead: u64,
+    /// Whether something of it is an estimate.
+    pub is_estimate: bool,
 }
 
 /// A decision, and what it was made by.
@@ -45,28 +45,6 @@ pub struct ExposureDecision {
     pub mode: ShownMode,
     /// What it was made by.
     pub reason: DecisionReason,
-}
-
-/// What a decision was made by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DecisionReason {
-    /// The mode is configured.
-    Configured,
-    /// The tools cost no more than the budget.
-    WithinBudget {
-        /// What the tools cost, in tokens.
-        tokens: u64,
-        /// The budget, in tokens.
-        budget: u64,
-    },
-    /// The tools that would be listed instead cost more.
-    CheaperThanDeferring,
-    /// The client defers tools by itself.
-    ClientDefers,
-    /// The tools cost more than the budget, and the client takes a changed list.
-    ClientHonoursListChanged,
-    /// The tools cost more than the budget, and nothing is known of the client that would do better.
-    NothingNeeded,
 }
 
 /// What a client does with many tools.
@@ -82,7 +60,9 @@ pub struct ClientTraits {
 }
 
 /// Decides how tools are shown. `client` is what is known of an agent that has a session; whoever has
-/// none is decided about by costs alone, because its list must be everybody's.
+/// none is decided about by costs alone, because its list must be everybody's. `instead` returns what
+/// tools of Dormouse's own cost that would be listed in a mode, in tokens, and is asked where that
+/// matters.
 #[must_use]
 pub fn decide(
     configured: ExposureMode,
@@ -90,6 +70,7 @@ pub fn decide(
     costs: ToolCosts,
     tools: usize,
     client: Option<ClientTraits>,
+    instead: impl FnOnce(ShownMode) -> u64,
 ) -> ExposureDecision {
     let decided = |mode, reason| ExposureDecision { mode, reason };
     let is_asked = |mode| decided(mode, DecisionReason::Configured);
@@ -100,46 +81,49 @@ pub fn decide(
         ExposureMode::Auto => {}
     }
     let (tokens, budget) = (costs.by_mode + costs.listed, u64::from(budget));
+    let is_estimate = costs.is_estimate;
     let client = client.unwrap_or_default();
-    let fits = client.most_tools.is_none_or(|most| tools <= most as usize);
-    if fits && tokens <= budget {
-        return decided(
-            ShownMode::Direct,
-            DecisionReason::WithinBudget { tokens, budget },
-        );
-    }
-    if fits && costs.by_mode <= costs.instead {
-        return decided(ShownMode::Direct, DecisionReason::CheaperThanDeferring);
-    }
-    let defers = client
-        .defers_from
-        .is_some_and(|from| tools >= from as usize);
-    if fits && defers {
-        return decided(ShownMode::Direct, DecisionReason::ClientDefers);
-    }
-    if client.honours_list_changed {
-        return decided(ShownMode::Index, DecisionReason::ClientHonoursListChanged);
-    }
-    decided(ShownMode::Search, DecisionReason::NothingNeeded)
-}
-
-impl fmt::Display for DecisionReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Configured => f.write_str("configured"),
-            Self::WithinBudget { tokens, budget } => {
-                write!(f, "all tools cost {tokens} tokens of {budget}")
-            }
-            Self::CheaperThanDeferring => f.write_str("the tools cost less than deferring them"),
-            Self::ClientDefers => f.write_str("the client defers tools by itself"),
-            Self::ClientHonoursListChanged => {
-                f.write_str("the tools cost more than the budget, and the client lists again")
-            }
-            Self::NothingNeeded => {
-                f.write_str("the tools cost more than the budget; this needs nothing of the client")
-            }
+    let most = client.most_tools.filter(|most| tools > *most as usize);
+    let too_many = match most {
+        Some(most) => TooMany::Tools { tools, most },
+        None if tokens <= budget => {
+            let reason = DecisionReason::WithinBudget {
+                tokens,
+                budget,
+                is_estimate,
+            };
+            return decided(ShownMode::Direct, reason);
+        }
+        None => TooMany::Tokens {
+            tokens,
+            budget,
+            is_estimate,
+        },
+    };
+    let deferring = match client.honours_list_changed {
+        true => ShownMode::Index,
+        false => ShownMode::Search,
+    };
+    if most.is_none() {
+        let deferred = costs.listed + costs.cheap + instead(deferring);
+        if tokens <= deferred {
+            let reason = DecisionReason::CheaperThanDeferring {
+                tokens,
+                deferred,
+                is_estimate,
+            };
+            return decided(ShownMode::Direct, reason);
+        }
+        let mut from = client.defers_from.into_iter();
+        if from.any(|from| tools >= from as usize) {
+            return decided(ShownMode::Direct, DecisionReason::ClientDefers);
         }
     }
+    let reason = match deferring {
+        ShownMode::Index => DecisionReason::ClientHonoursListChanged(too_many),
+        ShownMode::Direct | ShownMode::Search => DecisionReason::NothingNeeded(too_many),
+    };
+    decided(deferring, reason)
 }
 
 #[cfg(test)]
@@ -152,7 +136,7 @@ mod tests {
         let costs = |by_mode, listed| ToolCosts {
             by_mode,
             listed,
-            instead: 900,
+            ..ToolCosts::default()
         };
         let claude = ClientTraits {
             defers_from: Some(0),
@@ -174,6 +158,12 @@ mod tests {
         let within = |tokens| Why::WithinBudget {
             tokens,
             budget: 8000,
+            is_estimate: false,
+        };
+        let too_many = |tokens| TooMany::Tokens {
+            tokens,
+            budget: 8000,
+            is_estimate: false,
         };
         for (name, costs, tools, client, mode, why) in [
             (
@@ -190,7 +180,7 @@ mod tests {
                 9,
                 None,
                 ShownMode::Search,
-                Why::NothingNeeded,
+                Why::NothingNeeded(too_many(8001)),
             ),
             // Listing the few that could be deferred costs less than what would stand for them.
             (
@@ -199,7 +189,27 @@ mod tests {
                 9,
                 None,
                 ShownMode::Direct,
-                Why::CheaperThanDeferring,
+                Why::CheaperThanDeferring {
+                    tokens: 9900,
+                    deferred: 9900,
+                    is_estimate: false,
+                },
+            ),
+            // What is listed anyhow is no gain.
+            (
+                "cheap",
+                ToolCosts {
+                    cheap: 8200,
+                    ..costs(9000, 0)
+                },
+                9,
+                None,
+                ShownMode::Direct,
+                Why::CheaperThanDeferring {
+                    tokens: 9000,
+                    deferred: 9100,
+                    is_estimate: false,
+                },
             ),
             (
                 "claude",
@@ -223,7 +233,7 @@ mod tests {
                 99,
                 Some(codex),
                 ShownMode::Search,
-                Why::NothingNeeded,
+                Why::NothingNeeded(too_many(90_000)),
             ),
             (
                 "gemini",
@@ -231,7 +241,7 @@ mod tests {
                 99,
                 Some(gemini),
                 ShownMode::Index,
-                Why::ClientHonoursListChanged,
+                Why::ClientHonoursListChanged(too_many(90_000)),
             ),
             (
                 "windsurf",
@@ -239,7 +249,10 @@ mod tests {
                 101,
                 Some(windsurf),
                 ShownMode::Index,
-                Why::ClientHonoursListChanged,
+                Why::ClientHonoursListChanged(TooMany::Tools {
+                    tools: 101,
+                    most: 100,
+                }),
             ),
             (
                 "unknown",
@@ -247,10 +260,10 @@ mod tests {
                 99,
                 Some(ClientTraits::default()),
                 ShownMode::Search,
-                Why::NothingNeeded,
+                Why::NothingNeeded(too_many(90_000)),
             ),
         ] {
-            let decision = decide(ExposureMode::Auto, 8000, costs, tools, client);
+            let decision = decide(ExposureMode::Auto, 8000, costs, tools, client, |_| 900);
             assert_eq!((decision.mode, decision.reason), (mode, why), "{name}");
         }
         for (mode, shown) in [
@@ -258,7 +271,7 @@ mod tests {
             (ExposureMode::Index, ShownMode::Index),
             (ExposureMode::Search, ShownMode::Search),
         ] {
-            let decision = decide(mode, 0, costs(9, 9), 9, Some(claude));
+            let decision = decide(mode, 0, costs(9, 9), 9, Some(claude), |_| 900);
             assert_eq!((decision.mode, decision.reason), (shown, Why::Configured));
         }
     }

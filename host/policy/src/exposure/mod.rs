@@ -3,13 +3,15 @@
 
 mod access;
 mod decision;
+mod decision_reason;
 mod hints;
 mod patterns;
 mod profile;
 mod rules;
 
 pub use access::ToolAccess;
-pub use decision::{ClientTraits, DecisionReason, ExposureDecision, ShownMode, ToolCosts, decide};
+pub use decision::{ClientTraits, ExposureDecision, ShownMode, ToolCosts, decide};
+pub use decision_reason::{DecisionReason, TooMany};
 pub use hints::{HintOverrides, Hints};
 pub use patterns::NamedTool;
 pub use profile::Profile;

@@ -4,7 +4,7 @@ use dormouse_text::visible::visible_path;
 use serde_json::Value;
 
 use super::Rows;
-use crate::cli::hosts;
+use crate::cli::{hosts, status as cli_status};
 use crate::control;
 use crate::roster::{Places, Status};
 
@@ -51,7 +51,10 @@ impl Rows {
                             visible_path(&status.config)
                         )
                     };
-                    self.ok(about, format!("running{other}"));
+                    let shown = status.shown_to.iter().map(cli_status::shown_to);
+                    let shown: String =
+                        shown.map(|line| format!("\n{}", line.trim_end())).collect();
+                    self.ok(about, format!("running{other}{shown}"));
                 }
             }
         }

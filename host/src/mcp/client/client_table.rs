@@ -1,6 +1,8 @@
 //! Table of clients (`clients.json`): what each does with what a server offers, by the name that it
 //! gives itself.
 
+use std::collections::BTreeSet;
+
 use dormouse_policy::exposure::ClientTraits;
 use serde::Deserialize;
 
@@ -15,6 +17,8 @@ struct Table {
 #[derive(Deserialize)]
 struct Row {
     names: Vec<String>,
+    /// The client's name on our command line, where it has one.
+    id: Option<String>,
     #[serde(flatten)]
     client: KnownClient,
 }
@@ -46,11 +50,32 @@ impl KnownClient {
     }
 }
 
+fn rows() -> Vec<Row> {
+    let table = serde_json::from_str::<Table>(TABLE).ok();
+    table.map(|table| table.clients).unwrap_or_default()
+}
+
+/// Returns the name that a client gives itself in its handshake, by its name on our command line. What
+/// is no client's there is taken for such a name.
+#[must_use]
+pub fn announced_name(id: &str) -> String {
+    let mut rows = rows().into_iter();
+    let row = rows.find(|row| row.id.as_deref() == Some(id));
+    let name = row.and_then(|row| row.names.into_iter().next());
+    name.unwrap_or_else(|| id.to_owned())
+}
+
+/// Returns the numbers of bytes that clients keep of a tool's description, each once: none for those
+/// that keep all.
+pub(in crate::mcp) fn description_bytes() -> BTreeSet<Option<usize>> {
+    let known = rows().into_iter();
+    let known = known.map(|row| row.client.description_bytes);
+    known.chain([None]).collect()
+}
+
 /// Returns what is known of the client that calls itself by that name.
 pub(in crate::mcp) fn of(name: &str) -> KnownClient {
-    let table = serde_json::from_str::<Table>(TABLE).ok();
-    let rows = table.map(|table| table.clients).unwrap_or_default();
-    let row = rows
+    let row = rows()
         .into_iter()
         .find(|row| row.names.iter().any(|one| one == name));
     row.map(|row| row.client).unwrap_or_default()
@@ -58,8 +83,6 @@ pub(in crate::mcp) fn of(name: &str) -> KnownClient {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use serde_json::Value;
 
     use super::*;
@@ -81,7 +104,13 @@ mod tests {
             // Clients put a prefix of up to 12 characters before our names.
             let chars = row["name_chars"].as_u64().unwrap_or(64);
             assert!(chars >= MAX_NAME_CHARS as u64 + 12, "{row}");
+            if let Some(id) = row.get("id") {
+                let id = id.as_str().unwrap();
+                assert!(id.parse::<dormouse_config::Client>().is_ok(), "{id}");
+                assert_eq!(announced_name(id), row["names"][0].as_str().unwrap());
+            }
             let known = [
+                "id",
                 "names",
                 "source",
                 "name_chars",

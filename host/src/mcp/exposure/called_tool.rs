@@ -9,7 +9,6 @@ use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
 use serde_json::{Map, Value};
 
-use super::MetaTool;
 use crate::roster::Shown;
 
 /// Longest schema that is told with an error, in bytes.
@@ -31,8 +30,8 @@ pub(in crate::mcp) fn wrong_access(tool: &Shown, used: ToolAccess) -> Option<Str
         format!(
             "`{}` was not called: it {does}, and `{}` is not for that\nhint: call it by `{}`",
             tool.name,
-            MetaTool::CallTool(used).name(),
-            MetaTool::CallTool(needed).name()
+            used.call_tool(),
+            needed.call_tool()
         )
     })
 }
@@ -44,7 +43,7 @@ pub(in crate::mcp) fn unknown_access(name: &str, used: ToolAccess) -> Option<Str
         format!(
             "`{name}` was not called: it waits for its user's approval, and until then it may do \
              anything\nhint: call it by `{}`",
-            MetaTool::CallTool(ToolAccess::Destructive).name()
+            ToolAccess::Destructive.call_tool()
         )
     })
 }

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use dormouse_protocol::Era;
 use serde_json::{Map, Value};
 
-use super::compact_signature::signature_and_description;
 use super::index_of_names::{known_server, own_name};
 use super::meta_tools::MAX_LOADED_AT_ONCE;
-use super::{MetaTool, names_argument, text_argument};
+use super::{names_argument, text_argument};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::Host;
@@ -81,14 +80,7 @@ impl Host {
                 .await;
         }
         for tool in found {
-            let object = tool.declared().map_or("{}", |declared| declared.tool.get());
-            let signature = signature_and_description(&tool.name, object);
-            let (first, rest) = signature.split_once('\n').unwrap_or((&signature, ""));
-            let call = MetaTool::CallTool(tool.access()).name();
-            let _ = writeln!(text, "{first} [{call}]");
-            if !rest.is_empty() {
-                let _ = writeln!(text, "{rest}");
-            }
+            text.push_str(&tool.as_found());
         }
         text.push_str(match has_session {
             true => {

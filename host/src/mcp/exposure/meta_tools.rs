@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::index_of_names;
 use crate::mcp::methods::commands::push;
-use crate::roster::Snapshot;
+use crate::roster::{Snapshot, mapped};
 
 /// A tool of Dormouse's own by which others are found, loaded or called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,7 @@ impl MetaTool {
             Self::LoadTools => "load_tools",
             Self::SearchTools => "search_tools",
             Self::DescribeTool => "describe_tool",
-            Self::CallTool(ToolAccess::Read) => "call_tool",
-            Self::CallTool(ToolAccess::Write) => "call_tool_write",
-            Self::CallTool(ToolAccess::Destructive) => "call_tool_destructive",
+            Self::CallTool(access) => access.call_tool(),
         }
     }
 
@@ -154,6 +152,25 @@ impl MetaTool {
 /// Most tools that are loaded by one call.
 pub(super) const MAX_LOADED_AT_ONCE: usize = 50;
 
+/// Returns the MCP `Tool` objects of those that agents in that mode have, with their names.
+/// `description_bytes` is what the client keeps of a description.
+fn objects(
+    mode: ShownMode,
+    snapshot: &Snapshot,
+    description_bytes: Option<usize>,
+) -> impl Iterator<Item = (&'static str, Value)> {
+    let tools = MetaTool::ALL.into_iter();
+    tools.filter(move |tool| tool.is_of(mode)).map(move |tool| {
+        let room = description_bytes.map(|bytes| bytes.saturating_sub(RESERVED_BYTES));
+        let about = match tool {
+            MetaTool::SearchTools => index_of_names::servers(snapshot, mode, room),
+            MetaTool::LoadTools => index_of_names::names(snapshot, mode, room),
+            _ => String::new(),
+        };
+        (tool.name(), tool.object(&about))
+    })
+}
+
 /// Appends the MCP `Tool` objects of those that agents in that mode have to the text of a list.
 /// `description_bytes` is what the client keeps of a description.
 pub(super) fn append(
@@ -162,15 +179,20 @@ pub(super) fn append(
     description_bytes: Option<usize>,
     list: &mut String,
 ) {
-    for tool in MetaTool::ALL.into_iter().filter(|tool| tool.is_of(mode)) {
-        let room = description_bytes.map(|bytes| bytes.saturating_sub(RESERVED_BYTES));
-        let about = match tool {
-            MetaTool::SearchTools => index_of_names::servers(snapshot, mode, room),
-            MetaTool::LoadTools => index_of_names::names(snapshot, mode, room),
-            _ => String::new(),
-        };
-        push(list, &tool.object(&about));
+    for (_, object) in objects(mode, snapshot, description_bytes) {
+        push(list, &object);
     }
+}
+
+/// Returns what a model reads of those that agents in that mode have, one after another.
+pub(super) fn mapped_texts(
+    mode: ShownMode,
+    snapshot: &Snapshot,
+    description_bytes: Option<usize>,
+) -> String {
+    let objects = objects(mode, snapshot, description_bytes);
+    let texts = objects.map(|(name, object)| mapped(name, &object.to_string()));
+    texts.collect()
 }
 
 /// Bytes of the longest description without what it says of the servers.

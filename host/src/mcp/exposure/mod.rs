@@ -3,12 +3,13 @@
 
 mod call_arguments;
 mod called_tool;
-mod compact_signature;
+mod costs_for_client;
 mod index_of_names;
 mod load_tools;
 mod loaded_tools;
 mod meta_tools;
 mod search_tools;
+mod token_counting;
 
 use dormouse_policy::exposure::{ExposureDecision, ShownMode};
 use dormouse_protocol::{Answer, Era};
@@ -16,20 +17,37 @@ use serde_json::{Map, Value, json};
 
 pub(in crate::mcp) use call_arguments::CallArguments;
 pub(in crate::mcp) use called_tool::{unknown_access, with_schema, wrong_access};
+pub use costs_for_client::{CostsForClient, add_token_costs};
 pub(in crate::mcp) use loaded_tools::LoadedTools;
 pub(in crate::mcp) use meta_tools::MetaTool;
+pub use token_counting::{count_deciding_texts, keep_counting};
 
 use super::client::client_table;
 use super::messages::request_context::RequestContext;
 use super::server::Host;
 use crate::roster::Snapshot;
+use crate::roster::status::ShownTo;
+
+/// Most characters that are noted of the name of a client.
+const MAX_NAME_CHARS: usize = 128;
 
 impl Host {
     /// Decides how tools are shown to the agent of this host: by its client, where it has a session,
     /// and by costs alone where it has none, because all such agents are shown the same.
     pub(in crate::mcp) fn exposure(&self, era: Era, snapshot: &Snapshot) -> ExposureDecision {
-        let client = (era == Era::Handshake).then(|| client_table::of(&self.client_name.lock()));
-        snapshot.exposure(client.map(|client| client.traits()))
+        let name = match era {
+            Era::Handshake => Some(self.client_name.lock().clone()),
+            Era::Stateless => None,
+        };
+        let decision = decision(snapshot, name.as_deref());
+        let session = self.session.filter(|_| name.is_some());
+        let shown = ShownTo {
+            client: name.map(|name| name.chars().take(MAX_NAME_CHARS).collect()),
+            mode: decision.mode.word().to_owned(),
+            why: decision.reason.to_string(),
+        };
+        self.common.roster.note_shown(session, shown);
+        decision
     }
 
     /// Appends the JSON array of the tools that are listed to an agent.
@@ -77,6 +95,15 @@ impl Host {
             Err(why) => failed(why),
         }
     }
+}
+
+/// Decides how tools are shown to a session of the client of that name, or to whoever has no session.
+pub(in crate::mcp) fn decision(snapshot: &Snapshot, client: Option<&str>) -> ExposureDecision {
+    let client = client.map(client_table::of);
+    let description_bytes = client.as_ref().and_then(|client| client.description_bytes);
+    let own = |mode| meta_tools::mapped_texts(mode, snapshot, description_bytes);
+    let traits = client.map(|client| client.traits());
+    snapshot.exposure(traits, description_bytes, own)
 }
 
 /// Whether an agent in that mode has meta tools in its list.

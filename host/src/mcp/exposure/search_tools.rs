@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use dormouse_policy::exposure::ShownMode;
 use serde_json::{Map, Value};
 
-use super::compact_signature::signature_and_description;
 use super::index_of_names::{known_server, servers};
-use super::{MetaTool, names_argument, text_argument};
-use crate::roster::{Snapshot, names};
+use super::{names_argument, text_argument};
+use crate::roster::{AFTER_FOUND_TOOLS, Snapshot, names};
 
 /// Hits of a search that names no limit.
 const USUAL_HITS: usize = 10;
@@ -47,15 +46,7 @@ pub(super) fn search(
     }
     let mut text = String::new();
     for (tool, _) in snapshot.search(query, server, limit) {
-        let object = tool.declared().map_or("{}", |declared| declared.tool.get());
-        let signature = signature_and_description(&tool.name, object);
-        let call = MetaTool::CallTool(tool.access()).name();
-        let (first, rest) = signature.split_once('\n').unwrap_or((&signature, ""));
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{first} [{call}]");
-        if !rest.is_empty() {
-            let _ = writeln!(text, "{rest}");
-        }
+        text.push_str(&tool.as_found());
     }
     if text.is_empty() {
         let about = servers(snapshot, ShownMode::Search, None);
@@ -63,7 +54,7 @@ pub(super) fn search(
             "No tool was found.\nhint: use other words for what is to be done. {about}"
         ));
     }
-    text.push_str("\nEach is called by the tool in brackets; `describe_tool` has the whole of it.");
+    text.push_str(AFTER_FOUND_TOOLS);
     Ok(text)
 }
 
@@ -93,8 +84,9 @@ pub(super) fn describe(
             continue;
         };
         is_any_known = true;
-        let call = MetaTool::CallTool(tool.access()).name();
+        let call = tool.access().call_tool();
         let object = tool.declared().map_or("{}", |declared| declared.tool.get());
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "`{}`, called by `{call}`:", tool.name);
         match text.len() + object.len() <= MAX_DESCRIBED_BYTES {
             true => text.push_str(object),

@@ -4,7 +4,7 @@ use super::*;
 
 /// A host with three servers: `math`, of which `add` only reads and `trap` may do anything, `more`,
 /// and `secret`, which is hidden.
-fn deferred(exposure: &str) -> (Home, Arc<Roster>) {
+pub(super) fn deferred(exposure: &str) -> (Home, Arc<Roster>) {
     let home = Home::new();
     home.write("a.wasm", &component(&[ADD, TRAP]));
     home.write("b.wasm", &component(&[SUBTRACT]));
@@ -310,62 +310,6 @@ async fn a_deferred_server_is_found_beside_those_that_are_listed() {
         .await;
     assert!(found.starts_with("more__add("), "{found}");
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn auto_lists_all_within_the_budget_and_else_what_the_client_can_take() {
-    for (client, expose, first) in [
-        ("test", "exposure.mode = 'auto'", "math__add"),
-        (
-            "test",
-            "exposure = { mode = 'auto', budget = 1 }",
-            "math__add",
-        ),
-        ("test", TINY, "search_tools"),
-        ("Cline", TINY, "list_servers"),
-        ("claude-code", TINY, "math__add"),
-        ("Zed", TINY, "search_tools"),
-    ] {
-        let home = Home::new();
-        // What cannot cost less than deferring it.
-        let names: Vec<String> = (0..200).map(|number| format!("add{number}")).collect();
-        let core: Vec<String> = names
-            .iter()
-            .map(|name| ADD.0.replace("add\"", &format!("{name}\"")))
-            .collect();
-        let lifted: Vec<String> = names
-            .iter()
-            .map(|name| ADD.1.replace("add\"", &format!("{name}\"")))
-            .collect();
-        let functions: Vec<_> = core
-            .iter()
-            .zip(&lifted)
-            .map(|(core, lifted)| (core.as_str(), lifted.as_str()))
-            .collect();
-        let functions = if expose == TINY { functions } else { vec![ADD] };
-        home.write("a.wasm", &component(&functions));
-        home.write(
-            "dormouse.toml",
-            format!("{expose}\n[servers.math]\ncomponent = 'a.wasm'\n").as_bytes(),
-        );
-        let mut agent = Agent::of(&home.open());
-        let hello = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": client, "version": "1"},
-        });
-        agent.ask("initialize", hello).await;
-        let names = agent.names().await;
-        let is_right = names[0].starts_with(first);
-        assert!(is_right, "{client} {expose}: {}", names[0]);
-        // A request that belongs to no session gets what all such get.
-        let listed = agent.ask("tools/list", stateless(json!({}))).await["result"]["tools"].clone();
-        let is_listed = listed[0]["name"].as_str().unwrap().starts_with("math__");
-        assert_eq!(is_listed, expose != TINY, "{client}");
-    }
-}
-
-/// Exposure with a budget that many tools exceed.
-const TINY: &str = "exposure = { budget = 100, mode = 'auto' }";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_servers_tool_has_the_name_of_one_that_finds_or_calls_others() {

@@ -97,7 +97,13 @@ impl Roster {
             return;
         }
         let reserved = config.reserved_names();
-        let snapshot = Arc::new(Snapshot::new(servers, untrusted, reserved, rules));
+        let snapshot = Arc::new(Snapshot::new(
+            servers,
+            untrusted,
+            reserved,
+            rules,
+            self.places.token_counts(),
+        ));
         log_new_problems(&old, &snapshot);
         *self.current.write() = snapshot.clone();
         stop_replaced(&old, &snapshot);

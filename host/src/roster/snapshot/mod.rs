@@ -1,6 +1,8 @@
 //! Servers and tools at one moment.
 
 mod collision;
+mod compact_signature;
+mod found_tool;
 mod known_names;
 mod offer;
 mod offers;
@@ -14,6 +16,7 @@ mod waiting_names;
 mod withheld_template;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use dormouse_config::{ReservedNames, UntrustedProject, name};
@@ -24,11 +27,13 @@ use dormouse_protocol::{Catalog, Era};
 
 pub use collision::Collision;
 use collision::{colliding, collisions};
+pub use found_tool::AFTER_FOUND_TOOLS;
 pub use offer::{Kind, Offer};
 pub use offers::Offers;
 use renamed::renamed;
 pub use shown_tool::Shown;
 use tool_costs::Costs;
+pub use tool_costs::mapped;
 use tool_search::ToolSearch;
 use users_names::UsersNames;
 use waiting_names::WaitingNames;
@@ -57,6 +62,8 @@ pub struct Snapshot {
     search: OnceLock<ToolSearch>,
     /// What `tools` cost; found out where that decides something.
     costs: OnceLock<Costs>,
+    /// File with the numbers of tokens of texts.
+    token_counts: PathBuf,
 }
 
 impl Default for Snapshot {
@@ -66,6 +73,7 @@ impl Default for Snapshot {
             None,
             &ReservedNames::default(),
             ExposureRules::default(),
+            PathBuf::new(),
         )
     }
 }
@@ -76,6 +84,7 @@ impl Snapshot {
         untrusted: Option<UntrustedProject>,
         reserved: &ReservedNames,
         rules: ExposureRules,
+        token_counts: PathBuf,
     ) -> Self {
         let listed = servers.values().filter_map(|s| Some((s, s.listed()?)));
         let count = listed.clone().map(|(_, listing)| listing.tools.len()).sum();
@@ -167,6 +176,7 @@ impl Snapshot {
             places: OnceLock::new(),
             search: OnceLock::new(),
             costs: OnceLock::new(),
+            token_counts,
         }
     }
 

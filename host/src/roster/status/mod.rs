@@ -4,6 +4,7 @@ mod memory;
 mod pending_approvals;
 mod server_status;
 mod state;
+mod token_costs;
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -15,6 +16,7 @@ pub use pending_approvals::PendingApprovals;
 use server_status::of_server;
 pub use server_status::{ServerStatus, lacks_login, wants_login};
 pub use state::State;
+pub use token_costs::{ShownTo, TokenCosts};
 
 use super::Roster;
 
@@ -39,6 +41,12 @@ pub struct Status {
     pub cache_hits: u64,
     /// Agents connected.
     pub sessions: u64,
+    /// How tools are shown to each of them, and to those that have no session.
+    #[serde(default)]
+    pub shown_to: Vec<ShownTo>,
+    /// Name of the tokenizer by which tokens are counted; empty where they are not.
+    #[serde(default)]
+    pub tokenizer: String,
     /// Its servers by name.
     pub servers: Vec<ServerStatus>,
     /// Problems in the user's configuration, outside of servers.
@@ -78,6 +86,8 @@ pub(super) fn of(roster: &Roster) -> Status {
         compiled: counts.compiled,
         cache_hits: counts.cache_hits,
         sessions: roster.sessions.count(),
+        shown_to: roster.sessions.shown_to(),
+        tokenizer: String::new(),
         servers: snapshot
             .servers()
             .values()

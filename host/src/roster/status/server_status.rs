@@ -11,7 +11,7 @@ use dormouse_text::visible::{visible_line, visible_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{PendingApprovals, State, memory, seconds};
+use super::{PendingApprovals, State, TokenCosts, memory, seconds};
 use crate::roster::{Gone, Roster, Server, Snapshot};
 use crate::store::{Gated, Pending};
 
@@ -36,6 +36,9 @@ pub struct ServerStatus {
     pub upstream: Option<String>,
     /// Number of its tools.
     pub tools: usize,
+    /// What its tools cost, as those are shown them that have no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenCosts>,
     /// Whether its offers are not known: it has only the tool that reads them.
     #[serde(default)]
     pub never_asked: bool,
@@ -195,6 +198,7 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
         component: config.component().map(Path::to_owned),
         upstream: config.bridge().map(|bridge| bridge.written.to_string()),
         tools: server.listed().map_or(0, |listing| listing.tools.len()),
+        tokens: None,
         never_asked: config.enabled && server.is_unknown(),
         calls: server.tally().calls.load(Ordering::Relaxed),
         running: server.tally().running.load(Ordering::Relaxed),

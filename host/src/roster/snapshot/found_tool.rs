@@ -1,0 +1,23 @@
+//! A tool as agents are told of it that have it not in their lists.
+
+use super::Shown;
+use super::compact_signature::signature_and_description;
+
+/// Sentence behind the tools that a search has found.
+pub const AFTER_FOUND_TOOLS: &str =
+    "\nEach is called by the tool in brackets; `describe_tool` has the whole of it.";
+
+impl Shown {
+    /// Returns its signature, the tool of Dormouse's own that calls it, and the beginning of its
+    /// description, on one or two lines, each with its end.
+    #[must_use]
+    pub fn as_found(&self) -> String {
+        let object = self.declared().map_or("{}", |declared| declared.tool.get());
+        let told = signature_and_description(&self.name, object);
+        let call = self.access().call_tool();
+        match told.split_once('\n') {
+            Some((signature, description)) => format!("{signature} [{call}]\n{description}\n"),
+            None => format!("{told} [{call}]\n"),
+        }
+    }
+}
