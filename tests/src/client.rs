@@ -56,6 +56,21 @@ impl Client {
         Ok(client)
     }
 
+    /// Starts a server and shakes hands with it as the client of that name.
+    ///
+    /// # Errors
+    /// It cannot be started or does not speak MCP.
+    pub fn start_as(command: &mut Command, name: &str) -> Result<Self> {
+        let mut client = Self::spawn(command)?;
+        let mut said = wire::initialize(json!({}));
+        if let Some(said) = said.pointer_mut("/clientInfo/name") {
+            *said = json!(name);
+        }
+        client.hello = client.request("initialize", said)?;
+        client.notify("notifications/initialized", json!({}))?;
+        Ok(client)
+    }
+
     /// Starts a server and says nothing to it yet.
     ///
     /// # Errors

@@ -104,6 +104,19 @@ impl Home {
         Ok(self)
     }
 
+    /// Has all tools in the list of every agent, however much they cost.
+    ///
+    /// # Errors
+    /// The configuration cannot be written.
+    pub fn lists_all(&self) -> Result<&Self> {
+        let config = std::fs::read_to_string(self.config())?;
+        std::fs::write(
+            self.config(),
+            format!("[exposure]\nmode = \"direct\"\n\n{config}"),
+        )?;
+        Ok(self)
+    }
+
     /// Adds servers for guests of `tests/guests`, each under its own name.
     ///
     /// # Errors

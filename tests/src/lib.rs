@@ -2,6 +2,7 @@
 //! each test, and a small MCP client that can be told to do what no SDK would.
 
 pub mod artifacts;
+pub mod captured_tools;
 pub mod client;
 pub mod component;
 pub mod compressed;

@@ -47,6 +47,9 @@ enum Task {
         /// How often each measurement is taken; the median counts.
         #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
+        /// Folder with real servers' tools, one JSON file for each, in place of tests/fixtures/tools.
+        #[arg(long, value_name = "FOLDER")]
+        tools: Option<PathBuf>,
         /// Compares with this older `dormouse` instead, in interleaved pairs.
         #[arg(long, value_name = "BINARY", conflicts_with = "parts")]
         against: Option<PathBuf>,
@@ -62,10 +65,11 @@ fn main() -> anyhow::Result<()> {
         Task::Bench {
             parts,
             rounds,
+            tools,
             against,
         } => match against {
             Some(older) => bench::against(&older, rounds),
-            None => bench::run(&parts, rounds),
+            None => bench::run(&parts, rounds, tools.as_deref()),
         },
     }
 }

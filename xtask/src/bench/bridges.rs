@@ -58,6 +58,7 @@ fn servers(home: &Home) -> Result<Vec<(String, Upstream)>> {
 
 /// Prepares a home with these servers, all of them known.
 fn known(home: &Home, servers: &[(String, Upstream)]) -> Result<()> {
+    home.lists_all()?;
     for (name, server) in servers {
         home.upstream(name, server, "")?;
     }

@@ -27,6 +27,7 @@ pub(super) fn home(component: &Path, servers: usize) -> Result<Home> {
 /// Makes the same for a `dormouse` of the caller's choice.
 pub(super) fn home_of(program: &Path, component: &Path, servers: usize) -> Result<Home> {
     let home = Home::of(program.to_owned())?;
+    home.lists_all()?;
     let bytes = artifacts::read(component)?;
     for number in 0..servers {
         let name = format!("p{number:04}");

@@ -5,6 +5,7 @@ mod against;
 mod bridges;
 mod caller;
 mod calls;
+mod context;
 mod fleet;
 mod http;
 mod http_out;
@@ -40,6 +41,8 @@ pub(crate) enum Part {
     Bridges,
     /// Search among tools.
     Retrieval,
+    /// Tokens of real servers' tools in an agent's context.
+    Context,
 }
 
 /// Compares an older `dormouse` with this one, prints the ratios and writes
@@ -57,8 +60,8 @@ pub(crate) fn against(older: &Path, rounds: u32) -> Result<()> {
 }
 
 /// Measures these parts, or all where none is named, prints the ratios and writes
-/// `target/bench.json`.
-pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
+/// `target/bench.json`. `captures` is a folder of real servers' tools in place of the project's.
+pub(crate) fn run(parts: &[Part], rounds: u32, captures: Option<&Path>) -> Result<()> {
     let parts = match parts {
         [] => Part::value_variants(),
         parts => parts,
@@ -71,7 +74,12 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
     if parts.contains(&Part::Bridges) {
         install::python("servers")?;
     }
-    if parts.iter().any(|part| *part != Part::Retrieval) {
+    if parts.contains(&Part::Context) {
+        // Tokens are the same in each profile.
+        build::plugins(build::Profile::Release)?;
+    }
+    let without_dist = [Part::Retrieval, Part::Context];
+    if parts.iter().any(|part| !without_dist.contains(part)) {
         build::plugins(build::Profile::Release)?;
         build::dist()?;
         build::guests()?;
@@ -80,16 +88,17 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
     let rounds = rounds as usize;
     let mut report = Report::default();
     for part in parts {
-        let measure = match part {
-            Part::Listing => listing::measure,
-            Part::Calls => calls::measure,
-            Part::Http => http::measure,
-            Part::HttpOut => http_out::measure,
-            Part::Reference => reference::measure,
-            Part::Bridges => bridges::measure,
-            Part::Retrieval => retrieval::measure,
-        };
-        measure(&mut report, rounds)?;
+        let report = &mut report;
+        match part {
+            Part::Listing => listing::measure(report, rounds),
+            Part::Calls => calls::measure(report, rounds),
+            Part::Http => http::measure(report, rounds),
+            Part::HttpOut => http_out::measure(report, rounds),
+            Part::Reference => reference::measure(report, rounds),
+            Part::Bridges => bridges::measure(report, rounds),
+            Part::Retrieval => retrieval::measure(report, rounds),
+            Part::Context => context::measure(report, captures),
+        }?;
     }
     report.write(&artifacts::target().join("bench.json"))
 }
