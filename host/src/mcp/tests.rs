@@ -2,6 +2,7 @@
 
 mod against_rmcp;
 mod agent;
+mod auto_exposure;
 mod batch;
 mod cancelling;
 mod ending;

@@ -107,6 +107,8 @@ fn no_command_says_a_secret() {
         &["secret", "list"],
         &["secret", "remove", "none"],
         &["search", "what"],
+        &["tokens", "--tools"],
+        &["tokens", "--client", "cursor", "--json"],
         &["search", "what", "--json"],
         &["wit"],
         &["completions", "bash"],

@@ -14,6 +14,7 @@ mod files;
 mod lazy;
 mod lifecycle;
 mod listed;
+mod token_costs;
 
 use std::time::{Duration, Instant};
 

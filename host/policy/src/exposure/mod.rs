@@ -21,13 +21,13 @@ pub use rules::{DEFAULT_BUDGET, ExposureRules, HiddenBy, ToolExposure};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ExposureMode {
     /// All tools are in the list.
-    #[default]
     Direct,
     /// The list has a tool that loads others, and an index of their names.
     Index,
     /// The list has tools that search for others and call them.
     Search,
     /// One of these, by what the tools cost and the client can do.
+    #[default]
     Auto,
 }
 
