@@ -10,6 +10,8 @@ use parking_lot::Mutex;
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
+use super::filesystem::CachedDevice;
+
 /// Reason for which a grant cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -65,8 +67,17 @@ pub enum GrantError {
     },
 }
 
-/// Folders of an instance, each under the path that its guest sees.
-pub(crate) type Preopens = Arc<[(Dir, String)]>;
+/// Folders of an instance.
+pub(crate) type Preopens = Arc<[Preopen]>;
+
+/// A folder of an instance.
+pub(crate) struct Preopen {
+    pub(crate) dir: Dir,
+    /// Path that its guest sees.
+    pub(crate) path: String,
+    /// What of it is in memory, where that can be read without waiting for a disk.
+    pub(crate) cached: Option<CachedDevice>,
+}
 
 /// Granted folders of one server. They are kept open until another folder is at one of their paths.
 pub struct GrantedFolders {
@@ -90,7 +101,7 @@ impl GrantedFolders {
     pub fn open(server: &str, grants: &Grants, own: &OwnPlaces) -> Result<Self, GrantError> {
         Ok(Self {
             server: server.to_owned(),
-            open: Mutex::new(opened(server, &grants.fs, own)?),
+            open: Mutex::new(opened(judged(server, &grants.fs, own)?)),
             grants: grants.fs.clone(),
             own: own.clone(),
         })
@@ -109,9 +120,9 @@ impl GrantedFolders {
             Identity::at(grant.real_path()).is_ok_and(|found| found == *identity)
         });
         if !same || !self.grants.is_empty() {
-            let now = opened(&self.server, &self.grants, &self.own)?;
+            let now = judged(&self.server, &self.grants, &self.own)?;
             if !same {
-                *open = now;
+                *open = opened(now);
             }
         }
         Ok(Arc::clone(&open.preopens))
@@ -119,28 +130,40 @@ impl GrantedFolders {
 }
 
 /// Opens the folders of some grants and checks them together.
-fn opened(server: &str, grants: &[FsGrant], own: &OwnPlaces) -> Result<Opened, GrantError> {
+fn judged<'g>(
+    server: &str,
+    grants: &'g [FsGrant],
+    own: &OwnPlaces,
+) -> Result<Vec<(&'g FsGrant, OpenFolder)>, GrantError> {
     let mut folders = Vec::with_capacity(grants.len());
     for grant in grants {
         folders.push((grant, folder(server, grant)?));
     }
     judge(server, &folders, own)?;
-    let mut identities = Vec::with_capacity(grants.len());
-    let mut preopens = Vec::with_capacity(grants.len());
+    Ok(folders)
+}
+
+/// Makes what instances are given of these folders.
+fn opened(folders: Vec<(&FsGrant, OpenFolder)>) -> Opened {
+    let mut identities = Vec::with_capacity(folders.len());
+    let mut preopens = Vec::with_capacity(folders.len());
     for (grant, folder) in folders {
         identities.extend(folder.identity().cloned());
         let (perms, mode) = match grant.mode {
             FsMode::ReadOnly => (FsPerms::ReadOnly, OpenMode::READ),
             FsMode::ReadWrite => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),
         };
-        // File operations of guests run on threads that may block.
-        let dir = Dir::new(folder.file, perms, mode, false);
-        preopens.push((dir, grant.path.to_string_lossy().into_owned()));
+        preopens.push(Preopen {
+            cached: CachedDevice::of(&folder.file),
+            // File operations of guests run on threads that may block.
+            dir: Dir::new(folder.file, perms, mode, false),
+            path: grant.path.to_string_lossy().into_owned(),
+        });
     }
-    Ok(Opened {
+    Opened {
         identities,
         preopens: preopens.into(),
-    })
+    }
 }
 
 fn folder(server: &str, grant: &FsGrant) -> Result<OpenFolder, GrantError> {

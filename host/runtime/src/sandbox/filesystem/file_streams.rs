@@ -1,6 +1,9 @@
 //! Streams of files, which count as memory of the guest: each keeps up to [`STREAM_BYTES`] of its
 //! file in memory of the host, and a guest may have thousands.
 
+#[cfg(unix)]
+use std::sync::Arc;
+
 use bytes::Bytes;
 use wasmtime::StoreContextMut;
 use wasmtime::component::{LinkerInstance, Resource};
@@ -11,6 +14,8 @@ use wasmtime_wasi::p2::{
     StreamResult,
 };
 
+#[cfg(unix)]
+use super::file_reader::FileReader;
 use super::{Answer, FilesystemState, told};
 
 /// Most bytes that a stream keeps in memory of the host: wasmtime reads and writes no more at once.
@@ -65,8 +70,8 @@ async fn read_via_stream<T: FilesystemState>(
     let Some(charge) = state.charge(STREAM_BYTES).await else {
         return Ok(Err(ErrorCode::InsufficientMemory));
     };
-    let stream = match told(state.filesystem().read_via_stream(file, offset))? {
-        Ok(stream) => state.ctx().table.delete(stream)?,
+    let stream = match reader(state, file, offset)? {
+        Ok(stream) => stream,
         Err(code) => return Ok(Err(code)),
     };
     let counted: DynInputStream = Box::new(Counted {
@@ -74,6 +79,35 @@ async fn read_via_stream<T: FilesystemState>(
         _charge: charge,
     });
     told(state.ctx().table.push(counted).map_err(FsError::from))
+}
+
+#[cfg(unix)]
+fn reader<T: FilesystemState>(
+    state: &mut T,
+    file: Resource<Descriptor>,
+    offset: u64,
+) -> wasmtime::Result<Answer<DynInputStream>> {
+    Ok(match state.ctx().table.get(&file)? {
+        Descriptor::File(file) => {
+            let reader = FileReader::new(Arc::clone(&file.file), offset);
+            Ok(Box::new(reader) as DynInputStream)
+        }
+        Descriptor::Dir(_) => Err(ErrorCode::IsDirectory),
+    })
+}
+
+#[cfg(not(unix))]
+fn reader<T: FilesystemState>(
+    state: &mut T,
+    file: Resource<Descriptor>,
+    offset: u64,
+) -> wasmtime::Result<Answer<DynInputStream>> {
+    Ok(
+        match told(state.filesystem().read_via_stream(file, offset))? {
+            Ok(stream) => Ok(state.ctx().table.delete(stream)?),
+            Err(code) => Err(code),
+        },
+    )
 }
 
 async fn output_stream<T: FilesystemState>(

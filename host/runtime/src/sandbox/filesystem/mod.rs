@@ -1,13 +1,18 @@
 //! `wasi:filesystem` for guests. Of wasmtime's implementation, functions that open files and
 //! folders are replaced, because they resolve a path again for each instance and wait for ever for
-//! a pipe; and so are those that keep data in uncounted memory.
+//! a pipe; so are those that keep data in uncounted memory; and those that wait for another thread
+//! also for what the system has in memory.
 
+mod cached;
 #[cfg(unix)]
 mod directory_entries;
+#[cfg(unix)]
+mod file_reader;
 mod file_streams;
 #[cfg(unix)]
 mod files_left;
 mod links;
+mod metadata;
 #[cfg(unix)]
 mod opening;
 mod place;
@@ -23,6 +28,7 @@ use wasmtime_wasi::filesystem::{Descriptor, Dir};
 use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
+pub(crate) use cached::CachedDevice;
 #[cfg(unix)]
 pub(crate) use directory_entries::DirectoryStreams;
 
@@ -90,6 +96,7 @@ pub(super) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmt
         },
     )?;
     file_streams::add_to_linker(&mut types)?;
+    metadata::add_to_linker(&mut types)?;
     #[cfg(unix)]
     {
         directory_entries::add_to_linker(&mut types)?;
@@ -151,9 +158,15 @@ fn directories<T: FilesystemState>(
     let table = state.ctx().table;
     preopens
         .iter()
-        .map(|(dir, path)| Ok((table.push(Descriptor::Dir(dir.clone()))?, path.clone())))
+        .map(|one| {
+            let descriptor = Descriptor::Dir(one.dir.clone());
+            Ok((table.push(descriptor)?, one.path.clone()))
+        })
         .collect()
 }
+
+/// Most bytes of a file that are read at once, as in wasmtime.
+const MAX_READ_BYTES: usize = 64 << 10;
 
 /// Longest path that a guest may name, in bytes: no system allows longer ones, and each path is
 /// copied several times.

@@ -18,7 +18,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 
 use super::files_left::takes_what_is_left;
-use super::{Answer, FilesystemState, blocking, dir, told, too_long};
+use super::{Answer, FilesystemState, blocking, cached, dir, told, too_long};
+use crate::sandbox::granted::Preopens;
 
 /// Options for opening a file.
 struct How {
@@ -68,6 +69,16 @@ impl How {
             is_folder,
             mode,
         })
+    }
+
+    /// Opens what is in memory and only to be read, without waiting. Returns whether it is a folder,
+    /// too.
+    fn opened_at_once(&self, dir: &Dir, path: &str, preopens: &Preopens) -> Option<(File, bool)> {
+        // Whatever makes or cuts a file can be written to.
+        if self.mode.contains(OpenMode::WRITE) {
+            return None;
+        }
+        cached::open(&dir.dir, path.as_ref(), self.follow, preopens)
     }
 }
 
@@ -133,19 +144,24 @@ pub(super) async fn open_at<T: FilesystemState>(
         Ok(how) => how,
         Err(code) => return Ok(Err(code)),
     };
-    let (perms, mode) = (dir.perms, how.mode);
-    let opened = blocking(move || {
-        let file = open_plain(&dir.dir, path.as_ref(), &how.options, how.follow)?;
-        let is_dir = file.metadata()?.is_dir();
-        if how.is_folder && !is_dir {
-            return Err(rustix::io::Errno::NOTDIR.into());
+    let (perms, mode, is_folder) = (dir.perms, how.mode, how.is_folder);
+    let (file, is_dir) = match how.opened_at_once(&dir, &path, store.data().preopens()) {
+        Some(opened) => opened,
+        None => {
+            let opened = blocking(move || {
+                let file = open_plain(&dir.dir, path.as_ref(), &how.options, how.follow)?;
+                let is_dir = file.metadata()?.is_dir();
+                Ok((file, is_dir))
+            });
+            match opened.await? {
+                Ok(opened) => opened,
+                Err(code) => return Ok(Err(code)),
+            }
         }
-        Ok((file, is_dir))
-    });
-    let (file, is_dir) = match opened.await? {
-        Ok(opened) => opened,
-        Err(code) => return Ok(Err(code)),
     };
+    if is_folder && !is_dir {
+        return Ok(Err(ErrorCode::NotDirectory));
+    }
     let descriptor = match is_dir {
         true => Descriptor::Dir(Dir::new(file, perms, mode, false)),
         false => Descriptor::File(wasi::File::new(file, perms, mode, false)),
