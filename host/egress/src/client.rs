@@ -21,8 +21,9 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 /// as they like, so nothing else would notice its end.
 const ALIVE_TIME: Duration = Duration::from_secs(45);
 
-/// Most unused connections of one plugin to one host that are kept.
-const MAX_IDLE_PER_HOST: usize = 8;
+/// Most unused connections of one plugin to one host that are kept: as many as a plugin has in flight
+/// that asks for many things at once, or it would make new ones for most of its requests.
+const MAX_IDLE_PER_HOST: usize = 32;
 
 /// Time for which they are kept: their hosts may keep Dormouse busy with them.
 const PLUGIN_IDLE_TIME: Duration = Duration::from_secs(15);

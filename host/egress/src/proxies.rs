@@ -1,5 +1,7 @@
 //! Proxies that the environment names.
 
+use std::sync::LazyLock;
+
 use dormouse_policy::bare_host;
 use reqwest::Url;
 
@@ -17,9 +19,11 @@ fn proxy_urls() -> impl Iterator<Item = String> {
         .filter(|value| !value.is_empty())
 }
 
-/// Whether the environment names a proxy.
+/// Whether the environment names a proxy. It is asked for each request, and nothing of this process
+/// changes its environment.
 pub(crate) fn has_proxy() -> bool {
-    proxy_urls().next().is_some()
+    static HAS_PROXY: LazyLock<bool> = LazyLock::new(|| proxy_urls().next().is_some());
+    *HAS_PROXY
 }
 
 /// Returns the hosts of the proxies that the environment names.

@@ -6,6 +6,8 @@
 mod counted_body;
 mod outgoing;
 
+use std::any::{Any, TypeId};
+
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceTable};
 use wasmtime_wasi_http::p2::HeaderResult;
@@ -114,22 +116,23 @@ async fn handle<T: HttpState>(
         judged = outgoing::judge(&gate, store.data_mut().ctx().table.get(&request)?);
     }
     let refused = match judged {
-        Ok(()) => {
+        Ok(url) => {
             let made = store.data_mut().ctx().table.get(&request)?;
-            let (url, providers) = (outgoing::url_of(made), outgoing::providers(&gate, made));
+            let providers = outgoing::providers(&gate, &url, &made.headers);
             let logged_in = match providers.is_empty() {
                 true => Ok(()),
                 false => store.data_mut().log_in(providers).await,
             };
-            if logged_in.is_ok() {
-                let made = store.data_mut().ctx().table.get(&request)?;
-                if let Some((url, headers)) = outgoing::with_unknown_secrets(&gate, made) {
-                    store.data_mut().ask_for_secrets(url, headers).await;
+            match logged_in {
+                Err(why) => Some(gate.refuse_without_login(url.as_str(), &why)),
+                Ok(()) => {
+                    let made = store.data_mut().ctx().table.get(&request)?;
+                    if let Some(headers) = outgoing::with_unknown_secrets(&gate, &url, made) {
+                        store.data_mut().ask_for_secrets(url, headers).await;
+                    }
+                    None
                 }
             }
-            logged_in
-                .err()
-                .map(|why| gate.refuse_without_login(&url, &why))
         }
         Err(denied) => Some(gate.refuse_request(&denied)),
     };
@@ -296,28 +299,40 @@ async fn counted<T: HttpState, R>(
 /// Returns the most memory of `wasi:http` in a table of resources, in bytes.
 fn kept_bytes(table: &mut ResourceTable) -> u64 {
     let body = |is_there: bool| if is_there { BODY_BYTES } else { 0 };
-    let of_one = |entry: &mut (dyn std::any::Any + Send)| {
-        if entry.is::<FieldMap>() {
+    let of_one = |entry: &mut (dyn Any + Send)| {
+        let entry = &*entry;
+        // One question for the type, and not one for each type that it may be.
+        let kind = entry.type_id();
+        if kind == TypeId::of::<FieldMap>() {
             return FIELDS_BYTES;
         }
-        if entry.is::<HostIncomingBody>() {
+        if kind == TypeId::of::<HostIncomingBody>() {
             return UNREAD_BYTES;
         }
-        if entry.is::<HostOutgoingBody>() {
+        if kind == TypeId::of::<HostOutgoingBody>() {
             return BODY_BYTES;
         }
-        if let Some(request) = entry.downcast_ref::<HostOutgoingRequest>() {
+        // The headers of a response, that may have come or not.
+        if [
+            TypeId::of::<HostFutureIncomingResponse>(),
+            TypeId::of::<HostIncomingResponse>(),
+        ]
+        .contains(&kind)
+        {
+            return FIELDS_BYTES + UNREAD_BYTES;
+        }
+        if kind == TypeId::of::<HostOutgoingRequest>()
+            && let Some(request) = entry.downcast_ref::<HostOutgoingRequest>()
+        {
             return FIELDS_BYTES
                 + method_bytes(&request.method)
                 + text_bytes(request.authority.as_ref())
                 + text_bytes(request.path_with_query.as_ref())
                 + body(request.body.is_some());
         }
-        // The headers of a response, that may have come or not.
-        if entry.is::<HostFutureIncomingResponse>() || entry.is::<HostIncomingResponse>() {
-            return FIELDS_BYTES + UNREAD_BYTES;
-        }
-        if let Some(response) = entry.downcast_ref::<HostOutgoingResponse>() {
+        if kind == TypeId::of::<HostOutgoingResponse>()
+            && let Some(response) = entry.downcast_ref::<HostOutgoingResponse>()
+        {
             return FIELDS_BYTES + body(response.body.is_some());
         }
         0

@@ -65,39 +65,37 @@ impl WasiHttpHooks for HttpHooks {
     }
 }
 
-/// Judges a request that a guest has made, before anything of it is sent.
+/// Judges a request that a guest has made, before anything of it is sent. Returns its URL.
 ///
 /// # Errors
 /// The request is denied.
 pub(super) fn judge(
     gate: &NetworkGate,
     request: &HostOutgoingRequest,
-) -> Result<(), Box<DeniedRequest>> {
-    gate.judge(method_of(request), &url_of(request)).map(drop)
+) -> Result<Url, Box<DeniedRequest>> {
+    let (url, _) = gate.judge(method_of(request), &url_of(request))?;
+    Ok(url)
 }
 
 /// Returns the providers that the user has to be logged in at for a request, by their names.
-pub(super) fn providers(gate: &NetworkGate, request: &HostOutgoingRequest) -> Vec<String> {
-    let Ok(url) = Url::parse(&url_of(request)) else {
-        return Vec::new();
-    };
-    let logins = gate.http().secrets().logins(&url, &request.headers);
+pub(super) fn providers(gate: &NetworkGate, url: &Url, headers: &HeaderMap) -> Vec<String> {
+    let logins = gate.http().secrets().logins(url, headers);
     logins.map(|login| login.provider.clone()).collect()
 }
 
-/// Returns the URL and the headers of a request, where a secret is to be in it that was not looked up
+/// Returns the headers of a request to a URL, where a secret is to be in it that was not looked up
 /// yet.
 pub(super) fn with_unknown_secrets(
     gate: &NetworkGate,
+    url: &Url,
     request: &HostOutgoingRequest,
-) -> Option<(Url, HeaderMap)> {
-    let url = Url::parse(&url_of(request)).ok()?;
+) -> Option<HeaderMap> {
     let headers: &HeaderMap = &request.headers;
-    let is_unknown = gate.http().secrets().is_any_unknown(&url, headers);
-    is_unknown.then(|| (url, headers.clone()))
+    let is_unknown = gate.http().secrets().is_any_unknown(url, headers);
+    is_unknown.then(|| headers.clone())
 }
 
-pub(super) fn url_of(request: &HostOutgoingRequest) -> String {
+fn url_of(request: &HostOutgoingRequest) -> String {
     let scheme = match &request.scheme {
         Some(Scheme::Http) => "http",
         Some(Scheme::Https) | None => "https",
