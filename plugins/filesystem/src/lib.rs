@@ -1,9 +1,10 @@
 //! The tools of the reference filesystem server, inside granted folders.
 //!
 //! Each file is about one noun, and knows nothing of WebAssembly, except `grants`, `plugin` and a
-//! part of `scan`; so nearly everything is tested natively.
+//! part of `content` and `scan`; so nearly everything is tested natively.
 
 pub mod collate;
+pub mod content;
 pub mod date;
 pub mod diff;
 pub mod error;

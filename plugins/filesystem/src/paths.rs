@@ -55,6 +55,11 @@ impl Folders {
     ///
     /// A relative path counts from the first granted folder that it stays in.
     pub fn resolve(&self, requested: &str) -> Result<String, Error> {
+        self.follow(&self.absolute(requested)?)
+    }
+
+    /// Returns `requested` as an absolute path within a granted folder, which may lead through links.
+    pub fn absolute(&self, requested: &str) -> Result<String, Error> {
         let first = self.list.first().ok_or(Error::NothingGranted)?;
         let expanded = self.expand_home(requested)?;
         if has_drive(&expanded) {
@@ -76,7 +81,7 @@ impl Folders {
                 allowed: self.joined(", "),
             });
         }
-        self.follow(&absolute)
+        Ok(absolute)
     }
 
     /// Fails where the real path `path` may not be written.

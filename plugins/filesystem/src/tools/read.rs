@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
+use crate::content;
 use crate::error::{Error, MAX_BYTES};
 use crate::paths::Folders;
 use crate::text;
@@ -20,6 +21,9 @@ pub fn text(
     head: Option<f64>,
     tail: Option<f64>,
 ) -> Result<String, Error> {
+    if head.is_none() && tail.is_none() {
+        return whole(folders, path);
+    }
     let real = folders.resolve(path)?;
     match (lines("head", head)?, lines("tail", tail)?) {
         (Some(_), Some(_)) => Err(Error::HeadAndTail),
@@ -39,11 +43,7 @@ pub fn several(folders: &Folders, paths: &[String]) -> Result<String, Error> {
         if index > 0 {
             all.push_str("\n---\n");
         }
-        let content = folders
-            .resolve(path)
-            .and_then(|real| bytes(&real, MAX_BYTES, HINT))
-            .map(text::lossy);
-        match content {
+        match whole(folders, path) {
             Ok(content) if (all.len() + content.len()) as u64 > MAX_BYTES => {
                 let error = Error::TooLarge {
                     path: path.clone(),
@@ -63,8 +63,21 @@ pub fn several(folders: &Folders, paths: &[String]) -> Result<String, Error> {
     Ok(all)
 }
 
+/// Returns the text of a file. Most lie behind no link that the sandbox would not follow, and need no
+/// look at each folder that leads to them.
+fn whole(folders: &Folders, path: &str) -> Result<String, Error> {
+    let content = match content::of(&folders.absolute(path)?, MAX_BYTES) {
+        Some(content) => content,
+        None => bytes(&folders.resolve(path)?, MAX_BYTES, HINT)?,
+    };
+    Ok(text::lossy(content))
+}
+
 /// Reads all bytes of the file at the real path `real`, if they are at most `limit`.
 pub fn bytes(real: &str, limit: u64, hint: &'static str) -> Result<Vec<u8>, Error> {
+    if let Some(content) = content::of(real, limit) {
+        return Ok(content);
+    }
     let (file, size) = open(real)?;
     let too_large = || Error::TooLarge {
         path: real.to_owned(),
