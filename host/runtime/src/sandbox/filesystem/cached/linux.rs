@@ -119,6 +119,9 @@ pub(in super::super) fn found_at(
 /// Reads from a file as much as is in memory there. Returns the number of bytes; none are there at its
 /// end.
 pub(in super::super) fn read(file: &File, buffer: &mut [u8], offset: u64) -> Option<usize> {
+    // Of an offset that the system takes for a negative one, -1 would stand for the place where the
+    // file was read last.
+    i64::try_from(offset).ok()?;
     let mut buffers = [IoSliceMut::new(buffer)];
     preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT).ok()
 }

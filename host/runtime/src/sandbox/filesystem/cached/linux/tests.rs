@@ -86,6 +86,11 @@ fn only_files_and_folders_within_are_opened() {
         ("socket", YES, None),
     ] {
         let opened = place.open(path, follow);
+        // A link may have to be noted as read, for which the system waits.
+        let is_through_link = follow == YES && (path == "a/link" || path.starts_with("a/up"));
+        if opened.is_none() && is_through_link {
+            continue;
+        }
         let is_folder = opened.as_ref().map(|(_, is_folder)| *is_folder);
         assert_eq!(is_folder, expected, "{path:?}");
         if let Some((file, is_folder)) = opened {
@@ -129,7 +134,10 @@ fn what_is_in_memory_is_read_and_its_end_told() {
     assert_eq!(read(&file, &mut buffer, 3), Some(2));
     assert_eq!(&buffer[..2], b"ds");
     assert_eq!(read(&file, &mut buffer, 5), Some(0));
-    assert_eq!(read(&file, &mut buffer, u64::MAX), None);
+    // In place of what was read last.
+    for offset in [u64::MAX, u64::MAX - 1, 1 << 63] {
+        assert_eq!(read(&file, &mut buffer, offset), None);
+    }
 }
 
 /// A guest must not notice which of the two answers it.
@@ -172,7 +180,11 @@ async fn what_is_told_is_what_wasmtime_tells() {
             false => PathFlags::empty(),
         };
         let follow = if follow { YES } else { NO };
-        let ours = found_at(&folder, path, follow, &place.preopens).unwrap();
+        let Some(ours) = found_at(&folder, path, follow, &place.preopens) else {
+            // A link may have to be noted as read, for which the system waits.
+            assert_eq!((path, follow), ("link", YES));
+            continue;
+        };
         let theirs = wasmtime.stat_at(again(), flags, path.to_owned()).await;
         assert_eq!(told(&ours.stat()), told(&theirs.unwrap()), "{path}");
         let theirs = wasmtime.metadata_hash_at(again(), flags, path.to_owned());
