@@ -10,6 +10,10 @@ use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::original::on_one_line;
 
+/// Longest line that is written at once, in bytes: its client, which may wait for it, is woken once.
+/// To copy a longer one would take longer than that.
+const MAX_JOINED_BYTES: usize = 64 << 10;
+
 /// Output that lines are written to, until it is closed.
 pub(super) struct Output<W>(Mutex<Option<W>>);
 
@@ -29,8 +33,12 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         let Some(mut output) = place.take() else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        for part in [&line.head, line.verbatim.as_bytes(), &line.tail] {
-            output.write_all(part).await?;
+        if line.len() <= MAX_JOINED_BYTES {
+            output.write_all(&line.text()).await?;
+        } else {
+            for part in [&line.head, line.verbatim.as_bytes(), &line.tail] {
+                output.write_all(part).await?;
+            }
         }
         output.flush().await?;
         *place = Some(output);
