@@ -53,13 +53,8 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     report.target("a GET of a plugin − natively, p50", added, 0.15, "ms");
     report.value("GETs of a plugin, 32 in flight", many.median(), "/s");
     report.value("natively, 32 in flight", natively.median(), "/s");
-    let ratio = natively.median() / many.median();
-    report.target(
-        "natively ÷ of a plugin, 32 in flight",
-        ratio,
-        1.0 / 0.7,
-        "×",
-    );
+    let part = many.median() / natively.median();
+    report.target_at_least("of a plugin ÷ natively, 32 in flight", part, 0.7, "×");
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod http;
 mod http_out;
 mod listing;
 mod reference;
+mod reference_pair;
 mod report;
 mod retrieval;
 mod sample;
@@ -69,10 +70,8 @@ pub(crate) fn run(parts: &[Part], rounds: u32, captures: Option<&Path>) -> Resul
     if parts.contains(&Part::Reference) || parts.contains(&Part::Bridges) {
         install::prerequisites()?;
         install::python("reference")?;
-        install::npm()?;
-    }
-    if parts.contains(&Part::Bridges) {
         install::python("servers")?;
+        install::npm()?;
     }
     if parts.contains(&Part::Context) {
         // Tokens are the same in each profile.

@@ -23,12 +23,29 @@ impl Report {
     /// Compares a value with the most that it is meant to be. A value that could not be measured
     /// misses.
     pub(super) fn target(&mut self, name: &str, value: f64, at_most: f64, unit: &str) {
-        let ok = value <= at_most;
+        let goal = ("≤", "at_most", at_most);
+        self.judged(name, value, value <= at_most, goal, unit);
+    }
+
+    /// Compares a value with the least that it is meant to be. A value that could not be measured
+    /// misses.
+    pub(super) fn target_at_least(&mut self, name: &str, value: f64, at_least: f64, unit: &str) {
+        let goal = ("≥", "at_least", at_least);
+        self.judged(name, value, value >= at_least, goal, unit);
+    }
+
+    fn judged(
+        &mut self,
+        name: &str,
+        value: f64,
+        ok: bool,
+        (sign, key, goal): (&str, &str, f64),
+        unit: &str,
+    ) {
         let verdict = if ok { "ok" } else { "MISSED" };
-        println!("* {name:<58} {value:>10.3} {unit:<4} ≤ {at_most} {verdict}");
-        self.targets.push(
-            json!({ "name": name, "value": value, "at_most": at_most, "unit": unit, "ok": ok }),
-        );
+        println!("* {name:<58} {value:>10.3} {unit:<4} {sign} {goal} {verdict}");
+        self.targets
+            .push(json!({ "name": name, "value": value, key: goal, "unit": unit, "ok": ok }));
     }
 
     /// Writes all values as JSON, and prints the targets once more, together.
