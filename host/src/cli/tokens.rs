@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
+use dormouse_text::visible::visible_line;
 use dormouse_tokens::TOKENIZER;
 use serde_json::{Value, json};
 
@@ -113,7 +114,7 @@ impl Tokens {
         table.row(cells(STRONG, "all", Some(tools.len()), total));
         output::print(&table.render())?;
         let who = match client {
-            Some(name) => format!("`{name}`"),
+            Some(name) => format!("`{}`", visible_line(name)),
             None => "a client without a session".to_owned(),
         };
         let (mode, why) = (costs.decision.mode.word(), costs.decision.reason);

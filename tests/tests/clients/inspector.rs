@@ -156,6 +156,7 @@ fn strictly_accepts_every_tool(way: Way) {
         home.server(plugin, &artifacts::plugin(plugin).unwrap())
             .unwrap();
     }
+    home.lists_all().unwrap();
     let inspector = Inspector::new(way, home);
     let list = inspector.inspect(&["--method", "tools/list", "--strict"]);
     assert!(list["tools"].as_array().unwrap().len() > 40);
