@@ -137,6 +137,7 @@ fn call(host: &mut Client, number: usize) {
 #[test]
 fn nothing_runs_before_a_call_and_one_after_it() {
     let fleet = Fleet::small("", "").and_real().synced();
+    fleet.home.lists_all().unwrap();
     let mut host = fleet.home.serve().unwrap();
     let tools = host.tools().unwrap();
     let names: Vec<_> = tools
