@@ -240,6 +240,7 @@ fn valid_schemas_of_every_kind_are_shown_as_they_are() {
     );
     all.offers_just("unusual", &offered.collect());
     all.own("unusual", "");
+    all.home.lists_all().unwrap();
     all.run(&["sync"]);
     let mut host = all.serve(&[]);
     let shown = host.tools().unwrap();
