@@ -23,7 +23,7 @@ use crate::growth::cpu_time;
 use mutator::Mutator;
 
 /// Time for which each target is run where nobody says otherwise, in seconds.
-const SECONDS: u64 = 6;
+const SECONDS: u64 = 4;
 
 /// Most time of a processor that one input may take: none is longer than 64 KiB, for which linear
 /// work takes some milliseconds.
