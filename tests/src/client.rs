@@ -39,10 +39,7 @@ impl Client {
     /// # Errors
     /// It cannot be started or does not speak MCP.
     pub fn start(command: &mut Command) -> Result<Self> {
-        let mut client = Self::spawn(command)?;
-        client.hello = client.request("initialize", wire::initialize(json!({})))?;
-        client.notify("notifications/initialized", json!({}))?;
-        Ok(client)
+        Self::start_able(command, json!({}))
     }
 
     /// Starts a server and says in the handshake what this client can be asked.
@@ -50,10 +47,7 @@ impl Client {
     /// # Errors
     /// It cannot be started or does not speak MCP.
     pub fn start_able(command: &mut Command, capabilities: Value) -> Result<Self> {
-        let mut client = Self::spawn(command)?;
-        client.hello = client.request("initialize", wire::initialize(capabilities))?;
-        client.notify("notifications/initialized", json!({}))?;
-        Ok(client)
+        Self::start_saying(command, wire::initialize(capabilities))
     }
 
     /// Starts a server and shakes hands with it as the client of that name.
@@ -61,12 +55,16 @@ impl Client {
     /// # Errors
     /// It cannot be started or does not speak MCP.
     pub fn start_as(command: &mut Command, name: &str) -> Result<Self> {
-        let mut client = Self::spawn(command)?;
         let mut said = wire::initialize(json!({}));
         if let Some(said) = said.pointer_mut("/clientInfo/name") {
             *said = json!(name);
         }
-        client.hello = client.request("initialize", said)?;
+        Self::start_saying(command, said)
+    }
+
+    fn start_saying(command: &mut Command, initialize: Value) -> Result<Self> {
+        let mut client = Self::spawn(command)?;
+        client.hello = client.request("initialize", initialize)?;
         client.notify("notifications/initialized", json!({}))?;
         Ok(client)
     }

@@ -90,7 +90,7 @@ fn meaning(entry: &str) -> &'static [&'static str] {
 /// Returns all crates that a package is built of, directly or not, without those of its tests.
 fn tree(package: &str) -> BTreeSet<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
+        .args(["tree", "--locked", "--prefix", "none"])
         .args(["--edges", "normal,build", "--format", "{p}"])
         .args(["--package", package])
         .current_dir(artifacts::workspace())

@@ -10,10 +10,10 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use dormouse_files::process_limits::{self, KilledWhenDropped, ProcessLimits};
+use dormouse_files::process_limits::{self, ProcessLimits};
 use dormouse_wit::Finding;
 use serde::de::DeserializeOwned;
 
@@ -149,7 +149,8 @@ pub(crate) fn in_process<T: DeserializeOwned>(
         message: format!("{what}: {error}"),
     };
     let cannot_start = |error| failed("cannot be started", error);
-    let mut process = start(command(task), file).map_err(cannot_start)?;
+    let started = command(task).and_then(|command| process_limits::start_with_input(command, file));
+    let mut process = started.map_err(cannot_start)?;
     let stdout = process.0.stdout.take();
     let most = MAX_FOUND_BYTES + LENGTH_BYTES as u64;
     let stdout = stdout.map(|stdout| process_limits::read_output(stdout, most));
@@ -211,19 +212,6 @@ fn failure(task: ReadTask, status: ExitStatus, said: &str) -> Problem {
     Problem::Process {
         message: format!("has failed ({status}){}", last.unwrap_or_default()),
     }
-}
-
-fn start(command: io::Result<Command>, file: File) -> io::Result<KilledWhenDropped> {
-    let mut command = command?;
-    // Nothing of its environment is of any use to it.
-    #[cfg(unix)]
-    command.env_clear();
-    let child = command
-        .stdin(file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    Ok(KilledWhenDropped(child))
 }
 
 /// Limits this process, has it end with the one that has started it, reads a component from its

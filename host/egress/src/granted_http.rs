@@ -25,7 +25,7 @@ use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
 use crate::resolver::OutOfReach;
-use crate::secrets::{Mask, MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
+use crate::secrets::{MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
 use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
 
 /// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
@@ -215,7 +215,7 @@ impl GrantedHttp {
     ) -> Result<(Request, PutSecrets), SecretError> {
         let mut sent_url = url.clone();
         let put = self.secrets.put_into(&mut sent_url, &mut headers).await?;
-        if put.is_host_of_secrets {
+        if self.secrets.goes_any_to(url) {
             headers.insert(ACCEPT_ENCODING, IDENTITY);
         }
         let mut request = Request::new(method.clone(), sent_url);
@@ -296,14 +296,14 @@ fn reach_by<'g>(
 /// Returns a response without what the mask hides.
 fn masked(
     mut response: Response<reqwest::Body>,
-    mask: Option<(Mask, ResponseMask)>,
+    mask: Option<ResponseMask>,
 ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
-    if let Some((now, _)) = &mask {
+    if let Some(mask) = &mask {
         let mut codings = response.headers().get_all(CONTENT_ENCODING).iter();
         if codings.any(|coding| *coding != IDENTITY) {
             return Err(SendError::Compressed);
         }
-        now.hide_in_headers(response.headers_mut());
+        mask.mask().hide_in_headers(response.headers_mut());
     }
     Ok(response.map(|body| MaskedBody::new(body, mask)))
 }

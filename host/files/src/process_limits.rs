@@ -1,8 +1,9 @@
 //! Limits that a process of this program gives itself before it reads what a stranger has made,
 //! and that the system holds it to.
 
+use std::fs::File;
 use std::io::{self, Read};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 /// Limits of what a process may take.
@@ -35,6 +36,22 @@ impl Drop for KilledWhenDropped {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Starts this program once more, with a file as its input, and its output to be read.
+///
+/// # Errors
+/// The system does not start it.
+pub fn start_with_input(mut command: Command, input: File) -> io::Result<KilledWhenDropped> {
+    // Nothing of its environment is of any use to it.
+    #[cfg(unix)]
+    command.env_clear();
+    let child = command
+        .stdin(input)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    Ok(KilledWhenDropped(child))
 }
 
 impl ProcessLimits {

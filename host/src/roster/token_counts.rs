@@ -27,6 +27,7 @@ impl Roster {
     pub fn token_counts(&self) -> KeptCounts {
         KeptCounts::read(&self.places.token_counts())
     }
+
     /// Returns a snapshot of the same servers as now, in which the numbers of tokens decide that have
     /// been counted since.
     pub fn snapshot_anew(&self) -> Arc<Snapshot> {

@@ -6,10 +6,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use dormouse_files::process_limits::{self, KilledWhenDropped, ProcessLimits};
+use dormouse_files::process_limits::{self, ProcessLimits};
 
 use crate::{MAX_TEXT_BYTES, Tokenizer};
 
@@ -94,7 +94,7 @@ fn count_some(
     let mut file = tempfile::tempfile_in(folder)?;
     write_texts(&file, texts)?;
     file.rewind()?;
-    let mut process = start(command()?, file)?;
+    let mut process = process_limits::start_with_input(command()?, file)?;
     let most = LINE_BYTES * (texts.len() as u64 + 64);
     let stdout = process.0.stdout.take();
     let stdout = stdout.map(|stdout| process_limits::read_output(stdout, most));
@@ -135,18 +135,6 @@ fn read_counts(output: &str, most: usize) -> Option<Vec<Option<u64>>> {
         number => number.parse().ok().map(Some),
     });
     Some(counts.take(most).collect())
-}
-
-fn start(mut command: Command, file: File) -> io::Result<KilledWhenDropped> {
-    // Nothing of its environment is of any use to it.
-    #[cfg(unix)]
-    command.env_clear();
-    let child = command
-        .stdin(file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    Ok(KilledWhenDropped(child))
 }
 
 /// Writes texts, each after its length; those that are too long as empty ones of that length.

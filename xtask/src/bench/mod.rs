@@ -73,13 +73,12 @@ pub(crate) fn run(parts: &[Part], rounds: u32, captures: Option<&Path>) -> Resul
         install::python("servers")?;
         install::npm()?;
     }
-    if parts.contains(&Part::Context) {
-        // Tokens are the same in each profile.
+    if parts.iter().any(|part| *part != Part::Retrieval) {
         build::plugins(build::Profile::Release)?;
     }
+    // Tokens are the same in each profile.
     let without_dist = [Part::Retrieval, Part::Context];
     if parts.iter().any(|part| !without_dist.contains(part)) {
-        build::plugins(build::Profile::Release)?;
         build::dist()?;
         build::guests()?;
     }

@@ -69,7 +69,9 @@ fn does_not_end() {
 fn waits_for_one_that_waits() {
     use std::os::fd::AsFd as _;
     let input = io::stdin().as_fd().try_clone_to_owned().unwrap();
-    let process = start(command(ReadTask::Listing), input.into()).unwrap();
+    let process =
+        process_limits::start_with_input(command(ReadTask::Listing).unwrap(), input.into())
+            .unwrap();
     println!("\nreading: {}", process.0.id());
     std::thread::sleep(Duration::from_secs(60));
 }
@@ -78,6 +80,9 @@ fn waits_for_one_that_waits() {
 #[test]
 fn a_process_ends_with_the_one_that_has_started_it() {
     use std::io::BufRead as _;
+    use std::process::Stdio;
+
+    use dormouse_files::process_limits::KilledWhenDropped;
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "read_process::tests::waits_for_one_that_waits"]);
     command.args(["--ignored", "--nocapture"]);

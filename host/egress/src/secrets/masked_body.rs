@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
-use super::masker::{Mask, Masker};
+use super::masker::Masker;
 use super::response_mask::ResponseMask;
 
 /// A body in which known texts are hidden, also where one comes in several pieces. It is as long as
@@ -22,18 +22,18 @@ pub struct MaskedBody<B> {
 
 struct Masked {
     masker: Masker,
-    /// What makes the mask follow later requests.
+    /// Texts that the masker hides, which may become more.
     mask: ResponseMask,
     /// Trailers, while bytes before them have not been read.
     trailers: Option<HeaderMap>,
 }
 
 impl<B> MaskedBody<B> {
-    pub(crate) fn new(body: B, mask: Option<(Mask, ResponseMask)>) -> Self {
+    pub(crate) fn new(body: B, mask: Option<ResponseMask>) -> Self {
         Self {
             body,
-            masked: mask.map(|(now, mask)| Masked {
-                masker: Masker::new(now),
+            masked: mask.map(|mask| Masked {
+                masker: Masker::new(mask.mask().clone()),
                 mask,
                 trailers: None,
             }),
@@ -63,8 +63,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for MaskedBody<B> {
         while !this.has_ended {
             let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
             // After the wait: what another request has brought meanwhile may be in these bytes.
-            if let Some(mask) = masked.mask.changed() {
-                masked.masker.replace(mask);
+            if masked.mask.update() {
+                masked.masker.replace(masked.mask.mask().clone());
             }
             let shown = match frame.transpose()?.map(Frame::into_data) {
                 Some(Ok(data)) => masked.masker.push(&data),
@@ -72,7 +72,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for MaskedBody<B> {
                     let Ok(mut trailers) = frame.into_trailers() else {
                         continue;
                     };
-                    masked.masker.mask().hide_in_headers(&mut trailers);
+                    masked.mask.mask().hide_in_headers(&mut trailers);
                     masked.trailers = Some(trailers);
                     this.has_ended = true;
                     masked.masker.finish()

@@ -135,11 +135,6 @@ impl Masker {
         self.mask = mask;
     }
 
-    /// Returns the texts that are hidden.
-    pub(super) fn mask(&self) -> &Mask {
-        &self.mask
-    }
-
     /// Takes the next bytes, and returns those that can be shown.
     pub(super) fn push(&mut self, piece: &[u8]) -> Bytes {
         let before = self.kept.len();

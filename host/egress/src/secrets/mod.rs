@@ -45,8 +45,6 @@ pub struct PluginSecrets {
 /// Secrets that were put into a request.
 #[derive(Default)]
 pub(crate) struct PutSecrets {
-    /// Whether the host gets any: what it answers has to be readable, to hide them in it.
-    pub(crate) is_host_of_secrets: bool,
     /// Logins whose tokens were put in, each with the secret's name and the token.
     tokens: Vec<(String, Arc<dyn LoginToken>, Secret)>,
 }
@@ -180,7 +178,6 @@ impl PluginSecrets {
             if !one.secret.goes_to(url) {
                 continue;
             }
-            put.is_host_of_secrets = true;
             if one.stands_in(headers) {
                 let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
                 let (resolved, is_new) = one.resolve(&self.server).await.map_err(failed)?;
@@ -199,15 +196,19 @@ impl PluginSecrets {
         Ok(put)
     }
 
-    /// Returns what has to be hidden in responses to a URL: the texts that its host was given so far.
-    /// None where it gets no secret at all.
-    pub(crate) fn mask(&self, url: &Url) -> Option<Mask> {
-        let mut of_host = self.secrets.iter().filter(|one| one.secret.goes_to(url));
-        let first = of_host.next()?;
-        let resolved = std::iter::once(first).chain(of_host);
-        let resolved = resolved.flat_map(PluginSecret::resolved);
+    /// Whether the host of a URL gets any of them: what it answers has to be readable, to hide them
+    /// in it.
+    pub(crate) fn goes_any_to(&self, url: &Url) -> bool {
+        self.secrets.iter().any(|one| one.secret.goes_to(url))
+    }
+
+    /// Returns the texts that the host of a URL was given so far, which have to be hidden in what it
+    /// answers.
+    pub(crate) fn mask(&self, url: &Url) -> Mask {
+        let of_host = self.secrets.iter().filter(|one| one.secret.goes_to(url));
+        let resolved = of_host.flat_map(PluginSecret::resolved);
         let patterns = resolved.flat_map(|resolved| resolved.patterns.clone());
-        Some(Mask::new(patterns.collect()))
+        Mask::new(patterns.collect())
     }
 
     /// Tells the logins whose tokens a request had that its host has refused them. Returns whether

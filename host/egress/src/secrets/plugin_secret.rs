@@ -22,7 +22,7 @@ pub(super) const PLACEHOLDER: &str = "dormouse-placeholder-";
 /// A secret, and its texts from the first request on that needs it.
 pub(super) struct PluginSecret {
     pub(super) secret: HttpSecret,
-    /// What the plugin sees in its place; none where it sees nothing.
+    /// Text that the plugin sees in its place; none where it sees nothing.
     pub(super) placeholder: Option<String>,
     /// Another one once its user has said that it comes from elsewhere.
     pub(super) text: RwLock<Arc<SecretText>>,

@@ -30,7 +30,7 @@ impl ShownMode {
 pub struct ToolCosts {
     /// The tools that are listed in one mode and not in another.
     pub by_mode: u64,
-    /// Those of them whose servers are listed in each mode, because finding them would cost more.
+    /// Tools among these whose servers are listed in each mode, because finding them would cost more.
     pub cheap: u64,
     /// All others that are listed.
     pub listed: u64,

@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// What a decision was made by.
+/// Reason of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionReason {
     /// The mode is configured.
     Configured,
     /// The tools cost no more than the budget.
     WithinBudget {
-        /// What the tools cost, in tokens.
+        /// Cost of the tools, in tokens.
         tokens: u64,
         /// The budget, in tokens.
         budget: u64,
         /// Whether the cost is an estimate.
         is_estimate: bool,
     },
-    /// What would be listed instead costs more.
+    /// Listing other tools instead costs more.
     CheaperThanDeferring {
-        /// What the tools cost, in tokens.
+        /// Cost of the tools, in tokens.
         tokens: u64,
-        /// What would be listed instead costs, in tokens.
+        /// Cost of those, in tokens.
         deferred: u64,
         /// Whether a cost is an estimate.
         is_estimate: bool,
@@ -38,7 +38,7 @@ pub enum DecisionReason {
 pub enum TooMany {
     /// They cost more than the budget.
     Tokens {
-        /// What the tools cost, in tokens.
+        /// Cost of the tools, in tokens.
         tokens: u64,
         /// The budget, in tokens.
         budget: u64,
@@ -54,9 +54,10 @@ pub enum TooMany {
     },
 }
 
-/// Returns the word in front of a number of tokens that is an estimate.
-fn roughly(is_estimate: bool) -> &'static str {
-    if is_estimate { "about " } else { "" }
+/// Returns what all tools cost, in words.
+fn cost_in_words(tokens: u64, is_estimate: bool) -> String {
+    let roughly = if is_estimate { "about " } else { "" };
+    format!("all tools cost {roughly}{tokens} tokens")
 }
 
 impl fmt::Display for DecisionReason {
@@ -68,22 +69,16 @@ impl fmt::Display for DecisionReason {
                 budget,
                 is_estimate,
             } => {
-                let roughly = roughly(*is_estimate);
-                write!(
-                    f,
-                    "all tools cost {roughly}{tokens} tokens, and the budget is {budget}"
-                )
+                let cost = cost_in_words(*tokens, *is_estimate);
+                write!(f, "{cost}, and the budget is {budget}")
             }
             Self::CheaperThanDeferring {
                 tokens,
                 deferred,
                 is_estimate,
             } => {
-                let roughly = roughly(*is_estimate);
-                write!(
-                    f,
-                    "all tools cost {roughly}{tokens} tokens, and what would stand for them {deferred}"
-                )
+                let cost = cost_in_words(*tokens, *is_estimate);
+                write!(f, "{cost}, and what would stand for them {deferred}")
             }
             Self::ClientDefers => f.write_str("the client defers tools by itself"),
             Self::ClientHonoursListChanged(too_many) => {
@@ -104,11 +99,8 @@ impl fmt::Display for TooMany {
                 budget,
                 is_estimate,
             } => {
-                let roughly = roughly(*is_estimate);
-                write!(
-                    f,
-                    "all tools cost {roughly}{tokens} tokens, more than the budget of {budget}"
-                )
+                let cost = cost_in_words(*tokens, *is_estimate);
+                write!(f, "{cost}, more than the budget of {budget}")
             }
             Self::Tools { tools, most } => {
                 write!(f, "there are {tools} tools, and the client takes {most}")

@@ -162,7 +162,7 @@ impl NetworkGate {
     }
 
     /// Forgets that a request has lacked a login.
-    pub(crate) fn is_logged_in(&self) {
+    pub(crate) fn forget_missing_login(&self) {
         self.shared.state.lock().not_logged_in = None;
     }
 

@@ -64,7 +64,7 @@ impl NetworkState for State {
         for provider in providers {
             self.log_user_in_at(&provider).await?;
         }
-        self.network.is_logged_in();
+        self.network.forget_missing_login();
         Ok(())
     }
 

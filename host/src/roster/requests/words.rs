@@ -13,15 +13,11 @@ const MAX_NAMED: usize = 8;
 /// Returns what a setting is that a plugin asks for.
 pub fn setting_in_words(setting: &SettingRequest) -> String {
     let SettingRequest { name, choices, .. } = setting;
-    let named = choices.iter().take(MAX_NAMED);
-    let mut named: Vec<_> = named
-        .map(|choice| format!("`{}`", shown_value(choice)))
-        .collect();
-    if choices.len() > named.len() {
-        named.push(format!("{} more", choices.len() - named.len()));
-    }
-    let values = match (named.is_empty(), setting.format) {
-        (false, _) => format!("one of {}", named.join(", ")),
+    let named = choices
+        .iter()
+        .map(|choice| format!("`{}`", shown_value(choice)));
+    let values = match (choices.is_empty(), setting.format) {
+        (false, _) => format!("one of {}", first_of(named)),
         (true, SettingFormat::Boolean) => setting.format.to_string(),
         (true, format) => format!("a {format}"),
     };
@@ -109,15 +105,17 @@ pub(crate) fn missing_names(missing: &[&GrantRequest]) -> String {
         GrantRequest::Secret(secret) => Some(("secret", &secret.name)),
         _ => None,
     });
-    let mut names: Vec<_> = names
-        .map(|(what, name)| format!("the {what} `{}`", visible_line(name)))
-        .collect();
-    let more = names.len().saturating_sub(MAX_NAMED);
-    names.truncate(MAX_NAMED);
+    first_of(names.map(|(what, name)| format!("the {what} `{}`", visible_line(name))))
+}
+
+/// Returns the first of these texts, and how many more there are.
+fn first_of(mut texts: impl Iterator<Item = String>) -> String {
+    let mut named: Vec<_> = texts.by_ref().take(MAX_NAMED).collect();
+    let more = texts.count();
     if more > 0 {
-        names.push(format!("{more} more"));
+        named.push(format!("{more} more"));
     }
-    names.join(", ")
+    named.join(", ")
 }
 
 /// Returns the command that gives a server the settings and secrets among these requests.

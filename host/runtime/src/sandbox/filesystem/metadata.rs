@@ -98,14 +98,14 @@ async fn stat_at<T: FilesystemState>(
     follow: PathFlags,
     path: String,
 ) -> wasmtime::Result<Answer<DescriptorStat>> {
-    if let Some(refused) = too_long(&[&path]) {
-        return Ok(Err(refused));
+    match found_at(&mut store, &folder, follow, &path)? {
+        Ok(Some(found)) => Ok(Ok(found.stat())),
+        Ok(None) => {
+            let mut filesystem = store.data_mut().filesystem();
+            told(filesystem.stat_at(folder, follow, path).await)
+        }
+        Err(refused) => Ok(Err(refused)),
     }
-    if let Some(found) = found_at(&mut store, &folder, follow, &path)? {
-        return Ok(Ok(found.stat()));
-    }
-    let mut filesystem = store.data_mut().filesystem();
-    told(filesystem.stat_at(folder, follow, path).await)
 }
 
 async fn metadata_hash<T: FilesystemState>(
@@ -124,14 +124,14 @@ async fn metadata_hash_at<T: FilesystemState>(
     follow: PathFlags,
     path: String,
 ) -> wasmtime::Result<Answer<MetadataHashValue>> {
-    if let Some(refused) = too_long(&[&path]) {
-        return Ok(Err(refused));
+    match found_at(&mut store, &folder, follow, &path)? {
+        Ok(Some(found)) => Ok(Ok(hash(&found))),
+        Ok(None) => {
+            let mut filesystem = store.data_mut().filesystem();
+            told(filesystem.metadata_hash_at(folder, follow, path).await)
+        }
+        Err(refused) => Ok(Err(refused)),
     }
-    if let Some(found) = found_at(&mut store, &folder, follow, &path)? {
-        return Ok(Ok(hash(&found)));
-    }
-    let mut filesystem = store.data_mut().filesystem();
-    told(filesystem.metadata_hash_at(folder, follow, path).await)
 }
 
 /// Returns the bytes, and whether the file ends before them.
@@ -176,17 +176,20 @@ fn found_at<T: FilesystemState>(
     folder: &Resource<Descriptor>,
     follow: PathFlags,
     path: &str,
-) -> wasmtime::Result<Option<Found>> {
+) -> wasmtime::Result<Answer<Option<Found>>> {
+    if let Some(refused) = too_long(&[path]) {
+        return Ok(Err(refused));
+    }
     let follow = match follow.contains(PathFlags::SYMLINK_FOLLOW) {
         true => FollowSymlinks::Yes,
         false => FollowSymlinks::No,
     };
     let state = store.data_mut();
     let preopens = Arc::clone(state.preopens());
-    Ok(match state.ctx().table.get(folder)? {
+    Ok(Ok(match state.ctx().table.get(folder)? {
         Descriptor::Dir(dir) => cached::found_at(&dir.dir, path, follow, &preopens),
         Descriptor::File(_) => None,
-    })
+    }))
 }
 
 /// Returns the hash of a file or folder, the same as wasmtime's: which of the two is asked depends on
