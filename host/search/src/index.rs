@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::document::ToolDocument;
 use crate::server_documents::{Occurrence, ServerDocuments};
 use crate::tool_names::letters;
+use crate::word_vectors::WordVector;
 use crate::words::{KeptStems, Stems};
 
 /// Tools that can be searched. It never changes; a new one is made of the same parts where a server
@@ -23,6 +24,8 @@ pub struct SearchIndex {
     pub(crate) term_ids: HashMap<Arc<str>, u32>,
     /// Stems, each with the tools that have it.
     pub(crate) terms: Vec<Term>,
+    /// Terms that are common words of English, where these stand among others.
+    pub(crate) vectors: Vec<(u32, WordVector)>,
     /// Terms of each tool.
     pub(crate) tool_terms: Vec<Vec<ToolTerm>>,
     pub(crate) stems: Stems,
@@ -95,6 +98,7 @@ impl SearchIndex {
             names: Vec::new(),
             term_ids: HashMap::new(),
             terms: Vec::new(),
+            vectors: Vec::new(),
             tool_terms: Vec::new(),
             stems: Stems::new(),
         };
@@ -107,6 +111,9 @@ impl SearchIndex {
             let tools = term.occurrences.len() as f32;
             term.rarity = (1.0 + (number - tools + 0.5) / (tools + 0.5)).ln();
         }
+        let vectors = (0..).zip(&index.terms);
+        let vectors = vectors.filter_map(|(id, term)| Some((id, WordVector::of(&term.stem)?)));
+        index.vectors = vectors.collect();
         index
     }
 

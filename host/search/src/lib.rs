@@ -12,6 +12,7 @@ mod evidence;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod index;
+mod literals;
 mod query;
 mod ranking;
 mod schema_words;
@@ -20,6 +21,7 @@ mod stop_words;
 mod synonyms;
 mod tool_names;
 mod weights;
+mod word_vectors;
 mod words;
 
 #[cfg(test)]

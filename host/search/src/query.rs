@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::index::SearchIndex;
+use crate::literals::{Literal, literals};
 use crate::stop_words::{is_stop_word, is_weak_word};
 use crate::synonyms::{Nearness, synonyms};
 use crate::tool_names::{is_one_letter_off, letters};
-use crate::weights::{MISTYPED, PAIR_RARITY, RELATED, SYNONYM, WEAK};
-use crate::words::words;
+use crate::weights::{
+    ENDING, IN_LITERAL, MIN_NEARNESS, MISTYPED, PAIR_RARITY, RELATED, SYNONYM, WEAK,
+};
+use crate::word_vectors::WordVector;
+use crate::words::{Word, words};
 
 /// Longest part of a query that is read, in bytes.
 const MAX_QUERY_BYTES: usize = 8 << 10;
@@ -30,6 +34,21 @@ const MAX_MISTYPED_WORDS: usize = 16;
 /// Most words of tools that one word may have been mistyped from.
 const MAX_MEANT: usize = 4;
 
+/// Most words of tools that are near one in meaning.
+const MAX_NEAR: usize = 10;
+
+/// Nearness at which words have one stem, or none that tells them apart.
+const SAME_NEARNESS: f32 = 0.985;
+
+/// A word that a query asks for.
+#[derive(Debug, Default)]
+struct AskedTerm {
+    /// Clauses that have it, as bits.
+    clauses: u32,
+    /// What it counts of its rarity.
+    share: f32,
+}
+
 /// A word of a query.
 #[derive(Debug)]
 pub(crate) struct QueryWord {
@@ -50,17 +69,17 @@ pub(crate) fn read_part(query: &str) -> &str {
 pub(crate) fn query_words(query: &str, index: &SearchIndex) -> Vec<QueryWord> {
     let mut mistyped = MAX_MISTYPED_WORDS;
     let asked = asked_terms(query, index).into_iter();
-    let words =
-        asked.filter_map(|(stem, clauses)| query_word(&stem, clauses, index, &mut mistyped));
+    let words = asked.filter_map(|(stem, asked)| query_word(&stem, &asked, index, &mut mistyped));
     words.collect()
 }
 
 /// Returns the stems that a query asks for, and pairs of them, each with the clauses that have it.
-fn asked_terms(query: &str, index: &SearchIndex) -> BTreeMap<String, u32> {
+fn asked_terms(query: &str, index: &SearchIndex) -> BTreeMap<String, AskedTerm> {
+    let literals = literals(query);
     let found = words(query, MAX_WORDS);
     let stems = found.iter().map(|word| index.stems.stem(&word.text));
     let stems: Vec<String> = stems.collect();
-    let mut asked: BTreeMap<String, u32> = BTreeMap::new();
+    let mut asked: BTreeMap<String, AskedTerm> = BTreeMap::new();
     let (mut clause, mut words_of_clause) = (0, 0);
     let mut end = 0;
     let mut before = "";
@@ -71,7 +90,19 @@ fn asked_terms(query: &str, index: &SearchIndex) -> BTreeMap<String, u32> {
             words_of_clause = 0;
         }
         end = end.max(word.at + word.text.len());
-        let mut ask = |term: String| *asked.entry(term).or_default() |= 1 << clause;
+        let mut ask_for = |term: String, share: f32| {
+            let asked = asked.entry(term).or_default();
+            asked.clauses |= 1 << clause;
+            asked.share = asked.share.max(share);
+        };
+        let literal = literals.iter().find(|one| one.place.contains(&word.at));
+        if let Some(literal) = literal {
+            for word in literal.kind {
+                ask_for(index.stems.stem(word), 1.0);
+            }
+        }
+        let share = literal.map_or(1.0, |literal| share_in(literal, word));
+        let mut ask = |term: String| ask_for(term, share);
         if !is_stop_word(&word.text) {
             words_of_clause += 1;
             ask(stem.clone());
@@ -98,6 +129,15 @@ fn asked_terms(query: &str, index: &SearchIndex) -> BTreeMap<String, u32> {
     asked
 }
 
+/// Returns what a word of a value counts of its rarity.
+fn share_in(literal: &Literal, word: &Word) -> f32 {
+    let ending = literal.ending.as_ref();
+    match ending.is_some_and(|ending| ending.contains(&word.at)) {
+        true if !word.is_joined => ENDING,
+        _ => IN_LITERAL,
+    }
+}
+
 /// Checks whether a clause ends between two words.
 fn ends_clause(between: &str, next: &str) -> bool {
     const MARKS: [char; 12] = [
@@ -114,7 +154,7 @@ fn ends_clause(between: &str, next: &str) -> bool {
 
 fn query_word(
     stem: &str,
-    clauses: u32,
+    asked: &AskedTerm,
     index: &SearchIndex,
     mistyped: &mut usize,
 ) -> Option<QueryWord> {
@@ -126,6 +166,12 @@ fn query_word(
             Nearness::Related => RELATED,
         };
         terms.extend(index.term_ids.get(other.as_str()).map(|id| (*id, share)));
+    }
+    for (id, share) in near_terms(stem, index) {
+        match terms.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, known)) => *known = known.max(share),
+            None => terms.push((id, share)),
+        }
     }
     if terms.is_empty() && stem.len() >= MIN_MISTYPED_BYTES && *mistyped > 0 {
         *mistyped -= 1;
@@ -150,7 +196,27 @@ fn query_word(
     };
     Some(QueryWord {
         terms,
-        clauses,
-        rarity: said * rarity,
+        clauses: asked.clauses,
+        rarity: asked.share * said * rarity,
     })
+}
+
+/// Returns the terms that are near a word in meaning, each with what it counts of the word.
+fn near_terms(stem: &str, index: &SearchIndex) -> Vec<(u32, f32)> {
+    let Some(vector) = WordVector::of(stem) else {
+        return Vec::new();
+    };
+    let all = index.vectors.iter();
+    let all = all.map(|(id, other)| (*id, vector.nearness(*other)));
+    let mut near: Vec<_> = all
+        .filter(|(_, nearness)| (MIN_NEARNESS..SAME_NEARNESS).contains(nearness))
+        .collect();
+    near.sort_by(|(one, nearness), (other, others)| {
+        others.total_cmp(nearness).then(one.cmp(other))
+    });
+    near.truncate(MAX_NEAR);
+    let share = |nearness| (nearness - MIN_NEARNESS) / (1.0 - MIN_NEARNESS);
+    near.into_iter()
+        .map(|(id, nearness)| (id, share(nearness)))
+        .collect()
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::words::Stems;
 
 /// The table: one group a line.
-const TABLE: &str = include_str!("synonyms.txt");
+const TABLE: &str = include_str!("../data/synonyms.txt");
 
 /// The table's words by their stems, read when it is first asked for.
 static SYNONYMS: LazyLock<HashMap<String, Vec<(String, Nearness)>>> = LazyLock::new(|| read(TABLE));

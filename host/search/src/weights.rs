@@ -1,6 +1,7 @@
 //! How much what counts. The numbers were chosen by coordinate search on halves of the queries in
 //! `tests/fixtures/retrieval`, by their tasks, each half measured on the other; they are the middle of what
-//! both found. `cargo xtask bench retrieval` prints how good they are.
+//! both found, as far as that was better on the half that it was not chosen on. `cargo xtask bench retrieval` prints how
+//! good they are.
 
 /// Number of [`Field`]s.
 pub(crate) const FIELDS: usize = 7;
@@ -39,7 +40,7 @@ impl Field {
         };
         match self {
             Self::Name => weight(3.0, 2.0, 0.3),
-            Self::Server => weight(1.5, 2.5, 0.4),
+            Self::Server => weight(2.5, 2.5, 0.4),
             Self::Title => weight(2.0, 3.0, 0.5),
             Self::Lead => weight(1.2, 10.0, 0.6),
             Self::Description => weight(0.4, 17.0, 0.6),
@@ -73,13 +74,23 @@ pub(crate) const PAIR_RARITY: f32 = 0.65;
 pub(crate) const SYNONYM: f32 = 0.5;
 
 /// What a word of related meaning counts.
-pub(crate) const RELATED: f32 = 0.45;
+pub(crate) const RELATED: f32 = 0.5;
+
+/// Least nearness of a word to the one that was asked for at which it counts, and from which on it
+/// counts the more the nearer it is.
+pub(crate) const MIN_NEARNESS: f32 = 0.45;
+
+/// What a word of a value counts of its rarity ([`Literal`](crate::literals::Literal)).
+pub(crate) const IN_LITERAL: f32 = 0.3;
+
+/// What the ending of a file's name counts of it.
+pub(crate) const ENDING: f32 = 0.55;
 
 /// What a word counts that the one that was asked for was probably mistyped from.
 pub(crate) const MISTYPED: f32 = 0.6;
 
 /// What a word counts of its rarity that tasks are adorned with.
-pub(crate) const WEAK: f32 = 0.75;
+pub(crate) const WEAK: f32 = 0.6;
 
 /// What a word counts for all tools of a server that others of its tools have.
 pub(crate) const SERVER: f32 = 0.25;
@@ -91,13 +102,13 @@ pub(crate) const SERVER_SATURATION: f32 = 1.5;
 pub(crate) const COVERAGE: f32 = 0.3;
 
 /// What the clause that a tool fits best counts beside the whole query.
-pub(crate) const CLAUSE: f32 = 0.26;
+pub(crate) const CLAUSE: f32 = 0.2;
 
 /// Rarity that is added to a clause's, so that a short one is not fitted by a single word.
 pub(crate) const CLAUSE_RARITY: f32 = 5.0;
 
 /// Share of a score that grows with how much of the tool's name is in the query.
-pub(crate) const NAME_COVERAGE: f32 = 0.35;
+pub(crate) const NAME_COVERAGE: f32 = 0.3;
 
 /// What the score of a server's best tool counts for its other tools.
 pub(crate) const COMPANION: f32 = 0.6;
