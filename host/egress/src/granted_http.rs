@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HttpGrant, grant_of_origin};
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, TRANSFER_ENCODING};
 use http::{Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyDataStream, BodyExt as _};
@@ -299,13 +299,21 @@ fn masked(
     mask: Option<ResponseMask>,
 ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
     if let Some(mask) = &mask {
-        let mut codings = response.headers().get_all(CONTENT_ENCODING).iter();
-        if codings.any(|coding| *coding != IDENTITY) {
+        if is_encoded(response.headers()) {
             return Err(SendError::Compressed);
         }
         mask.mask().hide_in_headers(response.headers_mut());
     }
     Ok(response.map(|body| MaskedBody::new(body, mask)))
+}
+
+/// Whether the bytes of a body are other ones than what they say. Of a transfer's codings the client
+/// undoes the pieces alone.
+fn is_encoded(headers: &HeaderMap) -> bool {
+    let mut contents = headers.get_all(CONTENT_ENCODING).iter();
+    let mut transfers = headers.get_all(TRANSFER_ENCODING).iter();
+    contents.any(|coding| *coding != IDENTITY)
+        || transfers.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
 }
 
 /// Returns how far requests of a grant may reach.

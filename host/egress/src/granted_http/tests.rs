@@ -169,13 +169,14 @@ async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
     let secrets = Arc::new(secrets);
     let mask = || ResponseMask::new(&secrets, &url);
     let text = env!("CARGO_MANIFEST_DIR");
-    let response = |coding: &str| {
-        let response = Response::builder().header("content-encoding", coding);
+    let encoded = |header: &str, coding: &str| {
+        let response = Response::builder().header(header, coding);
         let response = response.header("location", url.as_str());
         response
             .body(reqwest::Body::from(format!("<{text}>")))
             .unwrap()
     };
+    let response = |coding| encoded("content-encoding", coding);
     let shown = masked(response("identity"), mask()).unwrap();
     let location = shown.headers()["location"].to_str().unwrap();
     assert_eq!(location.len(), url.as_str().len());
@@ -187,6 +188,11 @@ async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
     assert_eq!(body, format!("<{}>", "*".repeat(text.len())));
     let refused = masked(response("gzip"), mask());
     assert!(matches!(refused, Err(SendError::Compressed)), "{refused:?}");
+    for (transfer, is_refused) in [("chunked", false), ("gzip", true), ("gzip, chunked", true)] {
+        let masked = masked(encoded("transfer-encoding", transfer), mask());
+        let refused = matches!(masked, Err(SendError::Compressed));
+        assert_eq!(refused, is_refused, "{transfer}");
+    }
     let plain = masked(response("gzip"), None).unwrap();
     assert_eq!(plain.headers()["location"], url.as_str());
 }

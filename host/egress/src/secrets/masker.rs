@@ -85,16 +85,32 @@ impl Mask {
         self.0.is_empty()
     }
 
-    /// Hides the texts in the values of headers.
+    /// Hides the texts in the values of headers, and leaves out headers whose names have one.
     pub(crate) fn hide_in_headers(&self, headers: &mut HeaderMap) {
         if self.is_empty() {
             return;
+        }
+        let in_names = self.in_lower_case();
+        let names = headers.keys();
+        let hidden: Vec<_> = names
+            .filter(|name| in_names.hidden_in(name.as_str().as_bytes()).is_some())
+            .cloned()
+            .collect();
+        for name in hidden {
+            headers.remove(name);
         }
         for value in headers.values_mut() {
             if let Some(hidden) = self.hidden_in(value.as_bytes()) {
                 *value = HeaderValue::from_bytes(&hidden).unwrap_or(HIDDEN_HEADER);
             }
         }
+    }
+
+    /// Returns the mask of the texts as a header's name would have them.
+    fn in_lower_case(&self) -> Self {
+        let texts = self.0.iter().map(|pattern| &pattern.bytes);
+        let lower = texts.map(|bytes| String::from_utf8_lossy(bytes).to_ascii_lowercase());
+        Self::new(lower.filter_map(|text| Pattern::new(&text)).collect())
     }
 
     /// Returns bytes without the texts; none where no text is in them.

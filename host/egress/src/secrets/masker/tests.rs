@@ -116,3 +116,16 @@ fn another_mask_hides_what_was_not_shown_yet() {
     masker.replace(Mask::default());
     assert_eq!(masker.push(b"abcdefgh"), "abcdefgh");
 }
+
+#[test]
+fn a_header_whose_name_has_a_text_is_left_out() {
+    let mut headers = HeaderMap::new();
+    for name in ["x-sk-live-0042", "sk-live-0042-x", "sk-live-004", "other"] {
+        headers.append(name, HeaderValue::from_static("is sK-Live-0042"));
+    }
+    mask(&["sK-Live-0042"]).hide_in_headers(&mut headers);
+    let mut left: Vec<_> = headers.keys().map(http::HeaderName::as_str).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["other", "sk-live-004"]);
+    assert_eq!(headers["other"], "is ************");
+}
