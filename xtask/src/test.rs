@@ -1,8 +1,8 @@
 //! Checks that have to pass.
 
-use std::thread::available_parallelism;
+use std::thread::{self, available_parallelism};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use crate::{build, install, lints, step};
 
@@ -13,8 +13,13 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     if filter.is_none() {
         lints::format()?;
     }
-    install::all()?;
-    build::tests()?;
+    thread::scope(|scope| {
+        // It waits for others' machines, and the build for this one's processors.
+        let installing = scope.spawn(install::all);
+        build::tests()?;
+        let installed = installing.join();
+        installed.map_err(|_| anyhow!("installing what the tests need has panicked"))?
+    })?;
     build::plugins(build::Profile::Release)?;
     build::guests()?;
     if filter.is_none() {
