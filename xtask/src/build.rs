@@ -30,7 +30,7 @@ impl Profile {
 
 /// Builds the programs. The whole workspace is selected, however much of it is built, so that cargo
 /// gives its dependencies the same features each time.
-fn programs(profile: Profile, more: &[&str]) -> Result<()> {
+pub(crate) fn programs(profile: Profile) -> Result<()> {
     let mut build = step::cargo();
     build.args([
         "build",
@@ -39,19 +39,19 @@ fn programs(profile: Profile, more: &[&str]) -> Result<()> {
         "--workspace",
         "--bins",
     ]);
-    step::run(build.args(more))
+    step::run(&mut build)
 }
 
-/// Builds the programs and the tests.
-pub(crate) fn tests() -> Result<()> {
-    target()?;
-    programs(Profile::Release, &["--tests"])
+/// Builds the programs that the tests run, plugins and guests.
+pub(crate) fn all() -> Result<()> {
+    plugins(Profile::Release)?;
+    guests()
 }
 
 /// Builds the programs that are shipped.
 pub(crate) fn dist() -> Result<()> {
     target()?;
-    programs(Profile::Dist, &[])
+    programs(Profile::Dist)
 }
 
 /// Builds every plugin into `target/plugins/NAME.wasm`, its declaration in front,
@@ -65,7 +65,7 @@ pub(crate) fn plugins(profile: Profile) -> Result<()> {
         build.arg("-p").arg(format!("dormouse-plugin-{name}"));
     }
     step::run(&mut build)?;
-    programs(profile, &[])?;
+    programs(profile)?;
     let folder = artifacts::target().join("plugins");
     std::fs::create_dir_all(&folder)?;
     for name in &names {

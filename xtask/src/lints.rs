@@ -18,44 +18,61 @@ pub(crate) fn format() -> Result<()> {
     step::run(step::cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// Checks the lints, those of clippy included.
-///
-/// `cargo clippy` would type-check every dependency once more, wasmtime included, because
-/// `cargo check` shares nothing with `cargo build`. So clippy's driver compiles our own
-/// crates in a build instead, for which all dependencies are there already. It is not
-/// optimized, because nothing of it is run.
+/// Checks the lints, those of clippy included, and builds the tests as [`build_by_clippy`] does.
 ///
 /// Components are linted as what they are, for WebAssembly: only its linker can link them.
 ///
 /// # Errors
 /// Something does not compile, or is warned of.
 pub(crate) fn run() -> Result<()> {
-    let Members { native, guests } = Members::read()?;
+    let members = Members::read()?;
     let mut ours = step::cargo();
     ours.args(["build", "--release", "--workspace", "--all-targets"]);
-    for name in &guests {
+    for name in &members.guests {
         ours.args(["--exclude", name]);
     }
-    for name in native.iter().chain(&guests) {
-        ours.arg("--config")
-            .arg(format!("profile.release.package.\"{name}\".opt-level=0"));
-    }
+    build_by_clippy(&mut ours);
     check(ours, "the workspace")?;
     let mut components = step::cargo();
     components.args(["build", "--release", "--target", TARGET]);
     components.args(["--lib", "--examples"]);
-    for name in &guests {
+    for name in &members.guests {
         components.args(["--package", name]);
     }
+    components.env("RUSTC_WORKSPACE_WRAPPER", CLIPPY);
     check(components, "components")
 }
 
-/// Runs a build with clippy's driver in place of the compiler.
+/// Compiler that checks clippy's lints, too.
+const CLIPPY: &str = "clippy-driver";
+
+/// Crates that take longer to optimize than their tests take when they are not.
+const NOT_OPTIMIZED: [&str; 4] = [
+    "dormouse-floor",
+    "dormouse-tests",
+    "dormouse-upstream",
+    "xtask",
+];
+
+/// Has a command of cargo's compile our own crates by clippy's driver, for tests and lints alike.
+///
+/// `cargo clippy` would type-check every dependency once more, wasmtime included, because
+/// `cargo check` shares nothing with `cargo build`: in a build, all dependencies are there already.
+/// And what was compiled for the lints need not be compiled once more to be run.
+pub(crate) fn build_by_clippy(cargo: &mut Command) {
+    for name in NOT_OPTIMIZED {
+        cargo
+            .arg("--config")
+            .arg(format!("profile.release.package.\"{name}\".opt-level=0"));
+    }
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", CLIPPY);
+}
+
+/// Runs a build by clippy's driver, and counts what is warned of.
 fn check(mut build: Command, what: &str) -> Result<()> {
     eprintln!("+ lints of {what} (by clippy-driver)");
     let mut running = build
         .args(["--message-format", "json-diagnostic-rendered-ansi"])
-        .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start cargo")?;

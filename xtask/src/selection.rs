@@ -1,74 +1,81 @@
-//! Features of the selections of the build: none compiles a dependency of the host once
-//! more for other features.
+//! Features of the selections of the build: none compiles a dependency once more for other features.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
 
 use crate::members::Members;
 use crate::step;
 
-/// Packages that a selection builds, each with its features, as `NAME VERSION FEATURES`.
-fn packages(selection: &[&str]) -> BTreeSet<String> {
-    let mut tree = step::cargo();
-    // Each is shown in full once: with what it depends on each time, it is ten million lines.
-    tree.args(["tree", "--locked", "--prefix", "none"])
-        .args(["--format", "{p} [{f}]"])
-        .args(selection);
-    let output = tree.output().unwrap();
+/// What is compiled of a package, and for which it is: an id, a kind of target and a mode.
+type Unit = String;
+
+/// Returns what a selection compiles, each with the choices of features that it is compiled with.
+///
+/// Of `cargo tree` it cannot be learnt: it does not show what build scripts are compiled with.
+fn units(selection: &[&str]) -> BTreeMap<Unit, BTreeSet<String>> {
+    let mut build = step::cargo();
+    build
+        .args(["build", "--release", "--locked", "--unit-graph"])
+        .args(["-Z", "unstable-options"])
+        .args(selection)
+        // It is not stable, and of no use but here.
+        .env("RUSTC_BOOTSTRAP", "1");
+    let output = build.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let lines = String::from_utf8(output.stdout).unwrap();
-    // What was shown before is marked.
-    let packages = lines.lines().map(|line| line.trim_end_matches(" (*)"));
-    packages.map(str::to_owned).collect()
+    let graph: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut units: BTreeMap<Unit, BTreeSet<String>> = BTreeMap::new();
+    for unit in graph["units"].as_array().unwrap() {
+        let name = format!(
+            "{} {} {}",
+            unit["pkg_id"], unit["target"]["kind"], unit["mode"]
+        );
+        // It is empty: to compile it for each choice of its features costs nothing.
+        if !name.contains("dormouse-workspace-features") {
+            let features = unit["features"].to_string();
+            units.entry(name).or_default().insert(features);
+        }
+    }
+    units
 }
 
-/// Whether a package is a part of the host.
-fn is_part(name: &str) -> bool {
-    let others = [
-        "dormouse-floor",
-        "dormouse-guests",
-        "dormouse-hostile-guests",
-        "dormouse-sdk",
-        "dormouse-sdk-macro",
-        "dormouse-tests",
-        "dormouse-wit",
-        "dormouse-workspace-features",
-    ];
-    name.starts_with("dormouse-") && !others.contains(&name)
+/// Whether nobody builds a package by itself who needs the rest, too.
+fn stands_alone(name: &str) -> bool {
+    matches!(
+        name,
+        "dormouse-floor" | "dormouse-sdk" | "dormouse-sdk-macro" | "dormouse-workspace-features"
+    )
 }
 
 #[test]
-fn the_hosts_dependencies_have_the_same_features_in_each_selection() {
-    let tests = packages(&["--workspace", "--edges", "normal,build,dev"]);
-    let mut linted = vec!["--workspace", "--edges", "normal,build,dev"];
+fn dependencies_have_the_same_features_in_each_selection() {
+    let whole = units(&["--workspace", "--bins", "--tests"]);
     let members = Members::read().unwrap();
+    let mut linted = vec!["--workspace", "--all-targets"];
     linted.extend(members.guests.iter().flat_map(|name| ["--exclude", name]));
-    for selection in [
-        &["--package", "dormouse", "--edges", "normal,build"][..],
-        &["--workspace", "--edges", "normal,build"],
-        &linted,
-    ] {
-        let others: Vec<_> = packages(selection).difference(&tests).cloned().collect();
-        assert_eq!(others, [""; 0], "{selection:?} compiles these once more");
+    let mut selections = vec![vec!["--workspace", "--bins"], linted];
+    for member in members.native.iter().filter(|name| !stands_alone(name)) {
+        selections.push(vec!["--package", member, "--all-targets"]);
     }
-    // A part by itself, with its tests: what it shares with the whole.
-    let edges = ["--edges", "normal,build,dev"];
-    let whole = packages(&[&["--package", "dormouse"][..], &edges].concat());
-    let package = |line: &str| line.split(" [").next().map(str::to_owned);
-    let mut shared: BTreeSet<_> = whole.iter().map(|line| package(line)).collect();
-    // It is empty: to compile it for each choice of its features costs nothing.
-    shared.retain(
-        |name| !matches!(name, Some(name) if name.starts_with("dormouse-workspace-features ")),
-    );
-    let parts: Vec<_> = members.native.iter().filter(|name| is_part(name)).collect();
-    assert!(parts.len() > 2, "{parts:?}");
-    for part in parts {
-        let found = packages(&[&["--package", part.as_str()][..], &edges].concat());
-        let others = found.difference(&whole);
-        let others: Vec<_> = others
-            .filter(|line| shared.contains(&package(line)))
-            .collect();
-        assert_eq!(others, [""; 0], "{part} by itself compiles these once more");
+    selections.push(vec!["--package", "dormouse"]);
+    selections.push(vec!["--package", "xtask"]);
+    assert!(selections.len() > 15, "{selections:?}");
+    for selection in selections {
+        let mut others = Vec::new();
+        for (unit, features) in units(&selection) {
+            let known = whole.get(&unit);
+            let known = known.into_iter().flatten().collect::<BTreeSet<_>>();
+            let other = features.iter().find(|features| !known.contains(features));
+            if let Some(features) = other.filter(|_| !known.is_empty()) {
+                others.push(format!("{unit} with {features}, and not {known:?}"));
+            }
+        }
+        assert_eq!(
+            others, [""; 0],
+            "{selection:?} compiles these once more\n\
+             hint: name their features in workspace-features/Cargo.toml, and depend on it"
+        );
     }
 }
 

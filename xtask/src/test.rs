@@ -4,7 +4,8 @@ use std::thread::{self, available_parallelism};
 
 use anyhow::{Result, anyhow};
 
-use crate::{build, install, lints, step};
+use crate::build::{self, Profile};
+use crate::{install, lints, step};
 
 /// Runs all checks; the tests come last, so that their summary is the last thing on the screen.
 /// With a filter, only the tests that match, and nothing else.
@@ -16,15 +17,10 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     thread::scope(|scope| {
         // It waits for others' machines, and the build for this one's processors.
         let installing = scope.spawn(install::all);
-        build::tests()?;
+        build::all()?;
         let installed = installing.join();
         installed.map_err(|_| anyhow!("installing what the tests need has panicked"))?
     })?;
-    build::plugins(build::Profile::Release)?;
-    build::guests()?;
-    if filter.is_none() {
-        lints::run()?;
-    }
     let mut tests = step::cargo();
     if step::works(step::cargo().args(["nextest", "--version"])) {
         // Many of them wait for most of their time.
@@ -33,5 +29,14 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     } else {
         tests.arg("test");
     }
-    step::run(tests.args(["--release", "--workspace"]).args(filter))
+    tests.args(["--release", "--workspace", "--tests"]);
+    if let Some(filter) = filter {
+        tests.arg(filter);
+    } else {
+        lints::run()?;
+        // The lints have put others in their place.
+        build::programs(Profile::Release)?;
+        lints::build_by_clippy(&mut tests);
+    }
+    step::run(&mut tests)
 }

@@ -111,6 +111,7 @@ fn heavy_what_it_shows_compiles_and_works() {
         .env("CARGO_TARGET_DIR", &target)
         // What the workspace's own build was told is not for this one.
         .env_remove("RUSTFLAGS")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .env_remove("CARGO_BUILD_TARGET")
         .current_dir(folder.path())
         .output()
