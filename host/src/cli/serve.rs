@@ -140,7 +140,7 @@ async fn serve_http(
     http::say_token(server.token());
     // There is no one agent that waits for its first answer.
     roster.settle();
-    let counting = tokio::spawn(mcp::keep_counting(roster.clone()));
+    let counting = tokio::spawn(mcp::keep_counting(roster.clone(), true));
     output::say(&format!("listening on {}", server.url()));
     server.run(stop).await;
     counting.abort();
@@ -195,5 +195,5 @@ fn control_socket() -> Option<control::Socket> {
 async fn settle(roster: Arc<Roster>, ready: CancellationToken) {
     ready.cancelled().await;
     roster.settle();
-    mcp::keep_counting(roster).await;
+    mcp::keep_counting(roster, false).await;
 }

@@ -154,7 +154,11 @@ pub(super) fn shown_to(shown: &ShownTo) -> String {
         Some(name) => visible_line(name).into_owned(),
         None => "clients without a session".to_owned(),
     };
-    format!("{client}: {}, {}\n", shown.mode, shown.why)
+    let profile = shown.profile.as_ref();
+    let profile = profile.map_or_else(String::new, |profile| {
+        format!(" of profile `{}`", visible_line(profile))
+    });
+    format!("{client}{profile}: {}, {}\n", shown.mode, shown.why)
 }
 
 /// Returns the text on the pending items of a server, and on those that are gone.

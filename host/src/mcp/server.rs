@@ -35,11 +35,13 @@ use super::methods::listen;
 use super::methods::pages::ReadPages;
 use super::methods::resources::Subscriptions;
 use super::methods::tools::ListedTools;
-use crate::roster::Refusal;
+use crate::roster::{Refusal, Snapshot};
 
 /// View that one agent has of the host.
 pub(super) struct Host {
     pub(super) common: Arc<Common>,
+    /// Profile that the agent has named: it sees no more than that has.
+    pub(super) profile: Option<Arc<str>>,
     /// The agent's; none where each request is for itself.
     pub(super) session: Option<SessionId>,
     /// Whether the session is a connection's, and so lasts longer than a request.
@@ -74,6 +76,7 @@ impl Host {
     ) -> Self {
         Self {
             common,
+            profile: None,
             session,
             lasting: true,
             closed,
@@ -93,6 +96,17 @@ impl Host {
     pub(super) fn for_many_clients(mut self) -> Self {
         self.lasting = false;
         self
+    }
+
+    /// Shows its agents no more than a profile has, if they have named one.
+    pub(super) fn of_profile(mut self, profile: Option<Arc<str>>) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Returns the servers and tools as its agent sees them.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.common.roster.view(self.profile.as_deref())
     }
 
     /// Set when the client has said that it is ready.

@@ -1,5 +1,7 @@
 //! Exposure of the tools of this host: what is configured, with what its command line says.
 
+use std::collections::BTreeMap;
+
 use dormouse_config::{Configured, name};
 use dormouse_policy::exposure::{ExposureMode, ExposureRules, Profile};
 
@@ -33,6 +35,21 @@ impl ExposureChoice {
         }
         rules.mode = self.mode.unwrap_or(rules.mode);
         rules
+    }
+
+    /// Returns the rules of each profile that clients of this host may name. A host that was started
+    /// for one profile serves no other, and one that was started for one server serves none.
+    pub(super) fn profiles(&self, config: &Configured) -> BTreeMap<String, ExposureRules> {
+        let profiles = config.profiles.iter().filter(|(name, _)| {
+            let own = self.profile.as_ref();
+            self.server.is_none() && own.is_none_or(|own| own == *name)
+        });
+        let rules = profiles.map(|(name, profile)| {
+            let mut rules = config.exposure.clone().with_profile(profile.clone());
+            rules.mode = self.mode.unwrap_or(rules.mode);
+            (name.clone(), rules)
+        });
+        rules.collect()
     }
 
     /// Checks that what is named exists.

@@ -21,6 +21,7 @@ pub mod status;
 mod token_counts;
 mod upstream;
 mod uris;
+mod view;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -68,6 +69,7 @@ pub use status::{PendingApprovals, ServerStatus, State, Status};
 use upstream::AddedResources;
 pub use upstream::Synced;
 pub use uris::is_page;
+pub use view::UnknownProfile;
 
 use crate::child_commands::{compile_command, read_command};
 use crate::store::{Decisions, KnownUpstream, Store, Trust};

@@ -23,8 +23,9 @@ pub(super) struct Sessions {
     /// Texts about servers for clients without a session that they could not be told yet, by the
     /// servers' names.
     untold: Mutex<BTreeMap<String, String>>,
-    /// How tools were last shown to clients without a session.
-    shown_without: Mutex<Option<ShownTo>>,
+    /// How tools were last shown to clients without a session, by the profiles that these have
+    /// named.
+    shown_without: Mutex<BTreeMap<Option<String>, ShownTo>>,
 }
 
 #[derive(Default)]
@@ -61,7 +62,7 @@ impl Sessions {
         known
             .into_iter()
             .map(|(_, one)| one)
-            .chain(without)
+            .chain(without.into_values())
             .collect()
     }
 
@@ -123,7 +124,10 @@ impl Roster {
                     session.shown_to = Some(shown);
                 }
             }
-            None => *self.sessions.shown_without.lock() = Some(shown),
+            None => {
+                let mut without = self.sessions.shown_without.lock();
+                without.insert(shown.profile.clone(), shown);
+            }
         }
     }
 

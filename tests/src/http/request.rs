@@ -55,6 +55,14 @@ impl Request {
         }
     }
 
+    /// Sends it to another path.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        let method = self.line.split(' ').next().unwrap_or_default();
+        self.line = format!("{method} {path}");
+        self
+    }
+
     /// Sets a header, instead of any of that name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {

@@ -28,8 +28,18 @@ impl Session {
     /// # Errors
     /// The server does not.
     pub fn open_able(server: &Server, capabilities: Value) -> Result<Self> {
+        Self::open_at(server, "/mcp", capabilities)
+    }
+
+    /// Opens a session at a path, and says what this client can be asked. Its requests go to
+    /// [that path](Request::at) as well.
+    ///
+    /// # Errors
+    /// The server does not.
+    pub fn open_at(server: &Server, path: &str, capabilities: Value) -> Result<Self> {
         let initialize = wire::request(0, "initialize", wire::initialize(capabilities));
-        let mut answer = server.ask(&Request::post(initialize.to_string()))?;
+        let request = Request::post(initialize.to_string()).at(path);
+        let mut answer = server.ask(&request)?;
         let id = answer.header("mcp-session-id").map(str::to_owned);
         let result = answer.result()?;
         ensure!(
@@ -39,7 +49,13 @@ impl Session {
         let session = Self {
             id: id.context("there is no session id")?,
         };
-        session.notify(server, "notifications/initialized", json!({}))?;
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let taken = server.ask(&session.message(&ready).at(path))?;
+        ensure!(
+            taken.status == 202,
+            "the handshake's end got {}",
+            taken.status
+        );
         Ok(session)
     }
 

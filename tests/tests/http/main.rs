@@ -10,6 +10,7 @@
 
 mod answers;
 mod cancelled;
+mod profiles;
 mod refused;
 mod sessions;
 mod stopped;

@@ -43,6 +43,7 @@ impl Host {
         let session = self.session.filter(|_| name.is_some());
         let shown = ShownTo {
             client: name.map(|name| name.chars().take(MAX_NAME_CHARS).collect()),
+            profile: self.profile.as_deref().map(str::to_owned),
             mode: decision.mode.word().to_owned(),
             why: decision.reason.to_string(),
         };

@@ -25,20 +25,39 @@ fn deciding_texts(snapshot: &Snapshot) -> impl Iterator<Item = String> {
 /// # Errors
 /// The process that counts fails, or the numbers cannot be written.
 pub fn count_deciding_texts(roster: &Roster) -> anyhow::Result<()> {
-    let snapshot = roster.snapshot();
-    if snapshot.depends_on_token_counts() {
-        roster.count_tokens(deciding_texts(&snapshot))?;
+    count(roster, &[roster.snapshot()])
+}
+
+/// Does the same for each profile that clients may name, too.
+fn count_for_all_profiles(roster: &Roster) -> anyhow::Result<()> {
+    let mut all = roster.views();
+    all.insert(0, roster.snapshot());
+    count(roster, &all)
+}
+
+fn count(roster: &Roster, snapshots: &[Arc<Snapshot>]) -> anyhow::Result<()> {
+    let snapshots = snapshots.iter();
+    let mut depending = snapshots
+        .filter(|snapshot| snapshot.depends_on_token_counts())
+        .peekable();
+    if depending.peek().is_some() {
+        roster.count_tokens(depending.flat_map(|snapshot| deciding_texts(snapshot)))?;
     }
     Ok(())
 }
 
 /// Counts what decides how tools are shown, and again whenever the tools have changed. Without the
-/// numbers estimates decide, so that a failure is no more than logged.
-pub async fn keep_counting(roster: Arc<Roster>) {
+/// numbers estimates decide, so that a failure is no more than logged. `profiles` says whether clients
+/// may name profiles.
+pub async fn keep_counting(roster: Arc<Roster>, profiles: bool) {
     let mut changes = roster.changes().lists();
     loop {
         let counting = Arc::clone(&roster);
-        let counted = tokio::task::spawn_blocking(move || count_deciding_texts(&counting)).await;
+        let counted = tokio::task::spawn_blocking(move || match profiles {
+            true => count_for_all_profiles(&counting),
+            false => count_deciding_texts(&counting),
+        });
+        let counted = counted.await;
         if let Ok(Err(error)) = counted {
             tracing::warn!("how tools are shown is decided by estimates: {error:#}");
         }

@@ -15,7 +15,6 @@ use super::answers::answer;
 use super::answers::answer::{Body, Response};
 use super::answers::answer_room::TakenAnswerRoom;
 use super::answers::sse::Event;
-use super::connections::Connection;
 use super::endpoint::{Endpoint, session_id};
 use super::message::{self, Message};
 use super::post::PostHead;
@@ -47,13 +46,13 @@ impl Endpoint {
     /// their answers; with the answer.
     pub(super) fn batch(
         &self,
-        headers: &HeaderMap,
+        head: &PostHead<'_>,
         body: &Bytes,
     ) -> Option<Result<Batch, Box<Response>>> {
         let text = std::str::from_utf8(body).ok()?;
         let may_be = text.trim_start().starts_with('[');
-        let session = may_be.then(|| session_id(headers)).flatten()?;
-        let Some(agent) = self.sessions.find(session) else {
+        let session = may_be.then(|| session_id(head.headers)).flatten()?;
+        let Some(agent) = self.sessions.find(session, head.profile()) else {
             return Some(Err(Box::new(answer::no_session())));
         };
         if agent.version() != ProtocolVersion::V_2025_03_26 {
@@ -87,28 +86,18 @@ impl Endpoint {
 
     /// Answers each message of a batch as if it had come alone: in an array, or in a
     /// stream of events where one of them takes its time.
-    pub(super) async fn together(
-        &self,
-        connection: &Connection,
-        headers: &HeaderMap,
-        batch: Batch,
-    ) -> Response {
+    pub(super) async fn together(&self, head: &PostHead<'_>, batch: Batch) -> Response {
         let Batch { messages, room } = batch;
-        let answered = self.each(connection, headers, &messages).await;
+        let answered = self.each(head, &messages).await;
         answer::hold_room(answered, room)
     }
 
-    async fn each(
-        &self,
-        connection: &Connection,
-        headers: &HeaderMap,
-        messages: &[Bytes],
-    ) -> Response {
+    async fn each(&self, head: &PostHead<'_>, messages: &[Bytes]) -> Response {
         let is_full = AtomicBool::new(false);
         let is_full = &is_full;
         let answers = messages.iter().cloned().map(|message| async move {
             if is_full.load(Ordering::Relaxed)
-                && let Some(id) = id(&message)
+                && let Some(id) = message::request_id(&message)
             {
                 let why = "the answers before this one are too long for one batch\n\
                            hint: send it alone";
@@ -116,12 +105,14 @@ impl Endpoint {
             }
             if is_handshake(&message) {
                 let why = "`initialize` may not be part of a batch";
-                return refused(id(&message), ErrorObject::invalid_request(why));
+                return refused(
+                    message::request_id(&message),
+                    ErrorObject::invalid_request(why),
+                );
             }
             let head = PostHead {
-                connection,
-                headers,
                 is_of_batch: true,
+                ..*head
             };
             let answered = self.message(&head, message).await;
             answered.unwrap_or_else(|refused| *refused)
@@ -146,7 +137,7 @@ impl Endpoint {
                 // By what all of them have in common, their headers.
                 _ if is_alone => return answer,
                 _ => {
-                    if let Some(id) = id(message) {
+                    if let Some(id) = message::request_id(message) {
                         wholes.push(in_words(id, answer).into_body());
                     }
                 }
@@ -212,14 +203,6 @@ fn in_words(id: RequestId, answer: Response) -> Response {
 
 fn refused(id: Option<RequestId>, error: ErrorObject) -> Response {
     answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
-}
-
-/// The id of a message that is a request.
-fn id(message: &[u8]) -> Option<RequestId> {
-    match message::read(message).ok()? {
-        Message::Request { id, .. } => Some(id),
-        _ => None,
-    }
 }
 
 fn is_handshake(message: &[u8]) -> bool {

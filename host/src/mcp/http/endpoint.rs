@@ -1,4 +1,4 @@
-//! Answers at each path: `/mcp`, `/health` and `/ready`.
+//! Answers at each path: `/mcp`, `/mcp/p/PROFILE`, `/health` and `/ready`.
 //!
 //! No other path is served. In particular no `/.well-known/…`: a client that is refused at `/mcp`
 //! would take an answer there for a way to log in.
@@ -22,12 +22,11 @@ use super::cors;
 use super::era;
 use super::guard::{Guard, Refusal};
 use super::header::{accepts, doubled};
+use super::path::McpPath;
 use super::sessions::{Agent, EventId, Sessions};
 use super::shared::Shared;
 use crate::mcp::messages::error_object::ErrorObject;
-
-/// Path at which MCP is spoken.
-pub(super) const PATH: &str = "/mcp";
+use crate::roster::UnknownProfile;
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
@@ -68,20 +67,24 @@ impl Endpoint {
             return refused(&refusal);
         }
         let origin = headers.get(ORIGIN).cloned();
-        let mut response = match request.uri().path() {
-            PATH if cors::is_preflight(request.method(), headers) => cors::preflight(headers),
-            PATH => match self.guard.token(connection.local, request.uri(), headers) {
-                Ok(()) => self.admitted(connection, request).await,
+        let path = request.uri().path();
+        let mut response = match (McpPath::of(path), path) {
+            (Some(_), _) if cors::is_preflight(request.method(), headers) => {
+                cors::preflight(headers)
+            }
+            (Some(path), _) => match self.guard.token(connection.local, request.uri(), headers) {
+                Ok(()) => self.admitted(connection, request, path.profile).await,
                 Err(refusal) => refused(&refusal),
             },
-            "/ready" if self.stopping.is_cancelled() => said(
+            (None, "/ready") if self.stopping.is_cancelled() => said(
                 request.method(),
                 StatusCode::SERVICE_UNAVAILABLE,
                 "stopping\n",
             ),
-            "/ready" => said(request.method(), StatusCode::OK, "ready\n"),
-            _ => {
-                let why = "there is nothing here; MCP is spoken at /mcp\n";
+            (None, "/ready") => said(request.method(), StatusCode::OK, "ready\n"),
+            (None, _) => {
+                let why = "there is nothing here; MCP is spoken at /mcp, and at /mcp/p/NAME for \
+                           the profile of that name\n";
                 answer::text(StatusCode::NOT_FOUND, why)
             }
         };
@@ -91,17 +94,22 @@ impl Endpoint {
         response
     }
 
-    /// Answers a client that may speak MCP.
-    async fn admitted(&self, connection: &Connection, request: Request<Incoming>) -> Response {
+    /// Answers a client that may speak MCP, and sees that profile, or all.
+    async fn admitted(
+        &self,
+        connection: &Connection,
+        request: Request<Incoming>,
+        profile: Option<Arc<str>>,
+    ) -> Response {
         let headers = request.headers();
         if let Some(name) = doubled(headers) {
             let why = format!("the header `{name}` is there more than once\n");
             return answer::text(StatusCode::BAD_REQUEST, why);
         }
         let answered = match *request.method() {
-            Method::POST => self.post(connection, request).await,
-            Method::GET => self.stream(connection, headers),
-            Method::DELETE => self.end(headers),
+            Method::POST => self.post(connection, request, profile).await,
+            Method::GET => self.stream(connection, headers, profile.as_deref()),
+            Method::DELETE => self.end(headers, profile.as_deref()),
             _ => Ok(answer::not_allowed(
                 "GET, POST, DELETE",
                 "use `POST` for messages\n",
@@ -110,18 +118,32 @@ impl Endpoint {
         answered.unwrap_or_else(|refused| *refused)
     }
 
-    /// Returns the agent of the session that a client names.
+    /// Checks that there is the profile that a request without a message names.
+    ///
+    /// # Errors
+    /// There is none; with the answer.
+    fn check_profile(&self, profile: Option<&str>) -> Result<(), Box<Response>> {
+        let checked = self.shared.check_profile(profile);
+        checked.map_err(|unknown| unknown_profile(None, &unknown))
+    }
+
+    /// Returns the agent of the session that a client names. A session is there at the path alone at
+    /// which it was opened.
     ///
     /// # Errors
     /// It names none, or there is none of that id; with the answer.
-    pub(super) fn agent(&self, headers: &HeaderMap) -> Result<Arc<Agent>, Box<Response>> {
+    pub(super) fn agent(
+        &self,
+        headers: &HeaderMap,
+        profile: Option<&str>,
+    ) -> Result<Arc<Agent>, Box<Response>> {
         let Some(id) = session_id(headers) else {
             let why = format!(
                 "the header `{SESSION}` is missing\nhint: the answer to `initialize` has its value\n"
             );
             return Err(Box::new(answer::text(StatusCode::BAD_REQUEST, why)));
         };
-        let agent = self.sessions.find(id);
+        let agent = self.sessions.find(id, profile);
         agent.ok_or_else(|| Box::new(answer::no_session()))
     }
 
@@ -131,12 +153,14 @@ impl Endpoint {
         &self,
         connection: &Connection,
         headers: &HeaderMap,
+        profile: Option<&str>,
     ) -> Result<Response, Box<Response>> {
+        self.check_profile(profile)?;
         if !accepts(headers, EVENTS) {
             let why = "a client has to accept `text/event-stream`\n";
             return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
         }
-        let agent = self.agent_of_stream(headers)?;
+        let agent = self.agent_of_stream(headers, profile)?;
         let reader = match headers.get(LAST_EVENT) {
             None => agent.session.listen(),
             Some(after) => {
@@ -161,8 +185,9 @@ impl Endpoint {
     }
 
     /// Ends a session.
-    fn end(&self, headers: &HeaderMap) -> Result<Response, Box<Response>> {
-        self.agent_of_stream(headers)?;
+    fn end(&self, headers: &HeaderMap, profile: Option<&str>) -> Result<Response, Box<Response>> {
+        self.check_profile(profile)?;
+        self.agent_of_stream(headers, profile)?;
         match session_id(headers).is_some_and(|id| self.sessions.end(id)) {
             true => Ok(answer::empty(StatusCode::NO_CONTENT)),
             false => Err(Box::new(answer::no_session())),
@@ -173,12 +198,16 @@ impl Endpoint {
     ///
     /// # Errors
     /// The version has no sessions, or there is none; with the answer.
-    fn agent_of_stream(&self, headers: &HeaderMap) -> Result<Arc<Agent>, Box<Response>> {
+    fn agent_of_stream(
+        &self,
+        headers: &HeaderMap,
+        profile: Option<&str>,
+    ) -> Result<Arc<Agent>, Box<Response>> {
         if !era::has_session(headers).map_err(refused_message)? {
             let why = "there are no sessions in this version\n";
             return Err(Box::new(answer::not_allowed("POST", why)));
         }
-        self.agent(headers)
+        self.agent(headers, profile)
     }
 }
 
@@ -198,6 +227,12 @@ fn refused(refusal: &Refusal) -> Response {
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
     response
+}
+
+/// Returns the answer to a request at the path of a profile that is not served.
+pub(super) fn unknown_profile(id: Option<&RequestId>, unknown: &UnknownProfile) -> Box<Response> {
+    let error = ErrorObject::invalid_request(unknown.to_string());
+    Box::new(answer::error(StatusCode::NOT_FOUND, id, &error))
 }
 
 pub(super) fn refused_request(id: &RequestId, error: ErrorObject) -> Box<Response> {

@@ -37,10 +37,14 @@ const LIMITED_STREAM_AFTER: Duration = Duration::from_secs(10);
 const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
 impl Endpoint {
-    /// Opens a session by a handshake.
-    pub(super) fn open_session(&self, request: &ClientRequest) -> Result<Response, Box<Response>> {
+    /// Opens a session by a handshake, of a client that sees that profile, or all.
+    pub(super) fn open_session(
+        &self,
+        request: &ClientRequest,
+        profile: Option<&Arc<str>>,
+    ) -> Result<Response, Box<Response>> {
         let said = handshake(request)?;
-        let opened = self.sessions.open(&self.shared, said);
+        let opened = self.sessions.open(&self.shared, said, profile);
         let opened = opened.map_err(|error| answer::busy(&request.id, &error.to_string()))?;
         let room = self.answers.of_client(String::new());
         let result = Ok(json!(opened.result).into());

@@ -71,6 +71,14 @@ pub(super) fn read(body: &[u8]) -> Result<Message<'_>, Box<Refused>> {
     }
 }
 
+/// Returns the id of a message that is a request.
+pub(super) fn request_id(body: &[u8]) -> Option<RequestId> {
+    match read(body).ok()? {
+        Message::Request { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
 /// Returns the error with which a text that is no message is answered.
 fn refused(message: Unreadable<'_>) -> Box<Refused> {
     let error = match message.error {

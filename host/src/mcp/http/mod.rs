@@ -5,7 +5,8 @@
 //! stream. The headers
 //! and metadata of a request say of which [`era`] it is: complete by itself ([`stateless`]), or of one
 //! of the [`sessions`] ([`in_session`]). Either is answered by the same host as over stdio: one for
-//! each session, and one for all requests of the stateless era.
+//! each session, and one for all requests of the stateless era. Its [`path`] says what its client sees:
+//! all that is served, or what a profile has.
 
 mod answers;
 mod batch;
@@ -20,6 +21,7 @@ pub mod guard;
 mod header;
 mod in_session;
 mod message;
+mod path;
 mod post;
 mod repeated_headers;
 mod sessions;
@@ -44,8 +46,9 @@ use super::common::Common;
 use crate::roster::Roster;
 use answers::answer_room::AnswerRoom;
 use connections::Connections;
-use endpoint::{Endpoint, PATH};
+use endpoint::Endpoint;
 use guard::Guard;
+use path::PATH;
 use sessions::Sessions;
 use shared::Shared;
 use token::Token;

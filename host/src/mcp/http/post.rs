@@ -1,5 +1,7 @@
 //! Messages that clients post.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use dormouse_upstream::without_blocking;
 use hyper::body::Incoming;
@@ -10,7 +12,9 @@ use hyper::{HeaderMap, Request, StatusCode};
 use super::answers::answer::{self, Held, Response};
 use super::bodies::BodyError;
 use super::connections::Connection;
-use super::endpoint::{EVENTS, Endpoint, refused_message, refused_request, session_id};
+use super::endpoint::{
+    EVENTS, Endpoint, refused_message, refused_request, session_id, unknown_profile,
+};
 use super::era::{self, RequestEra};
 use super::header::accepts;
 use super::message::{self, Message, Refused};
@@ -25,8 +29,17 @@ use crate::mcp::methods::listen;
 pub(super) struct PostHead<'a> {
     pub(super) connection: &'a Connection,
     pub(super) headers: &'a HeaderMap,
+    /// Profile that the path names.
+    pub(super) profile: Option<&'a Arc<str>>,
     /// Whether it came together with others.
     pub(super) is_of_batch: bool,
+}
+
+impl PostHead<'_> {
+    /// Returns the name of the profile in the path.
+    pub(super) fn profile(&self) -> Option<&str> {
+        self.profile.map(AsRef::as_ref)
+    }
 }
 
 impl Endpoint {
@@ -35,6 +48,7 @@ impl Endpoint {
         &self,
         connection: &Connection,
         request: Request<Incoming>,
+        profile: Option<Arc<str>>,
     ) -> Result<Response, Box<Response>> {
         let (Parts { headers, .. }, body) = request.into_parts();
         if !is_json(&headers) {
@@ -43,16 +57,21 @@ impl Endpoint {
             return Err(Box::new(answer::text(status, message)));
         }
         let body = self.read(&headers, body).await?;
-        match self.batch(&headers, &body) {
-            Some(batch) => Ok(self.together(connection, &headers, batch?).await),
-            None => {
-                let head = PostHead {
-                    connection,
-                    headers: &headers,
-                    is_of_batch: false,
-                };
-                self.message(&head, body).await
-            }
+        let head = PostHead {
+            connection,
+            headers: &headers,
+            profile: profile.as_ref(),
+            is_of_batch: false,
+        };
+        self.shared
+            .check_profile(head.profile())
+            .map_err(|unknown| {
+                let id = without_blocking(body.len(), || message::request_id(&body));
+                unknown_profile(id.as_ref(), &unknown)
+            })?;
+        match self.batch(&head, &body) {
+            Some(batch) => Ok(self.together(&head, batch?).await),
+            None => self.message(&head, body).await,
         }
     }
 
@@ -105,7 +124,7 @@ impl Endpoint {
                 let has_session = era::has_session(headers).map_err(refused_message)?;
                 era::check_notification(&method, headers).map_err(refused_message)?;
                 if has_session {
-                    let agent = self.agent(headers)?;
+                    let agent = self.agent(headers, head.profile())?;
                     content.iter().for_each(|content| agent.notified(content));
                 }
                 Ok(answer::empty(StatusCode::ACCEPTED))
@@ -115,7 +134,7 @@ impl Endpoint {
                     let why = "a client of this version is asked nothing that it could answer";
                     return Err(refused_message(ErrorObject::invalid_request(why)));
                 }
-                let agent = self.agent(headers)?;
+                let agent = self.agent(headers, head.profile())?;
                 if let Some(id) = id {
                     agent.session.questions.answered(&id, outcome);
                 }
@@ -131,7 +150,7 @@ impl Endpoint {
     ) -> Result<Response, Box<Response>> {
         let headers = head.headers;
         tracing::trace!(id = %request.id, method = request.method, "a request has come");
-        let wanted = |name: &str| self.shared.header_arguments(name);
+        let wanted = |name: &str| self.shared.header_arguments(head.profile(), name);
         let era = era::of_request(&request, headers, wanted);
         match era.map_err(|error| refused_request(&request.id, error))? {
             // What waits there is large: a box is moved in no time.
@@ -140,9 +159,9 @@ impl Endpoint {
             }
             RequestEra::Session => {
                 if request.method == "initialize" && session_id(headers).is_none() {
-                    return self.open_session(&request);
+                    return self.open_session(&request, head.profile);
                 }
-                let agent = self.agent(headers)?;
+                let agent = self.agent(headers, head.profile())?;
                 Box::pin(self.in_session(agent, request, head)).await
             }
         }

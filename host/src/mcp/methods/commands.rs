@@ -111,8 +111,13 @@ pub(in crate::mcp) fn append_status(list: &mut String) {
 }
 
 /// The status: an MCP `ReadResourceResult`. None where another resource is asked for.
-pub(in crate::mcp) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
-    let text = (uri == STATUS).then(|| serde_json::to_string_pretty(&status_of(roster)))?;
+pub(in crate::mcp) fn read_status(
+    roster: &Roster,
+    snapshot: &Snapshot,
+    uri: &str,
+) -> Option<Value> {
+    let is_it = uri == STATUS;
+    let text = is_it.then(|| serde_json::to_string_pretty(&status_of(roster, snapshot)))?;
     let text = text.unwrap_or_default();
     let contents = json!([{ "uri": STATUS, "mimeType": "application/json", "text": text }]);
     Some(json!({ "contents": contents }))
@@ -121,10 +126,13 @@ pub(in crate::mcp) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
 /// Returns the status as agents are told it: of a project that is not trusted only that it is
 /// there, and of an upstream's unseen texts only their number, as a name may be any text. Of
 /// running servers agents are told the program or the host: arguments, paths and variables are
-/// their user's.
-fn status_of(roster: &Roster) -> Status {
+/// their user's. Of servers that they do not see, nothing.
+fn status_of(roster: &Roster, snapshot: &Snapshot) -> Status {
     let mut status = roster.status();
-    let snapshot = roster.snapshot();
+    let seen = snapshot.servers();
+    status
+        .servers
+        .retain(|server| seen.contains_key(&server.name));
     for server in &mut status.servers {
         server.server_info = None;
         server.component = server
@@ -177,13 +185,13 @@ pub(in crate::mcp) fn complete(name: &str, snapshot: &Snapshot) -> Option<Vec<St
 /// Returns the server whose pending items a request asks its user to approve. None where it does
 /// not, or where [`run`] refuses it.
 pub(in crate::mcp) fn approves(
-    roster: &Roster,
+    snapshot: &Snapshot,
     name: &str,
     arguments: &Map<String, Value>,
     may_decide: bool,
 ) -> Option<Result<String, ErrorObject>> {
     let command = find(name).filter(|_| name == APPROVE && may_decide)?;
-    Some(about(roster, command, arguments))
+    Some(about(snapshot, command, arguments))
 }
 
 /// Returns the text for the user on the outcome of an approval: an MCP `GetPromptResult`.
@@ -215,6 +223,7 @@ pub(in crate::mcp) fn approved(server: &str, outcome: &ApprovalOutcome) -> Value
 /// on or off, and nothing is approved.
 pub(in crate::mcp) fn run(
     roster: &Roster,
+    snapshot: &Snapshot,
     name: &str,
     arguments: &Map<String, Value>,
     may_decide: bool,
@@ -227,7 +236,8 @@ pub(in crate::mcp) fn run(
         );
         return Some(Err(ErrorObject::invalid_request(why)));
     }
-    Some(said(roster, command, arguments).map(|text| message(command.description, &text)))
+    let said = said(roster, snapshot, command, arguments);
+    Some(said.map(|text| message(command.description, &text)))
 }
 
 /// An MCP `GetPromptResult` with one text.
@@ -240,23 +250,24 @@ fn message(description: &str, text: &str) -> Value {
 
 fn said(
     roster: &Roster,
+    snapshot: &Snapshot,
     command: &Command,
     arguments: &Map<String, Value>,
 ) -> Result<String, ErrorObject> {
     if !command.about_one {
-        return Ok(table(roster));
+        return Ok(table(roster, snapshot));
     }
-    let server = about(roster, command, arguments)?;
+    let server = about(snapshot, command, arguments)?;
     match command.name {
         "enable" => switch(roster, &server, true),
         "disable" => switch(roster, &server, false),
-        _ => status(roster, &server),
+        _ => status(roster, snapshot, &server),
     }
 }
 
 /// The server that a command is about.
 fn about(
-    roster: &Roster,
+    snapshot: &Snapshot,
     command: &Command,
     arguments: &Map<String, Value>,
 ) -> Result<String, ErrorObject> {
@@ -264,12 +275,11 @@ fn about(
         let why = format!("`{}` needs the argument `{SERVER}`", command.name);
         return Err(ErrorObject::invalid_params(why));
     };
-    named(roster, wanted)
+    named(snapshot, wanted)
 }
 
 /// A server by its name, however its letters are written.
-fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorObject> {
-    let snapshot = roster.snapshot();
+fn named(snapshot: &Snapshot, wanted: &str) -> Result<String, ErrorObject> {
     let mut names = snapshot.servers().keys();
     let wanted = wanted.trim();
     let exact = snapshot
@@ -305,8 +315,8 @@ fn switch(roster: &Roster, server: &str, on: bool) -> Result<String, ErrorObject
     })
 }
 
-fn table(roster: &Roster) -> String {
-    let status = status_of(roster);
+fn table(roster: &Roster, snapshot: &Snapshot) -> String {
+    let status = status_of(roster, snapshot);
     let mut text = String::from(
         "Show me this table of the MCP servers behind Dormouse as it is:\n\n\
          | server | state | tools | what runs |\n|---|---|---|---|\n",
@@ -335,8 +345,8 @@ fn table(roster: &Roster) -> String {
     text
 }
 
-fn status(roster: &Roster, server: &str) -> Result<String, ErrorObject> {
-    let status = status_of(roster);
+fn status(roster: &Roster, snapshot: &Snapshot, server: &str) -> Result<String, ErrorObject> {
+    let status = status_of(roster, snapshot);
     let found = status.servers.iter().find(|found| found.name == server);
     let text = found.map(serde_json::to_string_pretty).transpose();
     let text = text.map_err(|error| ErrorObject::internal_error(error.to_string()))?;

@@ -28,7 +28,7 @@ impl Host {
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let request = request(params)?;
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         let of_command = match request.kind {
             Kind::Prompt => commands::complete(&request.key, &snapshot),
             Kind::Resource | Kind::Template => None,

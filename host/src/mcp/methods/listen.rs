@@ -39,6 +39,12 @@ impl Host {
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| !commands::is_status(uri));
             leave_allowed(uris);
+            // Of what a profile does not have, whoever has named it hears nothing.
+            if self.profile.is_some() {
+                let snapshot = self.snapshot();
+                let roster = &self.common.roster;
+                uris.retain(|uri| roster.resource_in(&snapshot, uri).is_ok());
+            }
         }
         accepted
             .resource_subscriptions

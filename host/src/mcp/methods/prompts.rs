@@ -19,7 +19,7 @@ impl Host {
         params: Option<&Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         list("prompts", params, context, |text| {
             snapshot.prompts().write_list(text);
             commands::append(text);
@@ -36,12 +36,8 @@ impl Host {
             mut arguments,
             continued,
         } = NamedParams::take(params, &context.original, "prompts/get", "prompt")?;
-        let approves = commands::approves(
-            &self.common.roster,
-            &name,
-            &arguments.values,
-            context.may_decide,
-        );
+        let snapshot = self.snapshot();
+        let approves = commands::approves(&snapshot, &name, &arguments.values, context.may_decide);
         if let Some(server) = approves {
             let order = PluginRequest {
                 method: "prompts/get",
@@ -64,13 +60,13 @@ impl Host {
         }
         if let Some(said) = commands::run(
             &self.common.roster,
+            &snapshot,
             &name,
             &arguments.values,
             context.may_decide,
         ) {
             return Ok(complete(said?.into(), context.era()));
         }
-        let snapshot = self.common.roster.snapshot();
         let Some(offer) = snapshot.prompts().find(&name) else {
             let keys = snapshot.prompts().iter().map(|offer| offer.key.as_str());
             let hint = names::nearest(&name, keys)

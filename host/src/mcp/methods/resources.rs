@@ -108,7 +108,7 @@ impl Host {
         params: Option<&Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         list("resources", params, context, |text| {
             snapshot.resources().write_list(text);
             commands::append_status(text);
@@ -121,7 +121,7 @@ impl Host {
         params: Option<&Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         list("resourceTemplates", params, context, |text| {
             snapshot.templates().write_list(text);
         })
@@ -140,13 +140,14 @@ impl Host {
             return refuse("`resources/read` needs the `uri` of a resource");
         };
         let continued = Continuation::take(&mut params, &context.original)?;
-        if let Some(status) = commands::read_status(&self.common.roster, &uri) {
+        let snapshot = self.snapshot();
+        if let Some(status) = commands::read_status(&self.common.roster, &snapshot, &uri) {
             return Ok(read(status.into(), context.era()));
         }
-        if let Some(said) = instructions::read(&self.common.roster.snapshot(), &uri) {
+        if let Some(said) = instructions::read(&snapshot, &uri) {
             return Ok(read(said.into(), context.era()));
         }
-        let source = self.common.roster.resource(&uri);
+        let source = self.common.roster.resource_in(&snapshot, &uri);
         let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
         let (of_server, own_uri) = (source.server.clone(), source.uri.clone());
         let order = PluginRequest {

@@ -23,7 +23,7 @@ pub(in crate::mcp) fn server_info() -> Implementation {
 impl Host {
     /// Returns the capabilities that some server has.
     fn capabilities(&self) -> ServerCapabilities {
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
@@ -57,7 +57,7 @@ impl Host {
     pub(in crate::mcp) fn initialize(&self, asked: &InitializeRequestParams) -> InitializeResult {
         let mut result = self.info();
         result.protocol_version = negotiated(&asked.protocol_version);
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         let name = &asked.client_info.name;
         self.client_name.lock().clone_from(name);
         let mode = self.exposure(Era::Handshake, &snapshot).mode;
@@ -75,7 +75,7 @@ impl Host {
         let versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
         let client = meta.get("io.modelcontextprotocol/clientInfo");
         let client = client.and_then(|client| client.get("name")?.as_str());
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         let mode = self.exposure(Era::Stateless, &snapshot).mode;
         let said = instructions::for_client(&snapshot, client.unwrap_or_default(), mode);
         let info = self.info().with_instructions(said);

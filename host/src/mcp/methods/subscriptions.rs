@@ -19,7 +19,7 @@ impl Host {
             );
             return Err(ErrorObject::invalid_params(why));
         }
-        if let Err(unresolved) = roster.resource(&uri) {
+        if let Err(unresolved) = roster.resource_in(&self.snapshot(), &uri) {
             return Err(with_uri(unresolved.refusal(&uri), &uri));
         }
         self.subscriptions.add(uri, roster)?.await;

@@ -2,6 +2,7 @@
 
 mod listed;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, What};
@@ -31,9 +32,9 @@ impl Host {
         params: Option<&Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         let (listed, client) = self.listed_by(context);
-        listed.note(client, &snapshot);
+        listed.note(&client, &snapshot);
         list("tools", params, context, |text| {
             self.write_tools(&snapshot, context, text);
             if trust_tool::is_offered(context, &snapshot) {
@@ -52,7 +53,7 @@ impl Host {
             mut arguments,
             continued,
         } = NamedParams::take(params, &context.original, "tools/call", "tool")?;
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         if name == trust_tool::NAME && trust_tool::is_offered(context, &snapshot) {
             let order = PluginRequest {
                 method: "tools/call",
@@ -158,19 +159,24 @@ impl Host {
             server: &of_server,
             name: &of_tool,
             era: context.era(),
-            client,
+            client: &client,
         };
-        let snapshot = self.common.roster.snapshot();
+        let snapshot = self.snapshot();
         Ok(listed.result(result, tool, &snapshot))
     }
 
     /// Returns the record of the listed tools for the agent of a request, and its name there.
-    fn listed_by<'a>(&'a self, context: &'a RequestContext<'_>) -> (&'a ListedTools, &'a str) {
-        match self.lasting || context.era() == Era::Handshake {
-            true => (&self.listed, ""),
-            // It belongs to no session, whoever answers it.
-            false => (&self.common.listed_without_session, &context.client),
+    fn listed_by<'a>(&'a self, context: &'a RequestContext<'_>) -> (&'a ListedTools, Cow<'a, str>) {
+        if self.lasting || context.era() == Era::Handshake {
+            return (&self.listed, Cow::Borrowed(""));
         }
+        // It belongs to no session, whoever answers it.
+        let client = match &self.profile {
+            None => Cow::Borrowed(context.client.as_str()),
+            // What it lists is what the profile has.
+            Some(profile) => Cow::Owned(format!("{profile} {}", context.client)),
+        };
+        (&self.common.listed_without_session, client)
     }
 }
 

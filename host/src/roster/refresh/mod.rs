@@ -45,6 +45,7 @@ impl Roster {
         let once = self.once.lock().clone();
         let shown = config.servers.values();
         let rules = self.places.exposure.rules(&config);
+        let profiles = self.places.exposure.profiles(&config);
         let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
         let shown = shown.filter(|server| rules.has_server(&server.name));
         let shown: Vec<ServerConfig> = shown
@@ -88,6 +89,9 @@ impl Roster {
         let untrusted = config.untrusted_for(self.places.client);
         let same = old.untrusted() == untrusted.as_ref()
             && *old.rules() == rules
+            && old
+                .profiles()
+                .eq(profiles.iter().map(|(name, rules)| (name.as_str(), rules)))
             && servers.len() == old.servers().len()
             && servers
                 .iter()
@@ -97,13 +101,9 @@ impl Roster {
             return;
         }
         let reserved = config.reserved_names();
-        let snapshot = Arc::new(Snapshot::new(
-            servers,
-            untrusted,
-            reserved,
-            rules,
-            self.places.token_counts(),
-        ));
+        let counts = self.places.token_counts();
+        let snapshot = Snapshot::new(servers, untrusted, reserved, rules, counts);
+        let snapshot = Arc::new(snapshot.with_profiles(profiles));
         log_new_problems(&old, &snapshot);
         *self.current.write() = snapshot.clone();
         stop_replaced(&old, &snapshot);

@@ -156,18 +156,31 @@ impl Roster {
     /// # Errors
     /// It is unknown, or more than one server claims it.
     pub fn resource(&self, uri: &str) -> Result<ResourceSource, UnresolvedResource> {
+        self.resource_in(&self.snapshot(), uri)
+    }
+
+    /// Returns the server that a URI belongs to among those of a snapshot, as [`Self::resource`] does:
+    /// of what a profile does not have, its clients are told nothing.
+    ///
+    /// # Errors
+    /// The errors of [`Self::resource`].
+    pub fn resource_in(
+        &self,
+        snapshot: &Snapshot,
+        uri: &str,
+    ) -> Result<ResourceSource, UnresolvedResource> {
         if is_own(uri) {
             return Err(UnresolvedResource::Unknown);
         }
-        let snapshot = self.snapshot();
         if let Some((own, server)) = split(uri)
             && snapshot.servers().contains_key(server)
         {
-            return self.resource_of(&snapshot, own, server);
+            return self.resource_of(snapshot, own, server);
         }
         let mut listed = snapshot.claims(uri);
         let mut claiming: BTreeSet<String> = listed.keys().cloned().collect();
-        claiming.extend(self.naming(uri));
+        let naming = self.naming(uri).into_iter();
+        claiming.extend(naming.filter(|server| snapshot.servers().contains_key(server)));
         if is_page(uri) {
             let servers = snapshot.servers_naming_page(uri).into_iter();
             claiming.extend(servers.map(str::to_owned));
@@ -200,12 +213,12 @@ impl Roster {
                     listed,
                     ..unlisted(server)
                 };
-                let askable = has_listed || self.reads_unlisted(&snapshot, &source.server);
+                let askable = has_listed || self.reads_unlisted(snapshot, &source.server);
                 askable.then_some(source).ok_or(UnresolvedResource::Unknown)
             }
             None => {
                 let having = snapshot.servers().values().filter(|server| {
-                    server.has_resources() && self.reads_unlisted(&snapshot, &server.config().name)
+                    server.has_resources() && self.reads_unlisted(snapshot, &server.config().name)
                 });
                 let (of_projects, of_users): (Vec<_>, Vec<_>) =
                     having.partition(|server| server.config().is_of_project());

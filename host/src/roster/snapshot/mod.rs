@@ -12,6 +12,7 @@ mod shown_tool;
 mod tool_costs;
 mod tool_search;
 mod users_names;
+mod views;
 mod waiting_names;
 mod withheld_template;
 
@@ -36,6 +37,7 @@ use tool_costs::Costs;
 pub use tool_costs::mapped;
 use tool_search::ToolSearch;
 use users_names::UsersNames;
+use views::Views;
 use waiting_names::WaitingNames;
 
 use super::uris::with_shown_pages;
@@ -64,6 +66,8 @@ pub struct Snapshot {
     costs: OnceLock<Costs>,
     /// File with the numbers of tokens of texts.
     token_counts: PathBuf,
+    /// Profiles that clients may name, with what each has of this.
+    views: Views,
 }
 
 impl Default for Snapshot {
@@ -177,6 +181,7 @@ impl Snapshot {
             search: OnceLock::new(),
             costs: OnceLock::new(),
             token_counts,
+            views: Views::default(),
         }
     }
 
@@ -334,6 +339,13 @@ impl Snapshot {
     /// Checks whether agents see the same list of a catalog.
     #[must_use]
     pub fn lists_as(&self, other: &Self, catalog: Catalog) -> bool {
+        // Whose profile is another one may see another list.
+        let is_seen_alike = self.profiles().eq(other.profiles());
+        is_seen_alike && self.has_listed_as(other, catalog)
+    }
+
+    /// Checks whether agents that name no profile see the same list of a catalog.
+    fn has_listed_as(&self, other: &Self, catalog: Catalog) -> bool {
         match catalog {
             Catalog::Tools => {
                 let theirs = other.declared();

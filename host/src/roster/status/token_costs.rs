@@ -30,6 +30,9 @@ impl TokenCosts {
 pub struct ShownTo {
     /// Name that the client has given itself; none for those that have no session.
     pub client: Option<String>,
+    /// Profile that it has named, in the path over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// The mode: `direct`, `index` or `search`.
     pub mode: String,
     /// Reason for that mode.

@@ -9,7 +9,6 @@ use super::budget::Budget;
 use super::session::Session;
 use crate::mcp;
 use crate::mcp::http::answers::answer_room::AnswerRoom;
-use crate::mcp::http::shared::Shared;
 use crate::mcp::lifecycle::Agreed;
 use crate::mcp::messages::client_notification::ClientNotification;
 use crate::mcp::messages::request_context::name_with_version;
@@ -33,14 +32,14 @@ pub(super) fn name_of(client: &Implementation) -> String {
 }
 
 impl Agent {
-    /// Makes the agent of a handshake, with the answer to that.
+    /// Makes the agent of a handshake, with the answer to that: of a session as the roster knows it,
+    /// with the host for it.
     pub(super) fn new(
-        shared: &Shared,
+        (known, host): (mcp::session::Session, Host),
         mut said: InitializeRequestParams,
         budget: Arc<Budget>,
         answers: &Arc<AnswerRoom>,
     ) -> (Arc<Self>, InitializeResult) {
-        let (known, host) = shared.host_of_session();
         let result = host.initialize(&said);
         said.protocol_version = result.protocol_version.clone();
         let client = name_of(&said.client_info);

@@ -78,7 +78,7 @@ impl Sessions {
         }
     }
 
-    /// Opens a session by a handshake. Where there is no room for one more, an idle one ends, of
+    /// Opens a session by a handshake, of a client that sees that profile, or all. Where there is no room for one more, an idle one ends, of
     /// that client or of one that has more.
     ///
     /// # Errors
@@ -87,6 +87,7 @@ impl Sessions {
         &self,
         shared: &Shared,
         said: InitializeRequestParams,
+        profile: Option<&Arc<str>>,
     ) -> anyhow::Result<Opened> {
         let id = new_id()?;
         let client = name_of(&said.client_info);
@@ -96,7 +97,8 @@ impl Sessions {
             tracing::debug!(id = %spared, "an idle session has made room");
             open.remove(&spared)
         });
-        let (agent, result) = Agent::new(shared, said, self.budget.clone(), &self.answers);
+        let host = shared.host_of_session(profile);
+        let (agent, result) = Agent::new(host, said, self.budget.clone(), &self.answers);
         open.insert(id.clone(), agent);
         self.budget.among(open.len());
         drop(open);
@@ -131,9 +133,13 @@ impl Sessions {
             .ok_or(NoRoom::OfAll)
     }
 
-    /// Returns the agent of a session, if that is there, and notes that its client is.
-    pub(super) fn find(&self, session: &str) -> Option<Arc<Agent>> {
+    /// Returns the agent of a session, if that is there for clients that name this profile, or none,
+    /// and notes that its client is.
+    pub(super) fn find(&self, session: &str, profile: Option<&str>) -> Option<Arc<Agent>> {
         let agent = self.open.lock().get(session).cloned()?;
+        if agent.host.profile.as_deref() != profile {
+            return None;
+        }
         agent.session.hear();
         Some(agent)
     }

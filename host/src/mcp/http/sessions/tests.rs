@@ -367,15 +367,15 @@ async fn the_session_that_is_missed_least_makes_room() {
         let said = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": client, "version": "1" } });
         let said = serde_json::from_value(said).unwrap();
-        sessions.open(&shared, said).map(|opened| opened.id)
+        sessions.open(&shared, said, None).map(|opened| opened.id)
     };
-    let find = |session: &str| sessions.find(session).unwrap().session.clone();
+    let find = |session: &str| sessions.find(session, None).unwrap().session.clone();
     let first = open("a").unwrap();
     let second = open("b").unwrap();
     let asked = find(&first).claim(&id(1)).unwrap();
     assert!(find(&first).claim(&id(1)).is_none());
     let third = open("b").unwrap();
-    assert!(sessions.find(&second).is_none());
+    assert!(sessions.find(&second, None).is_none());
     let busy = find(&third).claim(&id(1)).unwrap();
     for client in ["a", "b", "c"] {
         assert!(open(client).is_err(), "{client}");
@@ -384,7 +384,7 @@ async fn the_session_that_is_missed_least_makes_room() {
     // Who listens stays for longer.
     let _listens = find(&first).listen();
     let _fourth = open("c").unwrap();
-    assert!(sessions.find(&first).is_some() && sessions.find(&third).is_none());
+    assert!(sessions.find(&first, None).is_some() && sessions.find(&third, None).is_none());
     sessions.end_all();
-    assert!(sessions.find(&first).is_none());
+    assert!(sessions.find(&first, None).is_none());
 }
