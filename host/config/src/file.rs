@@ -65,6 +65,7 @@ const SERVER: &[&str] = &[
     "settings",
     "expose",
     "annotations",
+    "confirm",
     // Of a server that has an upstream.
     "command",
     "args",
@@ -326,6 +327,7 @@ impl Reader<'_> {
                     }
                 }
                 "expose" => overlay.expose = self.choice(item, &here, &ServerExposure::WORDS),
+                "confirm" => overlay.confirm = Some(self.confirmation(item, &here)),
                 "annotations" => overlay.hints = self.hint_overrides(item, &here),
                 "on_change" => overlay.on_change = self.choice(item, &here, &OnChange::WORDS),
                 "tools_on_change" => overlay.tools_on_change = self.tools_on_change(item, &here),

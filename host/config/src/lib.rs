@@ -23,7 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dormouse_policy::exposure::{ExposureRules, HintOverrides, Profile, ServerExposure};
+use dormouse_policy::exposure::{
+    Confirmation, ExposureRules, HintOverrides, Profile, ServerExposure,
+};
 use dormouse_policy::{Grants, HostLimits, HttpSecret, Limits, ProviderLogin, SecretSource};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
@@ -144,6 +146,8 @@ pub struct ServerConfig {
     pub expose: Option<ServerExposure>,
     /// `annotations`: hints on its tools, in place of its own.
     pub hints: HintOverrides,
+    /// `confirm`: tools whose calls the user is asked about, whatever is configured for all.
+    pub confirm: Option<Confirmation>,
     /// Clients that load the server themselves, because it is in their own files too.
     pub from: Vec<Client>,
     /// Reason why a policy of its client forbids the server, with the file that says so. The server
@@ -225,6 +229,7 @@ impl ServerConfig {
             settings: Map::new(),
             expose: None,
             hints: HintOverrides::default(),
+            confirm: None,
             from: Vec::new(),
             denied: None,
             off_in: None,

@@ -40,8 +40,8 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
-use approval::{AnsweredInputs, PluginGrants, Questions};
-pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
+use approval::{AnsweredInputs, CallDecisions, PluginGrants, Questions};
+pub use approval::{ApprovalOutcome, CallToConfirm, Gone, counts, difference, gone_told};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;
@@ -105,6 +105,8 @@ pub struct Roster {
     plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
     /// Folders, variables and settings that users were asked for before a plugin was started.
     answered_inputs: AnsweredInputs,
+    /// What users have said of calls that they were asked about.
+    call_decisions: CallDecisions,
     changes: Changes,
     updates: WaitingUpdates,
     named: Mutex<NamedResources>,
@@ -163,6 +165,7 @@ impl Roster {
             questions: Questions::default(),
             plugin_grants: Mutex::default(),
             answered_inputs: AnsweredInputs::default(),
+            call_decisions: CallDecisions::default(),
             changes: Changes::default(),
             updates: WaitingUpdates::default(),
             named: Mutex::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_policy::Limits;
-use dormouse_protocol::{Listener, SessionClients, SessionId};
+use dormouse_protocol::{ClientKey, Listener, SessionClients, SessionId};
 use dormouse_runtime::Slot;
 use dormouse_upstream::Upstream;
 use parking_lot::Mutex;
@@ -149,6 +149,8 @@ impl Roster {
     pub fn end_session(&self, session: SessionId) {
         let ended = self.sessions.open.lock().remove(&session);
         drop(ended);
+        self.call_decisions
+            .end_session(&ClientKey::Session(session));
         for server in self.snapshot().servers().values() {
             if let Some(slot) = server.slot() {
                 slot.end_session(session);

@@ -11,7 +11,7 @@ use crate::{Sdk, call, home, is_error, names, text};
 const CALL_TOOLS: [&str; 3] = ["call_tool", "call_tool_write", "call_tool_destructive"];
 
 /// Returns a home with that exposure, in which a tool of each kind can be called.
-fn home_with(exposure: &str) -> Home {
+pub(crate) fn home_with(exposure: &str) -> Home {
     let home = home(&["echo"]);
     let mut config = fs::read_to_string(home.config()).unwrap();
     config.push_str(

@@ -63,7 +63,7 @@ macro_rules! clients {
         clients!(each $sdk,
             tools::are_listed_and_called tools::are_replaced
             progress::is_heard progress::ends_with_a_cancelled_call
-            questions::are_answered
+            questions::are_answered questions::confirm_calls
             exposure::tools_are_searched_described_and_called
             exposure::tools_are_loaded_for_one_session_alone
             exposure::what_cannot_be_called_is_not_found

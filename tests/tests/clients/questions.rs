@@ -113,3 +113,36 @@ pub(crate) fn are_answered(sdk: Sdk) {
     assert!(text(&nonsense).contains("has a schema that is no form"));
     assert_eq!(nonsense.get("asked"), None);
 }
+
+/// A call that its user is to confirm is asked about by every client, in its era; a no is one for good.
+pub(crate) fn confirm_calls(sdk: Sdk) {
+    let home = crate::exposure::home_with("confirm = ['write']");
+    let add = |answer: Value| {
+        let mut step = call("echo__add", json!({ "a": 2, "b": 3 }));
+        step["answers"] = json!({ "elicit": [answer] });
+        step
+    };
+    let steps = [
+        add(accepted(json!({ "answer": "once" }))),
+        add(json!({ "action": "decline" })),
+        add(accepted(json!({ "answer": "once" }))),
+        call("echo__echo", json!({ "text": "read" })),
+    ];
+    let [made, declined, again, read] = sdk.run(&home, &steps).unwrap();
+    assert_eq!(made["structuredContent"]["result"], 5, "{made}");
+    assert_eq!(asked(&made), ["elicitation/create"]);
+    let message = made["asked"][0]["params"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("Tool: add\nArguments:\n  a: 2\n"),
+        "{message}"
+    );
+    assert_eq!(asked(&declined), ["elicitation/create"]);
+    for (refused, why) in [(&declined, "does not want it"), (&again, "not asked again")] {
+        assert!(
+            is_error(refused) && text(refused).contains(why),
+            "{refused}"
+        );
+    }
+    assert_eq!(again.get("asked"), None, "{again}");
+    assert_eq!(text(&read), "read");
+}

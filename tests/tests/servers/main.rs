@@ -13,6 +13,7 @@ mod announcing;
 mod answers;
 mod changes;
 mod commands;
+mod confirmed_calls;
 mod discovery;
 mod hostile;
 mod lifecycle;

@@ -1,15 +1,17 @@
 //! `[exposure]`, `[profiles.NAME]`, and what a server's table says of how its tools are shown.
 
-use dormouse_policy::exposure::{ExposureMode, ExposureRules, HintOverrides, Hints, Profile};
+use dormouse_policy::exposure::{
+    Confirmation, ExposureMode, ExposureRules, HintOverrides, Hints, Profile,
+};
 
 use super::*;
 
-const EXPOSURE: &[&str] = &["mode", "budget", "pinned", "allow", "deny"];
+const EXPOSURE: &[&str] = &["mode", "budget", "pinned", "allow", "deny", "confirm"];
 const PROFILE: &[&str] = &["servers", "tools", "expose", "budget"];
 
 impl Reader<'_> {
-    /// Reads `[exposure]`. Where it is open what is denied there, or allowed alone, nothing is
-    /// allowed.
+    /// Reads `[exposure]`. Where it is open what is denied there, allowed alone, or to be confirmed,
+    /// nothing is allowed.
     pub(super) fn exposure(&mut self, item: &Item) -> ExposureRules {
         let mut rules = ExposureRules::default();
         let nothing = Some(Vec::new());
@@ -30,6 +32,7 @@ impl Reader<'_> {
                 "pinned" => rules.pinned = self.strings(item, &here),
                 "allow" => rules.allow = Some(self.strings(item, &here)),
                 "deny" => rules.deny = self.strings(item, &here),
+                "confirm" => rules.confirm = self.confirmation(item, &here),
                 _ => self.unknown(table, key, "`[exposure]`", EXPOSURE),
             }
             let meant = nearest(key, EXPOSURE.iter().copied());
@@ -82,6 +85,14 @@ impl Reader<'_> {
             }
         }
         profile
+    }
+
+    /// Reads `confirm`, of all servers or of one.
+    pub(super) fn confirmation(&mut self, item: &Item, at: &str) -> Confirmation {
+        let items = self.items(item, at);
+        let words = items.iter();
+        let words = words.filter_map(|word| self.choice(word, at, &Confirmation::WORDS));
+        Confirmation::of(words)
     }
 
     /// Reads `[servers.NAME.annotations]`: hints on tools, by the tools' names or patterns.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
-use dormouse_policy::exposure::{HintOverrides, ServerExposure};
+use dormouse_policy::exposure::{Confirmation, HintOverrides, ServerExposure};
 use dormouse_policy::{Grants, HttpGrant, HttpSecret};
 use dormouse_text::visible::visible_path;
 use dormouse_wit::Instance;
@@ -39,6 +39,7 @@ pub struct Overlay {
     pub expose: Option<ServerExposure>,
     /// Hints on tools, each name or pattern for itself.
     pub hints: HintOverrides,
+    pub confirm: Option<Confirmation>,
     /// More clients that load the server themselves.
     pub from: Vec<Client>,
     pub on_change: Option<OnChange>,
@@ -140,6 +141,7 @@ impl Overlay {
         let hints = self.hints.0.iter();
         let hints = hints.map(|(tool, hints)| (tool.clone(), *hints));
         server.hints.0.extend(hints);
+        server.confirm = self.confirm.or(server.confirm);
         server.from.extend(&self.from);
         Ok(())
     }
@@ -178,6 +180,9 @@ impl Overlay {
             expose: self
                 .expose
                 .filter(|expose| *expose != ServerExposure::Direct),
+            confirm: self
+                .confirm
+                .map(|own| own.stricter(server.confirm.unwrap_or_default())),
             upstream: UpstreamOverlay {
                 include: self.upstream.include.clone(),
                 exclude: self.upstream.exclude.clone(),
@@ -204,6 +209,7 @@ impl Overlay {
             ("new_tools", self.new_tools.is_some()),
             ("expose", self.expose.is_some()),
             ("annotations", !self.hints.is_empty()),
+            ("confirm", self.confirm.is_some()),
         ];
         let others = others.into_iter().filter(|(_, is_said)| *is_said);
         let names = others.map(|(key, _)| key);

@@ -2,6 +2,7 @@
 //! decisions that are made by it.
 
 mod access;
+mod confirmation;
 mod decision;
 mod decision_reason;
 mod hints;
@@ -10,6 +11,7 @@ mod profile;
 mod rules;
 
 pub use access::ToolAccess;
+pub use confirmation::Confirmation;
 pub use decision::{ClientTraits, ExposureDecision, ShownMode, ToolCosts, decide};
 pub use decision_reason::{DecisionReason, TooMany};
 pub use hints::{HintOverrides, Hints};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ExposureMode, NamedTool, Profile, ServerExposure, patterns};
+use super::{Confirmation, ExposureMode, NamedTool, Profile, ServerExposure, patterns};
 
 /// Tokens of tools that `auto` lists, where no budget is configured.
 pub const DEFAULT_BUDGET: u32 = 8000;
@@ -20,6 +20,8 @@ pub struct ExposureRules {
     pub allow: Option<Vec<String>>,
     /// `deny`: patterns of tools that cannot be called.
     pub deny: Vec<String>,
+    /// `confirm`: tools whose calls the user is asked about, where their server's table does not say.
+    pub confirm: Confirmation,
     /// Profile that is served; none where all is.
     pub profile: Option<Profile>,
 }
@@ -32,6 +34,7 @@ impl Default for ExposureRules {
             pinned: Vec::new(),
             allow: None,
             deny: Vec::new(),
+            confirm: Confirmation::default(),
             profile: None,
         }
     }

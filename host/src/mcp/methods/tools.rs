@@ -1,11 +1,12 @@
 //! `tools/list` and `tools/call`.
 
 mod listed;
+mod unknown_tool;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use dormouse_catalog::{ListedTool, What};
+use dormouse_catalog::ListedTool;
+use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::{Answer, Era};
 use rmcp::model::ErrorCode;
 use serde_json::Value;
@@ -21,10 +22,10 @@ use crate::mcp::exposure::{
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
-use crate::roster::{Refusal, Server, Shown, Snapshot, names};
-use crate::store::Gated;
+use crate::roster::{CallToConfirm, Refusal, Shown};
 use listed::CalledTool;
 pub(in crate::mcp) use listed::ListedTools;
+use unknown_tool::unknown;
 
 impl Host {
     pub(in crate::mcp) fn list_tools(
@@ -106,6 +107,9 @@ impl Host {
             return Ok(called(failed(why), context.era()));
         }
         let (server, tool) = (server.to_owned(), tool.to_owned());
+        // Reading what it may do takes time, and few are asked.
+        let is_asked = snapshot.asks_about_calls(&server);
+        let access = is_asked.then(|| shown.map_or(ToolAccess::Destructive, Shown::access));
         let typed = shown
             .and_then(Shown::declared)
             .is_some_and(ListedTool::is_typed);
@@ -131,7 +135,19 @@ impl Host {
                 order,
                 continued,
                 context,
-                |roster, order, call| async move {
+                move |roster, order, call| async move {
+                    if let Some(access) = access {
+                        let asked = CallToConfirm {
+                            server: &order.server,
+                            tool: &tool,
+                            access,
+                            arguments: &order.arguments,
+                        };
+                        let confirmed = roster.confirm_call(asked, &call).await;
+                        if let Err(why) = confirmed {
+                            return Ok(failed(why));
+                        }
+                    }
                     roster
                         .call(&order.server, &tool, order.arguments, call)
                         .await
@@ -177,119 +193,5 @@ impl Host {
             Some(profile) => Cow::Owned(format!("{profile} {}", context.client)),
         };
         (&self.common.listed_without_session, client)
-    }
-}
-
-fn unknown(name: &str, snapshot: &Snapshot) -> ErrorObject {
-    // A name is the agent's to choose, at any length; an answer need not repeat it.
-    let mut said: String = name.chars().take(128).collect();
-    if said.len() < name.len() {
-        said.push('…');
-    }
-    let near = names::nearest(name, snapshot.names());
-    let near = near.map(|near| format!("hint: did you mean `{near}`?"));
-    let hidden = snapshot.hidden_by_rule(name).map(|(tool, why)| {
-        format!(
-            "server `{}` has it, and it is not shown: {why}",
-            tool.server()
-        )
-    });
-    let why = hidden
-        .or_else(|| missing(name, snapshot))
-        .or_else(|| not_offered(name, snapshot, near.as_deref()))
-        .or_else(|| near.clone())
-        .or_else(|| Some(snapshot.untrusted()?.hint()))
-        .map(|why| format!("\n{why}"))
-        .unwrap_or_default();
-    ErrorObject::invalid_params(format!("Unknown tool: `{said}`{why}"))
-}
-
-/// Returns the fault of the server whose tool a name would be, if its tools are not listed because
-/// of that.
-fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
-    if let Some(why) = not_shown(name, snapshot) {
-        return Some(why);
-    }
-    let servers = snapshot.servers().values();
-    let of = |server: &&Arc<Server>| {
-        let config = server.config();
-        let begin = names::shown(&config.name, config.prefix.as_deref(), "");
-        !begin.is_empty() && name.starts_with(&begin)
-    };
-    let server = servers
-        .filter(of)
-        .find(|server| server.listed().is_none())?;
-    let name = &server.config().name;
-    let why = match (server.problem(), server.switched_off()) {
-        (Some(problem), _) => format!("has failed: {problem}"),
-        (None, Some(state)) => format!("is {state}"),
-        (None, None) => "has nothing to list".to_owned(),
-    };
-    Some(format!("server `{name}` {why}"))
-}
-
-/// Returns the reason for which the server whose tool a name would be does not have it, if that
-/// server's tools are listed, and a hint: at the name that is `near`, where that may be meant.
-fn not_offered(name: &str, snapshot: &Snapshot, near: Option<&str>) -> Option<String> {
-    let servers = || snapshot.servers().values();
-    let shown = |server: &Server, tool: &str| {
-        let config = server.config();
-        names::shown(&config.name, config.prefix.as_deref(), tool)
-    };
-    let of = |server: &Arc<Server>| format!("server `{}`", server.config().name);
-    let is_gone = |server: &&Arc<Server>| {
-        let mut gone = server.gone();
-        gone.any(|(kind, tool)| kind == Gated::Tool && shown(server, tool) == name)
-    };
-    let with_hint = |server: &Arc<Server>, why: &str| {
-        let name = &server.config().name;
-        let usual = format!("hint: `dormouse tools {name}` lists what it has");
-        let hint = near.unwrap_or(&usual);
-        format!("{} {why}\n{hint}", of(server))
-    };
-    if let Some(server) = servers().find(is_gone) {
-        return Some(with_hint(server, "no longer offers it"));
-    }
-    let left_out = servers().find_map(|server| {
-        let mut left_out = server.left_out();
-        let tool = left_out.find(|tool| shown(server, tool) == name)?;
-        Some(format!("{} {}", of(server), server.why_left_out(tool)))
-    });
-    if left_out.is_some() {
-        return left_out;
-    }
-    let is_of = |server: &&Arc<Server>| {
-        let begin = shown(server, "");
-        server.listed().is_some() && !begin.is_empty() && name.starts_with(&begin)
-    };
-    let server = servers().find(is_of)?;
-    Some(match server.reachable() {
-        Err(why) if server.is_unknown() => {
-            format!("nothing is known yet of what {} offers\n{why}", of(server))
-        }
-        _ => with_hint(server, "offers no tool of that name"),
-    })
-}
-
-/// Returns the reason for which a tool of that name is not shown, if there is one all the same.
-fn not_shown(name: &str, snapshot: &Snapshot) -> Option<String> {
-    snapshot.servers().values().find_map(|server| {
-        let config = server.config();
-        let shown = |own: &str| names::shown(&config.name, config.prefix.as_deref(), own);
-        let mut odd = server.odd().iter();
-        let found =
-            odd.find(|odd| odd.what == What::Tool && !odd.shown && shown(&odd.name) == name)?;
-        Some(format!("server `{}`: {found}", config.name))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_are_not_repeated_whole() {
-        let error = unknown(&"ä".repeat(10_000), &Snapshot::default());
-        assert!(error.message.len() < 400);
     }
 }

@@ -1,5 +1,8 @@
 //! Approval of a server's pending items, by a user who has been shown them.
 
+mod call_confirmation;
+mod call_decisions;
+mod called_arguments;
 mod changed_items;
 mod code_block;
 mod confirm;
@@ -18,6 +21,8 @@ use std::sync::Arc;
 use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
+pub use call_confirmation::CallToConfirm;
+pub(super) use call_decisions::CallDecisions;
 pub use changed_items::{Gone, counts, gone_told};
 use code_block::code_block;
 pub(super) use confirm::{Agreed, Questions};

@@ -171,6 +171,7 @@ impl Server {
             prefix: _,
             expose: _,
             hints: _,
+            confirm: _,
             from: _,
             denied: _,
             off_in: _,

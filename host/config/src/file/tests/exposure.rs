@@ -1,7 +1,8 @@
 //! `[exposure]`, profiles, and what a server says of how its tools are shown.
 
 use dormouse_policy::exposure::{
-    ExposureMode, ExposureRules, Hints, NamedTool, Profile, ServerExposure,
+    Confirmation, ExposureMode, ExposureRules, Hints, NamedTool, Profile, ServerExposure,
+    ToolAccess,
 };
 
 use super::*;
@@ -21,6 +22,7 @@ budget = 5000
 pinned = ["time__now"]
 allow = ["time", "git*__get_*"]
 deny = ["*delete*"]
+confirm = ["destructive"]
 
 [profiles.work]
 servers = ["github", "time"]
@@ -33,10 +35,12 @@ budget = 100
 [servers.time]
 component = "time.wasm"
 expose = "deferred"
+confirm = ["write", "destructive"]
 annotations = { "*" = { readOnlyHint = true }, "set" = { readOnlyHint = false, destructiveHint = false } }
 
 [servers.github]
 expose = "hidden"
+confirm = []
 annotations.get = { idempotentHint = true, openWorldHint = false }
 "#,
     );
@@ -47,6 +51,7 @@ annotations.get = { idempotentHint = true, openWorldHint = false }
         pinned: list(&["time__now"]),
         allow: Some(list(&["time", "git*__get_*"])),
         deny: list(&["*delete*"]),
+        confirm: Confirmation::of([ToolAccess::Destructive]),
         profile: None,
     };
     assert_eq!(config.exposure, rules);
@@ -68,7 +73,10 @@ annotations.get = { idempotentHint = true, openWorldHint = false }
         ),
         (Some(false), Some(false))
     );
+    let write = Confirmation::of([ToolAccess::Write]);
+    assert_eq!(time.confirm, Some(write));
     let github = &config.overlays["github"];
+    assert_eq!(github.confirm, Some(Confirmation::default()));
     assert_eq!(github.expose, Some(ServerExposure::Hidden));
     let hints = Hints {
         idempotent: Some(true),
@@ -100,6 +108,20 @@ fn what_is_wrong_there_is_told_and_allows_nothing() {
             "2:8",
             "`exposure.deny` has to be an array, and `\"a\"` is a string",
             "",
+            false,
+        ),
+        (
+            "[exposure]\nconfirm = [\"destructiv\"]",
+            "2:12",
+            "`exposure.confirm` cannot be `\"destructiv\"`",
+            "use \"destructive\" or \"write\"",
+            false,
+        ),
+        (
+            "[exposure]\nconfrim = [\"destructive\"]",
+            "2:1",
+            "`confrim` is no key of `[exposure]`",
+            "did you mean `confirm`?",
             false,
         ),
         (

@@ -1,0 +1,228 @@
+//! Questions to a client's user whether a tool is called, where `confirm` has them asked first.
+
+use dormouse_policy::exposure::{Confirmation, ToolAccess};
+use dormouse_protocol::{Capability, ClientKey, MAX_WAIT_FOR_OTHER};
+use dormouse_runtime::Arguments;
+use serde_json::{Value, json};
+
+use super::call_decisions::{ToolKey, has_session};
+use super::called_arguments::shown_arguments;
+use super::code_block::code_block;
+use super::confirm::{MAX_QUESTION_BYTES, accepted_field, answer_to, choice};
+use crate::roster::{Context, Roster, Snapshot};
+
+/// Answers of the form: each with the words by which it is shown.
+const ANSWERS: [(&str, &str); 3] = [
+    ("no", "No, and do not ask again"),
+    ("once", "For this call"),
+    ("session", "For this session"),
+];
+
+/// Call of a tool that its user may be asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct CallToConfirm<'a> {
+    /// The tool's server.
+    pub server: &'a str,
+    /// The server's name for the tool.
+    pub tool: &'a str,
+    /// What the tool may do.
+    pub access: ToolAccess,
+    /// Arguments, as they go to the server.
+    pub arguments: &'a Arguments,
+}
+
+impl Snapshot {
+    /// Returns the calls of a server's tools that its user is asked about.
+    fn confirmation(&self, server: &str) -> Confirmation {
+        let of_all = self.rules().confirm;
+        let Some(server) = self.servers().get(server) else {
+            return of_all;
+        };
+        let config = server.config();
+        settled(of_all, config.confirm, config.is_of_project())
+    }
+
+    /// Whether its user is asked about some calls of a server's tools.
+    #[must_use]
+    pub fn asks_about_calls(&self, server: &str) -> bool {
+        let confirmation = self.confirmation(server);
+        confirmation.asks_about(ToolAccess::Destructive)
+    }
+}
+
+/// Returns what counts for a server of what is said of all servers and of itself. What a project's file
+/// says adds to what the user has said, and takes nothing from it.
+fn settled(of_all: Confirmation, own: Option<Confirmation>, is_of_project: bool) -> Confirmation {
+    match own {
+        Some(own) if is_of_project => own.stricter(of_all),
+        Some(own) => own,
+        None => of_all,
+    }
+}
+
+impl Roster {
+    /// Asks the user of a call's client whether the call is made, where that is configured for what
+    /// the tool may do. Nobody else can answer: the question goes to the client by a form, and never
+    /// into a result. A "no" holds for the tool as long as the session, or, of clients without one,
+    /// as long as the host runs, for all that call themselves by that name.
+    ///
+    /// # Errors
+    /// They do not want it, or nobody can be asked: a text for the model.
+    pub async fn confirm_call(
+        &self,
+        call: CallToConfirm<'_>,
+        context: &Context,
+    ) -> Result<(), String> {
+        let CallToConfirm { server, tool, .. } = call;
+        if !self.snapshot().confirmation(server).asks_about(call.access) {
+            return Ok(());
+        }
+        let not_called = |why: &str| {
+            let (server, tool) = (server, dormouse_text::visible::short_name(tool));
+            Err(format!(
+                "tool `{tool}` of server `{server}` was not called: {why}"
+            ))
+        };
+        if !context.listener.supports(Capability::ElicitationForm) {
+            return not_called(
+                "`confirm` of dormouse.toml has its user asked before each call of such a tool, and \
+                 this client cannot ask\nhint: a client that shows forms (MCP elicitation) can; which \
+                 calls are asked about is up to the user",
+            );
+        }
+        let client = context.listener.client();
+        let key = (server.to_owned(), tool.to_owned());
+        let turn = self.call_decisions.turn(&client, &key);
+        let asked = async {
+            // Where whoever is asked before gives no answer, the next one is asked as well.
+            let own = tokio::time::timeout(MAX_WAIT_FOR_OTHER, turn.lock()).await;
+            let answered = match self.call_decisions.decided(&client, &key) {
+                Some(true) => Ok(()),
+                Some(false) => Err(REFUSED_BEFORE),
+                None => self.ask_about_call(call, &client, &key, context).await,
+            };
+            drop(own);
+            answered
+        };
+        let answered = tokio::select! {
+            answered = asked => answered,
+            () = context.cancel.cancelled() => Err("it was cancelled"),
+        };
+        self.call_decisions.end_turn(&client, &key, turn);
+        answered.or_else(not_called)
+    }
+
+    async fn ask_about_call(
+        &self,
+        call: CallToConfirm<'_>,
+        client: &ClientKey,
+        key: &ToolKey,
+        context: &Context,
+    ) -> Result<(), &'static str> {
+        let Some(shown) = shown(call) else {
+            return Err(TOO_LONG);
+        };
+        let message = format!("{}\nMay it?", code_block(&shown));
+        if message.len() > MAX_QUESTION_BYTES {
+            return Err(TOO_LONG);
+        }
+        // Others may call themselves by the same name.
+        let has_session = has_session(client);
+        let answer = answer_to(&context.listener, message, schema(has_session)).await;
+        let answer = answer.ok_or("its user was asked, and the client has given no answer")?;
+        let chosen = accepted_field(&answer, "answer");
+        let is_for_session = match chosen.as_ref().and_then(Value::as_str) {
+            Some("once") => false,
+            Some("session") if has_session => true,
+            _ => {
+                self.call_decisions.decide(client, key, false);
+                return Err(REFUSED);
+            }
+        };
+        if is_for_session {
+            self.call_decisions.decide(client, key, true);
+        }
+        // Another form may have been refused meanwhile.
+        match self.call_decisions.decided(client, key) {
+            Some(false) => Err(REFUSED_BEFORE),
+            Some(true) | None => Ok(()),
+        }
+    }
+}
+
+const REFUSED: &str = "its user was asked, and does not want it\n\
+     hint: do not try to get there in another way; ask the user what to do";
+
+const REFUSED_BEFORE: &str = "its user was asked in this session, does not want it, and is not \
+     asked again\nhint: do not try to get there in another way; ask the user what to do";
+
+const TOO_LONG: &str = "its user has to be asked first, and its arguments are more than fits into a \
+     form\nhint: call it with fewer";
+
+/// Returns the text that the user is shown: strangers have written all of it but the server's name.
+/// None where there is more than they would read.
+fn shown(call: CallToConfirm<'_>) -> Option<String> {
+    let tool = dormouse_text::visible::line_beginning(call.tool, 128);
+    let may = match call.access {
+        ToolAccess::Read => "that only reads",
+        ToolAccess::Write => "that adds or changes something",
+        ToolAccess::Destructive => "that may change or remove anything",
+    };
+    let arguments = shown_arguments(call.arguments)?;
+    Some(format!(
+        "The agent wants to call a tool {may}.\nServer: {}\nTool: {tool}\n{arguments}",
+        call.server
+    ))
+}
+
+fn schema(has_session: bool) -> Value {
+    let count = ANSWERS.len() - usize::from(!has_session);
+    json!({
+        "type": "object",
+        "properties": { "answer": choice("Allow this", ANSWERS.into_iter().take(count)) },
+        "required": ["answer"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_takes_nothing_from_what_its_user_has_said() {
+        let [nothing, write, destructive] = [
+            Confirmation::default(),
+            Confirmation::of([ToolAccess::Write]),
+            Confirmation::of([ToolAccess::Destructive]),
+        ];
+        for (of_all, own, of_users, of_projects) in [
+            (destructive, None, destructive, destructive),
+            (destructive, Some(nothing), nothing, destructive),
+            (destructive, Some(write), write, write),
+            (write, Some(destructive), destructive, write),
+        ] {
+            assert_eq!(settled(of_all, own, false), of_users, "{own:?}");
+            assert_eq!(settled(of_all, own, true), of_projects, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn what_strangers_have_written_is_on_lines_of_its_own() {
+        let values = json!({ "path": "a\nTool: harmless\u{202e}" });
+        let arguments = Arguments::from(values.as_object().unwrap().clone());
+        let call = CallToConfirm {
+            server: "files",
+            tool: "delete\nServer: other",
+            access: ToolAccess::Destructive,
+            arguments: &arguments,
+        };
+        let text = shown(call).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(
+            lines[1..3],
+            ["Server: files", r"Tool: delete\nServer: other"]
+        );
+        assert_eq!(lines[4], r#"  path: "a\nTool: harmless\u202e""#);
+        assert_eq!(lines.len(), 5, "{text}");
+    }
+}
