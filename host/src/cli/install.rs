@@ -1,8 +1,11 @@
 //! `dormouse install`, and the parts that `dormouse import` has in common with it.
 
+mod client_program;
+mod each;
+
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,8 +14,8 @@ use clap::Args;
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
-use dormouse_config::install::{Change, Program, Reach, backup, diff};
-use dormouse_config::{Client, Config, Configured, Scope, ServerConfig, install as files};
+use dormouse_config::install::{Change, Reach, backup, diff};
+use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_launch::Secret;
 use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
@@ -22,6 +25,8 @@ use super::sync::Sync;
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::store::Trust;
+pub(super) use client_program::{not_passed, program, variables};
+use each::servers_of_each;
 
 /// Adds Dormouse to the servers that one of your clients loads.
 #[derive(Debug, Args)]
@@ -32,7 +37,11 @@ use crate::store::Trust;
     With `--http` the client shares a host that you run: `dormouse serve --http ADDR:PORT`. Its \
     entry has the host's token, so the file is made readable by you alone. Such a host shows the \
     same to all clients, also what one of them loads itself: `dormouse import CLIENT --replace` \
-    first takes that out of the client's file."
+    first takes that out of the client's file.\n\n\
+    With `--each` the client has an entry for each server, under the server's name, in place of one \
+    for all: for clients with rules, switches and names by server. Each is a process of its own. \
+    Servers that you add later get theirs when you run this again; those that are gone or off lose \
+    theirs."
 )]
 pub(super) struct Install {
     /// The client, like `cursor` or `claude-code`.
@@ -44,6 +53,9 @@ pub(super) struct Install {
     /// in the environment variable `DORMOUSE_TOKEN`.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// Give each server an entry of its own.
+    #[arg(long, conflicts_with = "http")]
+    each: bool,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -126,24 +138,42 @@ impl Install {
         };
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
-        let change = files::install(client, &around, &reach, longest)?;
+        let (change, entries) = match (&reach, self.each) {
+            (Reach::Program(program), true) => {
+                let servers = servers_of_each(places, client, &around)?;
+                let each = files::install_each(client, &around, program, &servers, longest)?;
+                for sentence in &each.left_out {
+                    output::warn(&output::clean(sentence));
+                }
+                (each.change, each.entries)
+            }
+            _ => {
+                let change = files::install(client, &around, &reach, longest)?;
+                (change, Vec::new())
+            }
+        };
+        let what = match self.each {
+            true if entries.is_empty() => "no server by an entry of Dormouse's".to_owned(),
+            true => format!(
+                "`{}` from Dormouse, each by its own entry",
+                entries.join("`, `")
+            ),
+            false => "Dormouse".to_owned(),
+        };
         let shown = visible_path(&change.file);
         if !change.is_any() {
-            output::say(&format!("{client} loads Dormouse already, from {shown}"));
+            output::say(&format!("{client} loads {what} already, from {shown}"));
             return Ok(ExitCode::SUCCESS);
         }
         let changes = [change];
         let Some(lock) = lock else {
             return show(&changes);
         };
-        make(
-            places,
-            &command_line("install", &[client.to_string()]),
-            &changes,
-            &lock,
-        )?;
+        let mut words = vec![client.to_string()];
+        words.extend(self.each.then(|| "--each".to_owned()));
+        make(places, &command_line("install", &words), &changes, &lock)?;
         drop(lock);
-        output::say(&format!("{client} loads Dormouse from its next start on"));
+        output::say(&format!("{client} loads {what} from its next start on"));
         if let Some(address) = self.http {
             say_what_is_shown_twice(places, client, &around)?;
             output::say(&format!(
@@ -239,52 +269,6 @@ fn asked(question: &str) -> anyhow::Result<bool> {
     ))
 }
 
-/// Returns the program and arguments with which clients start this very program: by its name where
-/// that leads to it, and else by its path. `named` says whether the user has named the
-/// configuration file, which the clients then have to name, too. `variables` are the names of the
-/// environment variables that it needs.
-pub(super) fn program(
-    places: &Places,
-    named: bool,
-    variables: Vec<String>,
-) -> anyhow::Result<Program> {
-    let own =
-        dormouse_files::own_program::path().context("this program cannot find its own file")?;
-    let name = Path::new("dormouse").with_extension(std::env::consts::EXE_EXTENSION);
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let first = std::env::split_paths(&path)
-        .map(|folder| folder.join(&name))
-        .find(|file| file.is_file());
-    let by_name =
-        first.is_some_and(|file| real(&file).is_some_and(|file| real(&own) == Some(file)));
-    let command = match by_name {
-        true => "dormouse".to_owned(),
-        false => own
-            .to_str()
-            .with_context(|| {
-                format!(
-                    "`{}` is not UTF-8, which a client's file has to be",
-                    visible_path(&own)
-                )
-            })?
-            .to_owned(),
-    };
-    let options = match (named, places.config.to_str()) {
-        (false, _) => Vec::new(),
-        (true, Some(config)) => vec!["--config".to_owned(), config.to_owned()],
-        (true, None) => anyhow::bail!(
-            "`{}` is not UTF-8, which a client's file has to be",
-            visible_path(&places.config)
-        ),
-    };
-    Ok(Program {
-        command,
-        options,
-        variables,
-    })
-}
-
 /// Searches the files of clients for the user's own servers: nothing of a project's is filled in.
 pub(super) fn discover_users(
     around: &Surroundings,
@@ -301,46 +285,6 @@ pub(super) fn discover_users(
             max_bytes: config.discovery.filled_in,
         },
     )
-}
-
-/// Returns the environment variables that the user's servers need, wherever they are written.
-pub(super) fn variables(
-    config: &Config,
-    discovery: &Discovery,
-    around: &Surroundings,
-) -> Vec<String> {
-    let found = discovery.found.iter();
-    let found = found.filter(|found| found.server.origin.scope == Scope::User);
-    let own = config.servers.values();
-    let own = own.filter_map(|server| server.bridge().map(|bridge| &bridge.written));
-    let launches = own.chain(found.map(|found| &found.own.launch));
-    let plugins = config.servers.values();
-    let granted = plugins.flat_map(ServerConfig::given_variables);
-    let names = files::needed_variables(launches, granted, &around.env);
-    names.into_iter().collect()
-}
-
-/// Returns the texts on variables that servers need and that clients do not pass to Dormouse.
-pub(super) fn not_passed<'s>(
-    servers: impl IntoIterator<Item = &'s ServerConfig>,
-    places: &Places,
-) -> Vec<String> {
-    let Some(around) = &places.around else {
-        return Vec::new();
-    };
-    let missing = files::not_passed(servers, around).into_iter();
-    let told = missing.map(|missing| {
-        let names = missing.variables.iter();
-        let names = names.map(|name| format!("`{name}`")).collect::<Vec<_>>();
-        format!(
-            "{client} starts Dormouse without {}, which servers of yours need: {} names the \
-             variables that it passes\nhint: `dormouse install {client}` adds these",
-            names.join(", "),
-            visible_path(&missing.file),
-            client = missing.client,
-        )
-    });
-    told.collect()
 }
 
 /// Shows the new contents of files.

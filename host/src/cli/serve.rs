@@ -36,6 +36,9 @@ pub struct Serve {
     /// Serve only this server.
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
+    /// Show its tools by their own names, for a client that puts the server's before them itself.
+    #[arg(long, requires = "server")]
+    pub own_names: bool,
     /// The client that starts this: servers that it loads itself are not shown a second time,
     /// nor what its own file forbids it.
     #[arg(long, value_name = "CLIENT")]
@@ -85,6 +88,7 @@ impl Serve {
             mode: self.expose.map(Into::into),
             profile: self.profile,
             server: self.server,
+            own_names: self.own_names,
         };
         open_files::raise_limit();
         let stop = CancellationToken::new();

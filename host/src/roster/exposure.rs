@@ -16,6 +16,8 @@ pub struct ExposureChoice {
     pub profile: Option<String>,
     /// The only server that is served.
     pub server: Option<String>,
+    /// Whether its tools are shown without a prefix.
+    pub own_names: bool,
 }
 
 impl ExposureChoice {

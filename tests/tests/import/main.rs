@@ -10,6 +10,7 @@
 
 mod imported;
 mod installed;
+mod installed_each;
 mod installed_entry;
 
 use std::collections::BTreeMap;

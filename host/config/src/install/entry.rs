@@ -15,15 +15,45 @@ pub const NAME: &str = "dormouse";
 /// Longest time for the start of a server beside a call of it, where the first call starts it.
 const START: Duration = Duration::from_secs(60);
 
-/// Returns the entry with which a client starts Dormouse.
+/// Description of Dormouse's entry, in files that have one.
+const DESCRIPTION: &str = "All your MCP servers, asleep until first use";
+
+/// Options with which Dormouse serves one server alone, in place of which the client starts it.
+pub(super) const SERVER: &str = "--server";
+const OWN_NAMES: &str = "--own-names";
+
+/// Most characters of the name of a server that is an entry of its own. Clients put it before the
+/// names of its tools, and most of them leave out tools whose names have more than 60 characters
+/// then.
+const MAX_NAME_CHARACTERS: usize = 40;
+
+/// Returns the reason why no entry in a client's file can have that name, which a server has.
+pub(super) fn why_no_name(client: Client, name: &str) -> Option<String> {
+    // Its documentation of MCP: the name is its own, and such an entry is skipped.
+    if client == Client::ClaudeCode && name == "workspace" {
+        return Some(format!("{client} has that name for itself"));
+    }
+    (client != Client::ClaudeCode && name.len() > MAX_NAME_CHARACTERS).then(|| {
+        format!(
+            "its name has more than {MAX_NAME_CHARACTERS} characters, which {client} puts before the \
+             names of its tools and counts with them"
+        )
+    })
+}
+
+/// Returns the entry with which a client starts Dormouse: for all servers, or for the one of that
+/// name.
 #[must_use]
-pub fn of(client: Client, program: &Program) -> Json {
+pub fn of(client: Client, program: &Program, server: Option<&str>) -> Json {
     let Program {
         command,
         options,
         variables,
     } = program;
-    let words = ["serve", "--client", client.name()].map(str::to_owned);
+    let words = ["serve", "--client", client.name()].into_iter();
+    // The client has the server's name before the names of tools already.
+    let one = server.map(|name| [SERVER, name, OWN_NAMES]);
+    let words = words.chain(one.into_iter().flatten()).map(str::to_owned);
     let args: Vec<String> = options.iter().cloned().chain(words).collect();
     let typed = |kind: &str| json!({ "type": kind, "command": command, "args": args });
     match client {
@@ -36,8 +66,11 @@ pub fn of(client: Client, program: &Program) -> Json {
             json!({ "type": "local", "command": line, "enabled": true })
         }
         Client::Goose => json!({
-            "name": NAME,
-            "description": "All your MCP servers, asleep until first use",
+            "name": server.unwrap_or(NAME),
+            "description": match server {
+                Some(name) => format!("The MCP server {name}, asleep until first use"),
+                None => DESCRIPTION.to_owned(),
+            },
             "type": "stdio",
             "cmd": command,
             "args": args,
@@ -83,7 +116,7 @@ pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
         }),
         Client::Goose => json!({
             "name": NAME,
-            "description": "All your MCP servers, asleep until first use",
+            "description": DESCRIPTION,
             "type": "streamable_http",
             "uri": url,
             "headers": headers,
@@ -226,7 +259,7 @@ mod tests {
                 Some(("tools", json!(["*"]))),
             ),
         ] {
-            let merged = over(Some(&old), of(client, &program));
+            let merged = over(Some(&old), of(client, &program, None));
             for key in ["disabled", "enabled", "tools"] {
                 let expected = loaded.as_ref().filter(|(name, _)| *name == key);
                 let expected = expected.map(|(_, value)| value);

@@ -119,7 +119,8 @@ impl Leaving {
                 return Ok(Err("it has no file for a user's servers".to_owned()));
             };
             let new = NewEntry {
-                entry: entry::of(client, program),
+                name: entry::NAME,
+                entry: entry::of(client, program, None),
                 longest: self.longest_call,
                 keeps_timeout: false,
             };
@@ -160,7 +161,7 @@ impl Leaving {
             let change = self.changes.get(&real(&place.file));
             let text = change.map(|change| change.after.as_str());
             let entry = edit::get(text.unwrap_or_default(), &place.shape, entry::NAME);
-            let new = entry::of(*client, program);
+            let new = entry::of(*client, program, None);
             let is_there = entry.is_ok_and(|entry| {
                 entry.is_some_and(|entry| {
                     own_entry::is_dormouse(&entry, around)

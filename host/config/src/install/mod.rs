@@ -6,6 +6,7 @@ pub mod backup;
 mod change;
 mod decision;
 pub mod diff;
+mod each;
 pub mod edit;
 pub mod entry;
 mod leaving;
@@ -21,6 +22,7 @@ mod variables;
 
 pub use change::Change;
 pub use decision::{Action, Decision};
+pub use each::{EachInstall, install_each};
 pub use plan::{Import, ImportRequest, Program, Reach, import, install};
 pub use uninstall::{Uninstall, uninstall, without_earlier_change};
 pub use variables::{NotPassed, needed_variables, not_passed};

@@ -7,7 +7,9 @@ use dormouse_launch::{Http, Launch, Stdio};
 use dormouse_text::visible::visible_path;
 use serde_json::Value as Json;
 
+use super::edit::{self, Uneditable};
 use super::entry;
+use crate::discovery::places::Shape;
 use crate::discovery::{Surroundings, itself};
 
 /// Keys of a URL, in the entries of all clients.
@@ -23,6 +25,36 @@ pub(super) fn is_dormouse(entry: &Json, around: &Surroundings) -> bool {
         return false;
     };
     itself::is(entry::NAME, &launch) || itself::is_this_program(&launch, around.value("PATH"))
+}
+
+/// Whether an entry is Dormouse's for the one server of that name.
+pub(super) fn is_of_server(entry: &Json, name: &str, around: &Surroundings) -> bool {
+    let Some(Launch::Stdio(stdio)) = launch(entry).filter(|_| is_dormouse(entry, around)) else {
+        return false;
+    };
+    let words = stdio.args.iter().flat_map(|arg| arg.split_whitespace());
+    let mut words = words.skip_while(|word| *word != entry::SERVER);
+    words.nth(1) == Some(name)
+}
+
+/// Returns the names of the entries in a text that are Dormouse's for single servers, each under the
+/// name of its server.
+pub(super) fn each_names(
+    text: &str,
+    shape: &Shape,
+    around: &Surroundings,
+) -> Result<Vec<String>, Uneditable> {
+    let mut names = edit::names(text, shape)?;
+    names.sort_unstable();
+    names.dedup();
+    let mut each = Vec::new();
+    for name in names {
+        let entry = edit::get(text, shape, &name)?;
+        if entry.is_some_and(|entry| is_of_server(&entry, &name, around)) {
+            each.push(name);
+        }
+    }
+    Ok(each)
 }
 
 /// Whether two entries are reached in the same way: a host at another machine's address is
@@ -148,8 +180,12 @@ mod tests {
             variables: Vec::new(),
         };
         for client in Client::all() {
-            let entry = entry::of(client, &program);
+            let entry = entry::of(client, &program, None);
             assert!(is_dormouse(&entry, &around), "{client} {entry}");
+            assert!(!is_of_server(&entry, "time", &around), "{client} {entry}");
+            let one = entry::of(client, &program, Some("time"));
+            assert!(is_of_server(&one, "time", &around), "{client} {one}");
+            assert!(!is_of_server(&one, "other", &around), "{client} {one}");
             let over = |url: &str| entry::over_http(client, url, &Secret::new("t"));
             if let Some(here) = over("http://127.0.0.1:1/mcp") {
                 assert!(is_dormouse(&here, &around), "{client} {here}");

@@ -10,6 +10,7 @@ use dormouse_launch::Secret;
 use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
+use super::each::without_each;
 use super::leaving::Leaving;
 use super::questions::{take_out_shared, take_out_waiting};
 use super::seen::{Seen, changed_meanwhile};
@@ -244,7 +245,7 @@ pub fn install(
     };
     let mut change = Change::of_client(&place.file, place.shape.syntax)?;
     let entry = match reach {
-        Reach::Program(program) => entry::of(client, program),
+        Reach::Program(program) => entry::of(client, program, None),
         Reach::Http { url, token } => {
             let Some(entry) = entry::over_http(client, url, token) else {
                 bail!(
@@ -258,6 +259,7 @@ pub fn install(
         }
     };
     let entry = NewEntry {
+        name: entry::NAME,
         entry,
         longest: longest_call,
         keeps_timeout: true,
@@ -266,6 +268,7 @@ pub fn install(
         let why = own_entry::name_is_taken(&place.file);
         bail!("{why}\n{}", own_entry::RENAME);
     }
+    change.edit(|text| without_each(text, place, around))?;
     put(&mut change, place, client, &entry)?;
     let real = place.file.canonicalize();
     let real = real.unwrap_or_else(|_| place.file.clone());
@@ -277,7 +280,9 @@ pub fn install(
 }
 
 /// Dormouse's entry as it is to be in a client's file.
-pub(super) struct NewEntry {
+pub(super) struct NewEntry<'n> {
+    /// Name of the entry.
+    pub(super) name: &'n str,
     pub(super) entry: Json,
     /// Longest time for a call.
     pub(super) longest: Duration,
@@ -304,24 +309,24 @@ pub(super) fn is_name_taken(
     Ok(is_taken)
 }
 
-/// Puts Dormouse's entry into a client's file, where no other server has its name.
+/// Puts an entry of Dormouse's into a client's file, where no other server has its name.
 pub(super) fn put(
     change: &mut Change,
     place: &Place,
     client: Client,
-    new: &NewEntry,
+    new: &NewEntry<'_>,
 ) -> anyhow::Result<()> {
     change.edit(|text| {
         let mut text = text.to_owned();
         if text.trim().is_empty() {
             text.push_str(entry::preamble(client));
         }
-        let old = edit::get(&text, &place.shape, entry::NAME)?;
+        let old = edit::get(&text, &place.shape, new.name)?;
         let mut entry = new.entry.clone();
         let kept = new.keeps_timeout;
         entry::wait(client, &mut entry, old.as_ref(), new.longest, kept);
         let entry = entry::over(old.as_ref(), entry);
-        edit::add(&text, &place.shape, entry::NAME, &entry)
+        edit::add(&text, &place.shape, new.name, &entry)
     })
 }
 

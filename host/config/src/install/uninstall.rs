@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::backup::{self, EarlierChange, Merged};
+use super::each::without_each;
 use super::plan::is_own;
 use super::{Change, edit, entry, own_entry};
 use crate::Client;
@@ -55,8 +56,7 @@ pub fn uninstall(
     let mut editions = BTreeSet::new();
     for place in &places {
         if let Some(change) = changes.get_mut(&place.file)
-            && names(change, place)?.iter().any(|name| name == entry::NAME)
-            && has_dormouse(&change.after, place, &earlier_of(backups, place)?, around)
+            && loads_dormouse(change, place, &earlier_of(backups, place)?, around)?
         {
             editions.insert(place.edition);
         }
@@ -69,7 +69,7 @@ pub fn uninstall(
             continue;
         };
         let earlier = earlier_of(backups, place)?;
-        let had_dormouse = has_dormouse(&change.after, place, &earlier, around);
+        let had_dormouse = loads_dormouse(change, place, &earlier, around)?;
         let stays = leave(change, place, &earlier, around, &mut servers)?;
         if had_dormouse && !stays {
             let text = changes.remove(&place.file).and_then(|change| change.before);
@@ -101,16 +101,20 @@ pub fn without_earlier_change(
         let earlier = std::slice::from_ref(earlier);
         leave(&mut change, place, earlier, around, &mut servers).ok()?;
         // It was there before, as it had been installed then.
-        let Some(entry) = edit::get(before, &place.shape, entry::NAME).ok()? else {
-            continue;
-        };
-        match edit::get(&change.after, &place.shape, entry::NAME).ok()? {
-            None => {
-                let add = |text: &str| edit::add(text, &place.shape, entry::NAME, &entry);
-                change.edit(add).ok()?;
+        let mut own = own_entry::each_names(before, &place.shape, around).ok()?;
+        own.push(entry::NAME.to_owned());
+        for name in own {
+            let Some(entry) = edit::get(before, &place.shape, &name).ok()? else {
+                continue;
+            };
+            match edit::get(&change.after, &place.shape, &name).ok()? {
+                None => {
+                    let add = |text: &str| edit::add(text, &place.shape, &name, &entry);
+                    change.edit(add).ok()?;
+                }
+                Some(other) if other != entry => servers.kept_out.push(name),
+                Some(_) => {}
             }
-            Some(other) if other != entry => servers.kept_out.push(entry::NAME.to_owned()),
-            Some(_) => {}
         }
     }
     Some(Merged {
@@ -167,6 +171,7 @@ fn leave(
     if goes {
         change.edit(|text| edit::remove(text, &place.shape, entry::NAME))?;
     }
+    change.edit(|text| without_each(text, place, around))?;
     // Else servers come back one by one.
     for made in older {
         let before = made.before.as_deref().unwrap_or_default();
@@ -210,6 +215,22 @@ fn has_dormouse(
             || own_entry::is_dormouse(&entry, around)
             || !earlier.is_empty() && own_entry::may_be_host(&entry)
     })
+}
+
+/// Whether a file has Dormouse among its servers, for all of them or for single ones.
+fn loads_dormouse(
+    change: &mut Change,
+    place: &Place,
+    earlier: &[EarlierChange],
+    around: &Surroundings,
+) -> anyhow::Result<bool> {
+    let is_named = names(change, place)?.iter().any(|name| name == entry::NAME);
+    let mut each = Vec::new();
+    change.edit(|text| {
+        each = own_entry::each_names(text, &place.shape, around)?;
+        Ok(text.to_owned())
+    })?;
+    Ok(!each.is_empty() || is_named && has_dormouse(&change.after, place, earlier, around))
 }
 
 /// Returns the names of the servers that are to be in a file.

@@ -53,6 +53,9 @@ impl Roster {
                 let mut server = server.for_client(self.places.client);
                 let enabled = *once.get(&server.name).unwrap_or(&server.enabled);
                 server.enabled = enabled && server.denied.is_none();
+                if self.places.exposure.own_names {
+                    server.prefix = Some(String::new());
+                }
                 self.answered_inputs.add_to(&mut server);
                 server
             })
