@@ -2,11 +2,15 @@
 //! session for one request, and `mcpdo`, which keeps one open and answers the server's questions.
 //! Neither shows progress to its user.
 
+mod exposure;
+
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use dormouse_tests::{Home, artifacts, client, http};
 use serde_json::{Map, Value, json};
+
+use exposure::{loads_and_calls, searches_describes_and_calls};
 
 /// A way to reach the host.
 #[derive(Debug, Clone, Copy)]
@@ -248,7 +252,7 @@ macro_rules! ways {
         $(mod $module {
             const WAY: crate::inspector::Way = crate::inspector::Way { http: $http, era: $era };
             ways!(strictly_accepts_every_tool gets_prompts_and_resources calls_and_answers
-                cancels_a_call);
+                cancels_a_call searches_describes_and_calls loads_and_calls);
         })*
     };
     ($($feature:ident)*) => {
