@@ -5,6 +5,7 @@ mod approval;
 mod asks;
 mod calls;
 mod changes;
+pub(crate) mod client_meta;
 mod configuration;
 mod context;
 mod error;
@@ -61,7 +62,6 @@ pub use resources::{
     FollowedResource, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceSource, UnresolvedResource,
 };
 use resources::{NamedResources, WaitingUpdates};
-pub(crate) use server::REQUIRES_USER_INTERACTION;
 pub use server::Server;
 use sessions::Sessions;
 pub use snapshot::{AFTER_FOUND_TOOLS, Collision, Kind, Offer, Offers, Shown, Snapshot, mapped};

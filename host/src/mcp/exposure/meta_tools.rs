@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::index_of_names;
 use crate::mcp::methods::commands::push;
+use crate::roster::client_meta::{ALWAYS_LOAD, LARGEST_RESULT_SIZE, MAX_RESULT_SIZE, SEARCH_HINT};
 use crate::roster::{Snapshot, mapped};
 
 /// A tool of Dormouse's own by which others are found, loaded or called.
@@ -127,13 +128,6 @@ impl MetaTool {
             }),
             _ => json!({ "readOnlyHint": true, "openWorldHint": false }),
         };
-        let mut meta = json!({ "anthropic/alwaysLoad": true });
-        if self == Self::DescribeTool
-            && let Some(meta) = meta.as_object_mut()
-        {
-            // A schema that is cut is of no use.
-            meta.insert("anthropic/maxResultSizeChars".to_owned(), json!(500_000));
-        }
         json!({
             "name": self.name(),
             "description": description.trim_end(),
@@ -144,8 +138,33 @@ impl MetaTool {
                 "additionalProperties": false,
             },
             "annotations": annotations,
-            "_meta": meta,
+            "_meta": self.meta(),
         })
+    }
+
+    /// Returns what clients read of it that its model does not: that it is never to be deferred, by
+    /// which words it is found all the same, and that its answer may be long, so that it is not cut.
+    fn meta(self) -> Value {
+        let hint = match self {
+            Self::SearchTools => "find tool search capability mcp server",
+            Self::DescribeTool => "describe tool schema parameters arguments",
+            Self::ListServers => "list mcp servers and names of their tools",
+            Self::LoadTools => "load tools of an mcp server",
+            Self::CallTool(ToolAccess::Read) => "call tool that reads",
+            Self::CallTool(ToolAccess::Write) => "call tool that writes adds changes",
+            Self::CallTool(ToolAccess::Destructive) => "call tool that deletes removes destroys",
+        };
+        let mut meta = json!({ ALWAYS_LOAD: true, SEARCH_HINT: hint });
+        // A schema that is cut is of no use, nor is an index. How long the result of another tool may
+        // be, nobody knows.
+        let is_long = matches!(
+            self,
+            Self::DescribeTool | Self::ListServers | Self::LoadTools
+        );
+        if let (true, Some(meta)) = (is_long, meta.as_object_mut()) {
+            meta.insert(MAX_RESULT_SIZE.to_owned(), json!(LARGEST_RESULT_SIZE));
+        }
+        meta
     }
 }
 
@@ -212,6 +231,19 @@ mod tests {
             let object = tool.object("");
             let description = object["description"].as_str().unwrap();
             assert!(description.len() <= RESERVED_BYTES, "{description}");
+        }
+    }
+
+    #[test]
+    fn clients_read_that_each_is_always_there_and_which_answers_are_long() {
+        for tool in MetaTool::ALL {
+            let meta = tool.object("")["_meta"].clone();
+            assert_eq!(meta["anthropic/alwaysLoad"], true, "{tool:?}");
+            let hint = meta["anthropic/searchHint"].as_str().unwrap();
+            assert!(hint.len() > 10, "{tool:?}");
+            let is_long = meta["anthropic/maxResultSizeChars"] == json!(500_000);
+            let long = ["list_servers", "load_tools", "describe_tool"];
+            assert_eq!(is_long, long.contains(&tool.name()), "{tool:?}");
         }
     }
 

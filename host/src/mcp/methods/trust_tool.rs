@@ -7,7 +7,8 @@ use serde_json::json;
 use super::commands::push;
 use crate::mcp::client::session_client::can;
 use crate::mcp::messages::request_context::RequestContext;
-use crate::roster::{REQUIRES_USER_INTERACTION, Snapshot};
+use crate::roster::Snapshot;
+use crate::roster::client_meta::{REQUIRES_USER_INTERACTION, SEARCH_HINT};
 
 /// Name of the tool.
 pub(in crate::mcp) const NAME: &str = "dormouse__trust_project";
@@ -31,7 +32,7 @@ pub(in crate::mcp) fn append(list: &mut String) {
         "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
         "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false },
         // Whoever else would answer for the user is not to call it.
-        "_meta": { REQUIRES_USER_INTERACTION: true, "anthropic/searchHint": "trust project mcp servers" },
+        "_meta": { REQUIRES_USER_INTERACTION: true, SEARCH_HINT: "trust project mcp servers" },
     });
     push(list, &tool);
 }

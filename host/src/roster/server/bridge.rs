@@ -9,6 +9,7 @@ use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use crate::roster::client_meta::{LARGEST_RESULT_SIZE, MAX_RESULT_SIZE, SEARCH_HINT};
 use crate::store::{Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
 
 /// Name of the only tool of a server of which nothing is known yet.
@@ -152,6 +153,10 @@ fn discover(server: &str) -> (String, Value) {
         ),
         "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
         "annotations": { "readOnlyHint": true, "openWorldHint": true },
+        "_meta": {
+            SEARCH_HINT: format!("connect MCP server {server} for the first time"),
+            MAX_RESULT_SIZE: LARGEST_RESULT_SIZE,
+        },
     });
     (DISCOVER.to_owned(), tool)
 }

@@ -24,7 +24,6 @@ pub(super) use bridge::DISCOVER;
 use call::Tally;
 pub(super) use signatures::signatures;
 use slot_cell::SlotCell;
-pub(crate) use user_interaction::REQUIRES_USER_INTERACTION;
 
 use super::NoSuchTool;
 use crate::store::KnownUpstream;

@@ -7,10 +7,8 @@ use dormouse_config::ServerConfig;
 use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::value::RawValue;
 
+use crate::roster::client_meta::REQUIRES_USER_INTERACTION;
 use crate::roster::requests::Held;
-
-/// Member of a tool's `_meta` by which clients know that a call needs a person.
-pub(crate) const REQUIRES_USER_INTERACTION: &str = "anthropic/requiresUserInteraction";
 
 /// Returns the listing of a server with that mark on its tools, where its plugin needs what its user has
 /// not given it yet.
