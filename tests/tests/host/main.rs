@@ -10,6 +10,7 @@
 mod changed;
 mod commands;
 mod files;
+mod known_clients;
 #[cfg(target_os = "linux")]
 mod lazy;
 mod lifecycle;

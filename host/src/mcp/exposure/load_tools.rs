@@ -72,7 +72,13 @@ impl Host {
             return Err(text);
         }
         let has_session = context.era() == Era::Handshake && self.session.is_some();
-        if has_session && self.loaded.add(found.iter().map(|tool| tool.name.as_str())) {
+        let names = found.iter().map(|tool| tool.name.as_str());
+        let is_changed = has_session && {
+            let mode = self.exposure(context.era(), snapshot).mode;
+            let room = self.room_for_loaded(snapshot, mode);
+            self.loaded.add(names, room)
+        };
+        if is_changed {
             // A client that is gone needs no list.
             let _ = context
                 .connection

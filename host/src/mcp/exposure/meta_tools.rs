@@ -190,6 +190,12 @@ fn objects(
     })
 }
 
+/// Returns the number of those that agents in that mode have.
+pub(super) fn count(mode: ShownMode) -> usize {
+    let tools = MetaTool::ALL.into_iter();
+    tools.filter(|tool| tool.is_of(mode)).count()
+}
+
 /// Appends the MCP `Tool` objects of those that agents in that mode have to the text of a list.
 /// `description_bytes` is what the client keeps of a description.
 pub(super) fn append(

@@ -28,6 +28,9 @@ use super::server::Host;
 use crate::roster::Snapshot;
 use crate::roster::status::ShownTo;
 
+/// Tools of Dormouse's own that may be listed beside meta tools: the one that asks for trust.
+const OTHER_OWN_TOOLS: usize = 1;
+
 /// Most characters that are noted of the name of a client.
 const MAX_NAME_CHARS: usize = 128;
 
@@ -61,7 +64,7 @@ impl Host {
         let era = context.era();
         let mode = self.exposure(era, snapshot).mode;
         let loaded = match era {
-            Era::Handshake => self.loaded.names(),
+            Era::Handshake => self.loaded.names(self.room_for_loaded(snapshot, mode)),
             Era::Stateless => Default::default(),
         };
         let lists = |tool: &_| snapshot.is_listed(tool, mode) || loaded.contains(&tool.name);
@@ -74,6 +77,20 @@ impl Host {
             };
             meta_tools::append(mode, snapshot, description_bytes, text);
         }
+    }
+
+    /// Returns the number of loaded tools that the list of the agent's client has room for, beside those
+    /// that are in it anyway: one that takes so many may lose any of a longer list, also those by which
+    /// it calls all others.
+    fn room_for_loaded(&self, snapshot: &Snapshot, mode: ShownMode) -> usize {
+        let client = client_table::of(&self.client_name.lock());
+        let Some(most) = client.traits().most_tools else {
+            return usize::MAX;
+        };
+        let tools = snapshot.tools().iter();
+        let listed = tools.filter(|tool| snapshot.is_listed(tool, mode)).count();
+        let own = meta_tools::count(mode) + OTHER_OWN_TOOLS;
+        (most as usize).saturating_sub(listed + own)
     }
 
     /// Answers a call of a meta tool that calls no other.
