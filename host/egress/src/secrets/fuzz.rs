@@ -130,7 +130,8 @@ pub fn masked_bodies(data: &[u8]) {
         assert!(!has(&shown, secret), "{secret:?}");
     }
     let is_hidden = secrets.iter().any(|secret| has(body, secret));
-    assert!(is_hidden || !is_changed);
+    // With escapes it may be there in other letters.
+    assert!(is_hidden || !is_changed || body.contains(&b'\\'));
     let mut pairs = shown.iter().zip(body);
     assert!(pairs.all(|(shown, byte)| shown == byte || *shown == b'*'));
 }

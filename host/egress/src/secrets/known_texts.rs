@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::plugin_secret::ResolvedSecret;
 
 /// Most texts that are hidden: the one in use, and earlier ones, which a host may repeat.
-const MAX_KEPT: usize = 8;
+const MAX_KEPT: usize = 64;
 
 /// Texts that one secret has had, the last one last.
 #[derive(Default)]

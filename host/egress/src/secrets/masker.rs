@@ -7,6 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 
+use super::json_reading::JsonReading;
+
 /// Byte in place of each byte of a secret.
 const HIDDEN: u8 = b'*';
 
@@ -28,6 +30,8 @@ pub(crate) struct Mask(Arc<[Arc<Pattern>]>);
 pub(super) struct Masker {
     mask: Mask,
     progress: Vec<Progress>,
+    /// The same bytes, read as strings of JSON.
+    json: JsonReading,
     kept: VecDeque<u8>,
 }
 
@@ -55,8 +59,22 @@ impl Pattern {
         (!text.is_empty()).then(|| Arc::new(pattern))
     }
 
+    /// Returns the length of the text, in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Returns the length of the longest beginning of the text, shorter than that many bytes of it,
+    /// that these end in.
+    pub(super) fn border(&self, matched: usize) -> usize {
+        let border = matched
+            .checked_sub(1)
+            .and_then(|last| self.borders.get(last));
+        border.copied().unwrap_or_default()
+    }
+
     /// Returns how many bytes of the text the read ones end in after one more.
-    fn advanced(&self, mut matched: usize, byte: u8) -> usize {
+    pub(super) fn advanced(&self, mut matched: usize, byte: u8) -> usize {
         while self.bytes.get(matched) != Some(&byte) {
             let Some(border) = matched
                 .checked_sub(1)
@@ -78,6 +96,11 @@ impl Mask {
     /// Returns the mask of these texts.
     pub(super) fn new(patterns: Vec<Arc<Pattern>>) -> Self {
         Self(patterns.into())
+    }
+
+    /// Returns the texts.
+    pub(super) fn patterns(&self) -> &[Arc<Pattern>] {
+        &self.0
     }
 
     /// Whether nothing is hidden.
@@ -126,6 +149,7 @@ impl Masker {
     pub(super) fn new(mask: Mask) -> Self {
         Self {
             progress: vec![Progress::default(); mask.0.len()],
+            json: JsonReading::new(&mask),
             mask,
             kept: VecDeque::new(),
         }
@@ -149,6 +173,8 @@ impl Masker {
             self.progress.push(progress);
         }
         self.mask = mask;
+        self.json = JsonReading::new(&self.mask);
+        self.hide_in_json(&kept, 0);
     }
 
     /// Takes the next bytes, and returns those that can be shown.
@@ -161,13 +187,24 @@ impl Masker {
             // What is hidden already need not be kept.
             wanted = progress.matched.min(progress.since).max(wanted);
         }
+        self.hide_in_json(piece, before);
+        let wanted = wanted.max(self.json.wanted());
         let shown = self.kept.len().saturating_sub(wanted);
         self.kept.drain(..shown).collect()
+    }
+
+    /// Hides the texts in bytes that begin at that place of those that are kept, and before them,
+    /// wherever their letters are written as strings of JSON may have them.
+    fn hide_in_json(&mut self, piece: &[u8], begin: usize) {
+        for place in self.json.read(&self.mask, piece, begin) {
+            hide(&mut self.kept, place);
+        }
     }
 
     /// Returns the bytes that were kept back, as no more come.
     pub(super) fn finish(&mut self) -> Bytes {
         self.progress.clear();
+        self.json = JsonReading::new(&Mask::default());
         self.kept.drain(..).collect()
     }
 
@@ -194,6 +231,7 @@ impl Progress {
 }
 
 fn hide(bytes: &mut VecDeque<u8>, range: Range<usize>) {
+    let range = range.start..range.end.min(bytes.len());
     bytes.range_mut(range).for_each(|byte| *byte = HIDDEN);
 }
 

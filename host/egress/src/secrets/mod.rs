@@ -5,6 +5,7 @@ mod error;
 mod forms;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod json_reading;
 mod known_texts;
 mod login_token;
 mod masked_body;
@@ -178,7 +179,12 @@ impl PluginSecrets {
             if !one.secret.goes_to(url) {
                 continue;
             }
-            if one.stands_in(headers) {
+            if !one.stands_in(headers) {
+                // Its host may repeat what another process has sent it before, which has to be hidden.
+                if let Ok((_, is_new)) = one.resolve(&self.server).await {
+                    self.count_lookup(is_new);
+                }
+            } else {
                 let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
                 let (resolved, is_new) = one.resolve(&self.server).await.map_err(failed)?;
                 self.count_lookup(is_new);

@@ -121,7 +121,8 @@ async fn a_placeholder_is_worthless_and_is_replaced_for_its_hosts() {
         let (sent, mask) = put(&secrets, &url, &mut headers).await;
         assert_eq!(sent, url);
         assert_eq!(headers[name], expected, "{host} {name}");
-        assert_eq!(mask.is_empty(), expected == placeholder);
+        // Another process may have sent it to its host before.
+        assert_eq!(mask.is_empty(), host == "b.example");
     }
     // Its host may repeat later what it has got.
     let (_, mask) = put(&secrets, "https://a.example/", &mut HeaderMap::new()).await;

@@ -1,0 +1,200 @@
+//! Reading bytes as if they were strings of JSON, in which each letter may be written in several ways.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::masker::Mask;
+
+/// Bytes of an escape that has begun; two of them are one letter where they are surrogates.
+const MAX_ESCAPE_BYTES: usize = 12;
+
+/// What is known of texts at the end of the bytes that were read.
+pub(super) struct JsonReading {
+    progress: Vec<Progress>,
+    /// Where in all that was read each of the last ones begins; of a letter of several bytes, all but
+    /// the first begin behind it.
+    begins: VecDeque<u64>,
+    /// Bytes that were read, but for an escape that is not whole yet.
+    read: u64,
+    /// Length of the longest text.
+    longest: usize,
+    /// Bytes of an escape that is not whole yet.
+    escape: Vec<u8>,
+}
+
+/// What is known of one text.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    /// Bytes of the text that the read ones end in, escapes taken for what they mean.
+    matched: usize,
+    /// Where in all that was read its last place ends: what is hidden already need not be once more.
+    hidden_to: u64,
+}
+
+/// What an escape may be.
+enum Escape {
+    /// More bytes decide.
+    Begun,
+    /// It is none, or one that stands for no letter.
+    Nothing,
+    Letter(char),
+}
+
+impl JsonReading {
+    pub(super) fn new(mask: &Mask) -> Self {
+        let lengths = mask.patterns().iter().map(|pattern| pattern.len());
+        Self {
+            progress: vec![Progress::default(); mask.patterns().len()],
+            begins: VecDeque::new(),
+            read: 0,
+            longest: lengths.max().unwrap_or_default(),
+            escape: Vec::new(),
+        }
+    }
+
+    /// Reads bytes that begin at a place, and returns the places of texts among all that were read.
+    pub(super) fn read(&mut self, mask: &Mask, piece: &[u8], begin: usize) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut end = begin.saturating_sub(self.escape.len());
+        for byte in piece {
+            if self.escape.is_empty() && *byte != b'\\' {
+                self.take(mask, *byte, 1, &mut end, &mut found);
+                continue;
+            }
+            self.escape.push(*byte);
+            self.take_escape(mask, &mut end, &mut found);
+        }
+        found
+    }
+
+    /// Takes what has become of an escape with its last byte.
+    fn take_escape(&mut self, mask: &Mask, end: &mut usize, found: &mut Vec<Range<usize>>) {
+        match meaning(&self.escape) {
+            Escape::Begun => {}
+            Escape::Letter(letter) => {
+                let mut length = std::mem::take(&mut self.escape).len();
+                for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                    self.take(mask, byte, std::mem::take(&mut length), end, found);
+                }
+            }
+            Escape::Nothing => {
+                // It is what it is up to the next one.
+                let escape = std::mem::take(&mut self.escape);
+                for (place, byte) in escape.iter().enumerate() {
+                    if place > 0 && *byte == b'\\' || !self.escape.is_empty() {
+                        self.escape.push(*byte);
+                        self.take_escape(mask, end, found);
+                    } else {
+                        self.take(mask, *byte, 1, end, found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a byte of what is meant, and the number of bytes in which it was written.
+    fn take(
+        &mut self,
+        mask: &Mask,
+        byte: u8,
+        length: usize,
+        end: &mut usize,
+        found: &mut Vec<Range<usize>>,
+    ) {
+        *end += length;
+        self.begins.push_back(self.read);
+        self.read += length as u64;
+        if self.begins.len() > self.longest {
+            self.begins.pop_front();
+        }
+        for (place, pattern) in mask.patterns().iter().enumerate() {
+            let Some(mut known) = self.progress.get(place).copied() else {
+                continue;
+            };
+            known.matched = pattern.advanced(known.matched, byte);
+            if known.matched == pattern.len() {
+                found.push(end.saturating_sub(self.not_hidden(known))..*end);
+                known.hidden_to = self.read;
+                known.matched = pattern.border(known.matched);
+            }
+            if let Some(progress) = self.progress.get_mut(place) {
+                *progress = known;
+            }
+        }
+    }
+
+    /// Returns the number of bytes in which what is matched of a text was written, as far as they are
+    /// not hidden.
+    fn not_hidden(&self, of: Progress) -> usize {
+        let begin = self.begins.len().checked_sub(of.matched);
+        let begin = begin.and_then(|place| self.begins.get(place));
+        let begin = begin.copied().unwrap_or(self.read).max(of.hidden_to);
+        usize::try_from(self.read - begin).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the number of the last bytes that may be the beginning of a text.
+    pub(super) fn wanted(&self) -> usize {
+        let begun = self.progress.iter().map(|known| self.not_hidden(*known));
+        begun.max().unwrap_or_default() + self.escape.len()
+    }
+}
+
+/// Returns what bytes are as an escape; the first one is a backslash.
+fn meaning(escape: &[u8]) -> Escape {
+    let letter = match escape {
+        [_] | [_, b'u'] => return Escape::Begun,
+        [_, b'u', digits @ ..] => return of_units(digits),
+        [_, b'b'] => '\u{8}',
+        [_, b'f'] => '\u{c}',
+        [_, b'n'] => '\n',
+        [_, b'r'] => '\r',
+        [_, b't'] => '\t',
+        [_, letter @ (b'"' | b'\\' | b'/' | b'\'')] => char::from(*letter),
+        _ => return Escape::Nothing,
+    };
+    Escape::Letter(letter)
+}
+
+/// Returns what the digits behind `\u` are: those of a letter, or of two surrogates.
+fn of_units(digits: &[u8]) -> Escape {
+    let (first, rest) = digits.split_at(digits.len().min(4));
+    let Some(high) = unit(first) else {
+        return Escape::Nothing;
+    };
+    if first.len() < 4 {
+        return Escape::Begun;
+    }
+    if let Some(letter) = char::from_u32(high) {
+        return Escape::Letter(letter);
+    }
+    let low = match rest {
+        [] | [b'\\'] | [b'\\', b'u'] if high < 0xdc00 => return Escape::Begun,
+        [b'\\', b'u', low @ ..] if high < 0xdc00 => low,
+        _ => return Escape::Nothing,
+    };
+    let Some(second) = unit(low) else {
+        return Escape::Nothing;
+    };
+    if low.len() < 4 {
+        return Escape::Begun;
+    }
+    let units = [high, second].map(|unit| u16::try_from(unit).unwrap_or_default());
+    let mut letters = char::decode_utf16(units);
+    letters
+        .next()
+        .and_then(Result::ok)
+        .map_or(Escape::Nothing, Escape::Letter)
+}
+
+/// Returns the number of hexadecimal digits; none where one is none.
+fn unit(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |unit, digit| {
+        Some(unit << 4 | char::from(*digit).to_digit(16)?)
+    })
+}
+
+/// Returns the most bytes that are kept back for texts of that length.
+#[cfg(test)]
+pub(super) fn most_kept(longest: usize) -> usize {
+    longest * MAX_ESCAPE_BYTES / 2 + MAX_ESCAPE_BYTES
+}
