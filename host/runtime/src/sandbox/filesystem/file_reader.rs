@@ -141,3 +141,6 @@ impl Pollable for FileReader {
         self.end_reading().await;
     }
 }
+
+#[cfg(test)]
+mod tests;
