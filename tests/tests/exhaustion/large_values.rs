@@ -140,3 +140,55 @@ fn bytes_are_the_same_with_and_without_addresses() {
         host.stays_well();
     }
 }
+
+/// Bytes of a function that is reached by no address, as README.md says.
+const BYTES: u64 = 3_000_000;
+
+/// They are a value for each byte, and so count as forty times their number: where there is no memory for
+/// that, the call fails, and nothing else.
+#[test]
+fn bytes_of_functions_without_addresses_count_forty_times() {
+    let function = format!(
+        r#"(core module $m
+             (memory (export "mem") 50)
+             (func (export "f") (result i32)
+               (i32.store (i32.const 0) (i32.const 65536))
+               (i32.store (i32.const 4) (i32.const {BYTES}))
+               (i32.const 0)))
+           (core instance $i (instantiate $m))
+           (func (export "f") (result (list u8))
+             (canon lift (core func $i "f") (memory (core memory $i "mem"))))"#
+    );
+    let within = format!(
+        r#"(component (component $inner {function})
+             (instance $made (instantiate $inner)) (export "f" (func $made "f")))"#
+    );
+    let concurrent = format!("(component (core func (canon context.get i32 0)) {function})");
+    for (what, component, is_addressed) in [
+        ("with addresses", format!("(component {function})"), true),
+        ("of a component within", within, false),
+        ("of a concurrent component", concurrent, false),
+    ] {
+        let component = wat::parse_str(&component).unwrap();
+        // A server has half of the memory.
+        for (memory, is_answered) in [("1GiB", true), ("200MiB", is_addressed)] {
+            let home = host_memory::home(memory);
+            let mut host = Host::in_home(home, &component, "");
+            let call = json!({ "name": "bad__f", "arguments": {} });
+            let before = processes::memory(host.client.pid()).unwrap();
+            processes::forget_most_memory(host.client.pid()).unwrap();
+            let result = host.client.request("tools/call", call).unwrap();
+            let said = result["content"][0]["text"].as_str().unwrap();
+            assert_eq!(result["isError"] != true, is_answered, "{what}, {memory}");
+            if is_answered {
+                assert!(said.len() as u64 > BYTES / 3 * 4, "{what}, {memory}");
+                let times = (host.peak() - before) * 1024 / BYTES;
+                assert_eq!(times < 20, is_addressed, "{what}: {times} times");
+                assert!(times < 100, "{what}: {times} times");
+            } else {
+                assert!(said.contains("`memory` in `[limits]`"), "{what}: {said}");
+            }
+            host.stays_well();
+        }
+    }
+}
