@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_files::paths;
-use dormouse_policy::{OwnPlace, SecretSource};
+use dormouse_policy::{OwnPlace, OwnPlaceList, SecretSource};
 use dormouse_text::visible::visible_line;
 use parking_lot::RwLock;
 
@@ -19,7 +20,13 @@ use crate::discovery::{Surroundings, places};
 ///
 /// Files of projects are not among them: their content is trusted with the project.
 #[derive(Debug, Clone, Default)]
-pub struct FilledInFiles(Arc<RwLock<BTreeMap<PathBuf, String>>>);
+pub struct FilledInFiles(Arc<Noted>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    files: RwLock<BTreeMap<PathBuf, String>>,
+    version: AtomicU64,
+}
 
 impl FilledInFiles {
     /// Notes all such files of a configuration.
@@ -47,11 +54,21 @@ impl FilledInFiles {
                 }
             }
         }
-        *self.0.write() = files;
+        let mut noted = self.0.files.write();
+        if *noted != files {
+            *noted = files;
+            self.0.version.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Returns a number that is another one once other files are noted.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.0.version.load(Ordering::Acquire)
     }
 
     fn all(&self) -> BTreeMap<PathBuf, String> {
-        self.0.read().clone()
+        self.0.files.read().clone()
     }
 }
 
@@ -77,11 +94,12 @@ pub fn own_places(
     host: HostPaths<'_>,
     around: Option<&Surroundings>,
     filled_in: &FilledInFiles,
-) -> Vec<OwnPlace> {
-    let mut own = Vec::new();
+) -> OwnPlaceList {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut own = OwnPlaceList::default();
     let mut add = |path: &Path, what: &str| {
-        own.push(OwnPlace {
-            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        own.places.push(OwnPlace {
+            path: absolute(path),
             what: what.to_owned(),
         });
     };
@@ -114,6 +132,9 @@ pub fn own_places(
     // The memory and the environment of this very process.
     #[cfg(target_os = "linux")]
     add(Path::new("/proc/self"), "which is Dormouse's own process");
+    // Which of them has control sockets depends on whose they are.
+    let of_system = paths::runtime_dirs_of_system().into_iter();
+    own.looked_at.extend(of_system.map(|path| absolute(&path)));
     let Some(around) = around else {
         return own;
     };
@@ -132,6 +153,8 @@ pub fn own_places(
                 add(&file, "which says which MCP servers may be used");
             }
         }
+        let of_client = places::read(client, around).into_iter();
+        own.read.extend(of_client.map(|path| absolute(&path)));
     }
     own
 }
@@ -159,7 +182,8 @@ mod tests {
             token_file: None,
         };
         let own = own_places(host, None, &filled_in);
-        let kept = own.iter().find(|own| own.path == Path::new("/keys/s"));
+        let mut kept = own.places.iter();
+        let kept = kept.find(|own| own.path == Path::new("/keys/s"));
         assert_eq!(kept.unwrap().what, "which the server `t` takes values from");
     }
 
@@ -178,7 +202,7 @@ mod tests {
             token_file,
         };
         let own = own_places(host, Some(&around), &FilledInFiles::default());
-        let paths: Vec<_> = own.iter().map(|own| own.path.as_path()).collect();
+        let paths: Vec<_> = own.places.iter().map(|own| own.path.as_path()).collect();
         for ours in [
             "/e/cache",
             "/e/data",
@@ -217,5 +241,76 @@ mod tests {
         }
         assert!(!paths.iter().any(|path| path.starts_with(&project)));
         assert!(!paths.iter().any(|path| path.starts_with("/etc")));
+    }
+
+    /// Whoever keeps a list has to know when it is another one.
+    #[test]
+    fn all_that_the_list_was_made_of_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let around = Surroundings::new(home.clone(), [].into(), None);
+        let user = around.app_data.join("Code/User");
+        let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
+        let list = || {
+            let host = HostPaths {
+                config,
+                cache,
+                data,
+                token_file: None,
+            };
+            own_places(host, Some(&around), &FilledInFiles::default())
+        };
+        let storage = r#"{"userDataProfiles": [{"location": "a/b", "name": "n"}]}"#;
+        for (file, text) in [
+            (user.join("profiles/x/mcp.json"), ""),
+            (user.join("globalStorage/storage.json"), storage),
+            (home.join(".continue/mcpServers/x.yaml"), ""),
+            (home.join(".gemini/policies/x.toml"), ""),
+        ] {
+            let before = list();
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, text).unwrap();
+            let after = list();
+            assert_ne!(before.places, after.places, "{}", file.display());
+            let mut on_the_way = file.ancestors();
+            assert!(
+                on_the_way.any(|path| before.read.iter().any(|read| read == path)),
+                "{}: {:?}",
+                file.display(),
+                before.read
+            );
+        }
+        // Whose the folders of sockets are is asked each time.
+        let around = None;
+        let host = HostPaths {
+            config,
+            cache,
+            data,
+            token_file: None,
+        };
+        let own = own_places(host, around, &FilledInFiles::default());
+        for folder in paths::runtime_dirs_of_system() {
+            assert!(own.looked_at.contains(&folder), "{}", folder.display());
+        }
+    }
+
+    #[test]
+    fn other_files_that_values_are_taken_from_are_another_version() {
+        let configured = |file: &str| {
+            let text = format!(
+                "[servers.t]\ncomponent = \"t.wasm\"\n[servers.t.secrets]\n\
+                 s = {{ file = \"{file}\", hosts = [\"a.example\"], query = \"q\" }}\n"
+            );
+            let (config, problems) = parse(Path::new("/e/d/x.toml"), &text);
+            assert_eq!(problems, []);
+            Configured::new(config, None, &Trust::new(Path::new("/e/data")))
+        };
+        let filled_in = FilledInFiles::default();
+        filled_in.note(&configured("/keys/a"), None);
+        let first = filled_in.version();
+        filled_in.note(&configured("/keys/a"), None);
+        assert_eq!(filled_in.version(), first);
+        filled_in.note(&configured("/keys/b"), None);
+        assert_ne!(filled_in.version(), first);
     }
 }

@@ -81,10 +81,19 @@ pub fn runtime_dirs() -> anyhow::Result<Vec<PathBuf>> {
     Ok(match named {
         Some(folder) => vec![folder.join(FOLDER), private],
         None => {
-            let usual = usual_runtime_dir().map(|folder| folder.join(FOLDER));
+            let usual = users_runtime_dir().filter(|folder| folder.is_dir());
+            let usual = usual.map(|folder| folder.join(FOLDER));
             std::iter::once(private).chain(usual).collect()
         }
     })
+}
+
+/// Returns the folders in which the one for control sockets may be, and is or is not according to
+/// whether it is there and whose it is.
+#[must_use]
+pub fn runtime_dirs_of_system() -> Vec<PathBuf> {
+    let named = base().ok().and_then(|base| base.runtime_dir());
+    named.into_iter().chain(users_runtime_dir()).collect()
 }
 
 /// Whether a folder is there, and another user's.
@@ -101,16 +110,16 @@ fn is_another_users(_: &Path) -> bool {
     false
 }
 
-/// Returns the runtime directory that systemd makes for the user, where the environment does not
-/// name it.
+/// Returns the runtime directory that systemd makes for the user, which need not exist: the environment
+/// does not name it everywhere.
 #[cfg(target_os = "linux")]
-fn usual_runtime_dir() -> Option<PathBuf> {
+fn users_runtime_dir() -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
-    Some(PathBuf::from(format!("/run/user/{user}"))).filter(|folder| folder.is_dir())
+    Some(PathBuf::from(format!("/run/user/{user}")))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn usual_runtime_dir() -> Option<PathBuf> {
+fn users_runtime_dir() -> Option<PathBuf> {
     None
 }
 

@@ -1,8 +1,9 @@
 //! What lies at paths at one moment: of paths that begin alike, the beginning is looked at once.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -11,12 +12,43 @@ use super::identity::Identity;
 /// Most links on the way to one path; as many as the system follows.
 const MAX_LINKS: usize = 40;
 
-/// Paths that were looked at, each by its folder and its name there.
-#[derive(Debug, Default)]
-pub(super) struct FoundPaths(HashMap<(usize, OsString), FoundPath>);
+/// Most entries of a folder that are looked at because others have listed it.
+const MAX_ENTRIES: usize = 1000;
+
+/// Paths that were looked at.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct FoundPaths {
+    /// Each by its folder and its name there.
+    by_name: HashMap<(usize, OsString), FoundPath>,
+    /// What was looked into, by the numbers of the paths: those of folders before those of what is in
+    /// them.
+    looked_into: BTreeMap<usize, LookedInto>,
+    /// Whether something was looked at of which nobody knows when it changes.
+    is_vague: bool,
+}
+
+/// Folder in which names were looked up or which was listed, or a file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LookedInto {
+    /// Path of it, with no link in it.
+    pub(super) path: Rc<Path>,
+    /// What was asked of it.
+    pub(super) asked: Asked,
+}
+
+/// What was asked of a folder or a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// What is in the folder under these names.
+    Names(BTreeSet<OsString>),
+    /// All that is in the folder.
+    Entries,
+    /// What is in the file.
+    Content,
+}
 
 /// A path with no link on the way to it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct FoundPath {
     /// Number of the path; 0 stands for what relative paths begin at.
     number: usize,
@@ -24,9 +56,11 @@ struct FoundPath {
     kind: Kind,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 enum Kind {
     Nothing,
+    /// It cannot be looked at.
+    Unknown,
     Folder(Identity),
     Link(PathBuf),
     Other,
@@ -34,11 +68,17 @@ enum Kind {
 
 impl Kind {
     fn at(path: &Path) -> Self {
-        let Ok(metadata) = std::fs::symlink_metadata(path) else {
-            return Self::Nothing;
+        let metadata = match std::fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                return match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => Self::Nothing,
+                    _ => Self::Unknown,
+                };
+            }
         };
         if metadata.is_symlink() {
-            return std::fs::read_link(path).map_or(Self::Nothing, Self::Link);
+            return std::fs::read_link(path).map_or(Self::Unknown, Self::Link);
         }
         match metadata.is_dir() {
             true => Self::Folder(Identity::new(&metadata, path)),
@@ -51,6 +91,53 @@ impl FoundPaths {
     /// Returns the folders on the way to a path, as far as they exist, and the folder at its end,
     /// if it is one.
     pub(super) fn walk(&mut self, path: &Path) -> (Vec<Identity>, Option<Identity>) {
+        let (through, last, _) = self.follow(path);
+        (through, last)
+    }
+
+    /// Notes that a file was read or a folder listed, and what its entries are, also behind links.
+    pub(super) fn read(&mut self, path: &Path) {
+        let (_, _, Some(found)) = self.follow(path) else {
+            return;
+        };
+        let path = Rc::clone(&found.path);
+        self.is_vague |= !path.is_absolute();
+        let is_folder = matches!(found.kind, Kind::Folder(_));
+        let asked = match is_folder {
+            true => Asked::Entries,
+            false => Asked::Content,
+        };
+        let looked_into = LookedInto {
+            path: Rc::clone(&path),
+            asked,
+        };
+        self.looked_into.insert(found.number, looked_into);
+        if !is_folder {
+            return;
+        }
+        let entries = std::fs::read_dir(&path).and_then(|entries| {
+            let names = entries.map(|entry| Ok(entry?.file_name()));
+            names
+                .take(MAX_ENTRIES + 1)
+                .collect::<Result<BTreeSet<_>, _>>()
+        });
+        match entries {
+            Ok(names) if names.len() <= MAX_ENTRIES => {
+                for name in names {
+                    self.follow(&path.join(name));
+                }
+            }
+            _ => self.is_vague = true,
+        }
+    }
+
+    /// Returns the folders and files of which one has to change before any of the paths leads somewhere
+    /// else, or something else is read there: each behind those that lead to it. None where nobody knows.
+    pub(super) fn looked_into(&self) -> Option<Vec<LookedInto>> {
+        (!self.is_vague).then(|| self.looked_into.values().cloned().collect())
+    }
+
+    fn follow(&mut self, path: &Path) -> (Vec<Identity>, Option<Identity>, Option<FoundPath>) {
         let mut through = Vec::new();
         let mut last = None;
         let start = FoundPath {
@@ -76,11 +163,11 @@ impl FoundPaths {
             }
             let next = self.look(&at, name);
             match &next.kind {
-                Kind::Nothing => return (through, None),
+                Kind::Nothing | Kind::Unknown => return (through, None, None),
                 Kind::Link(target) => {
                     links += 1;
                     if links > MAX_LINKS {
-                        return (through, None);
+                        return (through, None, None);
                     }
                     if target.is_absolute() {
                         at = start.clone();
@@ -97,22 +184,43 @@ impl FoundPaths {
             }
             above.push(std::mem::replace(&mut at, next));
         }
-        (through, last)
+        (through, last, Some(at))
     }
 
     /// Returns what has that name in a folder.
     fn look(&mut self, folder: &FoundPath, name: OsString) -> FoundPath {
-        let number = self.0.len() + 1;
-        match self.0.entry((folder.number, name)) {
+        let number = self.by_name.len() + 1;
+        match self.by_name.entry((folder.number, name)) {
             Entry::Occupied(found) => found.get().clone(),
             Entry::Vacant(place) => {
-                let path = folder.path.join(&place.key().1);
+                let name = &place.key().1;
+                let path = folder.path.join(name);
                 let kind = Kind::at(&path);
+                // A relative path begins wherever this process is.
+                self.is_vague |= kind == Kind::Unknown || !path.is_absolute();
+                if matches!(folder.kind, Kind::Folder(_)) && !is_this_process(&folder.path, name) {
+                    let looked_into = self.looked_into.entry(folder.number);
+                    let looked_into = looked_into.or_insert_with(|| LookedInto {
+                        path: Rc::clone(&folder.path),
+                        asked: Asked::Names(BTreeSet::new()),
+                    });
+                    if let Asked::Names(names) = &mut looked_into.asked {
+                        names.insert(name.clone());
+                    }
+                }
                 let path = Rc::from(path);
                 place.insert(FoundPath { number, path, kind }).clone()
             }
         }
     }
+}
+
+/// Whether a name in a folder is that of this very process in Linux's `/proc`, which is the same as
+/// long as the process runs.
+fn is_this_process(folder: &Path, name: &OsStr) -> bool {
+    cfg!(target_os = "linux")
+        && folder == Path::new("/proc")
+        && (name == "self" || name.to_str() == Some(&std::process::id().to_string()))
 }
 
 /// Returns the components of a path, the last one first.

@@ -17,6 +17,8 @@ mod identity;
 mod limits;
 mod log_budget;
 mod own;
+mod own_watch;
+mod path_watch;
 mod shared;
 mod writable_code;
 
@@ -32,6 +34,7 @@ pub use http_secret::{
 pub use identity::Identity;
 pub use limits::{Limits, NEVER, UpstreamLimits};
 pub use log_budget::LogBudget;
-pub use own::{OwnPlace, OwnPlaces, Resolved};
+pub use own::{OwnPlace, OwnPlaceList, OwnPlaces, Resolved};
+pub use own_watch::JudgedAt;
 pub use shared::SharedFolder;
 pub use writable_code::WritableCode;

@@ -1,12 +1,15 @@
 //! The files and folders that no plugin may reach, because they are Dormouse's own.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::folder::OpenFolder;
 use super::found_paths::FoundPaths;
 use super::identity::Identity;
+use super::own_watch::{JudgedAt, OwnWatch};
 
 /// A file or folder that no grant may contain or lie in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,30 +20,142 @@ pub struct OwnPlace {
     pub what: String,
 }
 
-/// List of Dormouse's own places, made anew for each use: some depend on what is on disk.
+/// Own places at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct OwnPlaceList {
+    /// The places.
+    pub places: Vec<OwnPlace>,
+    /// Absolute paths of folders that were listed to find these, and of files that were read. They need
+    /// not exist.
+    pub read: Vec<PathBuf>,
+    /// Absolute paths of which nothing more was asked than whether something is there, what and whose.
+    pub looked_at: Vec<PathBuf>,
+}
+
+impl From<Vec<OwnPlace>> for OwnPlaceList {
+    fn from(places: Vec<OwnPlace>) -> Self {
+        Self {
+            places,
+            ..Self::default()
+        }
+    }
+}
+
+/// List of Dormouse's own places. It is made anew where anything has changed that it was made of: some
+/// places depend on what is on disk.
 #[derive(Clone)]
-pub struct OwnPlaces(Arc<dyn Fn() -> Vec<OwnPlace> + Send + Sync>);
+pub struct OwnPlaces {
+    list: Arc<dyn Fn() -> OwnPlaceList + Send + Sync>,
+    version: Arc<dyn Fn() -> u64 + Send + Sync>,
+    watch: Arc<Mutex<OwnWatch>>,
+}
 
 impl fmt::Debug for OwnPlaces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries((self.0)()).finish()
+        f.debug_list().entries((self.list)().places).finish()
     }
 }
 
 impl OwnPlaces {
     /// Makes a list that `list` fills.
-    pub fn new(list: impl Fn() -> Vec<OwnPlace> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(list))
+    pub fn new<L: Into<OwnPlaceList>>(list: impl Fn() -> L + Send + Sync + 'static) -> Self {
+        Self {
+            list: Arc::new(move || list().into()),
+            version: Arc::new(|| 0),
+            watch: Arc::default(),
+        }
+    }
+
+    /// Has the list made anew where `version` returns another number than before, too: that of what is
+    /// not on disk.
+    #[must_use]
+    pub fn with_version(mut self, version: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.version = Arc::new(version);
+        self
     }
 
     /// Returns the places as they are on disk now.
     pub fn resolved(&self) -> Vec<Resolved> {
+        self.find(&mut FoundPaths::default())
+    }
+
+    fn find(&self, found: &mut FoundPaths) -> Vec<Resolved> {
+        let list = (self.list)();
+        for path in &list.looked_at {
+            found.walk(path);
+        }
+        for path in &list.read {
+            found.read(path);
+        }
         // Nearly all are in the same few folders.
-        let mut found = FoundPaths::default();
-        let places = (self.0)().into_iter();
-        places
-            .map(|place| Resolved::new(place, &mut found))
-            .collect()
+        let places = list.places.into_iter();
+        places.map(|place| Resolved::new(place, found)).collect()
+    }
+
+    /// Judges folders at these paths by the places as they are now. What is judged with is told whether
+    /// it still holds with [`OwnPlaces::holds`]; none where that cannot be told.
+    ///
+    /// The folders and files on the way to all of these paths are watched first, and looked at again
+    /// then, so that nothing goes unnoticed that happens after the look by which is judged.
+    ///
+    /// # Errors
+    /// Those of `judge`.
+    pub fn judge<T, E>(
+        &self,
+        paths: &[&Path],
+        judge: impl FnOnce(&[Resolved]) -> Result<T, E>,
+    ) -> Result<(T, Option<JudgedAt>), E> {
+        let version = (self.version)();
+        let begun = self.watch.lock().begin(version);
+        let Some(begun) = begun else {
+            return Ok((judge(&self.resolved())?, None));
+        };
+        let (own, is_own_watched) = match begun.own {
+            Some(own) => (own, true),
+            None => {
+                let (own, is_watched) = self.watched(|found| self.find(found));
+                (Arc::from(own), is_watched)
+            }
+        };
+        let ((), are_paths_watched) = self.watched(|found| {
+            for path in paths {
+                found.walk(path);
+            }
+        });
+        let judged = judge(&own)?;
+        let mut watch = self.watch.lock();
+        if !is_own_watched {
+            watch.rest();
+            return Ok((judged, None));
+        }
+        let at = watch.end(begun.at, own);
+        Ok((judged, at.filter(|_| are_paths_watched)))
+    }
+
+    /// Whether nothing has changed by which was judged then.
+    pub fn holds(&self, judged: JudgedAt) -> bool {
+        let version = (self.version)();
+        self.watch.lock().is_as_at(judged, version)
+    }
+
+    /// Finds paths, has all watched that leads to them, and finds them again. Returns what was found, and
+    /// whether no change of it goes unnoticed.
+    ///
+    /// What leads to a folder is watched before the folder. If the same was found twice, each watch is
+    /// that of the folder which was found: another one in its place meanwhile would have come and gone
+    /// in a folder that was watched by then.
+    fn watched<T>(&self, find: impl Fn(&mut FoundPaths) -> T) -> (T, bool) {
+        let mut before = FoundPaths::default();
+        let found = find(&mut before);
+        let Some(looked_into) = before.looked_into() else {
+            return (found, false);
+        };
+        if !OwnWatch::is_told_of(&looked_into) || !self.watch.lock().add(&looked_into) {
+            return (found, false);
+        }
+        let mut after = FoundPaths::default();
+        let found = find(&mut after);
+        (found, before == after)
     }
 }
 

@@ -56,7 +56,7 @@ impl Places {
 
     /// Returns all places of Dormouse's own, which no server is granted.
     pub(super) fn own(&self) -> OwnPlaces {
-        let places = self.clone();
+        let (places, filled_in) = (self.clone(), self.filled_in.clone());
         OwnPlaces::new(move || {
             let host = dormouse_config::HostPaths {
                 config: &places.config,
@@ -66,5 +66,6 @@ impl Places {
             };
             dormouse_config::own_places(host, places.around.as_ref(), &places.filled_in)
         })
+        .with_version(move || filled_in.version())
     }
 }

@@ -181,6 +181,19 @@ pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
     }
 }
 
+/// Returns the folders that are listed, and the files that are read, to find the user's places of a
+/// client.
+pub(crate) fn read(client: Client, around: &Surroundings) -> Vec<PathBuf> {
+    match client {
+        Client::VsCode | Client::ChatMd => code_folders(&around.app_data)
+            .iter()
+            .flat_map(|(_, user)| profiles::read(user))
+            .collect(),
+        // Each of their folders is listed.
+        _ => folders(client, around),
+    }
+}
+
 /// Folder of rules in a folder of Gemini's.
 const POLICIES: &str = "policies";
 

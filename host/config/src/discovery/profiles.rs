@@ -21,9 +21,23 @@ pub(super) struct Profile {
     pub(super) own_settings: bool,
 }
 
+/// Returns the folder and the file by which the profiles below a `User` folder are found.
+pub(super) fn read(user: &Path) -> Vec<PathBuf> {
+    let folder = user.join(FOLDER);
+    // Most have no profiles: the file, beside which VS Code writes all the while, says nothing then.
+    let file = folder.is_dir().then(|| user.join(STORAGE));
+    std::iter::once(folder).chain(file).collect()
+}
+
+/// Folder of the profiles.
+const FOLDER: &str = "profiles";
+
+/// File in which VS Code remembers them.
+const STORAGE: &str = "globalStorage/storage.json";
+
 /// Returns the profiles below a `User` folder, in the order in which VS Code lists them.
 pub(super) fn of(user: &Path) -> Vec<Profile> {
-    let folder = user.join("profiles");
+    let folder = user.join(FOLDER);
     // Most have none, and need not have what VS Code remembers read for that.
     let Ok(entries) = std::fs::read_dir(&folder) else {
         return Vec::new();
@@ -49,7 +63,7 @@ pub(super) fn of(user: &Path) -> Vec<Profile> {
 /// Returns the profiles that VS Code remembers. A file that cannot be read loses their names, and
 /// nothing else.
 fn listed(user: &Path, folder: &Path) -> Vec<Profile> {
-    let file = user.join("globalStorage/storage.json");
+    let file = user.join(STORAGE);
     let bytes = files::read(&file, files::CONFIGURATION).ok().flatten();
     let text = bytes.and_then(|bytes| files::text(bytes).ok());
     let root = text.and_then(|text| document::parse(&text, Syntax::Json).ok());

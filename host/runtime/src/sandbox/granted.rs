@@ -1,10 +1,11 @@
 //! Granted folders of one server, open for as long as it is loaded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dormouse_policy::{
-    FsGrant, FsMode, Grants, Identity, OpenError, OpenFolder, OwnPlaces, real_path,
+    FsGrant, FsMode, Grants, Identity, JudgedAt, OpenError, OpenFolder, OwnPlaces, Resolved,
+    real_path,
 };
 use parking_lot::Mutex;
 use wasmtime_wasi::FsPerms;
@@ -91,6 +92,8 @@ struct Opened {
     /// Identity of each folder, in the order of the grants.
     identities: Vec<Identity>,
     preopens: Preopens,
+    /// Moment at which they were judged, if it can be told how long that holds.
+    judged: Option<JudgedAt>,
 }
 
 impl GrantedFolders {
@@ -99,42 +102,73 @@ impl GrantedFolders {
     /// # Errors
     /// One of them cannot be opened, or may not be granted.
     pub fn open(server: &str, grants: &Grants, own: &OwnPlaces) -> Result<Self, GrantError> {
+        let (folders, judged) = judged(server, &grants.fs, own)?;
         Ok(Self {
             server: server.to_owned(),
-            open: Mutex::new(opened(judged(server, &grants.fs, own)?)),
+            open: Mutex::new(opened(folders, judged)),
             grants: grants.fs.clone(),
             own: own.clone(),
         })
     }
 
-    /// Returns the folders for an instance that is made or called now. All grants are checked anew,
-    /// as a file of a client may be made in a folder, or become a link into one, at any time; where
-    /// a path names another folder than the open one, all folders are replaced.
+    /// Checks the folders that a server is granted.
+    ///
+    /// # Errors
+    /// One of them cannot be opened, or may not be granted.
+    pub fn check(server: &str, grants: &Grants, own: &OwnPlaces) -> Result<(), GrantError> {
+        match grants.fs.as_slice() {
+            [] => Ok(()),
+            grants => folders(server, grants, &own.resolved()).map(drop),
+        }
+    }
+
+    /// Returns the folders for an instance that is made or called now. All grants are checked anew if
+    /// anything has changed on the way to them or to a place of Dormouse's own, as a file of a client
+    /// may be made in a folder, or become a link into one, at any time; where a path names another
+    /// folder than the open one, all folders are replaced.
     ///
     /// # Errors
     /// One of them cannot be opened any more, or may not be granted.
     pub(crate) fn preopens(&self) -> Result<Preopens, GrantError> {
         let mut open = self.open.lock();
-        let mut pairs = self.grants.iter().zip(&open.identities);
-        let same = pairs.all(|(grant, identity)| {
-            Identity::at(grant.real_path()).is_ok_and(|found| found == *identity)
-        });
-        if !same || !self.grants.is_empty() {
-            let now = judged(&self.server, &self.grants, &self.own)?;
-            if !same {
-                *open = opened(now);
+        let holds = |judged: JudgedAt| self.own.holds(judged);
+        if !self.grants.is_empty() && !open.judged.is_some_and(holds) {
+            open.judged = None;
+            let (folders, judged) = judged(&self.server, &self.grants, &self.own)?;
+            // Those that were judged, and not what is at their paths before or after that.
+            let identities = folders.iter().filter_map(|(_, folder)| folder.identity());
+            match identities.eq(&open.identities) {
+                true => open.judged = judged,
+                false => *open = opened(folders, judged),
             }
         }
         Ok(Arc::clone(&open.preopens))
     }
 }
 
-/// Opens the folders of some grants and checks them together.
+/// Open folders, each with its grant.
+type OpenGrants<'g> = Vec<(&'g FsGrant, OpenFolder)>;
+
+/// Opens the folders of some grants and checks them together. Returns the moment of that, too, if it
+/// can be told how long it holds.
 fn judged<'g>(
     server: &str,
     grants: &'g [FsGrant],
     own: &OwnPlaces,
-) -> Result<Vec<(&'g FsGrant, OpenFolder)>, GrantError> {
+) -> Result<(OpenGrants<'g>, Option<JudgedAt>), GrantError> {
+    if grants.is_empty() {
+        return Ok((Vec::new(), None));
+    }
+    let paths: Vec<&Path> = grants.iter().map(|grant| grant.path.as_path()).collect();
+    own.judge(&paths, |own| folders(server, grants, own))
+}
+
+/// Opens the folders of some grants and checks them together, by the places of Dormouse's own.
+fn folders<'g>(
+    server: &str,
+    grants: &'g [FsGrant],
+    own: &[Resolved],
+) -> Result<OpenGrants<'g>, GrantError> {
     let mut folders = Vec::with_capacity(grants.len());
     for grant in grants {
         folders.push((grant, folder(server, grant)?));
@@ -144,7 +178,7 @@ fn judged<'g>(
 }
 
 /// Makes what instances are given of these folders.
-fn opened(folders: Vec<(&FsGrant, OpenFolder)>) -> Opened {
+fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>) -> Opened {
     let mut identities = Vec::with_capacity(folders.len());
     let mut preopens = Vec::with_capacity(folders.len());
     for (grant, folder) in folders {
@@ -163,6 +197,7 @@ fn opened(folders: Vec<(&FsGrant, OpenFolder)>) -> Opened {
     Opened {
         identities,
         preopens: preopens.into(),
+        judged,
     }
 }
 
@@ -196,12 +231,8 @@ fn folder(server: &str, grant: &FsGrant) -> Result<OpenFolder, GrantError> {
 fn judge(
     server: &str,
     folders: &[(&FsGrant, OpenFolder)],
-    own: &OwnPlaces,
+    own: &[Resolved],
 ) -> Result<(), GrantError> {
-    if folders.is_empty() {
-        return Ok(());
-    }
-    let own = own.resolved();
     for (index, (grant, folder)) in folders.iter().enumerate() {
         if let Some(own) = own.iter().find(|own| own.overlaps(folder)) {
             return Err(GrantError::Own {

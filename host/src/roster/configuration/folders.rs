@@ -69,7 +69,7 @@ where
 /// # Errors
 /// One of them cannot be opened, or may not be granted.
 pub fn check(places: &Places, server: &str, grants: &Grants) -> Result<(), GrantError> {
-    GrantedFolders::open(server, grants, &places.own()).map(drop)
+    GrantedFolders::check(server, grants, &places.own())
 }
 
 /// Returns warnings about the grants of several servers together, as sentences with the names of

@@ -1,7 +1,9 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use dormouse_policy::OwnPlace;
+use dormouse_tests::artifacts;
 
 use super::*;
 
@@ -179,4 +181,45 @@ fn an_own_place_that_comes_into_a_folder_is_noticed_at_once() {
     assert!(matches!(open.preopens(), Err(GrantError::Own { .. })));
     std::fs::remove_file(place.root.join("own")).unwrap();
     open.preopens().unwrap();
+}
+
+/// A call asks once whether anything has changed, instead of looking at a hundred paths.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_looked_at_again_while_nothing_has_changed() {
+    // Where no other test makes anything meanwhile.
+    let keep = tempfile::tempdir_in(artifacts::target()).unwrap();
+    let place = Place {
+        root: keep.path().canonicalize().unwrap(),
+        _folder: keep,
+    };
+    std::fs::create_dir(place.root.join("files")).unwrap();
+    let looks = Arc::new(AtomicU32::new(0));
+    let (path, looked) = (place.root.join("own"), Arc::clone(&looks));
+    let own = OwnPlaces::new(move || {
+        looked.fetch_add(1, Ordering::Relaxed);
+        let what = "a test's".to_owned();
+        vec![OwnPlace {
+            path: path.clone(),
+            what,
+        }]
+    });
+    let grants = Grants {
+        fs: vec![place.grant("files")],
+        env: Vec::new(),
+        http: Vec::new(),
+    };
+    let open = GrantedFolders::open("odd", &grants, &own).unwrap();
+    let before = looks.load(Ordering::Relaxed);
+    let first = open.preopens().unwrap();
+    for _ in 0..100 {
+        std::fs::write(place.root.join("files/written"), "by a guest").unwrap();
+        assert!(Arc::ptr_eq(&first, &open.preopens().unwrap()));
+    }
+    // Two servers of one host share what is known of its own places.
+    GrantedFolders::open("even", &grants, &own).unwrap();
+    assert_eq!(looks.load(Ordering::Relaxed), before);
+    symlink("files", place.root.join("own")).unwrap();
+    assert!(matches!(open.preopens(), Err(GrantError::Own { .. })));
+    assert!(looks.load(Ordering::Relaxed) > before);
 }
