@@ -24,7 +24,10 @@ pub fn of(absolute: &str, limit: u64) -> Option<Vec<u8>> {
     }
     let mut content = Vec::with_capacity(usize::try_from(found.size).ok()?);
     loop {
-        let (bytes, has_ended) = file.read(limit + 1, content.len() as u64).ok()?;
+        let read = content.len() as u64;
+        // The host makes room for as much as it is asked for.
+        let left = found.size.checked_sub(read).filter(|left| *left > 0);
+        let (bytes, has_ended) = file.read(left.unwrap_or(limit + 1), read).ok()?;
         content.extend(bytes);
         if content.len() as u64 > limit {
             return None;
