@@ -14,6 +14,10 @@ use crate::words::{KeptStems, words};
 /// Number of the way in which tools are analysed: what another one has made is of no use.
 const ANALYSIS: u32 = 1;
 
+/// Most bytes of descriptions and schemas that are read of one server; of the tools behind them, the
+/// names and titles are read.
+const MAX_TEXT_BYTES: usize = 4 << 20;
+
 /// Most words that are read of one field of a tool.
 const MAX_WORDS: usize = 600;
 
@@ -63,7 +67,15 @@ impl ServerDocuments {
     ) -> Self {
         let mut names = Vec::new();
         let mut terms: BTreeMap<String, Vec<Occurrence>> = BTreeMap::new();
-        for (tool, document) in (0..).zip(tools) {
+        let mut room = MAX_TEXT_BYTES;
+        for (tool, mut document) in (0..).zip(tools) {
+            let length = |text: Option<&str>| text.map_or(0, str::len);
+            let bytes = length(document.description).saturating_add(length(document.input_schema));
+            room = room.saturating_sub(bytes);
+            if room == 0 {
+                document.description = None;
+                document.input_schema = None;
+            }
             names.push(Names {
                 shown: folded(document.name),
                 own: folded(document.own_name),

@@ -7,6 +7,7 @@ use dormouse_config::{Client, Configured};
 use dormouse_policy::OwnPlaces;
 
 use super::ExposureChoice;
+use super::snapshot::SnapshotFiles;
 
 /// Files and directories that a roster reads and writes.
 #[derive(Debug, Clone)]
@@ -45,6 +46,14 @@ impl Places {
     #[must_use]
     pub fn token_counts(&self) -> PathBuf {
         self.cache.join("tokens.json")
+    }
+
+    /// Returns what snapshots read of the cache directory.
+    pub(super) fn snapshot_files(&self) -> SnapshotFiles {
+        SnapshotFiles {
+            token_counts: self.token_counts(),
+            analysed_tools: Some(self.cache.join("search")),
+        }
     }
 
     /// Notes the files that servers take values from, so that no server is granted them.

@@ -38,7 +38,7 @@ impl Roster {
                 whole.untrusted().cloned(),
                 self.config().reserved_names(),
                 rules.clone(),
-                self.places.token_counts(),
+                self.places.snapshot_files(),
             )
         });
         view.unwrap_or_default()

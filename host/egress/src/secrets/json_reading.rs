@@ -5,9 +5,6 @@ use std::ops::Range;
 
 use super::masker::Mask;
 
-/// Bytes of an escape that has begun; two of them are one letter where they are surrogates.
-const MAX_ESCAPE_BYTES: usize = 12;
-
 /// What is known of texts at the end of the bytes that were read.
 pub(super) struct JsonReading {
     progress: Vec<Progress>,
@@ -196,5 +193,6 @@ fn unit(digits: &[u8]) -> Option<u32> {
 /// Returns the most bytes that are kept back for texts of that length.
 #[cfg(test)]
 pub(super) fn most_kept(longest: usize) -> usize {
-    longest * MAX_ESCAPE_BYTES / 2 + MAX_ESCAPE_BYTES
+    // Each byte as an escape of six, and two escapes that have begun.
+    longest * 6 + 12
 }

@@ -7,9 +7,14 @@ use dormouse_catalog::validator;
 use dormouse_jsonrpc::member;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
+use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value};
 
 use crate::roster::Shown;
+
+/// Longest schema that arguments are checked against for that, in bytes: a stranger has written it,
+/// and it is made ready for each call.
+const MAX_CHECKED_BYTES: usize = 64 << 10;
 
 /// Longest schema that is told with an error, in bytes.
 const MAX_SCHEMA_BYTES: usize = 32 << 10;
@@ -56,7 +61,7 @@ pub(in crate::mcp) fn with_schema(
     arguments: &Map<String, Value>,
 ) -> Answer {
     let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
-    if failed && let Some(told) = unfit(object, arguments) {
+    if failed && let Some(told) = without_blocking(usize::MAX, || unfit(object, arguments)) {
         result.push_text(&told);
     }
     result
@@ -64,7 +69,8 @@ pub(in crate::mcp) fn with_schema(
 
 /// Returns what of the arguments does not fit a tool's schema, with the schema.
 fn unfit(object: &str, arguments: &Map<String, Value>) -> Option<String> {
-    let schema = member(object, "inputSchema")?;
+    let schema =
+        member(object, "inputSchema").filter(|schema| schema.len() <= MAX_CHECKED_BYTES)?;
     let value = serde_json::from_str::<Value>(schema).ok()?;
     let problems = validator(&value).ok()?;
     let arguments = Value::Object(arguments.clone());

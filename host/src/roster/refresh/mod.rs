@@ -104,8 +104,8 @@ impl Roster {
             return;
         }
         let reserved = config.reserved_names();
-        let counts = self.places.token_counts();
-        let snapshot = Snapshot::new(servers, untrusted, reserved, rules, counts);
+        let files = self.places.snapshot_files();
+        let snapshot = Snapshot::new(servers, untrusted, reserved, rules, files);
         let snapshot = Arc::new(snapshot.with_profiles(profiles));
         log_new_problems(&old, &snapshot);
         *self.current.write() = snapshot.clone();

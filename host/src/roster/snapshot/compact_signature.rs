@@ -24,7 +24,9 @@ const MAX_DESCRIPTION_CHARS: usize = 120;
 /// required parameter is left out, but of more than [`MAX_REQUIRED_BYTES`] of them.
 pub(super) fn signature_and_description(name: &str, object: &str) -> String {
     let schema = member(object, "inputSchema").and_then(|schema| serde_json::from_str(schema).ok());
-    let mut text = signature(name, &schema.unwrap_or_else(|| json!({})));
+    let signature = signature(name, &schema.unwrap_or_else(|| json!({})));
+    // Names of parameters are a stranger's, too.
+    let mut text = visible_line(&signature).into_owned();
     let description = member(object, "description");
     let description = description.and_then(|text| serde_json::from_str::<String>(text).ok());
     if let Some(description) = description.as_deref().and_then(first_sentence) {

@@ -1,5 +1,6 @@
 //! Servers and tools at one moment.
 
+mod analysed_tools;
 mod collision;
 mod compact_signature;
 mod found_tool;
@@ -44,6 +45,15 @@ use super::uris::with_shown_pages;
 use super::{Server, names};
 use crate::store::Gated;
 
+/// Files of the cache directory that snapshots read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SnapshotFiles {
+    /// File with the numbers of tokens of texts.
+    pub(super) token_counts: PathBuf,
+    /// Folder with servers' tools as the search has analysed them; none where these are not kept.
+    pub(super) analysed_tools: Option<PathBuf>,
+}
+
 /// Servers and their offers at one moment; never changes.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -64,8 +74,8 @@ pub struct Snapshot {
     search: OnceLock<ToolSearch>,
     /// What `tools` cost; found out where that decides something.
     costs: OnceLock<Costs>,
-    /// File with the numbers of tokens of texts.
-    token_counts: PathBuf,
+    /// What it reads of the cache directory.
+    files: SnapshotFiles,
     /// Profiles that clients may name, with what each has of this.
     views: Views,
 }
@@ -77,7 +87,7 @@ impl Default for Snapshot {
             None,
             &ReservedNames::default(),
             ExposureRules::default(),
-            PathBuf::new(),
+            SnapshotFiles::default(),
         )
     }
 }
@@ -88,7 +98,7 @@ impl Snapshot {
         untrusted: Option<UntrustedProject>,
         reserved: &ReservedNames,
         rules: ExposureRules,
-        token_counts: PathBuf,
+        files: SnapshotFiles,
     ) -> Self {
         let listed = servers.values().filter_map(|s| Some((s, s.listed()?)));
         let count = listed.clone().map(|(_, listing)| listing.tools.len()).sum();
@@ -180,7 +190,7 @@ impl Snapshot {
             places: OnceLock::new(),
             search: OnceLock::new(),
             costs: OnceLock::new(),
-            token_counts,
+            files,
             views: Views::default(),
         }
     }

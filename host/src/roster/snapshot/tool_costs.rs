@@ -72,7 +72,7 @@ fn push_without_spaces(json: &str, text: &mut String) {
 impl Snapshot {
     fn costs(&self) -> &Costs {
         self.costs.get_or_init(|| {
-            let kept = KeptCounts::read(&self.token_counts);
+            let kept = KeptCounts::read(&self.files.token_counts);
             let mut costs = ToolCosts::default();
             let mut servers: BTreeMap<&str, TokenCount> = BTreeMap::new();
             for tool in &self.tools {
@@ -144,7 +144,7 @@ impl Snapshot {
             let mut known = self.costs().own.lock();
             let count = known
                 .entry((mode, description_bytes))
-                .or_insert_with(|| KeptCounts::read(&self.token_counts).of(&own(mode)));
+                .or_insert_with(|| KeptCounts::read(&self.files.token_counts).of(&own(mode)));
             count.tokens
         };
         let tools = self.tools.len();

@@ -6,6 +6,7 @@ use dormouse_jsonrpc::member;
 use dormouse_search::{SearchIndex, SearchOptions, ToolDocument};
 use dormouse_upstream::without_blocking;
 
+use super::analysed_tools::AnalysedTools;
 use super::{Shown, Snapshot};
 
 /// Index of the words of a snapshot's tools.
@@ -37,17 +38,23 @@ impl<'t> Texts<'t> {
 }
 
 impl ToolSearch {
-    fn of(tools: &[Shown]) -> Self {
-        let texts: Vec<_> = tools.iter().map(Texts::of).collect();
-        let documents = tools.iter().zip(&texts).map(|(tool, texts)| ToolDocument {
-            server: tool.server(),
-            name: &tool.name,
-            own_name: tool.tool(),
-            title: texts.title.as_deref(),
-            description: texts.description.as_deref(),
-            input_schema: texts.input_schema,
+    /// Makes the index of tools, those of each server together.
+    fn of(tools: &[Shown], analysed: &AnalysedTools) -> Self {
+        let servers = tools.chunk_by(|one, other| one.server() == other.server());
+        let servers = servers.filter_map(|tools| {
+            let texts: Vec<_> = tools.iter().map(Texts::of).collect();
+            let documents = tools.iter().zip(&texts).map(|(tool, texts)| ToolDocument {
+                server: tool.server(),
+                name: &tool.name,
+                own_name: tool.tool(),
+                title: texts.title.as_deref(),
+                description: texts.description.as_deref(),
+                input_schema: texts.input_schema,
+            });
+            Some(analysed.of(tools.first()?.server(), &documents.collect::<Vec<_>>()))
         });
-        Self(SearchIndex::new(documents))
+        let servers: Vec<_> = servers.collect();
+        Self(SearchIndex::of_servers(&servers))
     }
 }
 
@@ -60,9 +67,13 @@ impl Snapshot {
         server: Option<&str>,
         limit: usize,
     ) -> impl Iterator<Item = (&Shown, f32)> {
-        let index = || without_blocking(usize::MAX, || ToolSearch::of(&self.tools));
-        let ToolSearch(index) = self.search.get_or_init(index);
-        let hits = index.search(query, &SearchOptions { server, limit });
+        let analysed = AnalysedTools::new(self.files.analysed_tools.clone());
+        // Whoever waits for the index holds up nobody else, either.
+        let hits = without_blocking(usize::MAX, || {
+            let index = || ToolSearch::of(&self.tools, &analysed);
+            let ToolSearch(index) = self.search.get_or_init(index);
+            index.search(query, &SearchOptions { server, limit })
+        });
         hits.into_iter()
             .filter_map(|hit| Some((self.tools.get(hit.tool)?, hit.score)))
     }
