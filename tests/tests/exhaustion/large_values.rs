@@ -171,7 +171,7 @@ fn bytes_of_functions_without_addresses_count_forty_times() {
     ] {
         let component = wat::parse_str(&component).unwrap();
         // A server has half of the memory.
-        for (memory, is_answered) in [("1GiB", true), ("200MiB", is_addressed)] {
+        for (memory, is_answered) in [("1GiB", true), ("100MiB", is_addressed)] {
             let home = host_memory::home(memory);
             let mut host = Host::in_home(home, &component, "");
             let call = json!({ "name": "bad__f", "arguments": {} });
