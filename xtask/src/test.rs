@@ -24,7 +24,7 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     let mut tests = step::cargo();
     if step::works(step::cargo().args(["nextest", "--version"])) {
         // Many of them wait for most of their time.
-        let threads = available_parallelism().map_or(2, |cores| cores.get() + 1);
+        let threads = available_parallelism().map_or(3, |cores| cores.get() + 2);
         tests.args(["nextest", "run", "--test-threads", &threads.to_string()]);
     } else {
         tests.arg("test");

@@ -225,6 +225,8 @@ fn first_calls_share_one_start() {
 #[test]
 fn unknown_ones_are_fetched_where_that_is_wanted() {
     let fleet = Fleet::small("", "[discovery]\nfetch = \"background\"\n").and_real();
+    // What is not listed may not have been fetched.
+    fleet.home.lists_all().unwrap();
     let mut host = fleet.home.serve().unwrap();
     wait::until("all tools", || {
         let tools = host.tools()?;
