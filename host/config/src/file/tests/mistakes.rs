@@ -26,7 +26,7 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "xyz = 1",
             "3:1",
             "`xyz` is no key of `[servers.t]`",
-            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `secrets`, `limits`, `settings`, `expose`, `annotations`, `command`, `args`, `env`, `cwd`, `pass_env`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `clients`, `start_timeout`, `on_change`, `tools_on_change`, `new_tools`, `share`, `from`, `project`",
+            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `secrets`, `limits`, `settings`, `expose`, `annotations`, `confirm`, `command`, `args`, `env`, `cwd`, `pass_env`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `clients`, `start_timeout`, `on_change`, `tools_on_change`, `new_tools`, `share`, `from`, `project`",
         ),
         (
             "url = \"https://x/mcp\"\noauth.clientid = \"x\"",
