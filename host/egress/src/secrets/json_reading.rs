@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::masker::Mask;
 
-/// What is known of texts at the end of the bytes that were read.
+/// Search for texts in bytes that come in pieces, read as strings of JSON.
 pub(super) struct JsonReading {
     progress: Vec<Progress>,
     /// Where in all that was read each of the last ones begins; of a letter of several bytes, all but
@@ -19,7 +19,7 @@ pub(super) struct JsonReading {
     escape: Vec<u8>,
 }
 
-/// What is known of one text.
+/// Progress of the search for one text.
 #[derive(Clone, Copy, Default)]
 struct Progress {
     /// Bytes of the text that the read ones end in, escapes taken for what they mean.
@@ -28,7 +28,7 @@ struct Progress {
     hidden_to: u64,
 }
 
-/// What an escape may be.
+/// Meaning of an escape, as far as its bytes are there.
 enum Escape {
     /// More bytes decide.
     Begun,

@@ -15,8 +15,8 @@ const MIN_TOOLS: usize = 8;
 /// Largest file that is written or read, in bytes.
 const MAX_FILE_BYTES: usize = 64 << 20;
 
-/// Bytes of a server's hash that its file is named by.
-const NAME_BYTES: usize = 12;
+/// Hexadecimal digits of the hash of a server's name by which its file is named.
+const NAME_DIGITS: usize = 24;
 
 /// Folder with a file for each server; none where nothing is kept.
 pub(super) struct AnalysedTools {
@@ -44,8 +44,9 @@ impl AnalysedTools {
             return analyse();
         };
         let made_of = ServerDocuments::content_hash(server, tools.iter().copied());
-        let made_of = hexadecimal(&made_of);
-        let name = hexadecimal(&blake3::hash(server.as_bytes()).as_bytes()[..NAME_BYTES]);
+        let made_of = blake3::Hash::from_bytes(made_of).to_hex().to_string();
+        let mut name = blake3::hash(server.as_bytes()).to_hex().to_string();
+        name.truncate(NAME_DIGITS);
         let file = folder.join(name).with_extension("json");
         if let Some(known) = read(&file, &made_of).filter(|known| known.len() == tools.len()) {
             return known;
@@ -74,10 +75,6 @@ fn read(file: &Path, made_of: &str) -> Option<ServerDocuments> {
     let bytes = read_regular_file(file, MAX_FILE_BYTES as u64).ok()??;
     let kept: Kept<ServerDocuments> = serde_json::from_slice(&bytes).ok()?;
     (kept.made_of == made_of).then_some(kept.documents)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

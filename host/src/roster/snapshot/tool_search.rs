@@ -67,10 +67,10 @@ impl Snapshot {
         server: Option<&str>,
         limit: usize,
     ) -> impl Iterator<Item = (&Shown, f32)> {
-        let analysed = AnalysedTools::new(self.files.analysed_tools.clone());
         // Whoever waits for the index holds up nobody else, either.
         let hits = without_blocking(usize::MAX, || {
-            let index = || ToolSearch::of(&self.tools, &analysed);
+            let analysed = || AnalysedTools::new(self.files.analysed_tools.clone());
+            let index = || ToolSearch::of(&self.tools, &analysed());
             let ToolSearch(index) = self.search.get_or_init(index);
             index.search(query, &SearchOptions { server, limit })
         });
