@@ -3,12 +3,12 @@
 use dormouse_policy::exposure::{Confirmation, ToolAccess};
 use dormouse_protocol::{Capability, ClientKey, MAX_WAIT_FOR_OTHER};
 use dormouse_runtime::Arguments;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::call_decisions::{ToolKey, has_session};
 use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
-use super::confirm::{MAX_QUESTION_BYTES, accepted_field, answer_to, choice};
+use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to};
 use crate::roster::{Context, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
@@ -128,7 +128,7 @@ impl Roster {
         }
         // Others may call themselves by the same name.
         let has_session = has_session(client);
-        let answer = answer_to(&context.listener, message, schema(has_session)).await;
+        let answer = answer_to(&context.listener, message, allowing(&ANSWERS, has_session)).await;
         let answer = answer.ok_or("its user was asked, and the client has given no answer")?;
         let chosen = accepted_field(&answer, "answer");
         let is_for_session = match chosen.as_ref().and_then(Value::as_str) {
@@ -175,17 +175,10 @@ fn shown(call: CallToConfirm<'_>) -> Option<String> {
     ))
 }
 
-fn schema(has_session: bool) -> Value {
-    let count = ANSWERS.len() - usize::from(!has_session);
-    json!({
-        "type": "object",
-        "properties": { "answer": choice("Allow this", ANSWERS.into_iter().take(count)) },
-        "required": ["answer"],
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

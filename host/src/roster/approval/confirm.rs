@@ -249,6 +249,18 @@ pub(super) fn choice(
     json!({ "type": "string", "title": title, "enum": answers, "enumNames": names })
 }
 
+/// Returns the schema of a form that asks whether something is allowed, by its field `answer`. The last
+/// of the answers is that which lasts, and is left out where nothing can.
+pub(super) fn allowing(answers: &[(&'static str, &'static str)], can_last: bool) -> Value {
+    let count = answers.len() - usize::from(!can_last);
+    let answers = answers.iter().copied().take(count);
+    json!({
+        "type": "object",
+        "properties": { "answer": choice("Allow this", answers) },
+        "required": ["answer"],
+    })
+}
+
 /// Returns the answer to a form; none where nobody gives one. The message has to be free of control
 /// characters already.
 pub(super) async fn answer_to(

@@ -13,10 +13,10 @@ use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::code_block::code_block;
-use super::confirm::{accepted_field, answer_to, can_ask, choice};
+use super::confirm::{accepted_field, allowing, answer_to, can_ask};
 use crate::roster::{Roster, requested_http, secrets_in_words};
 use crate::store::{DecidedBy, Decision};
 
@@ -115,7 +115,7 @@ impl Roster {
         }
         // What a project's plugin is granted, its file says.
         let is_lasting = !matches!(found.config().origin.scope, Scope::Project(_));
-        let Some(answer) = answer_to(caller, message, schema(is_lasting)).await else {
+        let Some(answer) = answer_to(caller, message, allowing(&ANSWERS, is_lasting)).await else {
             return GrantAnswer::NotAsked;
         };
         let chosen = accepted_field(&answer, "answer");
@@ -162,15 +162,6 @@ fn shown(server: &str, wanted: &HttpGrant, along: &str, requests: &[GrantRequest
         }
     }
     text
-}
-
-fn schema(is_lasting: bool) -> Value {
-    let count = ANSWERS.len() - usize::from(!is_lasting);
-    json!({
-        "type": "object",
-        "properties": { "answer": choice("Allow this", ANSWERS.into_iter().take(count)) },
-        "required": ["answer"],
-    })
 }
 
 #[cfg(test)]
