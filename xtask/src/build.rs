@@ -58,17 +58,21 @@ pub(crate) fn dist() -> Result<()> {
 /// where two small reads find it, and the programs that run them.
 pub(crate) fn plugins(profile: Profile) -> Result<()> {
     target()?;
-    let names = plugin_names()?;
     let mut build = step::cargo();
     build.args(["build", "--release", "--target", TARGET]);
-    for name in &names {
+    for name in plugin_names()? {
         build.arg("-p").arg(format!("dormouse-plugin-{name}"));
     }
     step::run(&mut build)?;
     programs(profile)?;
+    pack_plugins()
+}
+
+/// Packs the plugins that were built last.
+pub(crate) fn pack_plugins() -> Result<()> {
     let folder = artifacts::target().join("plugins");
     std::fs::create_dir_all(&folder)?;
-    for name in &names {
+    for name in plugin_names()? {
         let built = artifacts::target()
             .join(TARGET)
             .join("release")
@@ -117,7 +121,7 @@ pub(crate) fn plugin_names() -> Result<Vec<String>> {
 }
 
 /// Adds the plugins' target to the toolchain, where it is missing.
-fn target() -> Result<()> {
+pub(crate) fn target() -> Result<()> {
     let rustc = step::command("rustc")
         .args(["--print", "target-libdir", "--target", TARGET])
         .output()?;

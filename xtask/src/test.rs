@@ -4,8 +4,7 @@ use std::thread::{self, available_parallelism};
 
 use anyhow::{Result, anyhow};
 
-use crate::build::{self, Profile};
-use crate::{install, lints, step};
+use crate::{build, install, lints, step};
 
 /// Runs all checks; the tests come last, so that their summary is the last thing on the screen.
 /// With a filter, only the tests that match, and nothing else.
@@ -17,7 +16,14 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     thread::scope(|scope| {
         // It waits for others' machines, and the build for this one's processors.
         let installing = scope.spawn(install::all);
-        build::all()?;
+        match filter {
+            Some(_) => build::all()?,
+            // What is linted is what the tests run: nothing is compiled a second time for them.
+            None => {
+                lints::run()?;
+                build::pack_plugins()?;
+            }
+        }
         let installed = installing.join();
         installed.map_err(|_| anyhow!("installing what the tests need has panicked"))?
     })?;
@@ -30,13 +36,9 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
         tests.arg("test");
     }
     tests.args(["--release", "--workspace", "--tests"]);
-    if let Some(filter) = filter {
-        tests.arg(filter);
-    } else {
-        lints::run()?;
-        // The lints have put others in their place.
-        build::programs(Profile::Release)?;
-        lints::build_by_clippy(&mut tests);
+    match filter {
+        Some(filter) => _ = tests.arg(filter),
+        None => lints::build_by_clippy(&mut tests),
     }
     step::run(&mut tests)
 }
