@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::roster::Snapshot;
+use super::output;
+use crate::mcp;
+use crate::roster::{Roster, Snapshot};
 
 /// Bytes of a token of JSON, roughly: models count in different ways.
 const BYTES_PER_TOKEN: usize = 4;
@@ -41,6 +43,16 @@ impl fmt::Display for Cost {
             size(self.bytes),
             rounded(self.tokens())
         )
+    }
+}
+
+/// Counts the tokens of tools that have just been learnt, so that those who list them next need not
+/// decide by estimates how they are shown. A failure is a warning.
+pub(super) fn count_tokens(roster: &Roster) {
+    if let Err(error) = mcp::count_deciding_texts(roster) {
+        output::warn(&format!(
+            "how tools are shown is decided by estimates: {error:#}"
+        ));
     }
 }
 

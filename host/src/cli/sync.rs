@@ -16,8 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::progress::Progress;
-use super::{Format, hosts, output, status, tools};
-use crate::mcp;
+use super::{Format, cost, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
 
 /// Most servers that are connected at a time.
@@ -118,12 +117,7 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<O
             .collect();
         tell_known_here_alone(&names);
         roster.close().await;
-        // Those who list them next need not decide by estimates.
-        if let Err(error) = mcp::count_deciding_texts(&roster) {
-            output::warn(&format!(
-                "how tools are shown is decided by estimates: {error:#}"
-            ));
-        }
+        cost::count_tokens(&roster);
         anyhow::Ok((outcomes, not_shown))
     })?;
     hosts::reload(&places.config)?;

@@ -1,6 +1,6 @@
 //! Costs of real servers' tools in tokens, and how agents are shown tools because of them.
 
-use dormouse_tests::{Client, Home, captured_tools};
+use dormouse_tests::{Client, Home, artifacts, captured_tools};
 use serde_json::{Value, json};
 
 /// Makes a home with these real servers, more lines in front of them.
@@ -174,4 +174,18 @@ fn an_estimate_stands_in_where_nothing_is_counted() {
         why.as_str().unwrap().starts_with("all tools cost 1"),
         "{why}"
     );
+}
+
+#[test]
+fn a_plugin_that_is_added_is_counted_then() {
+    let home = Home::new().unwrap();
+    let plugin = artifacts::plugin("github").unwrap();
+    let added = home
+        .run(&["add", "github", &plugin.to_string_lossy()])
+        .unwrap();
+    assert!(added.status.success(), "{added:?}");
+    let status = home.json(&["status", "--json"]).unwrap();
+    let github = &status[0]["servers"][0]["tokens"];
+    assert_eq!(github["is_estimate"], false, "{status}");
+    assert!(github["mapped"].as_u64().unwrap() > 2_000, "{status}");
 }

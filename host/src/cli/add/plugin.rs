@@ -18,7 +18,7 @@ use crate::child_commands::compile_command;
 use crate::cli::grant_args::{self, GrantArgs};
 use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
 use crate::cli::progress::Progress;
-use crate::cli::{component, consent, describe, grant_requests, hosts, output};
+use crate::cli::{component, consent, cost, describe, grant_requests, hosts, output};
 use crate::roster::{Collision, Held, Kind, Places, Roster, folders, names};
 
 /// Plugin that is to be added.
@@ -104,6 +104,7 @@ impl Plugin<'_> {
             ..given.held(&grants)
         };
         output::print(&told(name, &entry, held)?)?;
+        cost::count_tokens(&roster);
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
     }
