@@ -49,9 +49,8 @@ pub(super) fn servers(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>)
 pub(super) fn names(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -> String {
     let mut text = "Servers and their tools:".to_owned();
     for (server, tools) in by_server(snapshot, mode) {
-        let names: Vec<_> = tools.iter().map(|tool| own_name(tool)).collect();
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n{server}: {}", names.join(", "));
+        text.push('\n');
+        text.push_str(&line(server, &tools));
     }
     match text.len() <= most.unwrap_or(MAX_BYTES) {
         true => text,
@@ -62,10 +61,22 @@ pub(super) fn names(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -
     }
 }
 
-/// Returns the name by which a tool is loaded: as agents see it, without its server's in front.
+/// Returns the name by which a tool is loaded: as agents see it, without its server's in front. It is
+/// the whole name where that begins with anything else.
 pub(super) fn own_name(tool: &Shown) -> &str {
-    let separated = tool.name.split_once(dormouse_config::name::SEPARATOR);
-    separated.map_or(&tool.name, |(_, own)| own)
+    let own = tool.name.strip_prefix(tool.server());
+    let own = own.and_then(|own| own.strip_prefix(dormouse_config::name::SEPARATOR));
+    own.unwrap_or(&tool.name)
+}
+
+/// Returns the name of a server and those of its tools.
+fn line(server: &str, tools: &[&Shown]) -> String {
+    let names: Vec<_> = tools.iter().map(|tool| own_name(tool)).collect();
+    if names.iter().zip(tools).all(|(own, tool)| *own != tool.name) {
+        return format!("{server}: {}", names.join(", "));
+    }
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    format!("{server} (whole names): {}", names.join(", "))
 }
 
 /// Answers a call of `list_servers`.
@@ -80,18 +91,17 @@ pub(super) fn list_servers(
     if let Some(server) = wanted {
         known_server(server, snapshot)?;
     }
-    let mut servers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut servers: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
     let tools = snapshot.tools().iter();
     for tool in tools.filter(|tool| wanted.is_none_or(|wanted| tool.server() == wanted)) {
-        let of_server = servers.entry(tool.server()).or_default();
-        of_server.push(own_name(tool));
+        servers.entry(tool.server()).or_default().push(tool);
     }
     let mut text = String::new();
     let mut left_out = Vec::new();
     for (server, tools) in servers {
-        let line = format!("{server}: {}\n", tools.join(", "));
-        match text.len() + line.len() <= MAX_REPLY_BYTES || wanted.is_some() {
-            true => text.push_str(&line),
+        let line = line(server, &tools);
+        match text.len() + line.len() < MAX_REPLY_BYTES || wanted.is_some() {
+            true => text.extend([line.as_str(), "\n"]),
             false => left_out.push(format!("{server} ({})", tools.len())),
         }
     }
@@ -102,7 +112,7 @@ pub(super) fn list_servers(
     if text.is_empty() {
         return Ok("There are no tools.".to_owned());
     }
-    text.push_str("\nTheir whole names are `SERVER__TOOL`.");
+    text.push_str("\nTheir whole names are `SERVER__TOOL`, where nothing else is said.");
     Ok(text)
 }
 

@@ -54,7 +54,9 @@ impl Host {
         };
         for name in wanted {
             let mut tools = of_server.iter().copied();
-            match tools.find(|tool| tool.name == name || own_name(tool) == name) {
+            let is_called =
+                |tool: &&Shown| [tool.name.as_str(), own_name(tool), tool.tool()].contains(&name);
+            match tools.find(is_called) {
                 Some(tool) => found.push(tool),
                 None => {
                     let near = names::nearest(name, of_server.iter().map(|tool| own_name(tool)));

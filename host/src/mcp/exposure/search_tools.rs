@@ -21,6 +21,9 @@ const MAX_DESCRIBED: usize = 5;
 /// Most bytes of descriptions in one reply.
 const MAX_DESCRIBED_BYTES: usize = 256 << 10;
 
+/// Stands for a declaration that is not told even by itself.
+const TOO_LONG: &str = "(its declaration is longer than 256 KiB, and is not told)";
+
 /// Answers a call of `search_tools`.
 ///
 /// # Errors
@@ -73,6 +76,7 @@ pub(super) fn describe(
             wanted.len()
         ));
     }
+    let is_alone = wanted.len() == 1;
     let mut text = String::new();
     let mut is_any_known = false;
     for name in wanted {
@@ -90,6 +94,7 @@ pub(super) fn describe(
         let _ = writeln!(text, "`{}`, called by `{call}`:", tool.name);
         match text.len() + object.len() <= MAX_DESCRIBED_BYTES {
             true => text.push_str(object),
+            false if is_alone => text.push_str(TOO_LONG),
             false => text.push_str("(too long to be told with the others: ask for it alone)"),
         }
     }

@@ -339,3 +339,31 @@ async fn no_servers_tool_has_the_name_of_one_that_finds_or_calls_others() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_are_listed_with_the_names_by_which_their_tools_are_called() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD, TRAP]));
+    home.write("b.wasm", &component(&[SUBTRACT]));
+    let text = "exposure.mode = 'index'\n\
+         [servers.math]\ncomponent = 'a.wasm'\nprefix = 'm'\n\
+         [servers.more]\ncomponent = 'b.wasm'\nprefix = ''\n\
+         [servers.own]\ncomponent = 'b.wasm'\n";
+    home.write("dormouse.toml", text.as_bytes());
+    let roster = home.open();
+    let mut agent = Agent::legacy(&roster).await;
+    let all = agent.told("list_servers", json!({})).await;
+    let expected = "math (whole names): m__add, m__trap\nmore (whole names): add\nown: add\n";
+    assert!(all.starts_with(expected), "{all}");
+    // By any of its names, each is loaded.
+    for (server, name, loaded) in [
+        ("math", "m__add", "m__add("),
+        ("math", "trap", "m__trap("),
+        ("more", "add", "add("),
+        ("own", "add", "own__add("),
+    ] {
+        let arguments = json!({"server": server, "names": [name]});
+        let told = agent.told("load_tools", arguments).await;
+        assert!(told.starts_with(loaded), "{told}");
+    }
+}
