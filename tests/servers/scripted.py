@@ -14,6 +14,8 @@ import time
 
 STARTS, TOOLS = sys.argv[1:3]
 CHILDREN = []
+# URIs of resources that were subscribed to.
+SUBSCRIBED = []
 # Calls that are answered with what is answered to their questions, by the questions' ids.
 ASKED_LATER = {}
 LISTS = {
@@ -55,6 +57,8 @@ def call(params):
         for child in CHILDREN:
             child.kill()
             child.wait()
+    if name == "subscribed":
+        return " ".join(sorted(SUBSCRIBED))
     if name == "updated":
         send({"method": "notifications/resources/updated", "params": arguments})
     if name == "progress":
@@ -124,12 +128,16 @@ for line in sys.stdin:
             "capabilities": {
                 "tools": {"listChanged": True},
                 "logging": {},
-                **{name: {} for name in ("prompts", "resources", "completions") if name in lists()},
+                **{name: {} for name in ("prompts", "completions") if name in lists()},
+                **({"resources": {"subscribe": lists().get("subscribe", False)}} if "resources" in lists() else {}),
             },
             "serverInfo": {"name": "scripted", "version": lists().get("version", "1.2.3")},
             **({"instructions": lists()["instructions"]} if "instructions" in lists() else {}),
         })
     elif method == "ping":
+        answer(id, result={})
+    elif method == "resources/subscribe" and lists().get("subscribe"):
+        SUBSCRIBED.append(params["uri"])
         answer(id, result={})
     elif method in LISTS:
         name = LISTS[method]

@@ -311,6 +311,8 @@ impl Host {
         let audience = announce::Legacy {
             connection,
             subscriptions: self.subscriptions.clone(),
+            roster: roster.clone(),
+            profile: self.profile.clone(),
         };
         // From now on, not from when the task is run for the first time.
         let news = ChangeFeed::of(roster.changes());

@@ -7,7 +7,10 @@ use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
 use super::resources::RequestedUri;
-use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
+use super::{
+    Context, FollowedResource, FollowedUri, Offer, Refusal, ResourceIdentity, ResourceSource,
+    Roster,
+};
 
 impl Roster {
     /// Returns a prompt: an MCP `GetPromptResult`.
@@ -76,18 +79,27 @@ impl Roster {
 
     /// Sends notifications of a resource's changes, also those of its upstream, if it has one, for
     /// as long as the returned value is held. A sleeping upstream is not woken up: it gets the
-    /// subscription when it is connected.
+    /// subscription when it is connected. `source` is where the client's view of the servers has
+    /// the resource; without one, updates count of whichever server turns out to have the URI.
     #[must_use]
-    pub fn follow(&self, uri: &str) -> FollowedResource {
+    pub fn follow(&self, uri: &str, source: Option<&ResourceSource>) -> FollowedResource {
         let subscription = || {
-            let source = self.resource(uri).ok()?;
+            let source = source?;
             let server = self.server(&source.server).ok()?;
             server.config().bridge()?;
             Some(server.asleep(self)?.upstream()?.subscribe(&source.uri))
         };
+        let followed = FollowedUri {
+            uri: uri.into(),
+            resource: source.map(|source| ResourceIdentity {
+                server: source.server.as_str().into(),
+                uri: source.uri.as_str().into(),
+            }),
+        };
         FollowedResource {
-            _wanted: self.changes.want(uri),
+            _wanted: self.changes.want(&followed),
             subscription: subscription(),
+            followed,
         }
     }
 

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dormouse_protocol::{Catalog, Notice};
+use dormouse_protocol::Catalog;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
+
+use super::resources::{FollowedUri, ResourceIdentity, UpdatedResource};
 
 /// Most updates of resources that may wait for an agent. One that falls further behind misses some.
 const WAITING: usize = 256;
@@ -14,28 +16,37 @@ const WAITING: usize = 256;
 #[derive(Debug)]
 pub struct Changes {
     numbers: watch::Sender<Numbers>,
-    updated: broadcast::Sender<Arc<str>>,
+    updated: broadcast::Sender<UpdatedResource>,
     wanted: Arc<WantedResources>,
 }
 
 /// Resources that clients follow, each with the number of its followers.
 #[derive(Debug, Default)]
-struct WantedResources(Mutex<HashMap<Arc<str>, usize>>);
+struct WantedResources(Mutex<HashMap<FollowedKey, usize>>);
+
+/// Resource that clients follow.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum FollowedKey {
+    /// A server's.
+    Known(ResourceIdentity),
+    /// One of which no server was known, by its URI.
+    Unknown(Arc<str>),
+}
 
 /// One client's interest in a resource, until this is dropped.
 #[derive(Debug)]
 pub(super) struct WantedResource {
-    uri: Arc<str>,
+    key: FollowedKey,
     all: Arc<WantedResources>,
 }
 
 impl Drop for WantedResource {
     fn drop(&mut self) {
         let mut counts = self.all.0.lock();
-        if let Some(count) = counts.get_mut(&self.uri) {
+        if let Some(count) = counts.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {
-                counts.remove(&self.uri);
+                counts.remove(&self.key);
             }
         }
     }
@@ -68,26 +79,32 @@ impl Changes {
     }
 
     /// Counts a follower of a resource, until the returned value is dropped.
-    pub(super) fn want(&self, uri: &str) -> WantedResource {
-        let mut counts = self.wanted.0.lock();
-        let uri = match counts.get_key_value(uri) {
-            Some((known, _)) => Arc::clone(known),
-            None => uri.into(),
+    pub(super) fn want(&self, followed: &FollowedUri) -> WantedResource {
+        let key = match &followed.resource {
+            Some(resource) => FollowedKey::Known(resource.clone()),
+            None => FollowedKey::Unknown(Arc::clone(&followed.uri)),
         };
-        *counts.entry(Arc::clone(&uri)).or_default() += 1;
+        *self.wanted.0.lock().entry(key.clone()).or_default() += 1;
         WantedResource {
-            uri,
+            key,
             all: Arc::clone(&self.wanted),
         }
     }
 
-    /// Checks whether any client follows a resource.
-    pub(super) fn is_wanted(&self, uri: &str) -> bool {
-        self.wanted.0.lock().contains_key(uri)
+    /// Checks whether any client follows a server's resource.
+    pub(super) fn is_followed(&self, resource: &ResourceIdentity) -> bool {
+        let key = FollowedKey::Known(resource.clone());
+        self.wanted.0.lock().contains_key(&key)
     }
 
-    /// Returns the URIs of resources that change and are [wanted](Self::is_wanted).
-    pub fn resources(&self) -> broadcast::Receiver<Arc<str>> {
+    /// Checks whether any client follows a URI of which no server was known.
+    pub(super) fn is_awaited(&self, uri: &Arc<str>) -> bool {
+        let key = FollowedKey::Unknown(Arc::clone(uri));
+        self.wanted.0.lock().contains_key(&key)
+    }
+
+    /// Returns the resources that change and are followed, or awaited.
+    pub fn resources(&self) -> broadcast::Receiver<UpdatedResource> {
         self.updated.subscribe()
     }
 
@@ -96,17 +113,18 @@ impl Changes {
         self.numbers.receiver_count() > 0
     }
 
-    pub(super) fn tell(&self, notice: Notice) {
-        match notice {
-            // That nobody listens is no error.
-            Notice::Updated(uri) => drop(self.updated.send(uri.into())),
-            Notice::Changed(catalog) => self.numbers.send_modify(|numbers| {
-                *match catalog {
-                    Catalog::Tools => &mut numbers.tools,
-                    Catalog::Prompts => &mut numbers.prompts,
-                    Catalog::Resources => &mut numbers.resources,
-                } += 1;
-            }),
-        }
+    pub(super) fn tell_changed(&self, catalog: Catalog) {
+        self.numbers.send_modify(|numbers| {
+            *match catalog {
+                Catalog::Tools => &mut numbers.tools,
+                Catalog::Prompts => &mut numbers.prompts,
+                Catalog::Resources => &mut numbers.resources,
+            } += 1;
+        });
+    }
+
+    pub(super) fn tell_updated(&self, updated: UpdatedResource) {
+        // That nobody listens is no error.
+        drop(self.updated.send(updated));
     }
 }

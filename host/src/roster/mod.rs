@@ -59,7 +59,8 @@ pub use requests::{
     shown_value,
 };
 pub use resources::{
-    FollowedResource, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceSource, UnresolvedResource,
+    FollowedResource, FollowedUri, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceIdentity,
+    ResourceSource, UnresolvedResource, UpdatedResource,
 };
 use resources::{NamedResources, WaitingUpdates};
 pub use server::Server;
@@ -220,7 +221,7 @@ impl Roster {
     pub fn notify(&self, server: &str, notice: Notice) {
         match notice {
             Notice::Updated(uri) => self.announce_update(server, uri),
-            notice => self.changes.tell(notice),
+            Notice::Changed(catalog) => self.changes.tell_changed(catalog),
         }
     }
 

@@ -11,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::client_connection::{ClientConnection, Notification};
 use crate::mcp::methods::resources::Subscriptions;
-use crate::roster::{Changes, Numbers};
+use crate::roster::{
+    Changes, FollowedUri, Numbers, ResourceIdentity, Roster, Snapshot, UpdatedResource,
+};
 
 /// Time that the first change waits for others, which often come together.
 const SETTLE: Duration = Duration::from_millis(20);
@@ -28,7 +30,7 @@ pub(in crate::mcp) trait ChangeSink {
     /// Tells which lists have changed. False when the client is gone.
     async fn lists(&self, changed: Changed) -> bool;
     /// Returns the resources whose changes the client wants to be told.
-    fn wanted(&self) -> Vec<String>;
+    fn wanted(&self) -> Vec<FollowedUri>;
     /// Tells that one of these resources has changed.
     async fn resource(&self, uri: &str) -> bool;
 }
@@ -59,20 +61,33 @@ impl Changed {
     }
 }
 
+/// Removes the resources of servers that a client does not see any more: a profile may have lost them.
+pub(in crate::mcp) fn leave_seen(wanted: &mut Vec<FollowedUri>, snapshot: &Snapshot) {
+    wanted.retain(|followed| {
+        let resource = followed.resource.as_ref();
+        resource.is_none_or(|resource| snapshot.servers().contains_key(&*resource.server))
+    });
+}
+
 /// Resources that have changed and that the client has not been told of.
 #[derive(Default)]
 struct Updated {
-    uris: BTreeSet<Arc<str>>,
+    resources: BTreeSet<ResourceIdentity>,
+    /// URIs of those of them that are the only ones of their URI.
+    unique: BTreeSet<Arc<str>>,
     /// Whether some are not among them, because there were too many.
     missed: bool,
 }
 
 impl Updated {
     /// Records a change. False when there will be no more.
-    fn note(&mut self, heard: Result<Arc<str>, RecvError>) -> bool {
+    fn note(&mut self, heard: Result<UpdatedResource, RecvError>) -> bool {
         match heard {
-            Ok(uri) if self.uris.len() < GATHERED => {
-                self.uris.insert(uri);
+            Ok(updated) if self.resources.len() < GATHERED => {
+                if updated.is_unique {
+                    self.unique.insert(Arc::clone(&updated.resource.uri));
+                }
+                self.resources.insert(updated.resource);
             }
             Ok(_) | Err(RecvError::Lagged(_)) => self.missed = true,
             Err(RecvError::Closed) => return false,
@@ -84,7 +99,7 @@ impl Updated {
     /// those of others. False when the client is gone.
     async fn gather(
         &mut self,
-        resources: &mut Receiver<Arc<str>>,
+        resources: &mut Receiver<UpdatedResource>,
         time: Duration,
         end: &CancellationToken,
     ) -> bool {
@@ -99,19 +114,27 @@ impl Updated {
     }
 
     /// Returns the resources to tell of, of those that the client wants.
-    fn take(&mut self, wanted: &[String]) -> Vec<String> {
-        let Self { uris, missed } = std::mem::take(self);
-        let wanted = wanted.iter();
-        // What is not known to have changed may have.
-        let told = wanted.filter(|uri| missed || uris.contains(uri.as_str()));
-        told.cloned().collect()
+    fn take(&mut self, wanted: &[FollowedUri]) -> Vec<Arc<str>> {
+        let Self {
+            resources,
+            unique,
+            missed,
+        } = std::mem::take(self);
+        let is_told = |followed: &&FollowedUri| match &followed.resource {
+            // What is not known to have changed may have.
+            _ if missed => true,
+            Some(resource) => resources.contains(resource),
+            None => unique.contains(&followed.uri),
+        };
+        let told = wanted.iter().filter(is_told);
+        told.map(|followed| Arc::clone(&followed.uri)).collect()
     }
 }
 
 /// Changes since this was made.
 pub(in crate::mcp) struct ChangeFeed {
     lists: watch::Receiver<Numbers>,
-    resources: Receiver<Arc<str>>,
+    resources: Receiver<UpdatedResource>,
     /// Number of changes of each list when this was made.
     old: Numbers,
 }
@@ -141,7 +164,7 @@ pub(in crate::mcp) async fn announce(
     } = news;
     let mut updated = Updated::default();
     loop {
-        if updated.uris.is_empty() && !updated.missed {
+        if updated.resources.is_empty() && !updated.missed {
             tokio::select! {
                 () = end.cancelled() => return,
                 changed = lists.changed() => if changed.is_err() { return },
@@ -172,6 +195,9 @@ pub(in crate::mcp) struct Legacy {
     pub(in crate::mcp) connection: Arc<dyn ClientConnection>,
     /// The resources that it has subscribed to.
     pub(in crate::mcp) subscriptions: Arc<Subscriptions>,
+    pub(in crate::mcp) roster: Arc<Roster>,
+    /// Name of the profile that it has named, if it has.
+    pub(in crate::mcp) profile: Option<Arc<str>>,
 }
 
 impl ChangeSink for Legacy {
@@ -184,8 +210,12 @@ impl ChangeSink for Legacy {
         true
     }
 
-    fn wanted(&self) -> Vec<String> {
-        self.subscriptions.list()
+    fn wanted(&self) -> Vec<FollowedUri> {
+        let mut wanted = self.subscriptions.list();
+        if !wanted.is_empty() {
+            leave_seen(&mut wanted, &self.roster.view(self.profile.as_deref()));
+        }
+        wanted
     }
 
     async fn resource(&self, uri: &str) -> bool {

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::commands;
 use super::resources::leave_allowed;
-use crate::mcp::client::announce::{ChangeFeed, ChangeSink, Changed, announce};
+use crate::mcp::client::announce::{ChangeFeed, ChangeSink, Changed, announce, leave_seen};
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, unsupported_request};
-use crate::roster::FollowedResource;
+use crate::roster::{FollowedResource, FollowedUri};
 
 /// Name of the method.
 pub(in crate::mcp) const METHOD: &str = "subscriptions/listen";
@@ -39,29 +39,31 @@ impl Host {
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| !commands::is_status(uri));
             leave_allowed(uris);
-            // Of what a profile does not have, whoever has named it hears nothing.
-            if self.profile.is_some() {
-                let snapshot = self.snapshot();
-                let roster = &self.common.roster;
-                uris.retain(|uri| roster.resource_in(&snapshot, uri).is_ok());
-            }
         }
-        accepted
-            .resource_subscriptions
-            .take_if(|uris| uris.is_empty());
-
-        let news = ChangeFeed::of(self.common.roster.changes());
+        let roster = &self.common.roster;
+        let news = ChangeFeed::of(roster.changes());
+        let snapshot = self.snapshot();
         let mut followed = Vec::new();
-        for uri in accepted.resource_subscriptions.iter().flatten() {
-            followed.push(self.common.roster.follow(uri));
+        for uri in accepted.resource_subscriptions.take().into_iter().flatten() {
+            let source = roster.resource_in(&snapshot, &uri).ok();
+            // Of what a profile does not have, whoever has named it hears nothing.
+            if source.is_some() || self.profile.is_none() {
+                followed.push(roster.follow(&uri, source.as_ref()));
+            }
             // Each may have to be held against many templates.
             tokio::task::yield_now().await;
+        }
+        if !followed.is_empty() {
+            let uris = followed.iter().map(|one| one.followed().uri.to_string());
+            accepted.resource_subscriptions = Some(uris.collect());
         }
         join_all(followed.iter().map(FollowedResource::known)).await;
         let stream = Stream {
             connection: &*context.connection,
             id: &context.id,
             accepted: &accepted,
+            followed: &followed,
+            host: self,
         };
         if stream.acknowledge().await {
             tokio::select! {
@@ -85,6 +87,8 @@ struct Stream<'a> {
     /// Notifications that are sent: those that the client has asked for, as far as the host has
     /// them.
     accepted: &'a SubscriptionFilter,
+    followed: &'a [FollowedResource],
+    host: &'a Host,
 }
 
 impl Stream<'_> {
@@ -116,9 +120,11 @@ impl ChangeSink for Stream<'_> {
         true
     }
 
-    fn wanted(&self) -> Vec<String> {
-        let uris = self.accepted.resource_subscriptions.clone();
-        uris.unwrap_or_default()
+    fn wanted(&self) -> Vec<FollowedUri> {
+        let followed = self.followed.iter().map(FollowedResource::followed);
+        let mut wanted = followed.cloned().collect();
+        leave_seen(&mut wanted, &self.host.snapshot());
+        wanted
     }
 
     async fn resource(&self, uri: &str) -> bool {

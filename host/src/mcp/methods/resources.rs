@@ -14,7 +14,9 @@ use crate::mcp::calls::plugin_request::{Continuation, PluginRequest};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
-use crate::roster::{FollowedResource, MAX_FOLLOWED_URI_BYTES, Refusal, Roster};
+use crate::roster::{
+    FollowedResource, FollowedUri, MAX_FOLLOWED_URI_BYTES, Refusal, ResourceSource, Roster,
+};
 
 /// Most resources that one client may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 1024;
@@ -39,8 +41,9 @@ pub(in crate::mcp) fn leave_allowed(uris: &mut Vec<String>) {
 }
 
 impl Subscriptions {
-    pub(in crate::mcp) fn list(&self) -> Vec<String> {
-        self.0.lock().keys().cloned().collect()
+    pub(in crate::mcp) fn list(&self) -> Vec<FollowedUri> {
+        let all = self.0.lock();
+        all.values().map(|one| one.followed().clone()).collect()
     }
 
     /// Adds a subscription. It is in force when the returned future has ended.
@@ -50,6 +53,7 @@ impl Subscriptions {
     pub(in crate::mcp) fn add(
         &self,
         uri: String,
+        source: &ResourceSource,
         roster: &Roster,
     ) -> Result<impl Future<Output = ()> + use<>, ErrorObject> {
         if uri.len() > MAX_FOLLOWED_URI_BYTES {
@@ -73,7 +77,7 @@ impl Subscriptions {
                 bytes + uri.len()
             )));
         }
-        let followed = roster.follow(&uri);
+        let followed = roster.follow(&uri, Some(source));
         if !followed.has_room() {
             let why = format!(
                 "`{uri}` cannot be subscribed to: too many resources of its server are already, by \

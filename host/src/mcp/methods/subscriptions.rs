@@ -19,10 +19,9 @@ impl Host {
             );
             return Err(ErrorObject::invalid_params(why));
         }
-        if let Err(unresolved) = roster.resource_in(&self.snapshot(), &uri) {
-            return Err(with_uri(unresolved.refusal(&uri), &uri));
-        }
-        self.subscriptions.add(uri, roster)?.await;
+        let source = roster.resource_in(&self.snapshot(), &uri);
+        let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
+        self.subscriptions.add(uri, &source, roster)?.await;
         Ok(())
     }
 

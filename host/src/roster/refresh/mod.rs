@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dormouse_config::{Configured, ServerConfig};
-use dormouse_protocol::{Catalog, Notice};
+use dormouse_protocol::Catalog;
 use dormouse_upstream::without_blocking;
 
 pub use problems::PROBLEMS_OF_SERVERS;
@@ -115,7 +115,7 @@ impl Roster {
         if self.changes.is_heard() {
             for list in [Catalog::Tools, Catalog::Prompts, Catalog::Resources] {
                 if !snapshot.lists_as(&old, list) {
-                    self.changes.tell(Notice::Changed(list));
+                    self.changes.tell_changed(list);
                 }
             }
         }

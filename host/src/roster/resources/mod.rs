@@ -7,7 +7,7 @@ mod resolution;
 mod shown_uris;
 mod updates;
 
-pub use followed::FollowedResource;
+pub use followed::{FollowedResource, FollowedUri, ResourceIdentity, UpdatedResource};
 pub(super) use named::NamedResources;
 pub use resolution::{ListedResource, ResourceSource, UnresolvedResource};
 pub(super) use shown_uris::RequestedUri;

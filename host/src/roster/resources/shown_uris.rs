@@ -127,18 +127,6 @@ impl Roster {
         };
         with_replaced(text, each, shown)
     }
-
-    /// Returns the URI of a changed resource in the form that its followers are shown.
-    pub(super) fn shown_update(&self, server: &str, uri: String) -> String {
-        let with_server = with_server(&uri, server);
-        // Comparing takes time, and its server says how often.
-        if !self.changes.is_wanted(&with_server) {
-            return uri;
-        }
-        let steps = Cell::new(MAX_STEPS);
-        let shown = self.snapshot().shown_uri(server, &uri, &steps);
-        shown.unwrap_or(uri)
-    }
 }
 
 /// Checks whether a result may name resources or pages. Most results of plugins do not, and need

@@ -6,11 +6,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dormouse_protocol::Notice;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
-use super::UnresolvedResource;
+use super::{ResourceIdentity, UnresolvedResource, UpdatedResource};
 use crate::roster::Roster;
 
 /// Longest URI of a resource that clients can follow, in bytes: it is kept as long as its session.
@@ -102,23 +101,40 @@ impl Roster {
         }
     }
 
-    /// Finds out whether a resource is a server's, and tells agents then that it has changed.
+    /// Tells agents that a resource has changed that they follow as this server's; and those that
+    /// follow its URI without knowing of a server, if it is found out to be this one's.
     fn tell_update(&self, server: &str, uri: String) {
-        let uri = self.shown_update(server, uri);
-        // Where nobody wants to hear of it, it can be read afterwards, though.
-        if !self.changes.is_wanted(&uri) && !self.may_name_another(server) {
-            return;
-        }
-        let ours = match self.resource(&uri) {
-            Ok(source) => source.server == server,
-            Err(UnresolvedResource::Contested(_)) => false,
-            Err(UnresolvedResource::Unknown) => self.note_updated(server, &uri),
+        let resource = ResourceIdentity {
+            server: server.into(),
+            uri: uri.into(),
         };
-        if !ours {
-            tracing::debug!("server `{server}` has no resource `{uri}` that could change");
-            return;
+        let is_followed = self.changes.is_followed(&resource);
+        let is_awaited = self.changes.is_awaited(&resource.uri);
+        // Where nobody wants to hear of it, it can be read afterwards, though.
+        let is_unique = match is_awaited || !is_followed && self.may_name_another(server) {
+            true => self.is_unique(&resource),
+            false => false,
+        };
+        if is_followed || is_unique {
+            self.changes.tell_updated(UpdatedResource {
+                resource,
+                is_unique,
+            });
         }
-        self.changes.tell(Notice::Updated(uri));
+    }
+
+    /// Finds out whether a URI is of no resource but this one, which its server has just named.
+    fn is_unique(&self, resource: &ResourceIdentity) -> bool {
+        let ResourceIdentity { server, uri } = resource;
+        let is_unique = match self.resource(uri) {
+            Ok(source) => source.server == **server,
+            Err(UnresolvedResource::Contested(_)) => false,
+            Err(UnresolvedResource::Unknown) => self.note_updated(server, uri),
+        };
+        if !is_unique {
+            tracing::debug!("server `{server}` has no resource `{uri}` that could change");
+        }
+        is_unique
     }
 }
 

@@ -17,7 +17,7 @@ mod views;
 mod waiting_names;
 mod withheld_template;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -201,9 +201,15 @@ impl Snapshot {
         &self.servers
     }
 
-    /// Returns the instructions of servers that agents are shown, by the servers' names.
+    /// Returns the instructions of servers that agents are shown, by the servers' names. A server
+    /// whose tools are all hidden by rules has nothing to say of them.
     pub fn instructions(&self) -> impl Iterator<Item = (&str, &str)> {
-        let servers = self.servers.iter();
+        let shown: HashSet<&str> = self.tools.iter().map(Shown::server).collect();
+        let hidden = self.hidden_by_rules.iter().map(|(tool, _)| tool.server());
+        let hidden: HashSet<&str> = hidden.collect();
+        let servers = self.servers.iter().filter(move |(name, _)| {
+            shown.contains(name.as_str()) || !hidden.contains(name.as_str())
+        });
         servers.filter_map(|(name, server)| Some((name.as_str(), server.instructions()?)))
     }
 

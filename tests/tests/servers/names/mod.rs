@@ -3,4 +3,5 @@
 mod one_name;
 mod page_names;
 mod pages;
+mod profile_uris;
 mod same_uri;
