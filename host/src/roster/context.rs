@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dormouse_protocol::{Listener, SessionId};
 
 /// Session, cancellation and listener of a call.
+#[derive(Clone)]
 pub struct Context {
     /// The agent's session, if the call is of one.
     pub session: Option<SessionId>,

@@ -1,6 +1,7 @@
 //! Servers as they are now: their configuration, declarations and slots, kept together and kept up
 //! to date while the files behind them change.
 
+mod agent_calls;
 mod approval;
 mod asks;
 mod calls;
@@ -41,8 +42,9 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
+pub use agent_calls::{AgentCall, wrong_access};
 use approval::{AnsweredInputs, CallDecisions, PluginGrants, Questions};
-pub use approval::{ApprovalOutcome, CallToConfirm, Gone, counts, difference, gone_told};
+pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;

@@ -300,3 +300,94 @@ fn what_counts_are_the_hints_that_its_user_has_approved() {
     let made = client.call("disk__wipe", json!({})).unwrap();
     assert!(!is_refused(&made, "was not called"), "{made}");
 }
+
+/// A server that became destructive while it slept is asked about at its first call, whichever way the
+/// change is taken, and is not called by a tool that only reads.
+#[test]
+fn what_counts_is_what_a_server_that_slept_is_now() {
+    for on_change in ["freeze", "accept", "ask"] {
+        for mode in ["direct", "search"] {
+            let all = Scripted::new();
+            let tool = |hints: Value| json!([{ "name": "wipe", "inputSchema": { "type": "object" }, "annotations": hints }]);
+            all.offers_just("disk", &tool(json!({ "readOnlyHint": true })));
+            all.own("disk", &format!("on_change = \"{on_change}\"\n"));
+            all.home.synced("disk").unwrap();
+            let own = all.home.config();
+            let servers = fs::read_to_string(&own).unwrap();
+            let exposure = format!("[exposure]\nmode = '{mode}'\nconfirm = ['destructive']\n\n");
+            fs::write(&own, exposure + &servers).unwrap();
+            all.offers_just("disk", &tool(json!({ "destructiveHint": true })));
+            let mut client = serve(&all.home, asks());
+            // They approve what it has become, and do not want it called.
+            let answers = json!({ "agree": true, "answer": "no" });
+            client.always_answers(ASK, json!({ "action": "accept", "content": answers }));
+            let (tool, arguments) = match mode {
+                "direct" => ("disk__wipe", json!({})),
+                _ => ("call_tool", json!({ "name": "disk__wipe" })),
+            };
+            let refused = client.call(tool, arguments).unwrap();
+            let why = match mode {
+                "direct" => "its user was asked, and does not want it",
+                _ => "was not called",
+            };
+            assert!(is_refused(&refused, why), "{on_change} {mode}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn a_form_that_is_closed_holds_for_its_call_alone() {
+    let home = home("confirm = ['destructive']", "");
+    let mut client = serve(&home, asks());
+    for answer in [
+        json!({ "action": "cancel" }),
+        json!({ "action": "accept" }),
+        json!({ "action": "accept", "content": {} }),
+        chosen("whatever"),
+    ] {
+        client.always_answers(ASK, answer);
+        let refused = client.call("echo__add", sum()).unwrap();
+        assert!(is_refused(&refused, "closed the form"), "{refused}");
+    }
+    client.always_answers(ASK, chosen("once"));
+    assert!(is_added(&client.call("echo__add", sum()).unwrap()));
+    assert_eq!(client.asked.len(), 5);
+}
+
+#[test]
+fn nobody_is_asked_about_a_call_that_would_fail() {
+    let home = home("confirm = ['destructive']", "");
+    let mut client = serve(&home, asks());
+    client.always_answers(ASK, chosen("once"));
+    let refused = client.call("echo__add", json!({ "a": "two" })).unwrap();
+    assert!(is_refused(&refused, "`/a`"), "{refused}");
+    assert_eq!(client.asked.len(), 0, "{:?}", client.asked);
+}
+
+/// What was allowed for a session is asked about again where another program has got its name.
+#[test]
+fn what_is_allowed_is_the_tool_that_was_shown() {
+    let home = home("confirm = ['destructive']", "");
+    let mut client = serve(&home, asks());
+    client.always_answers(ASK, chosen("session"));
+    for _ in 0..2 {
+        assert!(is_added(&client.call("echo__add", sum()).unwrap()));
+    }
+    assert_eq!(client.asked.len(), 1);
+    let other = home.path().join("other.wasm");
+    fs::copy(dormouse_tests::artifacts::guest("echo").unwrap(), &other).unwrap();
+    let config = fs::read_to_string(home.config()).unwrap();
+    let component = config.lines().find(|line| line.starts_with("component"));
+    let replaced = config.replace(
+        component.unwrap(),
+        &format!("component = '{}'", other.display()),
+    );
+    assert_ne!(replaced, config);
+    fs::write(home.config(), replaced).unwrap();
+    dormouse_tests::wait::until("the other file to be asked about", || {
+        let result = client.call("echo__add", sum())?;
+        anyhow::ensure!(client.asked.len() == 2 && is_added(&result), "{result}");
+        Ok(())
+    })
+    .unwrap();
+}

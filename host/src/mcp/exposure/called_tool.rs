@@ -10,7 +10,7 @@ use dormouse_protocol::Answer;
 use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value};
 
-use crate::roster::Shown;
+use crate::roster::{Shown, wrong_access};
 
 /// Longest schema that arguments are checked against for that, in bytes: a stranger has written it,
 /// and it is made ready for each call.
@@ -24,21 +24,9 @@ const MAX_PROBLEMS: usize = 5;
 
 /// Returns the reason why a tool is not called by the tool that was used for it, if it is not the
 /// right one: clients decide by that one's hints what their user is asked.
-pub(in crate::mcp) fn wrong_access(tool: &Shown, used: ToolAccess) -> Option<String> {
+pub(in crate::mcp) fn wrong_tool(tool: &Shown, used: ToolAccess) -> Option<String> {
     let needed = tool.access();
-    let does = match needed {
-        ToolAccess::Read => "only reads",
-        ToolAccess::Write => "changes something, and destroys nothing",
-        ToolAccess::Destructive => "may change or remove anything",
-    };
-    (needed != used).then(|| {
-        format!(
-            "`{}` was not called: it {does}, and `{}` is not for that\nhint: call it by `{}`",
-            tool.name,
-            used.call_tool(),
-            needed.call_tool()
-        )
-    })
+    (needed != used).then(|| wrong_access(&tool.name, needed, used))
 }
 
 /// Returns the reason why a tool that waits for its user is not called by another tool than the one
@@ -61,14 +49,18 @@ pub(in crate::mcp) fn with_schema(
     arguments: &Map<String, Value>,
 ) -> Answer {
     let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
-    if failed && let Some(told) = without_blocking(usize::MAX, || unfit(object, arguments)) {
+    if failed && let Some(told) = unfit(object, arguments) {
         result.push_text(&told);
     }
     result
 }
 
 /// Returns what of the arguments does not fit a tool's schema, with the schema.
-fn unfit(object: &str, arguments: &Map<String, Value>) -> Option<String> {
+pub(in crate::mcp) fn unfit(object: &str, arguments: &Map<String, Value>) -> Option<String> {
+    without_blocking(usize::MAX, || checked(object, arguments))
+}
+
+fn checked(object: &str, arguments: &Map<String, Value>) -> Option<String> {
     let schema =
         member(object, "inputSchema").filter(|schema| schema.len() <= MAX_CHECKED_BYTES)?;
     let value = serde_json::from_str::<Value>(schema).ok()?;

@@ -16,7 +16,7 @@ use dormouse_protocol::{Answer, Era};
 use serde_json::{Map, Value, json};
 
 pub(in crate::mcp) use call_arguments::CallArguments;
-pub(in crate::mcp) use called_tool::{unknown_access, with_schema, wrong_access};
+pub(in crate::mcp) use called_tool::{unfit, unknown_access, with_schema, wrong_tool};
 pub use costs_for_client::{CostsForClient, add_token_costs};
 pub(in crate::mcp) use loaded_tools::LoadedTools;
 pub(in crate::mcp) use meta_tools::MetaTool;

@@ -6,7 +6,6 @@ mod unknown_tool;
 use std::borrow::Cow;
 
 use dormouse_catalog::ListedTool;
-use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::{Answer, Era};
 use rmcp::model::ErrorCode;
 use serde_json::Value;
@@ -17,12 +16,12 @@ use super::trust_tool;
 use crate::mcp::calls::plugin_request::{NamedParams, PluginRequest};
 use crate::mcp::client::compatibility;
 use crate::mcp::exposure::{
-    CallArguments, MetaTool, failed, unknown_access, with_schema, wrong_access,
+    CallArguments, MetaTool, failed, unfit, unknown_access, with_schema, wrong_tool,
 };
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
-use crate::roster::{CallToConfirm, Refusal, Shown};
+use crate::roster::{AgentCall, Refusal, Shown};
 use listed::CalledTool;
 pub(in crate::mcp) use listed::ListedTools;
 use unknown_tool::unknown;
@@ -100,16 +99,13 @@ impl Host {
         };
         // What a tool may do that waits for its user is not known before they have seen it.
         let wrong = called_as.and_then(|access| match shown {
-            Some(shown) => wrong_access(shown, access),
+            Some(shown) => wrong_tool(shown, access),
             None => unknown_access(&name, access),
         });
         if let Some(why) = wrong {
             return Ok(called(failed(why), context.era()));
         }
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        // Reading what it may do takes time, and few are asked.
-        let is_asked = snapshot.asks_about_calls(&server);
-        let access = is_asked.then(|| shown.map_or(ToolAccess::Destructive, Shown::access));
         let typed = shown
             .and_then(Shown::declared)
             .is_some_and(ListedTool::is_typed);
@@ -123,6 +119,15 @@ impl Host {
             let object = declared.object(context.era() == Era::Stateless).get();
             (object.to_owned(), arguments.values.clone())
         });
+        // Nobody is asked about a call that would fail at once.
+        if snapshot.asks_about_calls(&server)
+            && let Some(shown) = shown.filter(|shown| shown.is_of_plugin())
+            && let Some(declared) = shown.declared()
+            && let Some(why) = unfit(declared.object(false).get(), &arguments.values)
+        {
+            return Ok(called(failed(why), context.era()));
+        }
+        let shown_name = name.clone();
         let order = PluginRequest {
             method: "tools/call",
             key: name,
@@ -136,26 +141,19 @@ impl Host {
                 continued,
                 context,
                 move |roster, order, call| async move {
-                    if let Some(access) = access {
-                        let asked = CallToConfirm {
-                            server: &order.server,
-                            tool: &tool,
-                            access,
-                            arguments: &order.arguments,
-                        };
-                        let confirmed = roster.confirm_call(asked, &call).await;
-                        if let Err(why) = confirmed {
-                            return Ok(failed(why));
-                        }
-                    }
-                    roster
-                        .call(&order.server, &tool, order.arguments, call)
-                        .await
-                        .map_err(|refused| match refused {
-                            // It has gone since it was found.
-                            Refusal::NotFound(why) => ErrorObject::invalid_params(why),
-                            refused => refusal(refused),
-                        })
+                    let agent_call = AgentCall {
+                        server: &order.server,
+                        tool: &tool,
+                        name: &shown_name,
+                        arguments: order.arguments,
+                        called_as,
+                    };
+                    let answer = roster.call_for_agent(agent_call, call).await;
+                    answer.map_err(|refused| match refused {
+                        // It has gone since it was found.
+                        Refusal::NotFound(why) => ErrorObject::invalid_params(why),
+                        refused => refusal(refused),
+                    })
                 },
             )
             .await;

@@ -5,10 +5,10 @@ use dormouse_protocol::{Capability, ClientKey, MAX_WAIT_FOR_OTHER};
 use dormouse_runtime::Arguments;
 use serde_json::Value;
 
-use super::call_decisions::{ToolKey, has_session};
+use super::call_decisions::{CallDecision, ConfirmedTool, ToolKey, has_session};
 use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
-use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to};
+use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
 use crate::roster::{Context, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
@@ -20,15 +20,15 @@ const ANSWERS: [(&str, &str); 3] = [
 
 /// Call of a tool that its user may be asked about.
 #[derive(Debug, Clone, Copy)]
-pub struct CallToConfirm<'a> {
+pub(in crate::roster) struct CallToConfirm<'a> {
     /// The tool's server.
-    pub server: &'a str,
+    pub(in crate::roster) server: &'a str,
     /// The server's name for the tool.
-    pub tool: &'a str,
-    /// What the tool may do.
-    pub access: ToolAccess,
+    pub(in crate::roster) tool: &'a str,
+    /// Access that the tool has.
+    pub(in crate::roster) access: ToolAccess,
     /// Arguments, as they go to the server.
-    pub arguments: &'a Arguments,
+    pub(in crate::roster) arguments: &'a Arguments,
 }
 
 impl Snapshot {
@@ -64,42 +64,38 @@ impl Roster {
     /// Asks the user of a call's client whether the call is made, where that is configured for what
     /// the tool may do. Nobody else can answer: the question goes to the client by a form, and never
     /// into a result. A "no" holds for the tool as long as the session, or, of clients without one,
-    /// as long as the host runs, for all that call themselves by that name.
+    /// as long as the host runs, for all that call themselves by that name. A "yes" holds for the
+    /// tool as it was shown. A form that was closed holds for nothing but the call.
     ///
     /// # Errors
     /// They do not want it, or nobody can be asked: a text for the model.
-    pub async fn confirm_call(
+    pub(in crate::roster) async fn confirm_call(
         &self,
         call: CallToConfirm<'_>,
         context: &Context,
     ) -> Result<(), String> {
-        let CallToConfirm { server, tool, .. } = call;
-        if !self.snapshot().confirmation(server).asks_about(call.access) {
+        let snapshot = self.snapshot();
+        if !snapshot.confirmation(call.server).asks_about(call.access) {
             return Ok(());
         }
-        let not_called = |why: &str| {
-            let (server, tool) = (server, dormouse_text::visible::short_name(tool));
-            Err(format!(
-                "tool `{tool}` of server `{server}` was not called: {why}"
-            ))
-        };
-        if !context.listener.supports(Capability::ElicitationForm) {
-            return not_called(
-                "`confirm` of dormouse.toml has its user asked before each call of such a tool, and \
-                 this client cannot ask\nhint: a client that shows forms (MCP elicitation) can; which \
-                 calls are asked about is up to the user",
-            );
+        if let Some(why) = self.refused_at_once(call, context) {
+            return Err(why);
         }
+        let CallToConfirm { server, tool, .. } = call;
+        let now = confirmed_tool(&snapshot, call);
         let client = context.listener.client();
         let key = (server.to_owned(), tool.to_owned());
         let turn = self.call_decisions.turn(&client, &key);
         let asked = async {
             // Where whoever is asked before gives no answer, the next one is asked as well.
             let own = tokio::time::timeout(MAX_WAIT_FOR_OTHER, turn.lock()).await;
-            let answered = match self.call_decisions.decided(&client, &key) {
+            let answered = match self.call_decisions.decided(&client, &key, &now) {
                 Some(true) => Ok(()),
                 Some(false) => Err(REFUSED_BEFORE),
-                None => self.ask_about_call(call, &client, &key, context).await,
+                None => {
+                    self.ask_about_call(call, &client, &key, &now, context)
+                        .await
+                }
             };
             drop(own);
             answered
@@ -109,7 +105,28 @@ impl Roster {
             () = context.cancel.cancelled() => Err("it was cancelled"),
         };
         self.call_decisions.end_turn(&client, &key, turn);
-        answered.or_else(not_called)
+        answered.map_err(|why| not_called(call, why))
+    }
+
+    /// Returns the reason why a call is not made, where nothing has to be found out for that: its user
+    /// cannot be asked, or has said so before.
+    pub(in crate::roster) fn refused_at_once(
+        &self,
+        call: CallToConfirm<'_>,
+        context: &Context,
+    ) -> Option<String> {
+        let snapshot = self.snapshot();
+        if !snapshot.confirmation(call.server).asks_about(call.access) {
+            return None;
+        }
+        if !context.listener.supports(Capability::ElicitationForm) {
+            return Some(not_called(call, CANNOT_ASK));
+        }
+        let key = (call.server.to_owned(), call.tool.to_owned());
+        let client = context.listener.client();
+        let now = confirmed_tool(&snapshot, call);
+        let decided = self.call_decisions.decided(&client, &key, &now);
+        (decided == Some(false)).then(|| not_called(call, REFUSED_BEFORE))
     }
 
     async fn ask_about_call(
@@ -117,6 +134,7 @@ impl Roster {
         call: CallToConfirm<'_>,
         client: &ClientKey,
         key: &ToolKey,
+        now: &ConfirmedTool,
         context: &Context,
     ) -> Result<(), &'static str> {
         let Some(shown) = shown(call) else {
@@ -134,21 +152,56 @@ impl Roster {
         let is_for_session = match chosen.as_ref().and_then(Value::as_str) {
             Some("once") => false,
             Some("session") if has_session => true,
-            _ => {
-                self.call_decisions.decide(client, key, false);
+            chosen if chosen == Some("no") || is_declined(&answer) => {
+                let decision = CallDecision::Refused;
+                self.call_decisions.decide(client, key, decision);
                 return Err(REFUSED);
             }
+            // Closing a form, or filling in what it does not ask for, is no answer.
+            _ => return Err(CLOSED),
         };
         if is_for_session {
-            self.call_decisions.decide(client, key, true);
+            let decision = CallDecision::Allowed(Box::new(now.clone()));
+            self.call_decisions.decide(client, key, decision);
         }
         // Another form may have been refused meanwhile.
-        match self.call_decisions.decided(client, key) {
+        match self.call_decisions.decided(client, key, now) {
             Some(false) => Err(REFUSED_BEFORE),
             Some(true) | None => Ok(()),
         }
     }
 }
+
+fn not_called(call: CallToConfirm<'_>, why: &str) -> String {
+    let tool = dormouse_text::visible::short_name(call.tool);
+    let server = call.server;
+    format!("tool `{tool}` of server `{server}` was not called: {why}")
+}
+
+/// Returns the tool of a call as it is now.
+fn confirmed_tool(snapshot: &Snapshot, call: CallToConfirm<'_>) -> ConfirmedTool {
+    let server = snapshot.servers().get(call.server);
+    let config = server.map(|server| server.config());
+    let component = config.and_then(|config| config.component());
+    let mut tools = snapshot.tools().iter();
+    let shown = tools.find(|shown| shown.server() == call.server && shown.tool() == call.tool);
+    ConfirmedTool {
+        access: call.access,
+        declaration: shown.map(|shown| blake3::hash(shown.raw().as_bytes())),
+        launch: config.and_then(|config| Some(config.bridge()?.fingerprint.clone())),
+        component: component.map(|path| {
+            let stamp = server.and_then(|server| server.stamp().copied());
+            (path.to_owned(), stamp)
+        }),
+    }
+}
+
+const CANNOT_ASK: &str = "`confirm` of dormouse.toml has its user asked before each call of such a \
+     tool, and this client cannot ask\nhint: a client that shows forms (MCP elicitation) can; which \
+     calls are asked about is up to the user";
+
+const CLOSED: &str = "its user was asked, and has closed the form without an answer\n\
+     hint: ask the user what to do before you call it again";
 
 const REFUSED: &str = "its user was asked, and does not want it\n\
      hint: do not try to get there in another way; ask the user what to do";

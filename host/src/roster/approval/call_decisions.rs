@@ -1,8 +1,12 @@
 //! What users have said of calls that they were asked about, by their clients.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use dormouse_catalog::Stamp;
+use dormouse_config::Fingerprint;
+use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::ClientKey;
 use parking_lot::Mutex;
 
@@ -13,6 +17,28 @@ const MAX_NAMES: usize = 256;
 /// A tool, by its server's name and its own.
 pub(super) type ToolKey = (String, String);
 
+/// Tool as it was when its user was asked about a call of it. A yes is for that alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ConfirmedTool {
+    /// What it may do.
+    pub(super) access: ToolAccess,
+    /// Hash of its declaration; none where nobody is shown it.
+    pub(super) declaration: Option<blake3::Hash>,
+    /// Launch of its upstream.
+    pub(super) launch: Option<Fingerprint>,
+    /// Component that it is of, and the stamp of its file.
+    pub(super) component: Option<(PathBuf, Option<Stamp>)>,
+}
+
+/// Answer that holds for later calls of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CallDecision {
+    /// None is made, whatever the tool becomes.
+    Refused,
+    /// They are made as long as the tool is this one.
+    Allowed(Box<ConfirmedTool>),
+}
+
 /// What users have said of calls, by their clients. Of one that has a session it is kept as long as
 /// that.
 #[derive(Default)]
@@ -21,20 +47,29 @@ pub(in crate::roster) struct CallDecisions(Mutex<HashMap<ClientKey, DecisionsOfC
 #[derive(Default)]
 struct DecisionsOfClient {
     /// Tools that are called without a question, or not at all.
-    decided: BTreeMap<ToolKey, bool>,
+    decided: BTreeMap<ToolKey, CallDecision>,
     /// Tools that somebody is being asked about.
     asked: BTreeMap<ToolKey, Arc<tokio::sync::Mutex<()>>>,
 }
 
 impl CallDecisions {
-    /// Returns what a client's user has said of a tool, unless that was about one call.
-    pub(super) fn decided(&self, client: &ClientKey, tool: &ToolKey) -> Option<bool> {
+    /// Returns whether a client's user wants a tool called that is this one now; none where they were
+    /// not asked, or about one call or another tool.
+    pub(super) fn decided(
+        &self,
+        client: &ClientKey,
+        tool: &ToolKey,
+        now: &ConfirmedTool,
+    ) -> Option<bool> {
         let all = self.0.lock();
-        all.get(client)?.decided.get(tool).copied()
+        match all.get(client)?.decided.get(tool)? {
+            CallDecision::Refused => Some(false),
+            CallDecision::Allowed(confirmed) => (**confirmed == *now).then_some(true),
+        }
     }
 
     /// Keeps an answer. A refusal is one for good: of two forms about a tool, the refused one counts.
-    pub(super) fn decide(&self, client: &ClientKey, tool: &ToolKey, is_allowed: bool) {
+    pub(super) fn decide(&self, client: &ClientKey, tool: &ToolKey, decision: CallDecision) {
         let mut all = self.0.lock();
         if !has_session(client) {
             let others = all.iter().filter(|(key, of_client)| {
@@ -48,8 +83,12 @@ impl CallDecisions {
             }
         }
         let decided = &mut all.entry(client.clone()).or_default().decided;
-        let known = decided.entry(tool.clone()).or_insert(is_allowed);
-        *known &= is_allowed;
+        let known = decided
+            .entry(tool.clone())
+            .or_insert_with(|| decision.clone());
+        if *known != CallDecision::Refused {
+            *known = decision;
+        }
     }
 
     /// Returns the turn in which a client's user is asked about a tool: one form at a time.
@@ -101,32 +140,91 @@ mod tests {
         ("files".to_owned(), "delete".to_owned())
     }
 
+    fn confirmed() -> ConfirmedTool {
+        ConfirmedTool {
+            access: ToolAccess::Write,
+            declaration: Some(blake3::hash(b"{}")),
+            launch: None,
+            component: Some((PathBuf::from("/files.wasm"), None)),
+        }
+    }
+
+    fn yes() -> CallDecision {
+        CallDecision::Allowed(Box::new(confirmed()))
+    }
+
     #[test]
     fn a_refusal_holds_for_its_client_whatever_another_form_says() {
         let decisions = CallDecisions::default();
         let [one, other] = [1, 2].map(|id| ClientKey::Session(SessionId(id)));
-        for (is_allowed, decided) in [(true, true), (false, false), (true, false)] {
-            decisions.decide(&one, &tool(), is_allowed);
-            assert_eq!(decisions.decided(&one, &tool()), Some(decided));
+        let decided = |client: &ClientKey| decisions.decided(client, &tool(), &confirmed());
+        for (decision, expected) in [
+            (yes(), true),
+            (CallDecision::Refused, false),
+            (yes(), false),
+        ] {
+            decisions.decide(&one, &tool(), decision);
+            assert_eq!(decided(&one), Some(expected));
         }
-        assert_eq!(decisions.decided(&other, &tool()), None);
+        assert_eq!(decided(&other), None);
         decisions.end_session(&one);
-        assert_eq!(decisions.decided(&one, &tool()), None);
+        assert_eq!(decided(&one), None);
+    }
+
+    #[test]
+    fn a_yes_is_for_the_tool_that_was_shown_and_a_no_for_whatever_it_becomes() {
+        let decisions = CallDecisions::default();
+        let client = ClientKey::Session(SessionId(1));
+        let others = [
+            ConfirmedTool {
+                access: ToolAccess::Destructive,
+                ..confirmed()
+            },
+            ConfirmedTool {
+                declaration: Some(blake3::hash(b"{ }")),
+                ..confirmed()
+            },
+            ConfirmedTool {
+                launch: Some(Fingerprint::default()),
+                ..confirmed()
+            },
+            ConfirmedTool {
+                component: Some((PathBuf::from("/other.wasm"), None)),
+                ..confirmed()
+            },
+        ];
+        decisions.decide(&client, &tool(), yes());
+        assert_eq!(
+            decisions.decided(&client, &tool(), &confirmed()),
+            Some(true)
+        );
+        for other in &others {
+            assert_eq!(
+                decisions.decided(&client, &tool(), other),
+                None,
+                "{other:?}"
+            );
+        }
+        decisions.decide(&client, &tool(), CallDecision::Refused);
+        for other in &others {
+            assert_eq!(decisions.decided(&client, &tool(), other), Some(false));
+        }
     }
 
     #[test]
     fn only_so_many_names_and_no_turns_are_kept() {
         let decisions = CallDecisions::default();
         let session = ClientKey::Session(SessionId(1));
-        decisions.decide(&session, &tool(), false);
+        decisions.decide(&session, &tool(), CallDecision::Refused);
         for number in 0..2 * MAX_NAMES {
             let client = ClientKey::Name(number.to_string());
             let turn = decisions.turn(&client, &tool());
-            decisions.decide(&client, &tool(), false);
+            decisions.decide(&client, &tool(), CallDecision::Refused);
             decisions.end_turn(&client, &tool(), turn);
         }
         assert_eq!(decisions.0.lock().len(), MAX_NAMES + 1);
-        assert_eq!(decisions.decided(&session, &tool()), Some(false));
+        let decided = decisions.decided(&session, &tool(), &confirmed());
+        assert_eq!(decided, Some(false));
         let client = ClientKey::Name("another".to_owned());
         let turns = [(); 2].map(|()| decisions.turn(&client, &tool()));
         for turn in turns {

@@ -239,6 +239,11 @@ pub(super) fn accepted_field(answer: &Answer, name: &str) -> Option<Value> {
     content.get(name).cloned()
 }
 
+/// Checks whether a user has declined a form, and not closed it.
+pub(super) fn is_declined(answer: &Answer) -> bool {
+    answer.get("action").as_deref() == Some(&json!("decline"))
+}
+
 /// Returns the schema of a field in which one of some answers is chosen, each with the words by
 /// which it is shown.
 pub(super) fn choice(

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
-pub use call_confirmation::CallToConfirm;
+pub(super) use call_confirmation::CallToConfirm;
 pub(super) use call_decisions::CallDecisions;
 pub use changed_items::{Gone, counts, gone_told};
 use code_block::code_block;

@@ -34,6 +34,13 @@ impl Shown {
         self.declared().map_or("", |declared| &declared.name)
     }
 
+    /// Checks whether its arguments are checked with its schema before it runs: those of upstreams are
+    /// theirs to check.
+    #[must_use]
+    pub fn is_of_plugin(&self) -> bool {
+        self.server.config().bridge().is_none()
+    }
+
     /// Returns its plugin's declaration of it.
     #[must_use]
     pub fn declared(&self) -> Option<&ListedTool> {

@@ -1,0 +1,127 @@
+//! Calls of tools by agents, judged by what the tools may do as it is known when they run.
+
+use dormouse_policy::exposure::ToolAccess;
+use dormouse_protocol::Answer;
+use dormouse_runtime::Arguments;
+
+use super::approval::CallToConfirm;
+use super::error::tool_error;
+use super::server::DISCOVER;
+use super::{Context, Refusal, Roster, Shown};
+
+/// Call of a tool by an agent.
+#[derive(Debug)]
+pub struct AgentCall<'a> {
+    /// The name of the tool's server.
+    pub server: &'a str,
+    /// The server's name for the tool.
+    pub tool: &'a str,
+    /// The agent's name for the tool.
+    pub name: &'a str,
+    /// Arguments.
+    pub arguments: Arguments,
+    /// Access that the tool may have at most, because it is called by one of Dormouse's own that
+    /// says no more of itself.
+    pub called_as: Option<ToolAccess>,
+}
+
+/// Returns the reason why a tool is not called by the tool that was used for it: clients decide by
+/// that one's hints what their user is asked.
+#[must_use]
+pub fn wrong_access(name: &str, needed: ToolAccess, used: ToolAccess) -> String {
+    let does = match needed {
+        ToolAccess::Read => "only reads",
+        ToolAccess::Write => "changes something, and destroys nothing",
+        ToolAccess::Destructive => "may change or remove anything",
+    };
+    format!(
+        "`{name}` was not called: it {does}, and `{}` is not for that\nhint: call it by `{}`",
+        used.call_tool(),
+        needed.call_tool()
+    )
+}
+
+impl Roster {
+    /// Calls a tool as [`Self::call`] does, for an agent: not by a tool of Dormouse's own that is for
+    /// less than the tool may do, and not before its user has agreed where `confirm` has them asked.
+    /// What the tool may do is judged as its server says now: one that sleeps is started before, and
+    /// its user has approved what has changed of it, so that nobody is asked about what a tool was.
+    ///
+    /// # Errors
+    /// The errors of [`Self::call`].
+    pub async fn call_for_agent(
+        &self,
+        call: AgentCall<'_>,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let AgentCall { server, tool, .. } = call;
+        let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
+        if is_judged && let Err(why) = self.judge(&call, &context).await? {
+            return Ok(tool_error(why).into());
+        }
+        self.call(server, tool, call.arguments, context).await
+    }
+
+    /// Judges a call: a text for the model where it is not to be made.
+    async fn judge(
+        &self,
+        call: &AgentCall<'_>,
+        context: &Context,
+    ) -> Result<Result<(), String>, Refusal> {
+        let AgentCall { server, tool, .. } = *call;
+        let asked = |access| CallToConfirm {
+            server,
+            tool,
+            access,
+            arguments: &call.arguments,
+        };
+        // Nothing is started for what would be refused as it is known already.
+        if let Some(why) = self.refused_at_once(asked(self.access(server, tool)), context) {
+            return Ok(Err(why));
+        }
+        if let Err(why) = self.update_tool(server, tool, context).await? {
+            return Ok(Err(why));
+        }
+        let access = self.access(server, tool);
+        if let Some(used) = call.called_as.filter(|used| access > *used) {
+            return Ok(Err(wrong_access(call.name, access, used)));
+        }
+        Ok(self.confirm_call(asked(access), context).await)
+    }
+
+    /// Learns what a tool is now, and has its user approve it where that is up to them: a text for the
+    /// model where it cannot be called.
+    async fn update_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        context: &Context,
+    ) -> Result<Result<(), String>, Refusal> {
+        let mut found = self.current(server)?;
+        if found.is_unknown() && tool == DISCOVER {
+            return Ok(Ok(()));
+        }
+        // What a component declares of its upstream does not change with that.
+        let is_upstream = found.config().bridge().is_some() && found.config().component().is_none();
+        if is_upstream {
+            if let Err(why) = found.connect(self, context.clone()).await {
+                let why = format!("tool `{tool}` of server `{server}` was not called: {why}");
+                return Ok(Err(why));
+            }
+            found = self.server(server)?;
+        }
+        if found.hidden().any(|hidden| hidden == tool) {
+            return Ok(self.admit_tool(server, tool, &context.listener).await);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Returns what a tool may do, as it is known now.
+    fn access(&self, server: &str, tool: &str) -> ToolAccess {
+        let snapshot = self.snapshot();
+        let mut tools = snapshot.tools().iter();
+        let shown = tools.find(|shown| shown.server() == server && shown.tool() == tool);
+        // Of one that nobody is shown it is not known.
+        shown.map_or(ToolAccess::Destructive, Shown::access)
+    }
+}
