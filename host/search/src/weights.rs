@@ -3,12 +3,12 @@
 //! both found, as far as that was better on the half that it was not chosen on. `cargo xtask bench retrieval` prints how
 //! good they are.
 
-/// Number of [`Field`]s.
+/// Number of [`ToolField`]s.
 pub(crate) const FIELDS: usize = 7;
 
 /// Where a word of a tool stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum ToolField {
     /// In its name.
     Name,
     /// In its server's name.
@@ -25,7 +25,7 @@ pub(crate) enum Field {
     Parameters,
 }
 
-impl Field {
+impl ToolField {
     /// Checks whether the field is so short and so much to the point that words beside each other in
     /// it belong together.
     pub(crate) fn has_pairs(self) -> bool {

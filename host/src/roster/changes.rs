@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dormouse_protocol::{Catalog, Notice};
+use dormouse_protocol::{ListKind, Notice};
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 
@@ -102,9 +102,9 @@ impl Changes {
             Notice::Updated(uri) => drop(self.updated.send(uri.into())),
             Notice::Changed(catalog) => self.numbers.send_modify(|numbers| {
                 *match catalog {
-                    Catalog::Tools => &mut numbers.tools,
-                    Catalog::Prompts => &mut numbers.prompts,
-                    Catalog::Resources => &mut numbers.resources,
+                    ListKind::Tools => &mut numbers.tools,
+                    ListKind::Prompts => &mut numbers.prompts,
+                    ListKind::Resources => &mut numbers.resources,
                 } += 1;
             }),
         }

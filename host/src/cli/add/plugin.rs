@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use dormouse_catalog::Entry;
+use dormouse_catalog::CatalogEntry;
 use dormouse_config::edit::{Editor, component_table, upstream_table};
 use dormouse_config::review::shell_word;
 use dormouse_policy::Grants;
@@ -168,7 +168,7 @@ impl Plugin<'_> {
 }
 
 /// Returns the collisions of the new server's items with those of another server.
-fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Collision>> {
+fn taken(places: &Places, server: &str, entry: &CatalogEntry) -> anyhow::Result<Vec<Collision>> {
     let roster = Roster::open(places.clone())?;
     let snapshot = roster.snapshot();
     let listing = &entry.listing;
@@ -226,7 +226,7 @@ fn upstream(request: &GrantRequest) -> Option<Table> {
 }
 
 /// Returns the text on the added server, and on the grants and settings that it lacks.
-fn told(server: &str, entry: &Entry, held: Held<'_>) -> anyhow::Result<String> {
+fn told(server: &str, entry: &CatalogEntry, held: Held<'_>) -> anyhow::Result<String> {
     let listing = &entry.listing;
     let mut text = describe::headline(
         listing.title.as_ref().or(listing.name.as_ref()),

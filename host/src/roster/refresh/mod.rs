@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dormouse_config::{Configured, ServerConfig};
-use dormouse_protocol::{Catalog, Notice};
+use dormouse_protocol::{ListKind, Notice};
 use dormouse_upstream::without_blocking;
 
 pub use problems::PROBLEMS_OF_SERVERS;
@@ -113,7 +113,7 @@ impl Roster {
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
         if self.changes.is_heard() {
-            for list in [Catalog::Tools, Catalog::Prompts, Catalog::Resources] {
+            for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
                 if !snapshot.lists_as(&old, list) {
                     self.changes.tell(Notice::Changed(list));
                 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, Listing, NonconformingItem, ReadError, Stamp};
+use dormouse_catalog::{CatalogEntry, Listing, NonconformingItem, ReadError, Stamp};
 use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_runtime::{Callable, RunningCalls, Slot};
 use parking_lot::Mutex;
@@ -59,7 +59,7 @@ pub struct Server {
 #[derive(Default)]
 pub(super) struct Read {
     /// Its component, if it has one of its own.
-    pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
+    pub(super) entry: Option<Result<Arc<CatalogEntry>, ReadError>>,
     /// Record of its upstream, if it has one.
     pub(super) known: Option<Arc<KnownUpstream>>,
 }

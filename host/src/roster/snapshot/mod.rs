@@ -25,7 +25,7 @@ use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_policy::exposure::{
     ExposureMode, ExposureRules, HiddenBy, NamedTool, ServerExposure, ToolExposure,
 };
-use dormouse_protocol::{Catalog, Era};
+use dormouse_protocol::{Era, ListKind};
 
 pub use collision::Collision;
 use collision::{colliding, collisions};
@@ -348,23 +348,23 @@ impl Snapshot {
 
     /// Checks whether agents see the same list of a catalog.
     #[must_use]
-    pub fn lists_as(&self, other: &Self, catalog: Catalog) -> bool {
+    pub fn lists_as(&self, other: &Self, catalog: ListKind) -> bool {
         // Whose profile is another one may see another list.
         let is_seen_alike = self.profiles().eq(other.profiles());
         is_seen_alike && self.has_listed_as(other, catalog)
     }
 
     /// Checks whether agents that name no profile see the same list of a catalog.
-    fn has_listed_as(&self, other: &Self, catalog: Catalog) -> bool {
+    fn has_listed_as(&self, other: &Self, catalog: ListKind) -> bool {
         match catalog {
-            Catalog::Tools => {
+            ListKind::Tools => {
                 let theirs = other.declared();
                 // Some are shown a tool that asks to trust it.
                 let asks = self.untrusted.is_some() == other.untrusted.is_some();
                 asks && self.rules == other.rules && self.declared().eq(theirs)
             }
-            Catalog::Prompts => self.prompts.lists_as(&other.prompts),
-            Catalog::Resources => {
+            ListKind::Prompts => self.prompts.lists_as(&other.prompts),
+            ListKind::Resources => {
                 // Instructions are resources of Dormouse's.
                 let [ours, theirs] =
                     [self, other].map(|one| one.instructions().map(|(server, _)| server));

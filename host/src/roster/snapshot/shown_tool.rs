@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing};
-use dormouse_policy::exposure::{Hints, ToolAccess, ToolExposure};
+use dormouse_policy::exposure::{ToolAccess, ToolExposure, ToolHints};
 use serde::Deserialize;
 
 use crate::roster::Server;
@@ -46,10 +46,10 @@ impl Shown {
         let object = self.declared().map(|declared| declared.tool.get());
         let read = object.and_then(|object| serde_json::from_str::<Annotated>(object).ok());
         let said = read.unwrap_or_default().annotations.unwrap_or_default();
-        ToolAccess::of(Hints {
+        ToolAccess::of(ToolHints {
             read_only: said.read_only_hint,
             destructive: said.destructive_hint,
-            ..Hints::default()
+            ..ToolHints::default()
         })
     }
 
