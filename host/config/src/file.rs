@@ -30,13 +30,13 @@ pub(crate) use self::text::leads_nowhere;
 pub use self::text::{read, read_of_project};
 use super::problem::{quoted, within};
 use crate::naming::name;
-pub use crate::reading::reader::Variables;
-use crate::reading::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
+pub use crate::reading::reader::VariableHandling;
+use crate::reading::reader::{DocumentReader, TOO_MANY_PARTS, key_span, too_many_parts};
 use crate::reading::units;
 use crate::servers::upstream::{UpstreamEntry, UpstreamTable};
 use crate::{
-    Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
-    Overlay, Problem, RefusedServer, Scope, ServerConfig,
+    Adapter, Client, Config, ConfigProblem, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools,
+    OnChange, Origin, Overlay, RefusedServer, Scope, ServerConfig,
 };
 
 /// Largest file in a project's folder, which anybody may have written, in bytes.
@@ -94,8 +94,12 @@ const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "conn
 /// Reads the text of a configuration file. The configuration has every server that could be read;
 /// the problems, in the order of the file, are those of all others.
 #[must_use]
-pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
-    let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
+pub fn parse(file: &Path, text: &str) -> (Config, Vec<ConfigProblem>) {
+    let (config, problems) = read_text(DocumentReader::new(
+        file,
+        text,
+        VariableHandling::FilledIn(None),
+    ));
     (config.unwrap_or_default(), problems)
 }
 
@@ -105,7 +109,11 @@ pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
 /// # Errors
 /// The text is not TOML, or its servers are not in tables.
 pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
-    let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
+    let (config, problems) = read_text(DocumentReader::new(
+        file,
+        text,
+        VariableHandling::FilledIn(None),
+    ));
     config.ok_or(Invalid { problems })
 }
 
@@ -116,10 +124,10 @@ pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
 pub fn parse_of_project(
     file: &Path,
     text: &str,
-    variables: Variables,
+    variables: VariableHandling,
     inputs: &Inputs,
-) -> (Config, Vec<Problem>) {
-    let mut reader = Reader::new(file, text, variables);
+) -> (Config, Vec<ConfigProblem>) {
+    let mut reader = DocumentReader::new(file, text, variables);
     reader.inputs = Some(inputs.clone());
     reader.max_servers = MAX_SERVERS_OF_PROJECT;
     let (config, problems) = read_text(reader);
@@ -128,7 +136,7 @@ pub fn parse_of_project(
 
 /// Reads a text, and finds its problems. No configuration where the text is not TOML, or its servers
 /// are not in tables.
-fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
+fn read_text(mut reader: DocumentReader<'_>) -> (Option<Config>, Vec<ConfigProblem>) {
     let text = reader.text;
     let mut config = None;
     if let Some(at) = too_many_parts(text) {
@@ -155,7 +163,7 @@ const INSTANCE: [(&str, Instance); 2] = [
 ];
 
 /// Kind of a `[servers.NAME]` table.
-enum Entry {
+enum ServerTable {
     Server(Box<ServerConfig>),
     Overlay(Box<Overlay>),
 }
@@ -166,7 +174,7 @@ fn bytes(text: &str) -> Result<usize, &'static str> {
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads the whole file. None where nobody knows which servers it has, and what it says of
     /// others.
     fn top(&mut self, table: &dyn TableLike) -> Option<Config> {
@@ -182,8 +190,8 @@ impl Reader<'_> {
         if self.inputs.is_none() {
             self.inputs = Some(config.discovery.inputs.clone());
         }
-        if self.variables == Variables::FilledIn(None) {
-            self.variables = Variables::FilledIn(Some(config.discovery.filled_in));
+        if self.variables == VariableHandling::FilledIn(None) {
+            self.variables = VariableHandling::FilledIn(Some(config.discovery.filled_in));
         }
         for (key, item) in table.iter() {
             match key {
@@ -264,8 +272,8 @@ impl Reader<'_> {
                     let problems = self.problems.get(before.0..).unwrap_or_default();
                     of_servers.extend(before.0..self.problems.len());
                     let bridge = match &read {
-                        Some(Entry::Server(server)) => server.bridge(),
-                        Some(Entry::Overlay(_)) | None => None,
+                        Some(ServerTable::Server(server)) => server.bridge(),
+                        Some(ServerTable::Overlay(_)) | None => None,
                     };
                     config.refused.push(RefusedServer {
                         written_name: name.to_owned(),
@@ -280,10 +288,10 @@ impl Reader<'_> {
                     continue;
                 }
                 match read {
-                    Some(Entry::Server(server)) => {
+                    Some(ServerTable::Server(server)) => {
                         config.servers.insert(name.to_owned(), *server);
                     }
-                    Some(Entry::Overlay(overlay)) => {
+                    Some(ServerTable::Overlay(overlay)) => {
                         config.overlays.insert(name.to_owned(), *overlay);
                     }
                     None => {}
@@ -302,7 +310,7 @@ impl Reader<'_> {
         item: &Item,
         span: Option<Range<usize>>,
         origin: Origin,
-    ) -> Option<Entry> {
+    ) -> Option<ServerTable> {
         let at = format!("servers.{name}");
         let table = self.table(item, &at)?;
         let mut upstream = UpstreamTable::default();
@@ -352,7 +360,7 @@ impl Reader<'_> {
             (None, UpstreamEntry::Overlay(upstream)) => {
                 // Nothing to run: it is about a server that is configured elsewhere.
                 overlay.upstream = *upstream;
-                return Some(Entry::Overlay(Box::new(overlay)));
+                return Some(ServerTable::Overlay(Box::new(overlay)));
             }
             (Some(file), UpstreamEntry::Overlay(upstream)) => {
                 for key in upstream.keys() {
@@ -380,7 +388,7 @@ impl Reader<'_> {
             self.problem(place, format!("`[{at}]` {why}"), None);
             return None;
         }
-        Some(Entry::Server(Box::new(server)))
+        Some(ServerTable::Server(Box::new(server)))
     }
 
     pub(super) fn variable(&mut self, item: &Item, at: &str) -> Option<String> {

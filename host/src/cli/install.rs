@@ -14,7 +14,7 @@ use clap::Args;
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
-use dormouse_config::install::{Change, Reach, backup, diff};
+use dormouse_config::install::{ClientReach, FileChange, backup, diff};
 use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_launch::Secret;
 use dormouse_policy::Limits;
@@ -106,7 +106,7 @@ impl Install {
                 let all: Vec<Client> = Client::all().collect();
                 let discovery = discover_users(&around, &all, &config);
                 let variables = variables(&config, &discovery, &around);
-                Reach::Program(program(places, named, variables)?)
+                ClientReach::Program(program(places, named, variables)?)
             }
             Some(address) => {
                 // The one that a host takes that is started with the same.
@@ -130,7 +130,7 @@ impl Install {
                         address.port()
                     ));
                 }
-                Reach::Http {
+                ClientReach::Http {
                     url: format!("http://{address}/mcp"),
                     token: Secret::new(token.as_ref().map_or("TOKEN", Token::expose)),
                 }
@@ -139,7 +139,7 @@ impl Install {
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
         let (change, entries) = match (&reach, self.each) {
-            (Reach::Program(program), true) => {
+            (ClientReach::Program(program), true) => {
                 let servers = servers_of_each(places, client, &around)?;
                 let each = files::install_each(client, &around, program, &servers, longest)?;
                 for sentence in &each.left_out {
@@ -288,7 +288,7 @@ pub(super) fn discover_users(
 }
 
 /// Shows the new contents of files.
-pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
+pub(super) fn show(changes: &[FileChange]) -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     for line in changes.iter().flat_map(diff::lines) {
         let style = match line.kind {
@@ -309,7 +309,7 @@ pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
 pub(super) fn make(
     places: &Places,
     command: &str,
-    changes: &[Change],
+    changes: &[FileChange],
     lock: &EditLock,
 ) -> anyhow::Result<()> {
     let all: Vec<_> = changes.iter().collect();

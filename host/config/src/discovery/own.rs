@@ -11,12 +11,12 @@ use dormouse_launch::{Http, Launch, Secret, Stdio};
 use dormouse_text::visible::visible_path;
 
 use self::pieces::{Piece, escaped, piece};
-use self::questions::Kept;
+use self::questions::QuestionValueSource;
 use super::Surroundings;
 use super::entries::draft;
-use super::entries::draft::{Text, Written};
+use super::entries::draft::{DraftText, Written};
 use super::filling::expansion;
-use super::filling::expansion::{Expansion, Form, Means, Missing, Read};
+use super::filling::expansion::{ClientExpansion, ExpansionForm, Missing, ReadForm, TextMeaning};
 use crate::inputs::{self, INPUT};
 use crate::problem::{quoted, within};
 use crate::{Input, Inputs};
@@ -43,11 +43,11 @@ pub struct Own {
 }
 
 /// Sources of the translated texts.
-pub(super) struct Source<'a> {
+pub(super) struct TextSources<'a> {
     /// The server's name.
     pub(super) server: &'a str,
     pub(super) around: &'a Surroundings,
-    pub(super) expansion: Expansion,
+    pub(super) expansion: ClientExpansion,
     /// Values that are in files of the client's, by the names of variables. They stay there: whoever
     /// takes such a server over answers for them in `[discovery.inputs]`.
     pub(super) variables: &'a BTreeMap<String, String>,
@@ -74,7 +74,7 @@ const FILE_NOT_THERE: &str = "a file that is not there now, or that is another o
 impl Own {
     /// Translates what a client has written. `filled` is the same launch with everything filled in
     /// as it is now.
-    pub(super) fn of(written: &Written, filled: &Launch, source: &Source<'_>) -> Self {
+    pub(super) fn of(written: &Written, filled: &Launch, source: &TextSources<'_>) -> Self {
         let mut own = Self {
             launch: filled.clone(),
             missing: Vec::new(),
@@ -92,7 +92,12 @@ impl Own {
         own
     }
 
-    fn stdio(&mut self, written: &draft::Stdio, filled: &Stdio, source: &Source<'_>) -> Stdio {
+    fn stdio(
+        &mut self,
+        written: &draft::StdioDraft,
+        filled: &Stdio,
+        source: &TextSources<'_>,
+    ) -> Stdio {
         let args = written.args.iter().enumerate();
         let args = args.map(|(index, arg)| self.text(arg, source, &format!("args[{index}]")));
         let args = args.collect();
@@ -146,16 +151,16 @@ impl Own {
         }
     }
 
-    fn http(&mut self, written: &draft::Http, source: &Source<'_>) -> Http {
+    fn http(&mut self, written: &draft::HttpDraft, source: &TextSources<'_>) -> Http {
         let url = self.text(&written.url, source, "url");
         // What the entry sets for its own headers has no other use.
         let mut of_entry = BTreeMap::new();
         for (name, text) in &written.env {
-            if let Text::Written(value) = text {
+            if let DraftText::Written(value) = text {
                 of_entry.insert(name.clone(), value.clone());
             }
         }
-        let source = Source {
+        let source = TextSources {
             of_entry: &of_entry,
             ..*source
         };
@@ -190,7 +195,7 @@ impl Own {
         file: &str,
         filled: &BTreeMap<String, Secret>,
         variables: &mut BTreeMap<String, Secret>,
-        source: &Source<'_>,
+        source: &TextSources<'_>,
     ) {
         let mut asked = Vec::new();
         let mut elsewhere = Vec::new();
@@ -201,18 +206,20 @@ impl Own {
             let id = source.id_of(name);
             let kept = source.kept(name, value.expose());
             let text = match kept {
-                Kept::InEnvironment => format!("${{{name}}}"),
-                Kept::Answered | Kept::Unanswered => format!("${{{INPUT}{id}}}"),
-                Kept::NoWay => {
+                QuestionValueSource::InEnvironment => format!("${{{name}}}"),
+                QuestionValueSource::Answered | QuestionValueSource::Unanswered => {
+                    format!("${{{INPUT}{id}}}")
+                }
+                QuestionValueSource::NoWay => {
                     elsewhere.push(name);
                     continue;
                 }
             };
             variables.insert(name.clone(), Secret::new(text));
-            if kept != Kept::InEnvironment {
+            if kept != QuestionValueSource::InEnvironment {
                 self.ask(id.clone(), Some(value.clone()));
             }
-            if kept == Kept::Unanswered {
+            if kept == QuestionValueSource::Unanswered {
                 asked.push(id);
             }
         }
@@ -251,17 +258,17 @@ impl Own {
 
     fn table(
         &mut self,
-        texts: &BTreeMap<String, Text>,
-        source: &Source<'_>,
+        texts: &BTreeMap<String, DraftText>,
+        source: &TextSources<'_>,
         key: &str,
     ) -> BTreeMap<String, Secret> {
         let mut table = BTreeMap::new();
         for (name, text) in texts {
             let at = within(key, name);
             let value = match text {
-                Text::Written(text) if key == "headers" => self.translate(text, source, &at),
-                Text::Written(text) => self.text(text, source, &at),
-                Text::Variable {
+                DraftText::Written(text) if key == "headers" => self.translate(text, source, &at),
+                DraftText::Written(text) => self.text(text, source, &at),
+                DraftText::Variable {
                     name,
                     prefix,
                     needed,
@@ -280,14 +287,14 @@ impl Own {
     }
 
     /// Translates a text that is no header.
-    fn text(&mut self, text: &str, source: &Source<'_>, at: &str) -> String {
+    fn text(&mut self, text: &str, source: &TextSources<'_>, at: &str) -> String {
         if source.expansion.headers_only {
             return escaped(text);
         }
         self.translate(text, source, at)
     }
 
-    fn translate(&mut self, text: &str, source: &Source<'_>, at: &str) -> String {
+    fn translate(&mut self, text: &str, source: &TextSources<'_>, at: &str) -> String {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;

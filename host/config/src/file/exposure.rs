@@ -9,7 +9,7 @@ use super::*;
 const EXPOSURE: &[&str] = &["mode", "budget", "pinned", "allow", "deny", "confirm"];
 const PROFILE: &[&str] = &["servers", "tools", "expose", "budget"];
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads `[exposure]`. Where it is open what is denied there, allowed alone, or to be confirmed,
     /// nothing is allowed.
     pub(super) fn exposure(&mut self, item: &Item) -> ExposureRules {

@@ -181,7 +181,8 @@ fn a_projects_file_has_a_thousand_servers_at_most() {
         .map(|number| format!("[servers.s{number}]\ncommand = \"x\"\n"))
         .collect();
     let file = Path::new("/p/dormouse.toml");
-    let (config, problems) = parse_of_project(file, &servers, Variables::Kept, &Inputs::new());
+    let (config, problems) =
+        parse_of_project(file, &servers, VariableHandling::Kept, &Inputs::new());
     assert_eq!(config.servers.len(), 1000);
     assert_eq!(problems[0].message, "there are more than 1000 servers");
     let (config, problems) = parse(file, &servers);
