@@ -11,7 +11,7 @@ use dormouse_config::{Bridge, units};
 use dormouse_files::replace::{Access, replace};
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
-use dormouse_runtime::Code;
+use dormouse_runtime::ComponentLocation;
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
@@ -63,7 +63,7 @@ impl Adapt {
         // The code exports it, and a declaration says all that is exported. An upstream
         // without it answers that it has none.
         declaration.completion = true;
-        let code = Code::Bridge.bytes(u64::MAX)?;
+        let code = ComponentLocation::Bridge.bytes(u64::MAX)?;
         let count = declaration.tools.len() as u64;
         let component = dormouse_catalog::pack(&code, Some(declaration))?;
         replace(&self.output, &component, Access::Kept)

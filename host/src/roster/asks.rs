@@ -2,7 +2,7 @@
 
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
-use dormouse_runtime::{Arguments, Completion, GuestRequest, Prompt, Resource};
+use dormouse_runtime::{Arguments, Completion, GuestRequest, PromptRequest, ResourceRequest};
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ impl Roster {
         context: Context,
     ) -> Result<Answer, Refusal> {
         let (item, function) = declared(offer)?;
-        let wanted = GuestRequest::Prompt(Prompt {
+        let wanted = GuestRequest::Prompt(PromptRequest {
             name: item.key.clone(),
             function,
             description: member(item, "description"),
@@ -47,7 +47,7 @@ impl Roster {
             }
             None => (None, None, Map::new()),
         };
-        let wanted = GuestRequest::Resource(Resource {
+        let wanted = GuestRequest::Resource(ResourceRequest {
             uri: source.uri.clone(),
             function,
             mime_type,

@@ -2,13 +2,13 @@
 
 use dormouse_protocol::{ListKind, Notice};
 
-use super::State;
+use super::InstanceState;
 use crate::bindings::dormouse::plugin::notify;
 
 /// Longest URI of which a guest may report a change, in bytes.
 const URI: usize = 8 << 10;
 
-impl notify::Host for State {
+impl notify::Host for InstanceState {
     fn resource_updated(&mut self, uri: String) {
         if uri.len() > URI {
             return;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dormouse_catalog::ListedTool;
 use dormouse_protocol::Answer;
 use dormouse_runtime::{
-    Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, Tool,
+    Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, ToolRequest,
 };
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ impl Server {
             Ok(slot) => slot,
             Err(why) => return failed(&why),
         };
-        let wanted = GuestRequest::Tool(Tool {
+        let wanted = GuestRequest::Tool(ToolRequest {
             name: tool.to_owned(),
             callable,
             arguments,
