@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use dormouse_launch::Launch;
-use dormouse_upstream::auth::{Auth, Failure, Pending};
+use dormouse_upstream::auth::{Auth, LoginFailure, PendingLogin};
 
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
@@ -93,13 +93,13 @@ impl Logout {
 
 /// Returns the error of a login that could not be begun, where no request was refused for lack of
 /// it.
-fn told(server: &str, failure: Failure) -> anyhow::Error {
+fn told(server: &str, failure: LoginFailure) -> anyhow::Error {
     match failure {
-        Failure::Header { url } => anyhow!(
+        LoginFailure::Header { url } => anyhow!(
             "`{url}` is sent the `Authorization` header that is configured for it, so there is \
              nothing to log in to\nhint: remove it from `headers` of `{server}` to log in with OAuth"
         ),
-        Failure::NoOAuth { url, why } => anyhow!(
+        LoginFailure::NoOAuth { url, why } => anyhow!(
             "`{url}` does not say how to log in with OAuth ({})\n\
              hint: `dormouse sync {server}` shows whether it answers without a login; if it does not, \
              it takes a key, which belongs into `headers` of `{server}`",
@@ -110,7 +110,7 @@ fn told(server: &str, failure: Failure) -> anyhow::Error {
 }
 
 /// Waits for the redirect, or for its URL on stdin.
-async fn wait(pending: &Pending) -> anyhow::Result<()> {
+async fn wait(pending: &PendingLogin) -> anyhow::Result<()> {
     let mut lines = stdin::lines();
     loop {
         tokio::select! {

@@ -302,7 +302,7 @@ fn denied(why: &str) -> String {
 
 /// Returns the phase of a server in front of an upstream: that of the upstream, which alone matters
 /// to its user. The adapter in front of it always loads.
-fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
+fn with_upstream(phase: Phase, upstream: &dormouse_upstream::UpstreamStatus) -> Phase {
     let since = upstream.connections.iter().map(|one| one.since).min();
     match (since, &upstream.error) {
         _ if matches!(phase, Phase::Failed(..)) => phase,
@@ -316,7 +316,7 @@ fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
 /// Returns an upstream's description of itself: that of the running one, or else the last known
 /// one.
 fn server_info(
-    upstream: &dormouse_upstream::Status,
+    upstream: &dormouse_upstream::UpstreamStatus,
     server: &Server,
 ) -> Option<Map<String, Value>> {
     if !upstream.server_info.is_empty() {

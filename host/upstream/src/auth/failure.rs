@@ -7,7 +7,7 @@ use dormouse_text::visible::visible_path;
 
 /// Reason for which there is no login, for the user who wants it. Never says a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum LoginFailure {
     /// The file with the login is out of reach.
     #[error(
         "the login in `{}` cannot be {what}: {why}\nhint: see to the file's permissions; if it is damaged, remove it and log in again",

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 
-use super::Failure;
+use super::LoginFailure;
 
 /// Seconds before its end from which on a token is no longer used: a request with it has to arrive
 /// before that end. Less for one that lives only shortly.
@@ -100,7 +100,7 @@ impl Login {
     }
 
     /// Returns what may be told of the login.
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> KeptLoginSummary {
         self.about().kept()
     }
 
@@ -140,8 +140,8 @@ impl About {
         Some(end.saturating_sub(now))
     }
 
-    fn kept(&self) -> Kept {
-        Kept {
+    fn kept(&self) -> KeptLoginSummary {
+        KeptLoginSummary {
             left: self.left().map(Duration::from_secs),
             renews: self.renews,
         }
@@ -154,7 +154,7 @@ fn hash_of(url: &str) -> String {
 
 /// Parts of a kept login that may be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptLoginSummary {
     /// Time for which its token is still valid, if that was said; zero where it has ended.
     pub left: Option<Duration>,
     /// Whether the next call gets another token by itself.
@@ -163,7 +163,7 @@ pub struct Kept {
 
 /// The place of one upstream's login.
 #[derive(Clone)]
-pub(super) struct Store {
+pub(super) struct LoginStore {
     url: String,
     /// Dormouse's data folder.
     data: PathBuf,
@@ -175,7 +175,7 @@ pub(super) struct Store {
     last: Arc<Mutex<Option<(String, Login)>>>,
 }
 
-impl Store {
+impl LoginStore {
     /// Returns the place of an upstream's login in Dormouse's data folder. Upstreams of one URL share it, unless
     /// they are reached as different clients, or log in elsewhere: a refresh token must not go to a
     /// server that another entry names. Each server has its own at a provider.
@@ -224,8 +224,8 @@ impl Store {
     /// for its user.
     pub(super) async fn in_background<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&Self) -> Result<T, LoginFailure> + Send + 'static,
+    ) -> Result<T, LoginFailure> {
         let store = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&store)).await;
         done.unwrap_or_else(|error| Err(self.failure("reached", &error)))
@@ -235,7 +235,7 @@ impl Store {
     ///
     /// Its file is read each time that the login is needed: that costs microseconds, and so a login
     /// in another process counts at once. The keyring is asked for one that is another than before.
-    pub(super) fn read(&self) -> Result<Option<Login>, Failure> {
+    pub(super) fn read(&self) -> Result<Option<Login>, LoginFailure> {
         if let Some(login) = self.read_plain()? {
             return Ok(Some(login));
         }
@@ -256,7 +256,7 @@ impl Store {
     }
 
     /// Returns the login, if it was read before. Asks no keyring.
-    pub(super) fn known(&self) -> Result<Option<Login>, Failure> {
+    pub(super) fn known(&self) -> Result<Option<Login>, LoginFailure> {
         if let Some(login) = self.read_plain()? {
             return Ok(Some(login));
         }
@@ -272,7 +272,7 @@ impl Store {
     }
 
     /// Returns what may be told of the login. Asks no keyring.
-    pub(super) fn kept(&self) -> Result<Option<Kept>, Failure> {
+    pub(super) fn kept(&self) -> Result<Option<KeptLoginSummary>, LoginFailure> {
         if let Some(login) = self.read_plain()? {
             return Ok(Some(login.kept()));
         }
@@ -294,7 +294,7 @@ impl Store {
     /// Keeps a login in place of the one before: in the keyring, or encrypted where none runs or it
     /// fails. All or nothing, and on the disk when this returns: the login before may be of no use any
     /// more. Blocks.
-    pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
+    pub(super) fn write(&self, login: &Login) -> Result<(), LoginFailure> {
         let unwritten = |error: &dyn fmt::Display| self.failure("written", error);
         self.make_folders().map_err(|error| unwritten(&error))?;
         let text = serde_json::to_string(login).map_err(|error| unwritten(&error))?;
@@ -306,7 +306,7 @@ impl Store {
     }
 
     /// Forgets the login. False if there was none. Blocks.
-    pub(super) fn remove(&self) -> Result<bool, Failure> {
+    pub(super) fn remove(&self) -> Result<bool, LoginFailure> {
         let was_plain = self.remove_plain()?;
         let removed = self.stored.remove();
         let removed = removed.map_err(|error| self.failure("removed", &error))?;
@@ -321,7 +321,7 @@ impl Store {
 
     /// Puts a login that an older version has written where logins are kept now. For whom holds the
     /// lock. Blocks.
-    pub(super) fn take_over(&self) -> Result<(), Failure> {
+    pub(super) fn take_over(&self) -> Result<(), LoginFailure> {
         match self.read_plain()? {
             Some(login) => self.write(&login),
             None => Ok(()),
@@ -330,7 +330,7 @@ impl Store {
 
     /// Reads a login that an older version has written. It is newer than any other: those are taken
     /// over.
-    fn read_plain(&self) -> Result<Option<Login>, Failure> {
+    fn read_plain(&self) -> Result<Option<Login>, LoginFailure> {
         if !ownership::counts(&self.plain, &self.data) {
             return Ok(None);
         }
@@ -341,7 +341,7 @@ impl Store {
         }
     }
 
-    fn remove_plain(&self) -> Result<bool, Failure> {
+    fn remove_plain(&self) -> Result<bool, LoginFailure> {
         match fs::remove_file(&self.plain) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -349,7 +349,7 @@ impl Store {
         }
     }
 
-    fn parse(&self, text: &[u8]) -> Result<Option<Login>, Failure> {
+    fn parse(&self, text: &[u8]) -> Result<Option<Login>, LoginFailure> {
         match serde_json::from_slice::<Login>(text) {
             // A file that was moved here is another upstream's.
             Ok(login) => Ok((login.url == self.url).then_some(login)),
@@ -366,7 +366,7 @@ impl Store {
     ///
     /// The lock has a file of its own, since the login's is replaced by each change, and the lock
     /// would go with it. The wait blocks no thread, and can be cancelled.
-    pub(super) async fn lock(&self) -> Result<File, Failure> {
+    pub(super) async fn lock(&self) -> Result<File, LoginFailure> {
         let open = || -> io::Result<File> {
             self.make_folders()?;
             paths::open_own(&self.lock, File::options().write(true))
@@ -398,8 +398,8 @@ impl Store {
         self.lock.parent().map_or(Ok(()), paths::make_private)
     }
 
-    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
-        Failure::Store {
+    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> LoginFailure {
+        LoginFailure::Store {
             file: match self.is_plain() {
                 true => self.plain.clone(),
                 false => self.stored.file().to_owned(),
