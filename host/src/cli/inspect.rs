@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::output::{FAINT, STRONG};
 use super::{Format, component, describe, output};
 use crate::child_commands::read_command;
-use crate::roster::Held;
+use crate::roster::HeldByPlugin;
 
 /// Function that describes an MCP object of a key.
 type Describe = fn(&RawValue, &str) -> String;
@@ -68,7 +68,7 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     text.push_str(&describe::missing(
         "NAME",
         &declared.grants,
-        Held::new(&Grants::default(), &Map::new()),
+        HeldByPlugin::new(&Grants::default(), &Map::new()),
     )?);
     text.push_str(&heading(&output::counted(
         declared.tools.len() as u64,

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::cost::Cost;
 use super::output::{BAD, DOUBTFUL, FAINT, PLAIN, STRONG, Table};
 use super::{Format, output, status};
-use crate::roster::{Places, Roster, ServerStatus, State};
+use crate::roster::{Places, Roster, ServerState, ServerStatus};
 
 /// Function that returns the number of items of one kind that a server has.
 type Count<'a> = &'a dyn Fn(&str) -> usize;
@@ -163,7 +163,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     for server in servers {
         let is_wrong = matches!(
             server.state,
-            State::NeedsConfig | State::NeedsAuth | State::Failed
+            ServerState::NeedsConfig | ServerState::NeedsAuth | ServerState::Failed
         );
         if let Some(error) = server.error.as_deref().filter(|_| is_wrong) {
             line(BAD, &server.name, error);
@@ -171,7 +171,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     }
     let unknown = servers
         .iter()
-        .filter(|server| server.state == State::Configured);
+        .filter(|server| server.state == ServerState::Configured);
     let unknown: Vec<_> = unknown.map(|server| server.name.as_str()).collect();
     if !unknown.is_empty() {
         let what = match unknown.as_slice() {
@@ -194,7 +194,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     // Whoever wonders why a server is off hears which file says so.
     let is_off = |name: &str| {
         let mut servers = servers.iter();
-        servers.any(|server| server.name == name && server.state == State::Disabled)
+        servers.any(|server| server.name == name && server.state == ServerState::Disabled)
     };
     for (name, note) in roster.notes() {
         if is_off(&name) {

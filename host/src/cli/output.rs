@@ -13,7 +13,7 @@ use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
 
 use super::stderr::AboveProgress;
-use crate::roster::Refusal;
+use crate::roster::OfferRefusal;
 
 /// Style of errors.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -140,7 +140,7 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
         return misuse(error);
     }
     match error.downcast_ref() {
-        Some(Refusal::Upstream { message, .. }) => tool_failure(message),
+        Some(OfferRefusal::Upstream { message, .. }) => tool_failure(message),
         _ => say(&marked("error", BAD, &told(error))),
     }
     ExitCode::FAILURE

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 use super::{Format, answer, output};
-use crate::roster::{Kind, Places, UnresolvedResource};
+use crate::roster::{OfferKind, Places, UnresolvedResource};
 
 /// Reads a resource, as an agent does.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ impl Read {
                 bail!("{}", contested.refusal(uri));
             }
             let Ok(source) = source else {
-                let known = snapshot.offers(Kind::Resource).iter();
+                let known = snapshot.offers(OfferKind::Resource).iter();
                 let hint = nearest(uri, known.map(|offer| offer.key.as_str())).map_or_else(
                     || "`dormouse resources` lists those that there are".to_owned(),
                     |near| format!("did you mean `{near}`?"),

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::output::{FAINT, PLAIN, STRONG, Table};
 use super::tools::known;
 use super::{Format, output};
-use crate::roster::{Places, Roster, Shown};
+use crate::roster::{Places, Roster, ShownTool};
 
 /// Finds tools by what they do, or by their names.
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ impl Search {
                 score,
             )
         });
-        let rows: Vec<(&Shown, String, f32)> = rows.collect();
+        let rows: Vec<(&ShownTool, String, f32)> = rows.collect();
         if self.format.json {
             let rows = rows.iter().map(|(tool, description, score)| {
                 json!({

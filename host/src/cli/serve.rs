@@ -139,7 +139,7 @@ async fn serve_http(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let (roster, socket) = opened(places, &stop)?;
-    let server = mcp::http::Server::bind(roster.clone(), options).await?;
+    let server = mcp::http::HttpServer::bind(roster.clone(), options).await?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     http::say_token(server.token());
     // There is no one agent that waits for its first answer.

@@ -13,7 +13,7 @@ use super::{Format, hosts, output};
 use crate::control;
 use crate::mcp;
 use crate::roster::status::{ShownTo, span};
-use crate::roster::{Places, Roster, ServerStatus, State, Status as Report, gone_told};
+use crate::roster::{Places, Roster, ServerState, ServerStatus, Status as Report, gone_told};
 
 /// Shows the running hosts and what their servers are doing.
 #[derive(Debug, Args)]
@@ -193,13 +193,13 @@ pub(super) fn not_shown(server: &ServerStatus) -> String {
 }
 
 /// Returns a state in its colour.
-pub(super) fn state(state: State) -> (Style, String) {
+pub(super) fn state(state: ServerState) -> (Style, String) {
     let style = match state {
-        State::Ready => GOOD,
-        State::Configured | State::Known | State::Idle => PLAIN,
-        State::Starting | State::NeedsAuth | State::Quarantined => DOUBTFUL,
-        State::NeedsConfig | State::Failed => BAD,
-        State::Disabled => FAINT,
+        ServerState::Ready => GOOD,
+        ServerState::Configured | ServerState::Known | ServerState::Idle => PLAIN,
+        ServerState::Starting | ServerState::NeedsAuth | ServerState::Quarantined => DOUBTFUL,
+        ServerState::NeedsConfig | ServerState::Failed => BAD,
+        ServerState::Disabled => FAINT,
     };
     (style, state.in_words().to_owned())
 }

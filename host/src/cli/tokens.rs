@@ -13,7 +13,7 @@ use super::tools::known;
 use super::{Format, output};
 use crate::mcp::{self, CostsForClient};
 use crate::roster::status::TokenCosts;
-use crate::roster::{Places, Roster, Shown};
+use crate::roster::{Places, Roster, ShownTool};
 
 /// Shows what the tools of your servers cost a model, in tokens.
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ impl Tokens {
                 (name.to_owned(), tools, costs)
             })
             .collect();
-        let tools: Vec<(&Shown, TokenCosts)> = snapshot
+        let tools: Vec<(&ShownTool, TokenCosts)> = snapshot
             .tools()
             .iter()
             .zip(costs.tools.iter().copied())
@@ -154,6 +154,6 @@ fn of_server((name, tools, costs): &Row) -> Value {
     json!({ "name": name, "tools": tools, "tokens": costs })
 }
 
-fn of_tool((tool, costs): &(&Shown, TokenCosts)) -> Value {
+fn of_tool((tool, costs): &(&ShownTool, TokenCosts)) -> Value {
     json!({ "name": tool.name, "server": tool.server(), "tokens": costs })
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::cost::Cost;
 use super::output::{PLAIN, STRONG, Table};
 use super::{Format, describe, output};
-use crate::roster::{Places, Roster, Server, Shown, Snapshot};
+use crate::roster::{Places, Roster, Server, ShownTool, Snapshot};
 
 /// Lists the tools that agents see.
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ impl Tools {
             known(&snapshot, server)?;
         }
         let is_wanted = |name: &str| servers.is_empty() || servers.iter().any(|it| it == name);
-        let tools: Vec<&Shown> = snapshot
+        let tools: Vec<&ShownTool> = snapshot
             .tools()
             .iter()
             .filter(|tool| is_wanted(tool.server()))

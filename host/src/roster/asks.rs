@@ -7,7 +7,7 @@ use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
 use super::resources::RequestedUri;
-use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
+use super::{CallContext, FollowedResource, Offer, OfferRefusal, ResourceSource, Roster};
 
 impl Roster {
     /// Returns a prompt: an MCP `GetPromptResult`.
@@ -18,8 +18,8 @@ impl Roster {
         &self,
         offer: &Offer,
         arguments: Arguments,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let (item, function) = declared(offer)?;
         let wanted = GuestRequest::Prompt(PromptRequest {
             name: item.key.clone(),
@@ -38,8 +38,8 @@ impl Roster {
         &self,
         uri: &str,
         source: &ResourceSource,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let (function, mime_type, variables) = match &source.listed {
             Some((offer, variables)) => {
                 let (item, function) = declared(offer)?;
@@ -68,8 +68,8 @@ impl Roster {
         &self,
         server: &str,
         completion: Completion,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         self.ask(server, GuestRequest::Completion(completion), None, context)
             .await
     }
@@ -97,23 +97,23 @@ impl Roster {
         server: &str,
         wanted: GuestRequest,
         asked: Option<RequestedUri<'_>>,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let found = self.server(server)?;
         let found = self.with_inputs(&found, &context).await;
-        let found = found.map_err(Refusal::Failed)?;
+        let found = found.map_err(OfferRefusal::Failed)?;
         let answer = found.ask(self, wanted, context).await?;
         Ok(self.with_shown_uris(&found, asked, answer))
     }
 }
 
 /// Returns a plugin's declaration of an offer, and the function behind it.
-fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
-    let gone = || Refusal::NotFound(format!("`{}` is gone", offer.key));
+fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), OfferRefusal> {
+    let gone = || OfferRefusal::NotFound(format!("`{}` is gone", offer.key));
     let item = offer.declared().ok_or_else(gone)?;
     let function = item.function().map_err(|error| {
         let server = offer.server();
-        Refusal::Failed(format!(
+        OfferRefusal::Failed(format!(
             "the declaration of server `{server}` cannot be read: {error}"
         ))
     })?;

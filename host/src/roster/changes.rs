@@ -15,18 +15,18 @@ const WAITING: usize = 256;
 pub struct Changes {
     numbers: watch::Sender<Numbers>,
     updated: broadcast::Sender<Arc<str>>,
-    wanted: Arc<WantedResources>,
+    wanted: Arc<FollowedResources>,
 }
 
 /// Resources that clients follow, each with the number of its followers.
 #[derive(Debug, Default)]
-struct WantedResources(Mutex<HashMap<Arc<str>, usize>>);
+struct FollowedResources(Mutex<HashMap<Arc<str>, usize>>);
 
 /// One client's interest in a resource, until this is dropped.
 #[derive(Debug)]
 pub(super) struct WantedResource {
     uri: Arc<str>,
-    all: Arc<WantedResources>,
+    all: Arc<FollowedResources>,
 }
 
 impl Drop for WantedResource {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dormouse_protocol::{Listener, SessionId};
 
 /// Session, cancellation and listener of a call.
-pub struct Context {
+pub struct CallContext {
     /// The agent's session, if the call is of one.
     pub session: Option<SessionId>,
     /// Ends the call when cancelled.

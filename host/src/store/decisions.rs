@@ -63,13 +63,13 @@ impl Decisions {
     /// It cannot be written down.
     pub fn note(&self, decision: &Decision<'_>) -> anyhow::Result<()> {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct DecisionLine<'a> {
             time: u64,
             #[serde(flatten)]
             decision: &'a Decision<'a>,
         }
         let time = SystemTime::UNIX_EPOCH.elapsed();
-        let line = Line {
+        let line = DecisionLine {
             time: time.map_or(0, |since| since.as_secs()),
             decision,
         };

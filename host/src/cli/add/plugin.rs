@@ -19,7 +19,7 @@ use crate::cli::grant_args::{self, GrantArgs};
 use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
 use crate::cli::progress::Progress;
 use crate::cli::{component, consent, describe, grant_requests, hosts, output};
-use crate::roster::{Collision, Held, Kind, Places, Roster, folders, names};
+use crate::roster::{Collision, HeldByPlugin, OfferKind, Places, Roster, folders, names};
 
 /// Plugin that is to be added.
 pub(super) struct Plugin<'a> {
@@ -99,7 +99,7 @@ impl Plugin<'_> {
                 output::warn(&doubt);
             }
         }
-        let held = Held {
+        let held = HeldByPlugin {
             has_upstream,
             ..given.held(&grants)
         };
@@ -194,7 +194,7 @@ fn taken(places: &Places, server: &str, entry: &CatalogEntry) -> anyhow::Result<
     // Resources of one URI are told apart by their servers.
     let prompts = listing.prompts.iter().filter_map(|prompt| {
         let shown = names::shown(server, None, &prompt.key);
-        let theirs = snapshot.offers(Kind::Prompt).find(&shown)?;
+        let theirs = snapshot.offers(OfferKind::Prompt).find(&shown)?;
         let own = theirs.declared().map_or("", |theirs| &theirs.key);
         ours("prompt", &shown, &prompt.key, Some((theirs.server(), own)))
     });
@@ -226,7 +226,7 @@ fn upstream(request: &GrantRequest) -> Option<Table> {
 }
 
 /// Returns the text on the added server, and on the grants and settings that it lacks.
-fn told(server: &str, entry: &CatalogEntry, held: Held<'_>) -> anyhow::Result<String> {
+fn told(server: &str, entry: &CatalogEntry, held: HeldByPlugin<'_>) -> anyhow::Result<String> {
     let listing = &entry.listing;
     let mut text = describe::headline(
         listing.title.as_ref().or(listing.name.as_ref()),

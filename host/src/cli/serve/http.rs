@@ -12,7 +12,7 @@ use dormouse_text::visible::visible_path;
 use hyper::http::uri::Authority;
 
 use crate::cli::{Cli, output};
-use crate::mcp::http::guard::{Guard, Origin};
+use crate::mcp::http::guard::{RequestGuard, WebOrigin};
 use crate::mcp::http::token::{Token, VARIABLE};
 use crate::mcp::http::{Options, cannot_listen};
 
@@ -40,7 +40,7 @@ pub(super) struct Http {
     allow_host: Vec<Authority>,
     /// A web page that may speak to the host, such as `https://example.com`.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
-    allow_origin: Vec<Origin>,
+    allow_origin: Vec<WebOrigin>,
     /// The longest message that a client may send.
     #[arg(long, value_name = "SIZE", requires = "http", default_value = "16MiB", value_parser = units::size)]
     max_body: u64,
@@ -116,7 +116,7 @@ impl Http {
         };
         Ok(Options {
             address,
-            guard: Guard {
+            guard: RequestGuard {
                 hosts: self.allow_host,
                 origins: self.allow_origin,
                 token,

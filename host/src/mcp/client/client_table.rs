@@ -10,12 +10,12 @@ use serde::Deserialize;
 const TABLE: &str = include_str!("clients.json");
 
 #[derive(Deserialize)]
-struct Table {
-    clients: Vec<Row>,
+struct ClientTable {
+    clients: Vec<ClientRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct ClientRow {
     names: Vec<String>,
     /// The client's name on our command line, where it has one.
     id: Option<String>,
@@ -50,8 +50,8 @@ impl KnownClient {
     }
 }
 
-fn rows() -> Vec<Row> {
-    let table = serde_json::from_str::<Table>(TABLE).ok();
+fn rows() -> Vec<ClientRow> {
+    let table = serde_json::from_str::<ClientTable>(TABLE).ok();
     table.map(|table| table.clients).unwrap_or_default()
 }
 

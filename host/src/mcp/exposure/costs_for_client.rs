@@ -7,7 +7,7 @@ use dormouse_tokens::{KeptCounts, TOKENIZER, TokenCount};
 
 use super::{client_table, decision, has_meta_tools, meta_tools};
 use crate::roster::status::TokenCosts;
-use crate::roster::{Roster, Shown, Snapshot, Status};
+use crate::roster::{Roster, ShownTool, Snapshot, Status};
 
 /// Cost of all tools for one client, or for those that have no session.
 pub struct CostsForClient {
@@ -33,7 +33,7 @@ impl CostsForClient {
     #[must_use]
     pub fn of(snapshot: &Snapshot, client: Option<&str>, known: &KeptCounts) -> Self {
         let decision = decision(snapshot, client);
-        let of_tool = |tool: &Shown| {
+        let of_tool = |tool: &ShownTool| {
             let (mapped, raw) = (known.of(&tool.mapped()), known.of(tool.raw()));
             let is_listed = snapshot.is_listed(tool, decision.mode);
             TokenCosts {

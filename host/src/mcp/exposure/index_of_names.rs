@@ -8,7 +8,7 @@ use dormouse_policy::exposure::ShownMode;
 use serde_json::{Map, Value};
 
 use super::text_argument;
-use crate::roster::{Shown, Snapshot};
+use crate::roster::{ShownTool, Snapshot};
 
 /// Most bytes of an index in a description, for clients that are not known to cut it.
 const MAX_BYTES: usize = 24 << 10;
@@ -17,8 +17,8 @@ const MAX_BYTES: usize = 24 << 10;
 const MAX_REPLY_BYTES: usize = 32 << 10;
 
 /// Returns the tools that are not listed in that mode, by their servers.
-fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&Shown>> {
-    let mut servers: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
+fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&ShownTool>> {
+    let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
     for tool in snapshot.tools() {
         if !snapshot.is_listed(tool, mode) {
             servers.entry(tool.server()).or_default().push(tool);
@@ -63,7 +63,7 @@ pub(super) fn names(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -
 }
 
 /// Returns the name by which a tool is loaded: as agents see it, without its server's in front.
-pub(super) fn own_name(tool: &Shown) -> &str {
+pub(super) fn own_name(tool: &ShownTool) -> &str {
     let separated = tool.name.split_once(dormouse_config::name::SEPARATOR);
     separated.map_or(&tool.name, |(_, own)| own)
 }
@@ -108,7 +108,8 @@ pub(super) fn list_servers(
 
 /// Checks that a server has tools that agents can call.
 pub(super) fn known_server(server: &str, snapshot: &Snapshot) -> Result<(), String> {
-    let names: std::collections::BTreeSet<_> = snapshot.tools().iter().map(Shown::server).collect();
+    let names: std::collections::BTreeSet<_> =
+        snapshot.tools().iter().map(ShownTool::server).collect();
     if names.contains(server) {
         return Ok(());
     }

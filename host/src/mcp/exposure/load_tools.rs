@@ -11,7 +11,7 @@ use super::{names_argument, text_argument};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::Host;
-use crate::roster::{Shown, Snapshot, names};
+use crate::roster::{ShownTool, Snapshot, names};
 
 impl Host {
     /// Answers a call of `load_tools`: the tools join the list of this session alone, whose client is
@@ -35,7 +35,7 @@ impl Host {
                 wanted.len()
             ));
         }
-        let of_server: Vec<&Shown> = snapshot
+        let of_server: Vec<&ShownTool> = snapshot
             .tools()
             .iter()
             .filter(|tool| tool.server() == server)

@@ -9,7 +9,7 @@ use super::call_decisions::{ToolKey, has_session};
 use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to};
-use crate::roster::{Context, Roster, Snapshot};
+use crate::roster::{CallContext, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
 const ANSWERS: [(&str, &str); 3] = [
@@ -71,7 +71,7 @@ impl Roster {
     pub async fn confirm_call(
         &self,
         call: CallToConfirm<'_>,
-        context: &Context,
+        context: &CallContext,
     ) -> Result<(), String> {
         let CallToConfirm { server, tool, .. } = call;
         if !self.snapshot().confirmation(server).asks_about(call.access) {
@@ -117,7 +117,7 @@ impl Roster {
         call: CallToConfirm<'_>,
         client: &ClientKey,
         key: &ToolKey,
-        context: &Context,
+        context: &CallContext,
     ) -> Result<(), &'static str> {
         let Some(shown) = shown(call) else {
             return Err(TOO_LONG);

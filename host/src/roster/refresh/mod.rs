@@ -15,7 +15,7 @@ use problems::{log_new_problems, only_in};
 pub(super) use reading::Reading;
 
 use super::configuration::folders;
-use super::server::Read;
+use super::server::ServerData;
 use super::{Roster, Server, Snapshot};
 
 impl Roster {
@@ -69,7 +69,7 @@ impl Roster {
         let servers: BTreeMap<_, _> = shown
             .into_iter()
             .map(|server| {
-                let mut found = Read::default();
+                let mut found = ServerData::default();
                 if server.enabled {
                     found.entry = server.component().and_then(|_| read.next());
                     let upstream = server.bridge();

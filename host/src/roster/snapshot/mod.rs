@@ -30,10 +30,10 @@ use dormouse_protocol::{Era, ListKind};
 pub use collision::Collision;
 use collision::{colliding, collisions};
 pub use found_tool::AFTER_FOUND_TOOLS;
-pub use offer::{Kind, Offer};
+pub use offer::{Offer, OfferKind};
 pub use offers::Offers;
 use renamed::renamed;
-pub use shown_tool::Shown;
+pub use shown_tool::ShownTool;
 use tool_costs::Costs;
 pub use tool_costs::mapped;
 use tool_search::ToolSearch;
@@ -58,11 +58,11 @@ pub(super) struct SnapshotFiles {
 #[derive(Debug)]
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
-    tools: Vec<Shown>,
+    tools: Vec<ShownTool>,
     /// Rules by which tools are shown, or not.
     rules: ExposureRules,
     /// Tools that agents cannot call by these rules.
-    hidden_by_rules: Vec<(Shown, HiddenBy)>,
+    hidden_by_rules: Vec<(ShownTool, HiddenBy)>,
     prompts: Offers,
     resources: Offers,
     templates: Offers,
@@ -103,7 +103,7 @@ impl Snapshot {
         let listed = servers.values().filter_map(|s| Some((s, s.listed()?)));
         let count = listed.clone().map(|(_, listing)| listing.tools.len()).sum();
         // Of thousands, each part is taken out of the whole: a start writes them once.
-        let mut tools: Vec<Shown> = Vec::with_capacity(count);
+        let mut tools: Vec<ShownTool> = Vec::with_capacity(count);
         for (server, listing) in listed {
             let config = server.config();
             let declared = listing.tools.iter().enumerate();
@@ -114,7 +114,7 @@ impl Snapshot {
                     tool: &tool.name,
                     shown: &name,
                 };
-                Shown {
+                ShownTool {
                     exposure: rules.tool(names, config.expose),
                     name,
                     server: server.clone(),
@@ -132,7 +132,7 @@ impl Snapshot {
         let names = of_users.map(|tool| tool.name.as_str());
         let known = |server| Server::known_tools(server).collect();
         let users = UsersNames::of(servers.values(), names, known, reserved);
-        let is_users = |tool: &mut Shown| {
+        let is_users = |tool: &mut ShownTool| {
             let server = tool.server.config();
             server.is_of_project() && users.have(server, &tool.name)
         };
@@ -172,7 +172,7 @@ impl Snapshot {
         });
         let hidden_by_rules = hidden_by_rules.collect();
         let [prompts, resources, templates] =
-            [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
+            [OfferKind::Prompt, OfferKind::Resource, OfferKind::Template].map(|kind| {
                 let (offers, collisions) = Offers::new(kind, servers.values(), reserved);
                 all.extend(collisions);
                 offers
@@ -216,7 +216,7 @@ impl Snapshot {
     /// Returns all tools that agents see: servers by name, the tools of each in the order in which
     /// it declares them.
     #[must_use]
-    pub fn tools(&self) -> &[Shown] {
+    pub fn tools(&self) -> &[ShownTool] {
         &self.tools
     }
 
@@ -229,7 +229,7 @@ impl Snapshot {
     /// Returns the reason why agents cannot call the tool that they would see under this name, if it
     /// is a rule of exposure.
     #[must_use]
-    pub fn hidden_by_rule(&self, name: &str) -> Option<(&Shown, &HiddenBy)> {
+    pub fn hidden_by_rule(&self, name: &str) -> Option<(&ShownTool, &HiddenBy)> {
         let mut hidden = self.hidden_by_rules.iter();
         let (tool, why) = hidden.find(|(tool, _)| tool.name == name)?;
         Some((tool, why))
@@ -296,11 +296,11 @@ impl Snapshot {
 
     /// Returns all offers of one kind that agents see.
     #[must_use]
-    pub fn offers(&self, kind: Kind) -> &Offers {
+    pub fn offers(&self, kind: OfferKind) -> &Offers {
         match kind {
-            Kind::Prompt => &self.prompts,
-            Kind::Resource => &self.resources,
-            Kind::Template => &self.templates,
+            OfferKind::Prompt => &self.prompts,
+            OfferKind::Resource => &self.resources,
+            OfferKind::Template => &self.templates,
         }
     }
 
@@ -317,7 +317,7 @@ impl Snapshot {
 
     /// Returns the tool of exactly that name.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Shown> {
+    pub fn find(&self, name: &str) -> Option<&ShownTool> {
         let places = self.places.get_or_init(|| {
             let names = self.names().map(str::to_owned);
             names.zip(0..).collect()
@@ -328,9 +328,9 @@ impl Snapshot {
     /// Appends the JSON array of those MCP `Tool` objects that are to be listed, for clients of the stateless era or of the
     /// versions before: each as it was declared, but for its name. The array is made anew for each
     /// request, which takes less than sending it; an agent asks once.
-    pub fn write_list(&self, era: Era, lists: impl Fn(&Shown) -> bool, text: &mut String) {
+    pub fn write_list(&self, era: Era, lists: impl Fn(&ShownTool) -> bool, text: &mut String) {
         let listed = || self.tools.iter().filter(|tool| lists(tool));
-        let declared = listed().filter_map(Shown::declared);
+        let declared = listed().filter_map(ShownTool::declared);
         let length: usize = declared.map(|d| d.tool.get().len() + 48).sum();
         text.reserve(length + 2);
         text.push('[');

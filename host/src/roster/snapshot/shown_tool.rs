@@ -11,7 +11,7 @@ use crate::roster::uris::is_for_pages;
 
 /// Tool that agents see.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ShownTool {
     /// Name under which agents see the tool.
     pub name: String,
     /// Whether it is in lists, whatever the mode is.
@@ -21,7 +21,7 @@ pub struct Shown {
     pub(super) index: usize,
 }
 
-impl Shown {
+impl ShownTool {
     /// Returns the name of the tool's server.
     #[must_use]
     pub fn server(&self) -> &str {

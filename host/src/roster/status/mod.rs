@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use pending_approvals::PendingApprovals;
 use server_status::of_server;
 pub use server_status::{ServerStatus, lacks_login, wants_login};
-pub use state::State;
+pub use state::ServerState;
 pub use token_costs::{ShownTo, TokenCosts};
 
 use super::Roster;
