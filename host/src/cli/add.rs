@@ -18,7 +18,7 @@ use super::output;
 use super::plugin_inputs::InputArgs;
 use crate::roster::Places;
 use plugin::Plugin;
-use upstream::{Upstream, UpstreamArgs};
+use upstream::{AddedUpstream, UpstreamArgs};
 
 /// Adds a server: a plugin, or an MCP server that is a program or a URL.
 #[derive(Debug, Args)]
@@ -132,7 +132,7 @@ impl Add {
             };
             return plugin.add(places);
         }
-        let upstream = Upstream {
+        let upstream = AddedUpstream {
             name,
             url,
             command: self.command,

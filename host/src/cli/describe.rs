@@ -10,14 +10,14 @@ use super::output::{self, FAINT, STRONG};
 use crate::roster::HeldByPlugin;
 
 /// Tool in a form for people.
-pub(super) struct Tool {
+pub(super) struct ToolDescription {
     /// Signature, with the name that was asked for.
     pub(super) signature: String,
     /// Description in its author's words.
     pub(super) description: String,
 }
 
-impl Tool {
+impl ToolDescription {
     /// Describes the tool under the name that agents see, or its own.
     pub(super) fn new(declared: &RawValue, name: &str) -> Self {
         // The catalog has parsed it before, so that nothing is lost here.

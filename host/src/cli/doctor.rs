@@ -40,7 +40,7 @@ pub(super) struct Doctor {
 
 /// Finding about a checked subject.
 #[derive(Debug, Serialize)]
-struct Row {
+struct DoctorRow {
     /// Subject: `configuration`, `server NAME`, …
     about: String,
     verdict: Verdict,
@@ -88,11 +88,11 @@ impl Doctor {
 }
 
 #[derive(Debug, Default)]
-struct Rows(Vec<Row>);
+struct Rows(Vec<DoctorRow>);
 
 impl Rows {
     fn add(&mut self, about: impl Into<String>, verdict: Verdict, message: impl Into<String>) {
-        self.0.push(Row {
+        self.0.push(DoctorRow {
             about: about.into(),
             verdict,
             message: message.into(),

@@ -27,7 +27,7 @@ use crate::store::{Store, Trust};
     Your own servers are taken over, not those of projects. Variables stay variables; a value \
     that is written in a client's file is copied as it is, and `dormouse.toml` then is for you \
     alone. Each file that is changed is backed up first.")]
-pub(super) struct Import {
+pub(super) struct ImportArgs {
     /// Only the servers of these clients, like `cursor` or `claude-code`; those of all
     /// clients where none is named.
     #[arg(value_name = "CLIENT")]
@@ -49,7 +49,7 @@ pub(super) struct Import {
     then: Then,
 }
 
-impl Import {
+impl ImportArgs {
     pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
         if self.undo {
             return self.undo(places);

@@ -75,7 +75,7 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
         "tool",
     )));
     for tool in &declared.tools {
-        text.push_str(&describe::Tool::new(&tool.tool, &tool.name).long());
+        text.push_str(&describe::ToolDescription::new(&tool.tool, &tool.name).long());
     }
     let shown: [(_, _, Describe); 3] = [
         ("prompt", &declared.prompts, describe::prompt),

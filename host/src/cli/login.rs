@@ -20,7 +20,7 @@ use crate::store::Store;
     browser runs on another machine (over SSH), it ends on a page that it cannot load: paste that \
     page's address here.\n\nHosts that run need not be restarted: the login counts for their next call."
 )]
-pub(super) struct Login {
+pub(super) struct LoginArgs {
     /// The server's name.
     server: String,
     /// The provider, where the server needs logins at several.
@@ -44,7 +44,7 @@ pub(super) struct Logout {
 /// Longest error of an upstream that is printed where it does not mention a login, in characters.
 const MAX_WHY_CHARACTERS: usize = 200;
 
-impl Login {
+impl LoginArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = server(places, &self.server)?;
         let auth = auth(places, &server, self.provider.as_deref())?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::output::{PLAIN, STRONG, Table};
+use super::output::{AlignedTable, PLAIN, STRONG};
 use super::{Format, describe, output, tools};
 use crate::roster::{OfferKind, Places, Roster};
 
@@ -14,14 +14,14 @@ use crate::roster::{OfferKind, Places, Roster};
     after_help = "No plugin is run for this: they are declared in the plugins' files.\n\
     With a server's name it says more about each; with --json it prints them as agents get them."
 )]
-pub(super) struct Offers {
+pub(super) struct OffersArgs {
     /// Only this server's, in detail.
     server: Option<String>,
     #[command(flatten)]
     format: Format,
 }
 
-impl Offers {
+impl OffersArgs {
     pub(super) fn prompts(self, places: Places) -> anyhow::Result<ExitCode> {
         self.run(places, &[OfferKind::Prompt], "PROMPT")
     }
@@ -67,7 +67,7 @@ impl Offers {
             output::print(&long.collect::<Vec<_>>().join("\n"))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&[heading, "WHAT IT IS FOR"]);
+        let mut table = AlignedTable::new(&[heading, "WHAT IT IS FOR"]);
         for (_, offer, object) in all {
             let words = describe::words(object);
             table.row([

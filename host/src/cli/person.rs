@@ -22,13 +22,13 @@ pub(super) struct Person {
 
 /// Action that a user chooses for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
+enum QuestionAction {
     Accept,
     Decline,
     Cancel,
 }
 
-impl Action {
+impl QuestionAction {
     fn name(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -88,13 +88,13 @@ impl Person {
     }
 
     /// Asks for the fields of a form, one after the other.
-    async fn fill_in(&mut self, form: &Form) -> (Action, Option<Value>) {
+    async fn fill_in(&mut self, form: &Form) -> (QuestionAction, Option<Value>) {
         let what = match form.fields.len() {
             0 => "  do you agree?",
             _ => "  do you want to answer?",
         };
         let action = self.consent(what).await;
-        if action != Action::Accept {
+        if action != QuestionAction::Accept {
             return (action, None);
         }
         let mut content = Map::new();
@@ -102,24 +102,24 @@ impl Person {
             match self.field(field).await {
                 Some(Some(value)) => drop(content.insert(field.name.clone(), value)),
                 Some(None) => {}
-                None => return (Action::Cancel, None),
+                None => return (QuestionAction::Cancel, None),
             }
         }
-        (Action::Accept, Some(content.into()))
+        (QuestionAction::Accept, Some(content.into()))
     }
 
     /// Asks for the user's action: they have to type it, since an empty line is no agreement.
-    async fn consent(&mut self, what: &str) -> Action {
+    async fn consent(&mut self, what: &str) -> QuestionAction {
         self.forget_typed_ahead().await;
         loop {
             self.show(&format!("{what} y = yes, n = no, c = cancel: "));
             let Some(line) = self.line().await else {
-                return Action::Cancel;
+                return QuestionAction::Cancel;
             };
             match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => return Action::Accept,
-                "n" | "no" => return Action::Decline,
-                "c" | "cancel" => return Action::Cancel,
+                "y" | "yes" => return QuestionAction::Accept,
+                "n" | "no" => return QuestionAction::Decline,
+                "c" | "cancel" => return QuestionAction::Cancel,
                 _ => {}
             }
         }

@@ -7,7 +7,7 @@ use dormouse_config::Client;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::output::{FAINT, PLAIN, STRONG, Table};
+use super::output::{AlignedTable, FAINT, PLAIN, STRONG};
 use super::tools::known;
 use super::{Format, output};
 use crate::roster::{Places, Roster, ShownTool};
@@ -19,7 +19,7 @@ use crate::roster::{Places, Roster, ShownTool};
     dormouse search get_curr                   those whose names begin so\n  \
     dormouse search --server time convert      of one server alone\n\n\
     Only tools that agents see are found. No plugin is run for this.")]
-pub(super) struct Search {
+pub(super) struct SearchArgs {
     /// What is to be done, or a name or its beginning.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
@@ -45,7 +45,7 @@ struct Described {
     description: Option<String>,
 }
 
-impl Search {
+impl SearchArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
         places.client = self.client;
         let roster = Roster::open(places)?;
@@ -85,7 +85,7 @@ impl Search {
             );
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&["TOOL", "SERVER", "WHAT IT DOES"]);
+        let mut table = AlignedTable::new(&["TOOL", "SERVER", "WHAT IT DOES"]);
         for (tool, description, _) in rows {
             table.row([
                 (STRONG, tool.name.clone()),

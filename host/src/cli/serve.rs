@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::output;
 use crate::roster::{ExposureChoice, Places, Roster};
 use crate::{control, mcp};
-use http::Http;
+use http::HttpArgs;
 
 /// Time that the threads of the process may take to end at the end.
 const LAST: Duration = Duration::from_millis(100);
@@ -48,7 +48,7 @@ pub struct Serve {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = units::size)]
     max_bodies: u64,
     #[command(flatten)]
-    http: Http,
+    http: HttpArgs,
 }
 
 /// The ways to show tools.

@@ -14,12 +14,12 @@ use crate::roster::{CallContext, OfferRefusal, Places, Roster};
 const LAST: Duration = Duration::from_millis(100);
 
 /// Session that lasts as long as this process.
-pub(super) struct Session {
+pub(super) struct ProcessSession {
     pub(super) roster: Arc<Roster>,
     cancel: CancellationToken,
 }
 
-impl Session {
+impl ProcessSession {
     /// Sends a request to the servers, and waits for the answer. Ctrl-C cancels it.
     ///
     /// # Errors

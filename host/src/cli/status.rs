@@ -8,7 +8,7 @@ use clap::builder::styling::Style;
 use dormouse_text::visible::{visible_line, visible_path};
 use serde_json::Value;
 
-use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
+use super::output::{AlignedTable, BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG};
 use super::{Format, hosts, output};
 use crate::control;
 use crate::mcp;
@@ -23,12 +23,12 @@ use crate::roster::{Places, Roster, ServerState, ServerStatus, Status as Report,
     With --json: an array of hosts. `pid` is null where none is running; `engines` is 0 for as \
     long as a host has not run any plugin."
 )]
-pub(super) struct Status {
+pub(super) struct StatusArgs {
     #[command(flatten)]
     format: Format,
 }
 
-impl Status {
+impl StatusArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let mut reports = Vec::new();
         let mut failed = false;
@@ -111,7 +111,7 @@ fn text(report: &Report) -> String {
     if live {
         headings.extend(["SINCE", "CALLS", "RUNNING", "INSTANCES"]);
     }
-    let mut table = Table::new(&headings);
+    let mut table = AlignedTable::new(&headings);
     for server in &report.servers {
         let mut cells = vec![
             (STRONG, server.name.clone()),

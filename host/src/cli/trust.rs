@@ -23,7 +23,7 @@ use crate::store::Trust as Trusted;
     trusted no longer. Programs and plugins that the files name are trusted with whatever they \
     become."
 )]
-pub(super) struct Trust {
+pub(super) struct TrustArgs {
     /// The project's folder; the one that you are in where none is named.
     folder: Option<PathBuf>,
     /// Do not ask: what is shown is trusted. It is logged that nobody was asked.
@@ -37,7 +37,7 @@ pub(super) struct Trust {
     list: bool,
 }
 
-impl Trust {
+impl TrustArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
         let trusted = Trusted::new(&places.data);
         if self.list {

@@ -17,7 +17,7 @@ use super::warn_of_others;
 use crate::child_commands::compile_command;
 use crate::cli::grant_args::{self, GrantArgs};
 use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
-use crate::cli::progress::Progress;
+use crate::cli::progress::ProgressLine;
 use crate::cli::{component, consent, describe, grant_requests, hosts, output};
 use crate::roster::{Collision, HeldByPlugin, OfferKind, Places, Roster, folders, names};
 
@@ -204,7 +204,7 @@ fn taken(places: &Places, server: &str, entry: &CatalogEntry) -> anyhow::Result<
 /// Compiles and links a plugin ahead of its first call, as a check that it can be started. Returns
 /// its imports that end it where they are called.
 fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
-    let _progress = Progress::new(&format!("compiling {}", visible_path(file)));
+    let _progress = ProgressLine::new(&format!("compiling {}", visible_path(file)));
     let limits = dormouse_config::load(&places.config)?.limits;
     let runtime = Runtime::new(places.cache.clone(), compile_command);
     runtime.set_limits(&limits);
@@ -238,7 +238,7 @@ fn told(server: &str, entry: &CatalogEntry, held: HeldByPlugin<'_>) -> anyhow::R
     }
     for tool in &listing.tools {
         let shown = names::shown(server, None, &tool.name);
-        let described = describe::Tool::new(&tool.tool, &shown);
+        let described = describe::ToolDescription::new(&tool.tool, &shown);
         text.push_str(&format!(
             "  {}  {}\n",
             output::styled(output::STRONG, shown),

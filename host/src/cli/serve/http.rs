@@ -19,7 +19,7 @@ use crate::mcp::http::{Options, cannot_listen};
 /// Options of a host that is reached over HTTP.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
-pub(super) struct Http {
+pub(super) struct HttpArgs {
     /// Serve many agents at http://ADDR:PORT/mcp instead. Port 0 is any that is free.
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(super) http: Option<SocketAddr>,
@@ -67,7 +67,7 @@ pub(super) struct Http {
     stop_timeout: Duration,
 }
 
-impl Http {
+impl HttpArgs {
     /// Returns the options to serve with at an address, with as many bytes for all messages
     /// together. `data` is Dormouse's data folder.
     ///
