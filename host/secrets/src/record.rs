@@ -24,7 +24,7 @@ pub enum SecretPlace {
 
 /// Record of a secret.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct SecretRecord {
     /// Name of the secret.
     pub(crate) name: String,
     /// Text that is another one after each change.
@@ -59,7 +59,7 @@ pub(crate) struct KeyringItem {
     pub(crate) parts: u16,
 }
 
-impl Record {
+impl SecretRecord {
     /// Reads the record of a secret. None where there is none, and where somebody else can have
     /// written it, which is logged.
     pub(crate) fn read(

@@ -29,7 +29,7 @@ use crate::store::Store;
     the file decides. Values of variables and headers are not in it, only their names. A server \
     that has secrets written out in its command line or its URL is refused: there they are \
     variables, `${NAME}`.")]
-pub(super) struct Adapt {
+pub(super) struct AdaptArgs {
     /// The server's name.
     server: String,
     /// Where to write the component.
@@ -37,7 +37,7 @@ pub(super) struct Adapt {
     output: PathBuf,
 }
 
-impl Adapt {
+impl AdaptArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = &self.server;
         let bridge = bridge(places, server)?;

@@ -41,7 +41,7 @@ use upstream::{AddedUpstream, UpstreamArgs};
     single hosts; and for its settings and secrets. A \
     program is not sandboxed: once it runs, it can do what you can."
 )]
-pub(super) struct Add {
+pub(super) struct AddArgs {
     /// The name that agents are to see: letters, digits, `-` and `_`.
     #[arg(value_parser = server_name)]
     name: String,
@@ -73,7 +73,7 @@ pub(super) struct Add {
     force: bool,
 }
 
-impl Add {
+impl AddArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let url = match self.source.as_slice() {
             [] => None,

@@ -31,7 +31,7 @@ use crate::store::{RealPaths, RecordedFolders};
     place of a folder, the server is not started. Without options, this asks on a terminal for settings and secrets that \
     the plugin asks for and does not have; where it has them all, it shows where each folder was and where it is \
     now, and asks whether it is granted there.")]
-pub(super) struct Grant {
+pub(super) struct GrantCommandArgs {
     /// The server's name.
     server: String,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(super) struct Grant {
     yes: bool,
 }
 
-impl Grant {
+impl GrantCommandArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let recorded = RecordedFolders::new(&places.data);
         let roster = Roster::open(places.clone())?;

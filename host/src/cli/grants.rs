@@ -21,14 +21,14 @@ use crate::roster::{HeldByPlugin, Places, Roster, shown_value};
     after_help = "Each grant is shown with the option by which `dormouse revoke SERVER` takes it away, \
     and each request with the command that grants it."
 )]
-pub(super) struct ShowGrants {
+pub(super) struct GrantsArgs {
     /// The server's name.
     server: String,
     #[command(flatten)]
     format: Format,
 }
 
-impl ShowGrants {
+impl GrantsArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;

@@ -23,14 +23,14 @@ type Describe = fn(&RawValue, &str) -> String;
 /// Shows what is in a plugin's file: what it declares, its WIT, what it imports.
 #[derive(Debug, Args)]
 #[command(after_help = "Nothing of it is run. Whether it is sound: `dormouse check FILE`.")]
-pub(super) struct Inspect {
+pub(super) struct InspectArgs {
     /// The plugin: a `.wasm` component.
     file: PathBuf,
     #[command(flatten)]
     format: Format,
 }
 
-impl Inspect {
+impl InspectArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let found = dormouse_catalog::inspect_file(&self.file, read_command);
         let found = found.map_err(component::told_by_path)?;

@@ -21,7 +21,7 @@ use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
-use super::sync::Sync;
+use super::sync::SyncArgs;
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::store::Trust;
@@ -43,7 +43,7 @@ use each::servers_of_each;
     Servers that you add later get theirs when you run this again; those that are gone or off lose \
     theirs."
 )]
-pub(super) struct Install {
+pub(super) struct InstallArgs {
     /// The client, like `cursor` or `claude-code`.
     client: Client,
     /// Have it share the host at ADDR:PORT, instead of starting its own.
@@ -96,7 +96,7 @@ pub(super) struct Then {
     no_sync: bool,
 }
 
-impl Install {
+impl InstallArgs {
     pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
         let around = Surroundings::of_process(None)?;
         let client = self.client;
@@ -245,7 +245,7 @@ impl Then {
             false
         };
         if wanted {
-            let synced = Sync::of(names).run(places)?;
+            let synced = SyncArgs::of(names).run(places)?;
             // What was asked for by name is a part of what is to be done; else all is done.
             return Ok(if self.sync { synced } else { ExitCode::SUCCESS });
         }

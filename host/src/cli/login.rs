@@ -33,7 +33,7 @@ pub(super) struct LoginArgs {
 
 /// Forgets the login at a server, and gives its tokens back where they are taken.
 #[derive(Debug, Args)]
-pub(super) struct Logout {
+pub(super) struct LogoutArgs {
     /// The server's name.
     server: String,
     /// The provider, where the server has logins at several.
@@ -76,7 +76,7 @@ impl LoginArgs {
     }
 }
 
-impl Logout {
+impl LogoutArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         // A login at a server that is switched off is given back all the same.
         let provider = self.provider.as_deref();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use dormouse_launch::Secret as Text;
+use dormouse_launch::Secret;
 use dormouse_secrets::{MAX_SECRET_BYTES, SecretPlace, SecretStore};
 use serde_json::json;
 
@@ -48,11 +48,11 @@ enum SecretCommand {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    match Text::is_name(text) {
+    match Secret::is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!(
             "use letters (a-z, A-Z), digits, `-` and `_`, at most {}",
-            Text::MAX_NAME
+            Secret::MAX_NAME
         )),
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn place_in_words(place: SecretPlace) -> &'static str {
 
 /// Asks for the text on a terminal, without showing it, or reads it from stdin to its end. One line
 /// end at its end is no part of it.
-fn text(name: &str) -> anyhow::Result<Text> {
+fn text(name: &str) -> anyhow::Result<Secret> {
     let text = if std::io::stdin().is_terminal() {
         rpassword::prompt_password(format!("text of the secret `{name}` (it is not shown): "))
             .context("nothing can be read from the terminal")?
@@ -134,5 +134,5 @@ fn text(name: &str) -> anyhow::Result<Text> {
     };
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let text = text.strip_suffix('\r').unwrap_or(text);
-    Ok(Text::new(text))
+    Ok(Secret::new(text))
 }

@@ -26,7 +26,7 @@ const LAST: Duration = Duration::from_millis(100);
 
 /// Serves all of your servers to one agent over stdin and stdout, or to many over HTTP.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub struct ServeArgs {
     /// How the tools are shown to the agent.
     #[arg(long, value_enum, value_name = "MODE")]
     pub expose: Option<Expose>,
@@ -75,7 +75,7 @@ impl From<Expose> for ExposureMode {
     }
 }
 
-impl Serve {
+impl ServeArgs {
     /// Serves until the agent closes stdin, or a signal asks to stop. A second signal ends the
     /// process at once.
     ///

@@ -13,7 +13,7 @@ use super::{Format, hosts, output};
 use crate::control;
 use crate::mcp;
 use crate::roster::status::{ShownTo, span};
-use crate::roster::{Places, Roster, ServerState, ServerStatus, Status as Report, gone_told};
+use crate::roster::{Places, Roster, ServerState, ServerStatus, Status, gone_told};
 
 /// Shows the running hosts and what their servers are doing.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ impl StatusArgs {
         for answer in hosts::block_on(control::ask_all("status", Value::Null))? {
             let report = answer
                 .outcome
-                .and_then(|value| Ok(serde_json::from_value::<Report>(value)?));
+                .and_then(|value| Ok(serde_json::from_value::<Status>(value)?));
             match report {
                 Ok(report) => reports.push(report),
                 Err(error) => {
@@ -62,7 +62,7 @@ impl StatusArgs {
 }
 
 /// Returns the report on the servers that a host would serve if it started now.
-fn configured(places: Places) -> anyhow::Result<Report> {
+fn configured(places: Places) -> anyhow::Result<Status> {
     let roster = Roster::open(places)?;
     roster.save();
     let mut status = roster.status();
@@ -70,7 +70,7 @@ fn configured(places: Places) -> anyhow::Result<Report> {
     Ok(status.without_host())
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &Status) -> String {
     let mut text = match report.pid {
         None if report.config.exists() => format!(
             "no host is running; configured in {} and your clients' files:\n",

@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_secs(10);
     after_help = "From then on their tools are in the list of every session, and they are started \
     when one of these is called. Servers that are plugins need no syncing."
 )]
-pub(super) struct Sync {
+pub(super) struct SyncArgs {
     /// Only these servers; all that have an upstream where none is named.
     servers: Vec<String>,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct Sync {
 /// took, in seconds.
 pub(super) type SyncOutcome = (String, Result<Synced, String>, f64);
 
-impl Sync {
+impl SyncArgs {
     /// Makes the command for some servers; for all of them, where none is named.
     pub(super) fn of(servers: &[String]) -> Self {
         Self {

@@ -12,7 +12,7 @@ use dormouse_text::visible::visible_line;
 use super::consent::consent;
 use super::{hosts, output};
 use crate::roster::{Places, Roster};
-use crate::store::Trust as Trusted;
+use crate::store::Trust;
 
 /// Allows the servers in a project's files to be started.
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(super) struct TrustArgs {
 
 impl TrustArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
-        let trusted = Trusted::new(&places.data);
+        let trusted = Trust::new(&places.data);
         if self.list {
             let folders = trusted.folders()?;
             let lines = folders
