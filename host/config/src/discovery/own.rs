@@ -3,6 +3,7 @@
 
 mod pieces;
 mod questions;
+mod translation;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,19 +11,16 @@ use std::path::{Path, PathBuf};
 use dormouse_launch::{Http, Launch, Secret, Stdio};
 use dormouse_text::visible::visible_path;
 
-use self::pieces::{Piece, escaped, piece};
+use self::pieces::{Piece, escaped};
 use self::questions::QuestionValueSource;
 use super::Surroundings;
 use super::entries::draft;
 use super::entries::draft::{DraftText, Written};
 use super::filling::expansion;
 use super::filling::expansion::{ClientExpansion, ExpansionForm, Missing, ReadForm, TextMeaning};
-use crate::inputs::{self, INPUT};
+use crate::inputs::INPUT;
 use crate::problem::{quoted, within};
 use crate::{Input, Inputs};
-
-/// Most questions that are reported of one server.
-const MAX_UNANSWERED: usize = 32;
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -285,107 +283,6 @@ impl Own {
         }
         table
     }
-
-    /// Translates a text that is no header.
-    fn text(&mut self, text: &str, source: &TextSources<'_>, at: &str) -> String {
-        if source.expansion.headers_only {
-            return escaped(text);
-        }
-        self.translate(text, source, at)
-    }
-
-    fn translate(&mut self, text: &str, source: &TextSources<'_>, at: &str) -> String {
-        let mut pieces = Vec::new();
-        let mut plain = String::new();
-        let mut rest = text;
-        while let Some(c) = rest.chars().next() {
-            let mut forms = source.expansion.forms.iter();
-            match forms.find_map(|form| piece(rest, *form, source)) {
-                Some((Piece::Plain(text), after)) => {
-                    plain.push_str(&text);
-                    rest = after;
-                }
-                Some((piece, after)) => {
-                    pieces.push(Piece::Plain(std::mem::take(&mut plain)));
-                    pieces.push(piece);
-                    rest = after;
-                }
-                None => {
-                    plain.push(c);
-                    rest = rest.get(c.len_utf8()..).unwrap_or_default();
-                }
-            }
-        }
-        pieces.push(Piece::Plain(plain));
-        self.written(pieces, at)
-    }
-
-    /// Writes pieces as `dormouse.toml` has them.
-    fn written(&mut self, pieces: Vec<Piece>, at: &str) -> String {
-        let mut text = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Plain(plain) => text.push_str(&escaped(&plain)),
-                Piece::Variable { name, default } => {
-                    self.look_behind(&text, at);
-                    let default = default.map(|default| format!(":-{default}"));
-                    text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
-                }
-                Piece::Answer { id, is_answered } => {
-                    self.look_behind(&text, at);
-                    text.push_str(&format!("${{{INPUT}{id}}}"));
-                    if !is_answered {
-                        self.tell_unanswered(&inputs::unanswered(at, &id));
-                    }
-                    self.ask(id, None);
-                }
-                Piece::Kept {
-                    id,
-                    is_answered,
-                    value,
-                    file,
-                } => {
-                    self.look_behind(&text, at);
-                    text.push_str(&format!("${{{INPUT}{id}}}"));
-                    if !is_answered {
-                        self.tell_unanswered(&match file {
-                            None => inputs::unanswered(at, &id),
-                            Some(file) => format!(
-                                "`{at}` asks for {}, which the file {} has\nhint: {}",
-                                quoted(&id),
-                                quoted(&file),
-                                inputs::hint(&id)
-                            ),
-                        });
-                    }
-                    self.ask(id, Some(value));
-                }
-                Piece::Foreign(written, why) => {
-                    self.missing.push(format!(
-                        "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, {why}",
-                        quoted(&written)
-                    ));
-                    text.push_str(&written);
-                }
-            }
-        }
-        text
-    }
-
-    /// Checks that the text before a variable does not make a plain text of it.
-    fn look_behind(&mut self, text: &str, at: &str) {
-        if text.ends_with('$') {
-            self.missing.push(no_way_to_write(at));
-        }
-    }
-
-    /// Notes the message on a question that has no answer, once, and not too many of them.
-    fn tell_unanswered(&mut self, told: &str) {
-        let told = told.replace("\nhint", "");
-        if self.unanswered.len() < MAX_UNANSWERED && !self.unanswered.contains(&told) {
-            self.unanswered.push(told);
-        }
-    }
 }
 
 /// Lists names of variables, some of them where there are many.
@@ -396,10 +293,6 @@ fn named(names: &[&String]) -> String {
         None | Some(0) => shown,
         Some(more) => format!("{shown} and {more} others"),
     }
-}
-
-fn no_way_to_write(at: &str) -> String {
-    format!("write `{at}` in another way: a `$` right before a variable has no way to be written")
 }
 
 #[cfg(test)]

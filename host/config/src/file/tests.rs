@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch, Secret};
 use dormouse_policy::{Limits, UpstreamLimits};
-use serde_json::json;
+use dormouse_wit::Instance;
+use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::{Input, Inputs};
+use crate::{Adapter, Input, Inputs, NewTools, OnChange, ServerConfig};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 

@@ -5,23 +5,21 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use dormouse_files::regular::read_regular_file;
 use dormouse_files::{ownership, paths};
-use dormouse_launch::redaction::basic_credentials;
 use dormouse_launch::{Http, Secret};
 use dormouse_secrets::{StoredSecret, StoredSecretError};
-use oauth2::TokenResponse as _;
 use parking_lot::Mutex;
-use rmcp::transport::auth::StoredCredentials;
-use serde::{Deserialize, Serialize};
 
 use super::LoginFailure;
+use login::{LoginFacts, hash_of};
 
-/// Seconds before its end from which on a token is no longer used: a request with it has to arrive
-/// before that end. Less for one that lives only shortly.
-const MARGIN: u64 = 30;
+pub use login::KeptLoginSummary;
+pub(super) use login::Login;
+
+mod login;
 
 /// Interval at which the lock is tried.
 const RETRY: Duration = Duration::from_millis(20);
@@ -32,134 +30,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Largest file with a login that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
-
-/// A user's login at one upstream.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Login {
-    /// The upstream: nobody else gets the token.
-    pub(super) url: String,
-    /// The `WWW-Authenticate` header that the login began with. It says where the
-    /// authorization server is; without one the upstream is asked for it each time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) challenge: Option<String>,
-    /// The secret that a registration has given to the client. One from the
-    /// configuration is not kept here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) client_secret: Option<String>,
-    /// URL at which tokens are revoked, if the authorization server has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) revocation: Option<String>,
-    /// Endpoint that its tokens have come from: no other gets them for renewal, whatever the
-    /// upstream says of its authorization server then. None in a login that an older version has
-    /// kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) token_endpoint: Option<String>,
-    /// Tokens, client, scopes, issuer.
-    pub(super) credentials: StoredCredentials,
-}
-
-impl Login {
-    /// Returns the access token.
-    pub(super) fn access(&self) -> Option<Secret> {
-        let response = self.credentials.token_response.as_ref()?;
-        Some(Secret::new(response.access_token().secret().clone()))
-    }
-
-    /// Returns the refresh token.
-    pub(super) fn refresh(&self) -> Option<Secret> {
-        let response = self.credentials.token_response.as_ref()?;
-        Some(Secret::new(response.refresh_token()?.secret().clone()))
-    }
-
-    /// Returns all parts of the login that must not be seen.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        let tokens = [self.access(), self.refresh()].into_iter().flatten();
-        let mut secrets: Vec<_> = tokens.map(|token| token.expose().to_owned()).collect();
-        if let Some(secret) = &self.client_secret {
-            secrets.push(secret.clone());
-            secrets.extend(basic_credentials(&self.credentials.client_id, secret));
-        }
-        secrets
-    }
-
-    /// Whether the access token has to be renewed before the next request.
-    pub(super) fn ends_soon(&self) -> bool {
-        let lifetime = self.lifetime().unwrap_or_default();
-        self.left()
-            .is_some_and(|left| left < MARGIN.min(lifetime / 4).max(1))
-    }
-
-    /// Whether the access token is of no use any more.
-    pub(super) fn is_over(&self) -> bool {
-        self.left() == Some(0)
-    }
-
-    /// Returns the seconds for which the access token is still valid, if its lifetime was said.
-    fn left(&self) -> Option<u64> {
-        self.about().left()
-    }
-
-    /// Returns what may be told of the login.
-    fn kept(&self) -> KeptLoginSummary {
-        self.about().kept()
-    }
-
-    /// Returns what is no secret of it.
-    fn about(&self) -> About {
-        About {
-            of: Some(hash_of(&self.url)),
-            received: self.credentials.token_received_at,
-            lifetime: self.lifetime(),
-            renews: self.refresh().is_some(),
-        }
-    }
-
-    fn lifetime(&self) -> Option<u64> {
-        let response = self.credentials.token_response.as_ref()?;
-        Some(response.expires_in()?.as_secs())
-    }
-}
-
-/// Facts of a login that are no secret, kept beside it for those who only want to know of it.
-#[derive(Default, Serialize, Deserialize)]
-struct About {
-    /// Hash of the URL that the login is for: a URL may have a secret in it.
-    of: Option<String>,
-    /// Time at which the access token was received, in seconds of Unix time.
-    received: Option<u64>,
-    /// Time for which it was valid then, in seconds.
-    lifetime: Option<u64>,
-    /// Whether there is a refresh token.
-    renews: bool,
-}
-
-impl About {
-    fn left(&self) -> Option<u64> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
-        let end = self.received?.saturating_add(self.lifetime?);
-        Some(end.saturating_sub(now))
-    }
-
-    fn kept(&self) -> KeptLoginSummary {
-        KeptLoginSummary {
-            left: self.left().map(Duration::from_secs),
-            renews: self.renews,
-        }
-    }
-}
-
-fn hash_of(url: &str) -> String {
-    blake3::hash(url.as_bytes()).to_hex().to_string()
-}
-
-/// Parts of a kept login that may be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeptLoginSummary {
-    /// Time for which its token is still valid, if that was said; zero where it has ended.
-    pub left: Option<Duration>,
-    /// Whether the next call gets another token by itself.
-    pub renews: bool,
-}
 
 /// The place of one upstream's login.
 #[derive(Clone)]
@@ -279,8 +149,9 @@ impl LoginStore {
         let about = self.stored.about();
         let about = about.map_err(|error| self.failure("read", &error))?;
         // One that says nothing is one all the same.
-        let about = about.map(|about| serde_json::from_str::<About>(&about).unwrap_or_default());
-        let is_elsewhere = |about: &About| {
+        let about =
+            about.map(|about| serde_json::from_str::<LoginFacts>(&about).unwrap_or_default());
+        let is_elsewhere = |about: &LoginFacts| {
             about
                 .of
                 .as_ref()

@@ -2,8 +2,8 @@
 //! `deniedMcpServers` of its settings. See <https://code.claude.com/docs/en/managed-mcp>.
 
 pub(in crate::discovery) mod pattern;
+mod policy_variables;
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,20 @@ use dormouse_launch::Launch;
 use dormouse_text::visible::visible_path;
 
 use pattern::{ConnectedUrl, UrlPattern};
+use policy_variables::PolicyVariables;
 
+use crate::Scope;
 use crate::discovery::document::{DocumentMember, DocumentValue, Node};
 use crate::discovery::entries::entry::ClientFileReader;
 use crate::discovery::library::Document;
 use crate::discovery::search::project_of;
 use crate::discovery::{FoundServer, Surroundings};
 use crate::problem::quoted;
-use crate::{Scope, variables};
 
 const ALLOWED: &str = "allowedMcpServers";
 const DENIED: &str = "deniedMcpServers";
 /// Most entries of a list in a project's settings. Each is compared with each of its servers.
 const MAX_RULES: usize = 1000;
-
-/// Most bytes of variables that are filled into the rules of a list together, or into a server that
-/// is held against rules.
-const MAX_FILLED_INTO_RULES: usize = 64 << 10;
 
 const KINDS: &str = "an entry is a table with `serverName`, `serverCommand` or `serverUrl`";
 
@@ -275,34 +272,6 @@ impl PolicyRules {
     }
 }
 
-/// Variables that are filled into the rules of a list, or into a server that is held against rules,
-/// as Claude Code does.
-struct PolicyVariables<'s> {
-    around: &'s Surroundings,
-    /// Bytes that may still be filled in.
-    left: Cell<usize>,
-}
-
-impl<'s> PolicyVariables<'s> {
-    fn new(around: &'s Surroundings) -> Self {
-        Self {
-            around,
-            left: Cell::new(MAX_FILLED_INTO_RULES),
-        }
-    }
-
-    /// Fills in the variables of a text. One that is too long stays as it is written.
-    fn fill(&self, text: &str) -> String {
-        let value = |name: &str| {
-            let value = self.around.value(name)?;
-            let left = self.left.get().checked_sub(value.len())?;
-            self.left.set(left);
-            Some(value.to_owned())
-        };
-        variables::expand(text, &value).text
-    }
-}
-
 /// Reads the rules of a list; none where there is no such list.
 fn rules(
     root: &Node,
@@ -379,26 +348,5 @@ fn names(member: &DocumentMember, variables: &PolicyVariables<'_>) -> Option<Nam
                 .map(NamedServerPart::Command)
         }
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A stranger's rules do not name a variable of the user's often enough to fill the memory.
-    #[test]
-    fn variables_in_rules_have_a_size_together() {
-        let env = HashMap::from([
-            ("SHORT".to_owned(), "short".to_owned()),
-            ("LONG".to_owned(), "x".repeat(10_000)),
-        ]);
-        let around = Surroundings::new("/home/u".into(), env, None);
-        let variables = PolicyVariables::new(&around);
-        assert_eq!(variables.fill("a ${SHORT} b"), "a short b");
-        let text = "${LONG}".repeat(100_000);
-        let filled = variables.fill(&text);
-        assert!(filled.starts_with('x') && filled.ends_with("${LONG}"));
-        assert!(filled.len() <= text.len() + MAX_FILLED_INTO_RULES);
     }
 }

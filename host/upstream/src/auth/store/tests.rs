@@ -1,6 +1,9 @@
 //! Logins as they are kept: for whom, for how long, and in which form.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use dormouse_launch::OAuth;
+use rmcp::transport::auth::StoredCredentials;
 
 use super::*;
 
