@@ -33,7 +33,7 @@ const WORTH_WRITING: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Catalog {
     file: PathBuf,
-    /// How the process is started that reads what may take much.
+    /// Start of the process that reads what may take much.
     command: ReadCommand,
     state: Mutex<CatalogState>,
     /// Taken while the index is written, so that no older content replaces a newer one.

@@ -56,7 +56,7 @@ pub struct GrantedHttp {
 /// A grant of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantedReach {
-    /// How far the request may reach.
+    /// Addresses that the request may reach.
     reach: Reach,
     /// Whether its host is granted exactly: of such hosts there are few, to which connections are
     /// kept.

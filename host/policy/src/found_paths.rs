@@ -1,4 +1,5 @@
-//! What lies at paths at one moment: of paths that begin alike, the beginning is looked at once.
+//! Files and folders at paths at one moment: of paths that begin alike, the beginning is looked at
+//! once.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,8 +21,8 @@ const MAX_ENTRIES: usize = 1000;
 pub(super) struct FoundPaths {
     /// Each by its folder and its name there.
     by_name: HashMap<(usize, OsString), FoundPath>,
-    /// What was looked into, by the numbers of the paths: those of folders before those of what is in
-    /// them.
+    /// Files and folders that were looked into, by the numbers of the paths: folders before what is
+    /// in them.
     looked_into: BTreeMap<usize, LookedInto>,
     /// Whether something was looked at of which nobody knows when it changes.
     is_vague: bool,
@@ -32,18 +33,18 @@ pub(super) struct FoundPaths {
 pub(super) struct LookedInto {
     /// Path of it, with no link in it.
     pub(super) path: Rc<Path>,
-    /// What was asked of it.
+    /// Question that was asked of it.
     pub(super) asked: Asked,
 }
 
-/// What was asked of a folder or a file.
+/// Question that was asked of a folder or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// What is in the folder under these names.
+    /// Entries of the folder under these names.
     Names(BTreeSet<OsString>),
     /// All that is in the folder.
     Entries,
-    /// What is in the file.
+    /// Content of the file.
     Content,
 }
 

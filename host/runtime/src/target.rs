@@ -36,7 +36,7 @@ pub struct Target {
     pub functions: Vec<Function>,
     /// Grants of the user.
     pub grants: Grants,
-    /// What its user may be asked for while it runs; none of one that nobody is asked for.
+    /// Requests that its user may be asked for while it runs; none where nobody is asked.
     pub grant_questions: Option<Arc<GrantQuestions>>,
     /// Secrets that are put into its HTTP requests.
     pub secrets: Vec<HttpSecret>,

@@ -47,7 +47,7 @@ pub(crate) struct Names {
 pub(crate) struct Occurrence {
     /// Place of the tool.
     pub(crate) tool: u32,
-    /// How much the word counts for it, less than 1.
+    /// Weight of the word for it, less than 1.
     pub(crate) weight: f32,
     /// Whether it is a word of the tool's own name.
     pub(crate) in_name: bool,

@@ -29,7 +29,7 @@ pub(crate) struct SecretRecord {
     pub(crate) name: String,
     /// Text that is another one after each change.
     pub(crate) version: String,
-    /// What anybody who reads the record may know of the text.
+    /// Facts on the text that anybody who reads the record may know.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) about: String,
     /// Its text, or where that is.

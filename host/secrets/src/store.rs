@@ -15,7 +15,7 @@ use crate::stored_secret::StoredSecret;
 /// Longest text of a secret, in bytes.
 pub const MAX_SECRET_BYTES: usize = 64 << 10;
 
-/// What its secrets are, in a word.
+/// Kind of its secrets, in a word.
 const KIND: &str = "secret";
 
 /// Folder of the secrets in Dormouse's data folder.

@@ -16,7 +16,7 @@ use crate::record::{KeptText, KeyringItem, SecretPlace, SecretRecord};
 /// exclude each other, or a text that no longer counts may stay in the keyring.
 #[derive(Debug, Clone)]
 pub struct StoredSecret {
-    /// What it is, in a word.
+    /// Kind of secret that it is, in a word.
     kind: &'static str,
     name: String,
     file: PathBuf,

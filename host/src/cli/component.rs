@@ -19,7 +19,7 @@ pub(super) fn entry(path: &Path) -> anyhow::Result<CatalogEntry> {
     read::entry(path, read_command).map_err(told_by_path)
 }
 
-/// What is wrong with a file that a user has named.
+/// Returns the error of a file that a user has named.
 pub(super) fn told_by_path(error: ReadError) -> anyhow::Error {
     match error.problem {
         // The catalog's hint is about paths in configurations.

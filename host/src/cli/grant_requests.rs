@@ -23,7 +23,7 @@ const MAX_NAMED: usize = 5;
 
 /// Grant that a plugin asks for and does not have.
 pub(super) struct MissingGrant {
-    /// What it would do, such as `to read a folder`; its author has written some of it.
+    /// Purpose of the grant, such as `to read a folder`; its author has written some of it.
     pub(super) what: String,
     /// Reason in its author's words, on one line; empty where there is none.
     pub(super) why: String,

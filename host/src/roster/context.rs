@@ -1,4 +1,4 @@
-//! What a call has of its own.
+//! Session, cancellation and listener of a call.
 
 use std::sync::Arc;
 

@@ -110,7 +110,7 @@ pub enum NoSuchTool {
     LeftOut {
         /// The server.
         server: String,
-        /// What the server has, and why that is not shown.
+        /// Description of what the server has, and why that is not shown.
         why: String,
     },
     /// The server's offers are not known yet.

@@ -107,7 +107,7 @@ pub struct Roster {
     plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
     /// Folders, variables and settings that users were asked for before a plugin was started.
     answered_inputs: AnsweredInputs,
-    /// What users have said of calls that they were asked about.
+    /// Decisions of users on calls that they were asked about.
     call_decisions: CallDecisions,
     changes: Changes,
     updates: WaitingUpdates,
@@ -118,7 +118,7 @@ pub struct Roster {
     /// one.
     reloads: Mutex<u64>,
     settled: Once,
-    /// How components are read that are new.
+    /// Way in which new components are read.
     reading: Reading,
     started: SystemTime,
     sessions: Arc<RosterSessions>,

@@ -23,8 +23,8 @@ pub(super) struct RosterSessions {
     /// Texts about servers for clients without a session that they could not be told yet, by the
     /// servers' names.
     untold: Mutex<BTreeMap<String, String>>,
-    /// How tools were last shown to clients without a session, by the profiles that these have
-    /// named.
+    /// Exposure of tools that clients without a session were last shown, by the profiles that these
+    /// have named.
     shown_without: Mutex<BTreeMap<Option<String>, ShownTo>>,
 }
 
@@ -34,7 +34,7 @@ struct RosterSession {
     client: Option<Arc<dyn Listener>>,
     /// Texts about servers that the client could not be told yet, by the servers' names.
     untold: BTreeMap<String, String>,
-    /// How tools were last shown to the client.
+    /// Exposure of tools that the client was last shown.
     shown_to: Option<ShownTo>,
 }
 

@@ -11,7 +11,7 @@ use dormouse_files::paths;
 use dormouse_text::visible::visible_path;
 use serde::Serialize;
 
-/// Who has made a decision.
+/// Maker of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecidedBy {
@@ -32,7 +32,7 @@ pub struct Decision<'a> {
     pub subject: &'a str,
     /// Hash of the content that was shown.
     pub shown: &'a str,
-    /// Who has made it.
+    /// Maker of the decision.
     pub by: DecidedBy,
 }
 

@@ -38,7 +38,7 @@ pub struct ProjectReview {
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
-    /// Where the folders that servers would be granted are shown to be: their real paths by the
+    /// Folders that servers would be granted, as they are shown: their real paths by the
     /// written ones.
     pub folders: BTreeMap<PathBuf, PathBuf>,
 }

@@ -8,8 +8,8 @@ use super::masker::Mask;
 /// Search for texts in bytes that come in pieces, read as strings of JSON.
 pub(super) struct JsonReading {
     progress: Vec<JsonMatchProgress>,
-    /// Where in all that was read each of the last ones begins; of a letter of several bytes, all but
-    /// the first begin behind it.
+    /// Places in all that was read where each of the last ones begins; of a letter of several bytes,
+    /// all but the first begin behind it.
     begins: VecDeque<u64>,
     /// Bytes that were read, but for an escape that is not whole yet.
     read: u64,
@@ -24,7 +24,7 @@ pub(super) struct JsonReading {
 struct JsonMatchProgress {
     /// Bytes of the text that the read ones end in, escapes taken for what they mean.
     matched: usize,
-    /// Where in all that was read its last place ends: what is hidden already need not be once more.
+    /// End of its last place in all that was read: what is hidden already need not be once more.
     hidden_to: u64,
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Masker {
     kept: VecDeque<u8>,
 }
 
-/// What is known of a text at the end of the bytes that were read.
+/// Progress of a text at the end of the bytes that were read.
 #[derive(Clone, Default)]
 struct TextMatchProgress {
     /// Bytes of the text that the read ones end in.

@@ -25,7 +25,7 @@ impl ShownMode {
     }
 }
 
-/// What listing tools costs an agent, in tokens.
+/// Costs of listing tools to an agent, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCosts {
     /// The tools that are listed in one mode and not in another.
@@ -43,11 +43,11 @@ pub struct ToolCosts {
 pub struct ExposureDecision {
     /// The mode.
     pub mode: ShownMode,
-    /// What it was made by.
+    /// Reason for which it was made.
     pub reason: DecisionReason,
 }
 
-/// What a client does with many tools.
+/// Traits of a client with many tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClientTraits {
     /// Number of tools from which on it shows its model names or a search in place of them; none

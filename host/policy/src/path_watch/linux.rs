@@ -44,11 +44,11 @@ const BUFFER_BYTES: usize = 4096;
 pub(in super::super) struct PathWatch {
     events: OwnedFd,
     mounts: File,
-    /// What is watched, by the numbers of the watches.
+    /// Names that are watched, by the numbers of the watches.
     watched: HashMap<i32, WatchedNames>,
 }
 
-/// What of a folder or a file is watched, beside itself.
+/// Names of a folder's entries that are watched, beside itself.
 #[derive(Debug)]
 enum WatchedNames {
     All,

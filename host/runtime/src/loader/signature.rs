@@ -77,7 +77,7 @@ impl ExportedFunction {
     }
 }
 
-/// Why types are those of no tool.
+/// Reason why types are those of no tool.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum WrongType {
     #[error("no tool can have")]

@@ -76,7 +76,7 @@ pub(crate) struct Preopen {
     pub(crate) dir: Dir,
     /// Path that its guest sees.
     pub(crate) path: String,
-    /// What of it is in memory, where that can be read without waiting for a disk.
+    /// Its filesystem, where what is in memory can be read without waiting for a disk.
     pub(crate) cached: Option<CachedDevice>,
 }
 

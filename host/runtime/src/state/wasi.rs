@@ -1,4 +1,4 @@
-//! What the sandbox has in a guest's store.
+//! Parts of the sandbox in a guest's store.
 
 use dormouse_policy::HttpGrant;
 use dormouse_upstream::auth::NotLoggedIn;

@@ -29,7 +29,7 @@ use crate::roster::{HeldByPlugin, mode_of, requested_secrets, requested_settings
 /// Settings and secrets that a plugin is to have.
 #[derive(Default)]
 pub(in crate::cli) struct GivenInputs {
-    /// What is written into the configuration.
+    /// Inputs that are written into the configuration.
     pub(in crate::cli) inputs: PluginInputs,
     /// The secrets among it, as they are read there.
     pub(in crate::cli) secrets: Vec<HttpSecret>,

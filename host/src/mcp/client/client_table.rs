@@ -23,7 +23,7 @@ struct ClientRow {
     client: KnownClient,
 }
 
-/// What is known of a client. What is not known needs nothing of it.
+/// Facts about a client. An unknown client needs none of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(in crate::mcp) struct KnownClient {
     /// Number of tools from which on it defers them by itself.

@@ -1,4 +1,4 @@
-//! What all tools cost an agent, as it is shown them.
+//! Costs of all tools to an agent, as it is shown them.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::roster::{Roster, ShownTool, Snapshot, Status};
 
 /// Cost of all tools for one client, or for those that have no session.
 pub struct CostsForClient {
-    /// How they are shown to it.
+    /// Exposure in which it is shown them.
     pub decision: ExposureDecision,
     /// The cost of each tool, in the order of the list.
     pub tools: Vec<TokenCosts>,
-    /// What tools of Dormouse's own cost that are listed.
+    /// Cost of Dormouse's own tools that are listed.
     pub own: TokenCount,
 }
 

@@ -25,7 +25,7 @@ pub struct CallToConfirm<'a> {
     pub server: &'a str,
     /// The server's name for the tool.
     pub tool: &'a str,
-    /// What the tool may do.
+    /// Access that the tool has.
     pub access: ToolAccess,
     /// Arguments, as they go to the server.
     pub arguments: &'a Arguments,

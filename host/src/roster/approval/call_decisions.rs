@@ -1,4 +1,4 @@
-//! What users have said of calls that they were asked about, by their clients.
+//! Decisions of users on calls that they were asked about, by their clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ const MAX_NAMES: usize = 256;
 /// A tool, by its server's name and its own.
 pub(super) type ToolKey = (String, String);
 
-/// What users have said of calls, by their clients. Of one that has a session it is kept as long as
-/// that.
+/// Decisions of users on calls, by their clients. Of one that has a session they are kept as long
+/// as that.
 #[derive(Default)]
 pub(in crate::roster) struct CallDecisions(Mutex<HashMap<ClientKey, DecisionsOfClient>>);
 

@@ -27,7 +27,7 @@ use crate::store::{DecidedBy, Decision, RecordedFolders};
 /// Forms that a user is shown one after the other, where what they fill in is wrong.
 const MAX_FORMS: usize = 3;
 
-/// What users have answered for as long as this host runs, by their servers' names.
+/// Answers of users for as long as this host runs, by their servers' names.
 #[derive(Default)]
 pub(in crate::roster) struct AnsweredInputs {
     given: Mutex<BTreeMap<String, GivenInSession>>,

@@ -8,7 +8,7 @@ use dormouse_catalog::{CatalogEntry, ReadError, ReadRound};
 
 use crate::roster::Roster;
 
-/// How components are read that are new.
+/// Way in which new components are read.
 pub(in super::super) enum Reading {
     /// All at once.
     AtOnce,

@@ -1,11 +1,11 @@
-//! What a plugin has of what it may ask for.
+//! Inputs that a plugin has, of those that it may ask for.
 
 use dormouse_config::ServerConfig;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, HttpSecret};
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest};
 use serde_json::{Map, Value};
 
-/// What a plugin has of what it may ask for.
+/// Inputs that a plugin has, of those that it may ask for.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldByPlugin<'a> {
     /// Its grants.

@@ -1,4 +1,4 @@
-//! What plugins ask their users for, against what they have.
+//! Requests of plugins to their users, against what they have.
 
 mod held;
 mod words;

@@ -72,9 +72,9 @@ pub struct Snapshot {
     places: OnceLock<HashMap<String, usize>>,
     /// Index of the words of `tools`; made for the first search.
     search: OnceLock<ToolSearch>,
-    /// What `tools` cost; found out where that decides something.
+    /// Costs of `tools`; found out where they decide something.
     costs: OnceLock<Costs>,
-    /// What it reads of the cache directory.
+    /// Files that it reads of the cache directory.
     files: SnapshotFiles,
     /// Profiles that clients may name, with what each has of this.
     views: Views,

@@ -16,14 +16,14 @@ use super::{ShownTool, Snapshot};
 /// that was found has a few hundred.
 const MAX_CHEAP_BYTES: usize = 2 << 10;
 
-/// What the tools of a snapshot cost: the same for as long as there is this snapshot, so that no
+/// Costs of a snapshot's tools: the same for as long as there is this snapshot, so that no
 /// session is shown them in another way because something has been counted meanwhile.
 #[derive(Debug)]
 pub(super) struct Costs {
     costs: ToolCosts,
     /// Servers whose tools are cheaper listed than found.
     cheap: BTreeSet<String>,
-    /// What tools of Dormouse's own cost, by the mode and what clients keep of a description.
+    /// Costs of Dormouse's own tools, by the mode and what clients keep of a description.
     own: Mutex<BTreeMap<(ShownMode, Option<usize>), TokenCount>>,
 }
 

@@ -36,7 +36,7 @@ pub struct ServerStatus {
     pub upstream: Option<String>,
     /// Number of its tools.
     pub tools: usize,
-    /// What its tools cost, as those are shown them that have no session.
+    /// Costs of its tools, as those are shown them that have no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenCosts>,
     /// Whether its offers are not known: it has only the tool that reads them.

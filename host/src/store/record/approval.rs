@@ -1,4 +1,4 @@
-//! What of an upstream's offers its user has approved, and what waits for that.
+//! Approval of an upstream's offers: what its user has approved, and what waits for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What follows in a text, as the rest of a mark.
+//! Rest of a mark, as it follows in a text.
 
 use dormouse_text::visible::is_hidden;
 
@@ -11,7 +11,7 @@ const WORD: &[u8] = b"server";
 /// Most characters that may stand beside the letters of that word.
 const MAX_CHARACTERS_BESIDE: usize = 4;
 
-/// What follows in a text, as the rest of a mark, however its letters are written and spaced. Beyond
+/// Rest of a mark, as it follows in a text, however its letters are written and spaced. Beyond
 /// ASCII there are characters that look like any letter and others that are hardly seen, so that each
 /// may be a letter of the word and a few may stand beside it, as may signs of emphasis and marks of
 /// sentences.

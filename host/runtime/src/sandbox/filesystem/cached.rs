@@ -1,4 +1,4 @@
-//! What the system has of files and folders in memory, read at once: a thread that may wait for a
+//! Reads at once what the system has of files and folders in memory: a thread that may wait for a
 //! disk takes ten times as long to begin as such a read takes.
 //!
 //! Nothing here waits, neither for a disk nor for another process or machine. What cannot be told

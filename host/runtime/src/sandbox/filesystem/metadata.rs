@@ -1,5 +1,5 @@
-//! What guests ask about files and folders, and reading of a part: answered at once where it is in
-//! memory, and by wasmtime, on a thread that may wait for a disk, where it is not.
+//! Questions of guests about files and folders, and reading of a part: answered at once where it is
+//! in memory, and by wasmtime, on a thread that may wait for a disk, where it is not.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use crate::mcp::server::Host;
 pub(in super::super) struct Agent {
     pub(in super::super) session: Arc<HttpSession>,
     pub(in super::super) host: Arc<Host>,
-    /// What the client has said in its handshake.
+    /// Parameters of the client's handshake.
     said: Mutex<Arc<InitializeRequestParams>>,
     /// Name of the client, with its version.
     pub(super) client: String,

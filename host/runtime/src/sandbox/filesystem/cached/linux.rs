@@ -36,7 +36,7 @@ impl CachedDevice {
     }
 }
 
-/// What is known of a file or folder.
+/// Status of a file or folder.
 pub(in super::super) struct FileStatus(Statx);
 
 impl FileStatus {

@@ -20,7 +20,7 @@ impl CachedDevice {
     }
 }
 
-/// What is known of a file or folder: nothing is.
+/// Status of a file or folder: none is known.
 pub(in super::super) enum FileStatus {}
 
 impl FileStatus {
