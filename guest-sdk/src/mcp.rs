@@ -17,7 +17,7 @@ use crate::types::{
 /// Reads the arguments of a tool or a prompt from their text.
 ///
 /// # Errors
-/// When they are not what `T` takes. The text says so, and can be handed on to the
+/// They are not what `T` takes. The text says so, and can be handed on to the
 /// agent as it is.
 pub fn arguments<T: DeserializeOwned>(arguments: &str) -> Result<T, String> {
     serde_json::from_str(arguments)

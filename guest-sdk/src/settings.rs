@@ -7,7 +7,7 @@ use crate::bindings::dormouse::plugin::settings;
 /// Returns the setting `key`, or none where the user has not set it.
 ///
 /// # Errors
-/// When it is not what `T` takes. The text names the key and the value, so that
+/// It is not what `T` takes. The text names the key and the value, so that
 /// a tool can hand it on to the agent as it is.
 pub fn get<T: DeserializeOwned>(key: &str) -> Result<Option<T>, String> {
     settings::get(key)
@@ -18,7 +18,7 @@ pub fn get<T: DeserializeOwned>(key: &str) -> Result<Option<T>, String> {
 /// Returns all settings as one value, usually a struct with a field for each.
 ///
 /// # Errors
-/// When they are not what `T` takes.
+/// They are not what `T` takes.
 pub fn all<T: DeserializeOwned>() -> Result<T, String> {
     parse("settings", &settings::all())
 }

@@ -27,7 +27,7 @@ pub const MOVED: &str = "moved";
 /// The stand-in, at a port of its own.
 #[derive(Debug)]
 pub struct GitHubApi {
-    /// Where it listens, and what it has received.
+    /// Host that listens, with what it has received.
     pub host: RecordingHost,
 }
 

@@ -18,7 +18,7 @@ pub struct RetrievalTool {
     pub server: String,
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Description of what it does.
     pub description: String,
     /// Schema of its arguments.
     pub input_schema: String,

@@ -134,8 +134,8 @@ pub fn is_input_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_INPUT_NAME && text.chars().all(is_sign)
 }
 
-/// What a plugin asks its user for, from a `@grant`, `@setting` or `@secret` tag. A kind that a later
-/// version adds is [`Other`](Self::Other) to this one, which ignores it.
+/// Request of a plugin to its user, from a `@grant`, `@setting` or `@secret` tag. A kind that a
+/// later version adds is [`Other`](Self::Other) to this one, which ignores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GrantRequest {

@@ -14,6 +14,8 @@ mod members;
 mod selection;
 mod step;
 mod test;
+#[cfg(test)]
+mod type_names;
 
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::members::Members;
 use crate::step;
 
-/// What is compiled of a package, and for which it is: an id, a kind of target and a mode.
+/// Part of a package that is compiled: an id, a kind of target and a mode.
 type Unit = String;
 
 /// Returns what a selection compiles, each with the choices of features that it is compiled with.

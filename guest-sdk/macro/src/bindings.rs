@@ -37,7 +37,7 @@ const SHARED: [(&str, &str); 5] = [
 /// Generates the bindings of a world and the export of `component`.
 ///
 /// # Errors
-/// When the WIT does not parse, or there can be no bindings of it.
+/// The WIT does not parse, or there can be no bindings of it.
 pub(crate) fn expand(
     paths: &[PathBuf],
     world: Option<&str>,

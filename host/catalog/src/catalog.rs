@@ -14,14 +14,14 @@ use crate::component_file;
 use crate::error::{Problem, ReadError};
 use crate::read;
 use crate::read_process::ReadCommand;
-use crate::round::Round;
+use crate::round::ReadRound;
 use crate::stamp::{self, Stamp};
-use crate::{Entry, Listing};
+use crate::{CatalogEntry, Listing};
 
 mod entries;
 mod index;
 
-use index::{Index, Key};
+use index::{Index, IndexKey};
 
 /// Time that it has taken to read a file from which on its outcome is written at once: whoever waits
 /// for a host may give up before it has read all, and each start would begin anew.
@@ -33,9 +33,9 @@ const WORTH_WRITING: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Catalog {
     file: PathBuf,
-    /// How the process is started that reads what may take much.
+    /// Start of the process that reads what may take much.
     command: ReadCommand,
-    state: Mutex<State>,
+    state: Mutex<CatalogState>,
     /// Taken while the index is written, so that no older content replaces a newer one.
     writing: Mutex<()>,
     read: AtomicU64,
@@ -43,11 +43,11 @@ pub struct Catalog {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CatalogState {
     /// Content of the file when the catalog was opened, until it is saved.
     index: Arc<Index>,
     /// Outcomes for the files that were requested since.
-    held: HashMap<PathBuf, (Key, Outcome)>,
+    held: HashMap<PathBuf, (IndexKey, CatalogResult)>,
     /// Whether `held` has something that the file has not, or the file is damaged.
     changed: bool,
     /// Files of the last request that there was no time to read.
@@ -60,11 +60,11 @@ struct State {
 }
 
 /// Entry of a file, or what is wrong with it.
-type Outcome = Result<Arc<Entry>, Problem>;
+type CatalogResult = Result<Arc<CatalogEntry>, Problem>;
 
 /// Number of entries that the catalog has got from each source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct CatalogCounts {
     /// Component files that were opened.
     pub read: u64,
     /// Entries that were taken from the index.
@@ -78,10 +78,10 @@ impl Catalog {
     pub fn open(index: &Path, command: ReadCommand) -> Self {
         let file = index.to_owned();
         let index = Index::open(index);
-        let state = State {
+        let state = CatalogState {
             changed: index.damaged,
             index: Arc::new(index),
-            ..State::default()
+            ..CatalogState::default()
         };
         Self {
             file,
@@ -98,8 +98,8 @@ impl Catalog {
     ///
     /// # Errors
     /// The file is no component, or its declaration is unusable.
-    pub fn entry(&self, path: &Path) -> Result<Arc<Entry>, ReadError> {
-        let round = Round::begin();
+    pub fn entry(&self, path: &Path) -> Result<Arc<CatalogEntry>, ReadError> {
+        let round = ReadRound::begin();
         told(path, self.finish(path, self.look(path)?, round))
     }
 
@@ -114,7 +114,11 @@ impl Catalog {
     /// then, or not once more after a change just before, is [`unread`](Self::unread), and the next
     /// call goes on. Uses several threads where there is enough work for them.
     #[must_use]
-    pub fn entries(&self, paths: &[PathBuf], round: Round) -> Vec<Result<Arc<Entry>, ReadError>> {
+    pub fn entries(
+        &self,
+        paths: &[PathBuf],
+        round: ReadRound,
+    ) -> Vec<Result<Arc<CatalogEntry>, ReadError>> {
         let mut seen = HashSet::new();
         let different: Vec<_> = paths.iter().filter(|path| seen.insert(*path)).collect();
         let found = self.different_entries(&different, round);
@@ -185,15 +189,15 @@ impl Catalog {
 
     /// Returns the number of entries from each source so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn counts(&self) -> CatalogCounts {
+        CatalogCounts {
             read: self.read.load(Ordering::Relaxed),
             indexed: self.indexed.load(Ordering::Relaxed),
         }
     }
 
     /// Looks a file up, as it is now.
-    fn look(&self, path: &Path) -> Result<Found, ReadError> {
+    fn look(&self, path: &Path) -> Result<CatalogLookup, ReadError> {
         let stamp = Stamp::of(&component_file::metadata(path)?);
         let state = self.state.lock();
         let held = state.held.get(path);
@@ -202,30 +206,30 @@ impl Catalog {
             None => state.index.get(text(path)).map(|(key, _)| key),
         };
         let Some(key) = key.filter(|key| key.stamp == stamp) else {
-            return Ok(Found::Nothing { failures: 0 });
+            return Ok(CatalogLookup::Nothing { failures: 0 });
         };
         let is_proven = key.proves(&stamp);
         if key.may_be_tried_again(stamp::now()) {
             let failures = if is_proven { key.failures } else { 0 };
-            return Ok(Found::Nothing { failures });
+            return Ok(CatalogLookup::Nothing { failures });
         }
         let found = match held {
-            Some((_, outcome)) => Found::Held(outcome.clone()),
-            None => Found::Indexed(key, state.index.clone()),
+            Some((_, outcome)) => CatalogLookup::Held(outcome.clone()),
+            None => CatalogLookup::Indexed(key, state.index.clone()),
         };
         Ok(match is_proven {
             true => found,
-            false => Found::Doubtful(Box::new(found)),
+            false => CatalogLookup::Doubtful(Box::new(found)),
         })
     }
 
     /// Returns what is in a file that was looked up.
-    fn finish(&self, path: &Path, found: Found, round: Round) -> Outcome {
+    fn finish(&self, path: &Path, found: CatalogLookup, round: ReadRound) -> CatalogResult {
         match found {
-            Found::Held(outcome) => outcome,
-            Found::Indexed(key, index) => self.take(path, key, &index, round),
-            Found::Nothing { failures } => self.fetch(path, failures, round),
-            Found::Doubtful(found) => match self.fetch(path, 0, round) {
+            CatalogLookup::Held(outcome) => outcome,
+            CatalogLookup::Indexed(key, index) => self.take(path, key, &index, round),
+            CatalogLookup::Nothing { failures } => self.fetch(path, failures, round),
+            CatalogLookup::Doubtful(found) => match self.fetch(path, 0, round) {
                 Err(Problem::NotYet) => {
                     self.state.lock().doubtful.push(path.to_owned());
                     self.finish(path, *found, round)
@@ -236,7 +240,7 @@ impl Catalog {
     }
 
     /// Takes an entry from the index, or from the component if the index is damaged there.
-    fn take(&self, path: &Path, key: Key, index: &Index, round: Round) -> Outcome {
+    fn take(&self, path: &Path, key: IndexKey, index: &Index, round: ReadRound) -> CatalogResult {
         let body = index.get(text(path)).map_or("", |(_, body)| body);
         match serde_json::from_str::<Result<Listing, Problem>>(body) {
             Ok(found) => {
@@ -254,11 +258,11 @@ impl Catalog {
     }
 
     /// Reads a component, after so many attempts in a row that have failed.
-    fn fetch(&self, path: &Path, failures: u32, round: Round) -> Outcome {
+    fn fetch(&self, path: &Path, failures: u32, round: ReadRound) -> CatalogResult {
         self.read.fetch_add(1, Ordering::Relaxed);
         let (read, begun) = (stamp::now(), Instant::now());
         let (stamp, found) = read::read(path, self.command, Some(round))?;
-        let mut key = Key::new(stamp, read);
+        let mut key = IndexKey::new(stamp, read);
         let found = match found {
             Err(problem) if problem.is_failed_attempt() => {
                 key.failures = failures.saturating_add(1);
@@ -282,12 +286,12 @@ impl Catalog {
     fn hold(
         &self,
         path: &Path,
-        key: Key,
+        key: IndexKey,
         found: Result<Listing, Problem>,
         changed: bool,
-    ) -> Outcome {
+    ) -> CatalogResult {
         let entry = |listing| {
-            Arc::new(Entry {
+            Arc::new(CatalogEntry {
                 path: path.to_owned(),
                 stamp: key.stamp,
                 listing: Arc::new(listing),
@@ -302,20 +306,20 @@ impl Catalog {
 }
 
 /// Result of looking a file up.
-enum Found {
+enum CatalogLookup {
     /// Outcome that this process has read.
-    Held(Outcome),
+    Held(CatalogResult),
     /// An entry in the index that is still to be parsed.
-    Indexed(Key, Arc<Index>),
+    Indexed(IndexKey, Arc<Index>),
     /// One of these that is not proven to be of the file's present content: the file was changed just
     /// before it was read, and may have been changed once more since without a trace.
-    Doubtful(Box<Found>),
+    Doubtful(Box<CatalogLookup>),
     /// No entry, or so many failed attempts to read the file's present content.
     Nothing { failures: u32 },
 }
 
 /// Returns what is in a file, in words for whoever has named the file.
-fn told(path: &Path, outcome: Outcome) -> Result<Arc<Entry>, ReadError> {
+fn told(path: &Path, outcome: CatalogResult) -> Result<Arc<CatalogEntry>, ReadError> {
     outcome.map_err(|problem| ReadError {
         path: path.to_owned(),
         problem,

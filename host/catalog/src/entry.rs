@@ -13,7 +13,7 @@ use crate::shape::{ItemLimits, NonconformingItem, NonconformingItems, Shape, Wha
 /// Declaration of a component, as far as listing its tools needs it; the parts that a call needs
 /// are parsed only then.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// The component's file.
     pub path: PathBuf,
     /// Stamp of that file when it was read.

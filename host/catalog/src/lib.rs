@@ -38,14 +38,14 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Counts};
+pub use catalog::{Catalog, CatalogCounts};
 pub use check::check;
 pub use component::addressed_bytes;
 pub use component::{
     InstanceFootprint, TooManyParts, imports_alone, instance_footprint, is_concurrent,
     max_module_items, with_epoch_checks,
 };
-pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
+pub use entry::{CatalogEntry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::Inspection;
 pub use json_schema::{
@@ -53,6 +53,6 @@ pub use json_schema::{
 };
 pub use pack::{PackError, pack};
 pub use read_process::{ReadCommand, ReadTask, check_file, inspect_file};
-pub use round::Round;
+pub use round::ReadRound;
 pub use shape::{ItemLimits, NonconformingItem, What, answer, is_moment, shown};
 pub use stamp::Stamp;

@@ -9,8 +9,8 @@ use crate::component::preamble::preamble;
 use crate::component_file;
 use crate::error::{Problem, ReadError};
 use crate::read_process::{self, ReadCommand, ReadTask};
-use crate::round::Round;
-use crate::{Entry, Listing, Provenance, Stamp};
+use crate::round::ReadRound;
+use crate::{CatalogEntry, Listing, Provenance, Stamp};
 
 pub use crate::component_file::LIMIT;
 
@@ -27,13 +27,13 @@ const FIRST: usize = 4096;
 ///
 /// # Errors
 /// The file is no component, or its declaration is unusable.
-pub fn entry(path: &Path, command: ReadCommand) -> Result<Entry, ReadError> {
+pub fn entry(path: &Path, command: ReadCommand) -> Result<CatalogEntry, ReadError> {
     let found = read(path, command, None).and_then(|(stamp, listing)| Ok((stamp, listing?)));
     let (stamp, listing) = found.map_err(|problem| ReadError {
         path: path.to_owned(),
         problem,
     })?;
-    Ok(Entry {
+    Ok(CatalogEntry {
         path: path.to_owned(),
         stamp,
         listing: listing.into(),
@@ -47,7 +47,7 @@ pub fn entry(path: &Path, command: ReadCommand) -> Result<Entry, ReadError> {
 pub(crate) fn read(
     path: &Path,
     command: ReadCommand,
-    round: Option<Round>,
+    round: Option<ReadRound>,
 ) -> Result<(Stamp, Result<Listing, Problem>), Problem> {
     let file = component_file::open(path)?;
     let stamp = Stamp::of(&component_file::check(file.metadata())?);
@@ -58,7 +58,7 @@ fn listing(
     mut file: File,
     size: u64,
     command: ReadCommand,
-    round: Option<Round>,
+    round: Option<ReadRound>,
 ) -> Result<Listing, Problem> {
     let mut bytes = Vec::with_capacity(FIRST);
     let mut first = (&mut file).take(FIRST as u64);

@@ -22,7 +22,7 @@ use crate::component::listing;
 use crate::component_file::{self, LIMIT};
 use crate::error::{Problem, ReadError, words};
 use crate::inspect::{Inspection, inspect};
-use crate::round::Round;
+use crate::round::ReadRound;
 
 /// Tasks of such a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ pub(crate) fn in_process<T: DeserializeOwned>(
     command: ReadCommand,
     task: ReadTask,
     mut file: File,
-    round: Option<Round>,
+    round: Option<ReadRound>,
 ) -> Result<T, Problem> {
     round.map_or(Ok(()), |round| round.may_start())?;
     file.rewind()?;

@@ -21,13 +21,13 @@ const BRIEF: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs
 
 /// Time that all processes together have which read components for one start or reload.
 #[derive(Debug, Clone, Copy)]
-pub struct Round {
+pub struct ReadRound {
     begun: Instant,
     starts: Duration,
     all: Duration,
 }
 
-impl Round {
+impl ReadRound {
     /// Begins a round now that somebody waits for who wants all of it.
     #[must_use]
     pub fn begin() -> Self {

@@ -19,16 +19,16 @@ use dormouse_policy::exposure::{ExposureRules, Profile};
 use self::project_file::{hashes, without_acceptance};
 pub use self::untrusted_project::UntrustedProject;
 use super::discovery::{
-    Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
+    ContentHash, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
-use super::file::Variables;
+use super::file::VariableHandling;
 use crate::naming::name;
 use crate::naming::reserved_names::ReservedNames;
 use crate::project::project_content::{ProjectHashes, ProjectText, may_be_recorded};
 use crate::project::trusted::TrustedFolders;
 use crate::{
-    Adapter, Client, Config, DiscoveryConfig, Need, Origin, Overlay, Problem, RefusedServer, Scope,
-    ServerConfig,
+    Adapter, Client, Config, ConfigProblem, DiscoveryConfig, Need, Origin, Overlay, RefusedServer,
+    Scope, ServerConfig,
 };
 
 /// Servers from everywhere that their user trusts.
@@ -60,9 +60,9 @@ pub struct Configured {
     /// Overlays for servers that are configured nowhere.
     pub stray: BTreeMap<String, Overlay>,
     /// Problems in the user's own file, outside of servers.
-    pub own_problems: Vec<Problem>,
+    pub own_problems: Vec<ConfigProblem>,
     /// Problems in the project's own file.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
     /// The project that servers were looked for in, where its files have servers and nobody trusts
     /// them. None of those is among `servers`.
     pub untrusted: Option<UntrustedProject>,
@@ -215,7 +215,7 @@ impl Configured {
         };
         // What cannot be trusted, by its own files alone, has nothing filled in and nothing
         // opened that it names.
-        let may_fill = |folder: &Path, content: Option<&Content>| {
+        let may_fill = |folder: &Path, content: Option<&ContentHash>| {
             let record = folders.get(folder);
             reviewed == Some(folder)
                 || record.is_some_and(|record| may_be_recorded(record, content, own(folder)))
@@ -231,8 +231,8 @@ impl Configured {
             let content = self.found.content_of(folder);
             let content = content.and_then(|content| content.own_files.as_ref());
             let variables = match may_fill(folder, content) {
-                true => Variables::FilledIn(Some(self.discovery.filled_in)),
-                false => Variables::Kept,
+                true => VariableHandling::FilledIn(Some(self.discovery.filled_in)),
+                false => VariableHandling::Kept,
             };
             self.read_project(folder, text, variables);
         }

@@ -19,11 +19,11 @@ use dormouse_text::visible::visible_path;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use self::taken_over::changed;
-pub use self::taken_over::{Change, with_servers};
+pub use self::taken_over::{ServerTableChange, with_servers};
 use crate::discovery::places::Syntax;
 use crate::naming::name;
 use crate::reading::settled;
-use crate::{Client, ClientRules, Problem, file};
+use crate::{Client, ClientRules, ConfigProblem, file};
 
 pub use plugin_inputs::{PluginInputs, requested_secret_table};
 pub use server_table::{component_table, grants_table, launch_table, upstream_table};
@@ -234,7 +234,7 @@ fn check(file: &Path, server: &str, table: &Table) -> anyhow::Result<()> {
 }
 
 /// Returns what is wrong with a file's text, and was not with the text before.
-fn new_problems(file: &Path, before: &str, after: &str) -> Vec<Problem> {
+fn new_problems(file: &Path, before: &str, after: &str) -> Vec<ConfigProblem> {
     let (_, mut problems) = file::parse(file, after);
     if !problems.is_empty() {
         let (_, known) = file::parse(file, before);
@@ -244,7 +244,7 @@ fn new_problems(file: &Path, before: &str, after: &str) -> Vec<Problem> {
 }
 
 /// Returns the text on problems, with their hints.
-fn told(problems: &[Problem]) -> String {
+fn told(problems: &[ConfigProblem]) -> String {
     let told = problems.iter().map(|problem| match &problem.hint {
         Some(hint) => format!("{}\nhint: {hint}", problem.message),
         None => problem.message.clone(),

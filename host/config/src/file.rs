@@ -9,6 +9,7 @@ mod grants;
 mod http_secrets;
 mod known_providers;
 mod providers;
+mod server_table;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,25 +19,22 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dormouse_files::regular::read_regular_file;
-use dormouse_policy::exposure::ServerExposure;
 use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits, HttpGrant, HttpGrantError};
 use dormouse_text::nearest::nearest;
 use dormouse_text::visible::visible_path;
-use dormouse_wit::Instance;
-use serde_json::Value as Json;
 use toml_edit::{Document, Item, TableLike};
 
+use self::server_table::ServerTable;
 pub(crate) use self::text::leads_nowhere;
 pub use self::text::{read, read_of_project};
 use super::problem::{quoted, within};
 use crate::naming::name;
-pub use crate::reading::reader::Variables;
-use crate::reading::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
+pub use crate::reading::reader::VariableHandling;
+use crate::reading::reader::{DocumentReader, TOO_MANY_PARTS, key_span, too_many_parts};
 use crate::reading::units;
-use crate::servers::upstream::{UpstreamEntry, UpstreamTable};
 use crate::{
-    Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
-    Overlay, Problem, RefusedServer, Scope, ServerConfig,
+    Client, Config, ConfigProblem, DiscoveryConfig, Fetch, Inputs, Invalid, Origin, RefusedServer,
+    Scope,
 };
 
 /// Largest file in a project's folder, which anybody may have written, in bytes.
@@ -54,48 +52,19 @@ const TOP: &[&str] = &[
     "profiles",
 ];
 const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs", "pass_env"];
-const SERVER: &[&str] = &[
-    "component",
-    "enabled",
-    "prefix",
-    "instance",
-    "grants",
-    "secrets",
-    "limits",
-    "settings",
-    "expose",
-    "annotations",
-    "confirm",
-    // Of a server that has an upstream.
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "pass_env",
-    "url",
-    "headers",
-    "type",
-    "oauth",
-    "tools",
-    "include_tools",
-    "exclude_tools",
-    "clients",
-    "start_timeout",
-    "on_change",
-    "tools_on_change",
-    "new_tools",
-    "share",
-    "from",
-    "project",
-];
 const GRANTS: &[&str] = &["fs", "env", "http"];
 const FS: &[&str] = &["path", "mode"];
 const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "connections"];
+
 /// Reads the text of a configuration file. The configuration has every server that could be read;
 /// the problems, in the order of the file, are those of all others.
 #[must_use]
-pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
-    let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
+pub fn parse(file: &Path, text: &str) -> (Config, Vec<ConfigProblem>) {
+    let (config, problems) = read_text(DocumentReader::new(
+        file,
+        text,
+        VariableHandling::FilledIn(None),
+    ));
     (config.unwrap_or_default(), problems)
 }
 
@@ -105,7 +74,11 @@ pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
 /// # Errors
 /// The text is not TOML, or its servers are not in tables.
 pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
-    let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
+    let (config, problems) = read_text(DocumentReader::new(
+        file,
+        text,
+        VariableHandling::FilledIn(None),
+    ));
     config.ok_or(Invalid { problems })
 }
 
@@ -116,10 +89,10 @@ pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
 pub fn parse_of_project(
     file: &Path,
     text: &str,
-    variables: Variables,
+    variables: VariableHandling,
     inputs: &Inputs,
-) -> (Config, Vec<Problem>) {
-    let mut reader = Reader::new(file, text, variables);
+) -> (Config, Vec<ConfigProblem>) {
+    let mut reader = DocumentReader::new(file, text, variables);
     reader.inputs = Some(inputs.clone());
     reader.max_servers = MAX_SERVERS_OF_PROJECT;
     let (config, problems) = read_text(reader);
@@ -128,7 +101,7 @@ pub fn parse_of_project(
 
 /// Reads a text, and finds its problems. No configuration where the text is not TOML, or its servers
 /// are not in tables.
-fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
+fn read_text(mut reader: DocumentReader<'_>) -> (Option<Config>, Vec<ConfigProblem>) {
     let text = reader.text;
     let mut config = None;
     if let Some(at) = too_many_parts(text) {
@@ -149,24 +122,13 @@ fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
     (config, reader.problems)
 }
 
-const INSTANCE: [(&str, Instance); 2] = [
-    ("per-call", Instance::PerCall),
-    ("per-session", Instance::PerSession),
-];
-
-/// Kind of a `[servers.NAME]` table.
-enum Entry {
-    Server(Box<ServerConfig>),
-    Overlay(Box<Overlay>),
-}
-
 /// Reads the size of something in memory, in bytes.
 fn bytes(text: &str) -> Result<usize, &'static str> {
     let bytes = units::size(text)?;
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads the whole file. None where nobody knows which servers it has, and what it says of
     /// others.
     fn top(&mut self, table: &dyn TableLike) -> Option<Config> {
@@ -182,8 +144,8 @@ impl Reader<'_> {
         if self.inputs.is_none() {
             self.inputs = Some(config.discovery.inputs.clone());
         }
-        if self.variables == Variables::FilledIn(None) {
-            self.variables = Variables::FilledIn(Some(config.discovery.filled_in));
+        if self.variables == VariableHandling::FilledIn(None) {
+            self.variables = VariableHandling::FilledIn(Some(config.discovery.filled_in));
         }
         for (key, item) in table.iter() {
             match key {
@@ -264,8 +226,8 @@ impl Reader<'_> {
                     let problems = self.problems.get(before.0..).unwrap_or_default();
                     of_servers.extend(before.0..self.problems.len());
                     let bridge = match &read {
-                        Some(Entry::Server(server)) => server.bridge(),
-                        Some(Entry::Overlay(_)) | None => None,
+                        Some(ServerTable::Server(server)) => server.bridge(),
+                        Some(ServerTable::Overlay(_)) | None => None,
                     };
                     config.refused.push(RefusedServer {
                         written_name: name.to_owned(),
@@ -280,10 +242,10 @@ impl Reader<'_> {
                     continue;
                 }
                 match read {
-                    Some(Entry::Server(server)) => {
+                    Some(ServerTable::Server(server)) => {
                         config.servers.insert(name.to_owned(), *server);
                     }
-                    Some(Entry::Overlay(overlay)) => {
+                    Some(ServerTable::Overlay(overlay)) => {
                         config.overlays.insert(name.to_owned(), *overlay);
                     }
                     None => {}
@@ -294,93 +256,6 @@ impl Reader<'_> {
         let others = others.filter(|(index, _)| !of_servers.contains(index));
         config.problems = others.map(|(_, problem)| problem.clone()).collect();
         Some(config)
-    }
-
-    fn server(
-        &mut self,
-        name: &str,
-        item: &Item,
-        span: Option<Range<usize>>,
-        origin: Origin,
-    ) -> Option<Entry> {
-        let at = format!("servers.{name}");
-        let table = self.table(item, &at)?;
-        let mut upstream = UpstreamTable::default();
-        let mut component = None;
-        let mut overlay = Overlay {
-            origin: origin.clone(),
-            ..Overlay::default()
-        };
-        for (key, item) in table.iter() {
-            let here = within(&at, key);
-            match key {
-                "component" => component = self.path(item, &here),
-                "enabled" => overlay.enabled = self.boolean(item, &here),
-                "prefix" => overlay.prefix = self.prefix(item, &here),
-                "instance" => overlay.instance = self.choice(item, &here, &INSTANCE),
-                "grants" => overlay.grants = Some(self.grants(item, &here)),
-                "secrets" => overlay.secrets = self.http_secrets(item, &here),
-                "limits" => overlay.limits = self.limits(item, &here),
-                "settings" => {
-                    if let Some(Json::Object(settings)) = self.table_json(item, &here) {
-                        overlay.settings = settings;
-                    }
-                }
-                "expose" => overlay.expose = self.choice(item, &here, &ServerExposure::WORDS),
-                "confirm" => overlay.confirm = Some(self.confirmation(item, &here)),
-                "annotations" => overlay.hints = self.hint_overrides(item, &here),
-                "on_change" => overlay.on_change = self.choice(item, &here, &OnChange::WORDS),
-                "tools_on_change" => overlay.tools_on_change = self.tools_on_change(item, &here),
-                "new_tools" => overlay.new_tools = self.choice(item, &here, &NewTools::WORDS),
-                "share" => overlay.share = self.boolean(item, &here),
-                "from" => overlay.from = self.clients(item, &here),
-                "project" => {
-                    let folder = self.path(item, &here);
-                    overlay.project = folder.map(|folder| folder.canonicalize().unwrap_or(folder));
-                }
-                _ => {
-                    if !self.upstream_key(&mut upstream, key, item, &here) {
-                        self.unknown(table, key, &format!("`[{at}]`"), SERVER);
-                    }
-                }
-            }
-        }
-        let is_of_project = overlay.project.is_some();
-        let adapter = match (component, self.bridge(upstream, &at, table, span.clone())) {
-            (_, UpstreamEntry::Wrong) => return None,
-            (None, UpstreamEntry::Overlay(_)) if table.contains_key("component") => return None,
-            (None, UpstreamEntry::Overlay(upstream)) => {
-                // Nothing to run: it is about a server that is configured elsewhere.
-                overlay.upstream = *upstream;
-                return Some(Entry::Overlay(Box::new(overlay)));
-            }
-            (Some(file), UpstreamEntry::Overlay(upstream)) => {
-                for key in upstream.keys() {
-                    self.problem(
-                        span.clone(),
-                        format!("`[{at}]` has `{key}`, and neither `command` nor `url`"),
-                        Some("say how its MCP server is reached".to_owned()),
-                    );
-                }
-                Adapter::Plugin(file)
-            }
-            (None, UpstreamEntry::Bridge(bridge)) => Adapter::Bridge(bridge),
-            (Some(file), UpstreamEntry::Bridge(bridge)) => Adapter::Adapted(file, bridge),
-        };
-        let place = span.clone();
-        if is_of_project {
-            self.problem(
-                span,
-                format!("`[{at}]` has `project`, and something to run"),
-                Some("that is for tables about servers of a project's files".to_owned()),
-            );
-        }
-        let mut server = ServerConfig::new(name, adapter, origin);
-        if let Err(why) = overlay.apply(&mut server) {
-            self.problem(place, format!("`[{at}]` {why}"), None);
-            return None;
-        }
-        Some(Entry::Server(Box::new(server)))
     }
 
     pub(super) fn variable(&mut self, item: &Item, at: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use dormouse_launch::Secret;
 use toml_edit::Item;
 
 use super::problem::{quoted, unquoted, within};
-use crate::reading::reader::Reader;
+use crate::reading::reader::DocumentReader;
 
 /// Answers by the ids of the questions.
 pub type Inputs = BTreeMap<String, Input>;
@@ -27,7 +27,7 @@ const KEYS: &[&str] = &["env"];
 const HINT: &str =
     "write the value as a string, or `{ env = \"NAME\" }` for a variable of the environment";
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads `[discovery.inputs]`. No part of a value is in a message.
     pub(super) fn inputs(&mut self, item: &Item, at: &str) -> Inputs {
         let mut inputs = Inputs::new();

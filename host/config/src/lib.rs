@@ -37,7 +37,7 @@ pub use inputs::{Input, Inputs};
 pub use naming::name;
 pub use naming::reserved_names::ReservedNames;
 pub use own_places::{FilledInFiles, HostPaths, own_places};
-pub use problem::{Invalid, Problem};
+pub use problem::{ConfigProblem, Invalid};
 pub use project::review;
 pub use project::review::ProjectReview;
 pub use project::trusted::TrustedFolders;
@@ -73,7 +73,7 @@ pub struct Config {
     pub refused: Vec<RefusedServer>,
     /// Problems outside of the servers. Limits and settings that are wrong have their usual values,
     /// and no client is asked where `clients` may be wrong.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 /// `[discovery]`: handling of the servers that the user's clients have.

@@ -163,7 +163,7 @@ pub fn own_places(
 mod tests {
     use super::*;
     use crate::file::parse;
-    use crate::project::trusted::Trust;
+    use crate::project::trusted::TestTrust;
 
     #[test]
     fn files_of_secrets_are_kept_from_grants() {
@@ -171,7 +171,7 @@ mod tests {
             s = { file = \"/keys/s\", hosts = [\"a.example\"], query = \"q\" }\n";
         let (config, problems) = parse(Path::new("/e/d/x.toml"), text);
         assert_eq!(problems, []);
-        let configured = Configured::new(config, None, &Trust::new(Path::new("/e/data")));
+        let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
         let filled_in = FilledInFiles::default();
         filled_in.note(&configured, None);
         let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
@@ -303,7 +303,7 @@ mod tests {
             );
             let (config, problems) = parse(Path::new("/e/d/x.toml"), &text);
             assert_eq!(problems, []);
-            Configured::new(config, None, &Trust::new(Path::new("/e/data")))
+            Configured::new(config, None, &TestTrust::new(Path::new("/e/data")))
         };
         let filled_in = FilledInFiles::default();
         filled_in.note(&configured("/keys/a"), None);

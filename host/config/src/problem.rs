@@ -7,7 +7,7 @@ use dormouse_text::visible::{line_beginning, short_name, visible_path};
 
 /// Problem in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Problem {
+pub struct ConfigProblem {
     /// The file.
     pub file: PathBuf,
     /// The line, counted from 1.
@@ -20,7 +20,7 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -42,7 +42,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
     /// The problems, in the order of the file.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 impl fmt::Display for Invalid {
@@ -111,7 +111,7 @@ mod tests {
             ..Origin::default()
         };
         assert_eq!(origin.to_string(), shown);
-        let problem = Problem {
+        let problem = ConfigProblem {
             file,
             line: 3,
             column: 1,

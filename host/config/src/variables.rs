@@ -3,7 +3,7 @@
 
 /// A text with its variables expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expanded {
+pub struct ExpandedText {
     /// The text; a variable that is missing stays as it is written.
     pub text: String,
     /// The variables that are missing.
@@ -12,8 +12,8 @@ pub struct Expanded {
 
 /// Expands the variables of a text.
 #[must_use]
-pub fn expand(text: &str, value_of: &dyn Fn(&str) -> Option<String>) -> Expanded {
-    let mut expanded = Expanded {
+pub fn expand(text: &str, value_of: &dyn Fn(&str) -> Option<String>) -> ExpandedText {
+    let mut expanded = ExpandedText {
         text: String::with_capacity(text.len()),
         missing: Vec::new(),
     };

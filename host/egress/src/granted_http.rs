@@ -56,7 +56,7 @@ pub struct GrantedHttp {
 /// A grant of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantedReach {
-    /// How far the request may reach.
+    /// Addresses that the request may reach.
     reach: Reach,
     /// Whether its host is granted exactly: of such hosts there are few, to which connections are
     /// kept.
@@ -64,7 +64,7 @@ pub struct GrantedReach {
 }
 
 /// A request of a plugin.
-pub struct PluginRequest<B> {
+pub struct PluginHttpRequest<B> {
     /// Its method.
     pub method: Method,
     /// Its URL, by which it was judged.
@@ -170,13 +170,13 @@ impl GrantedHttp {
     /// There is no response. Addresses are judged as the connection is made.
     pub async fn send<B>(
         &self,
-        request: PluginRequest<B>,
+        request: PluginHttpRequest<B>,
         granted: GrantedReach,
     ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError>
     where
         B: Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + Unpin + 'static,
     {
-        let PluginRequest {
+        let PluginHttpRequest {
             method,
             url,
             headers,

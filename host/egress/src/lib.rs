@@ -38,7 +38,7 @@ pub use client::{client, named_hosts_client};
 pub use error::EgressError;
 pub use forbidden_header::is_forbidden_header;
 pub use granted_http::{
-    GrantedHttp, GrantedReach, HttpRefusal, OpenRequest, PluginRequest, SendError,
+    GrantedHttp, GrantedReach, HttpRefusal, OpenRequest, PluginHttpRequest, SendError,
 };
 pub use host_name::literal;
 pub use own_network::is_of_own_network;

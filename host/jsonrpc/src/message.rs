@@ -139,7 +139,7 @@ impl<'a> Envelope<'a> {
     pub fn read(text: &'a str, limits: &MessageLimits) -> Result<Self, Box<Unreadable<'a>>> {
         let mut problem = None;
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = Parts {
+        let seed = EnvelopeReader {
             limits,
             problem: &mut problem,
         };
@@ -252,12 +252,12 @@ impl<'a> Message<'a> {
 }
 
 /// Reads an envelope, and notes the first member that is there twice, or that there are too many.
-struct Parts<'l> {
+struct EnvelopeReader<'l> {
     limits: &'l MessageLimits,
     problem: &'l mut Option<MessageError>,
 }
 
-impl<'de> DeserializeSeed<'de> for Parts<'_> {
+impl<'de> DeserializeSeed<'de> for EnvelopeReader<'_> {
     type Value = Envelope<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -265,7 +265,7 @@ impl<'de> DeserializeSeed<'de> for Parts<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Parts<'_> {
+impl<'de> Visitor<'de> for EnvelopeReader<'_> {
     type Value = Envelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

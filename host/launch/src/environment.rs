@@ -13,20 +13,20 @@ mod withheld;
 pub use withheld::withheld;
 
 /// Variables that are passed for one reason.
-struct Passed {
+struct PassedVariables {
     #[allow(dead_code, reason = "for whoever reads the table")]
     why: &'static str,
     /// Names, or patterns with `*`.
     names: &'static [&'static str],
 }
 
-const fn passed(why: &'static str, names: &'static [&'static str]) -> Passed {
-    Passed { why, names }
+const fn passed(why: &'static str, names: &'static [&'static str]) -> PassedVariables {
+    PassedVariables { why, names }
 }
 
 /// Variables that every child gets. None of them is a key: a file of credentials that one of them
 /// names can be read by the child anyway, which runs with its user's rights.
-const PASSED: &[Passed] = &[
+const PASSED: &[PassedVariables] = &[
     #[cfg(not(windows))]
     passed(
         "a program finds its user, its files and other programs",

@@ -17,6 +17,6 @@ mod secret;
 pub use header_name::is_header_byte;
 pub use here::is_here;
 pub use launch::{Http, HttpTransport, Launch, Stdio};
-pub use oauth::{OAuth, OAuthProvider, Wrong};
+pub use oauth::{OAuth, OAuthMistake, OAuthProvider};
 pub use redirect::Redirect;
 pub use secret::Secret;

@@ -56,7 +56,7 @@ pub struct OAuthProvider {
 /// Mistake in an [`OAuth`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {why}")]
-pub struct Wrong {
+pub struct OAuthMistake {
     /// The key, as `dormouse.toml` calls it.
     pub key: &'static str,
     /// Rest of the message, behind the key. Never has a secret in it.
@@ -146,9 +146,9 @@ impl OAuth {
     ///
     /// # Errors
     /// A login cannot be begun; the error is the first reason.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), OAuthMistake> {
         let wrong = |key, why: &str| {
-            Err(Wrong {
+            Err(OAuthMistake {
                 key,
                 why: why.to_owned(),
             })

@@ -1,4 +1,5 @@
-//! What lies at paths at one moment: of paths that begin alike, the beginning is looked at once.
+//! Files and folders at paths at one moment: of paths that begin alike, the beginning is looked at
+//! once.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,8 +21,8 @@ const MAX_ENTRIES: usize = 1000;
 pub(super) struct FoundPaths {
     /// Each by its folder and its name there.
     by_name: HashMap<(usize, OsString), FoundPath>,
-    /// What was looked into, by the numbers of the paths: those of folders before those of what is in
-    /// them.
+    /// Files and folders that were looked into, by the numbers of the paths: folders before what is
+    /// in them.
     looked_into: BTreeMap<usize, LookedInto>,
     /// Whether something was looked at of which nobody knows when it changes.
     is_vague: bool,
@@ -32,18 +33,18 @@ pub(super) struct FoundPaths {
 pub(super) struct LookedInto {
     /// Path of it, with no link in it.
     pub(super) path: Rc<Path>,
-    /// What was asked of it.
+    /// Question that was asked of it.
     pub(super) asked: Asked,
 }
 
-/// What was asked of a folder or a file.
+/// Question that was asked of a folder or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// What is in the folder under these names.
+    /// Entries of the folder under these names.
     Names(BTreeSet<OsString>),
     /// All that is in the folder.
     Entries,
-    /// What is in the file.
+    /// Content of the file.
     Content,
 }
 
@@ -53,11 +54,11 @@ struct FoundPath {
     /// Number of the path; 0 stands for what relative paths begin at.
     number: usize,
     path: Rc<Path>,
-    kind: Kind,
+    kind: FoundPathKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum FoundPathKind {
     Nothing,
     /// It cannot be looked at.
     Unknown,
@@ -66,7 +67,7 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl FoundPathKind {
     fn at(path: &Path) -> Self {
         let metadata = match std::fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
@@ -102,7 +103,7 @@ impl FoundPaths {
         };
         let path = Rc::clone(&found.path);
         self.is_vague |= !path.is_absolute();
-        let is_folder = matches!(found.kind, Kind::Folder(_));
+        let is_folder = matches!(found.kind, FoundPathKind::Folder(_));
         let asked = match is_folder {
             true => Asked::Entries,
             false => Asked::Content,
@@ -143,7 +144,7 @@ impl FoundPaths {
         let start = FoundPath {
             number: 0,
             path: Rc::from(Path::new("")),
-            kind: Kind::Nothing,
+            kind: FoundPathKind::Nothing,
         };
         // Where the walk is, behind all that is above.
         let (mut above, mut at) = (Vec::new(), start.clone());
@@ -163,8 +164,8 @@ impl FoundPaths {
             }
             let next = self.look(&at, name);
             match &next.kind {
-                Kind::Nothing | Kind::Unknown => return (through, None, None),
-                Kind::Link(target) => {
+                FoundPathKind::Nothing | FoundPathKind::Unknown => return (through, None, None),
+                FoundPathKind::Link(target) => {
                     links += 1;
                     if links > MAX_LINKS {
                         return (through, None, None);
@@ -176,11 +177,11 @@ impl FoundPaths {
                     rest.extend(reversed(target));
                     continue;
                 }
-                Kind::Folder(identity) => {
+                FoundPathKind::Folder(identity) => {
                     last = Some(identity.clone());
                     through.push(identity.clone());
                 }
-                Kind::Other => last = None,
+                FoundPathKind::Other => last = None,
             }
             above.push(std::mem::replace(&mut at, next));
         }
@@ -195,10 +196,12 @@ impl FoundPaths {
             Entry::Vacant(place) => {
                 let name = &place.key().1;
                 let path = folder.path.join(name);
-                let kind = Kind::at(&path);
+                let kind = FoundPathKind::at(&path);
                 // A relative path begins wherever this process is.
-                self.is_vague |= kind == Kind::Unknown || !path.is_absolute();
-                if matches!(folder.kind, Kind::Folder(_)) && !is_this_process(&folder.path, name) {
+                self.is_vague |= kind == FoundPathKind::Unknown || !path.is_absolute();
+                if matches!(folder.kind, FoundPathKind::Folder(_))
+                    && !is_this_process(&folder.path, name)
+                {
                     let looked_into = self.looked_into.entry(folder.number);
                     let looked_into = looked_into.or_insert_with(|| LookedInto {
                         path: Rc::clone(&folder.path),

@@ -43,7 +43,7 @@ enum HostPattern {
     Exact(String),
 }
 
-/// What is wrong with a host that is neither an address nor a name.
+/// Message on a host that is neither an address nor a name.
 pub(crate) const NO_NAME: &str =
     "its host has characters that no name of a host has, or a part that is empty";
 
@@ -71,7 +71,7 @@ pub enum HttpGrantError {
     Url {
         /// The text.
         url: String,
-        /// What is wrong with it.
+        /// Reason for which it is refused.
         why: String,
     },
     /// A URL with parts that a grant cannot have.
@@ -81,7 +81,7 @@ pub enum HttpGrantError {
         url: String,
         /// The part.
         part: &'static str,
-        /// What to do.
+        /// Advice to its user.
         hint: &'static str,
     },
 }

@@ -22,11 +22,11 @@ const PLACE: &str = "{}";
 pub struct HttpSecret {
     /// Its name among those of its server.
     pub name: String,
-    /// Where its text comes from.
+    /// Source of its text.
     pub source: SecretSource,
     /// The only hosts that get it.
     pub hosts: Vec<SecretHost>,
-    /// Where it stands in a request.
+    /// Place that it has in a request.
     pub placement: SecretPlacement,
 }
 
@@ -37,7 +37,7 @@ pub enum SecretSource {
     Variable(String),
     /// A file, absolute.
     File(PathBuf),
-    /// What a program prints.
+    /// Output of a program.
     Command {
         /// The program: a name that is looked for as a shell does, or an absolute path.
         program: String,

@@ -41,7 +41,7 @@ struct Period {
 
 /// Decision about a line.
 #[derive(Debug, PartialEq, Eq)]
-enum Room {
+enum LogRoom {
     /// The line is logged.
     Enough,
     /// The line is the first of this period that is left out.
@@ -75,19 +75,19 @@ impl LogBudget {
         let end = text.floor_char_boundary(MAX_LINE_BYTES);
         let text = text.get(..end).unwrap_or(text);
         match self.room(text.len(), Instant::now()) {
-            Room::Enough => return Some(text),
-            Room::Exceeded => tracing::warn!(
+            LogRoom::Enough => return Some(text),
+            LogRoom::Exceeded => tracing::warn!(
                 "{}: more than {} bytes would be logged within {} s, of which the rest is left out",
                 self.subject,
                 self.max_bytes.load(Ordering::Relaxed),
                 PERIOD.as_secs()
             ),
-            Room::None => {}
+            LogRoom::None => {}
         }
         None
     }
 
-    fn room(&self, bytes: usize, now: Instant) -> Room {
+    fn room(&self, bytes: usize, now: Instant) -> LogRoom {
         let mut period = self.period.lock();
         let is_over = |since| now.saturating_duration_since(since) > PERIOD;
         if period.since.is_none_or(is_over) {
@@ -100,9 +100,9 @@ impl LogBudget {
         period.bytes = before.saturating_add(bytes).saturating_add(LINE_BYTES);
         let most = self.max_bytes.load(Ordering::Relaxed);
         match (period.bytes <= most, before <= most) {
-            (true, _) => Room::Enough,
-            (false, true) => Room::Exceeded,
-            (false, false) => Room::None,
+            (true, _) => LogRoom::Enough,
+            (false, true) => LogRoom::Exceeded,
+            (false, false) => LogRoom::None,
         }
     }
 }
@@ -119,11 +119,11 @@ mod tests {
             // Each in a period of its own.
             let now = start + PERIOD * u32::try_from(text + 2).unwrap();
             for _ in 0..lines {
-                assert_eq!(budget.room(text, now), Room::Enough, "{text}");
+                assert_eq!(budget.room(text, now), LogRoom::Enough, "{text}");
             }
-            assert_eq!(budget.room(text, now), Room::Exceeded, "{text}");
+            assert_eq!(budget.room(text, now), LogRoom::Exceeded, "{text}");
             for _ in 0..10_000 {
-                assert_eq!(budget.room(text, now + PERIOD), Room::None, "{text}");
+                assert_eq!(budget.room(text, now + PERIOD), LogRoom::None, "{text}");
             }
         }
     }

@@ -38,8 +38,8 @@ pub fn logger(server: &str, own: Option<&str>) -> String {
     }
 }
 
-/// What a server says of how far a call is, as clients are told it: nothing is hidden in it, and
-/// nothing looks like a mark.
+/// Returns a server's message on a call's progress, as clients are told it: nothing is hidden in it,
+/// and nothing looks like a mark.
 #[must_use]
 pub fn progress_message(text: &str) -> String {
     shown(text)

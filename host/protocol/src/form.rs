@@ -11,7 +11,7 @@ mod field;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-pub use field::{Choice, Field, Kind};
+pub use field::{Field, FieldChoice, FieldKind};
 
 /// Keywords of JSON Schema that combine schemas or refer to others, which no form may have.
 const COMBINING: [&str; 7] = [

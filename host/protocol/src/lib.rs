@@ -28,10 +28,10 @@ pub use capability::Capability;
 pub use client_era::{ClientEra, Era, NEWEST_HANDSHAKE};
 pub use client_key::ClientKey;
 pub use declared_capabilities::{DeclaredCapabilities, passed_extensions};
-pub use form::{Choice, Field, Form, Kind};
+pub use form::{Field, FieldChoice, FieldKind, Form};
 pub use header_argument::{HEADER_KEYWORD, HeaderArgument};
 pub use header_value::{decode_header_value, encode_header_value};
-pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
+pub use listener::{LEVELS, ListKind, Listener, Notice, SessionClients, severity};
 pub use question::{
     AskError, LONG_TEXT_BYTES, MAX_QUESTION_BYTES, MAX_WAIT_FOR_OTHER, Question, VALUE_BYTES,
     check_size,

@@ -168,13 +168,13 @@ pub enum Notice {
     /// The resource of this URI has changed.
     Updated(String),
     /// A list has changed.
-    Changed(Catalog),
+    Changed(ListKind),
 }
 
 /// The lists that MCP has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "named after what they list")]
-pub enum Catalog {
+pub enum ListKind {
     Tools,
     Prompts,
     /// With the templates.

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use super::compiler::{CompileError, Compiler, Job};
+use super::compiler::{CompileError, CompileJob, Compiler};
 
 /// Most bytes of all entries; beyond, the entries that were used longest ago are removed.
 const CAPACITY: u64 = 2 << 30;
@@ -49,7 +49,7 @@ impl Compiled {
     ///
     /// # Errors
     /// It is no component, needs a feature that no engine here has, or exceeds the limits.
-    pub(super) fn new(compiler: &Compiler, job: &Job<'_>) -> Result<Self, CompileError> {
+    pub(super) fn new(compiler: &Compiler, job: &CompileJob<'_>) -> Result<Self, CompileError> {
         compiler.compile(job).map(Self)
     }
 
@@ -77,11 +77,11 @@ pub(super) enum Cached {
 
 /// A directory of compiled components.
 #[derive(Debug, Clone)]
-pub(super) struct Cache {
+pub(super) struct CompileCache {
     dir: PathBuf,
 }
 
-impl Cache {
+impl CompileCache {
     pub(super) fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
@@ -224,7 +224,7 @@ impl Cache {
         }
     }
 
-    fn entries(&self) -> io::Result<Vec<Entry>> {
+    fn entries(&self) -> io::Result<Vec<CacheEntry>> {
         let files = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             files => files?,
@@ -237,7 +237,7 @@ impl Cache {
             };
             if path.extension().is_some_and(|kind| kind == "cwasm") {
                 let used = fs::metadata(self.path(name, "mac")).and_then(|meta| meta.modified());
-                entries.push(Entry {
+                entries.push(CacheEntry {
                     name: name.to_owned(),
                     size: fs::metadata(&path)?.len(),
                     used: used.ok(),
@@ -272,7 +272,7 @@ impl Cache {
     }
 }
 
-struct Entry {
+struct CacheEntry {
     name: String,
     size: u64,
     used: Option<std::time::SystemTime>,

@@ -8,7 +8,7 @@ use dormouse_policy::{HttpGrant, HttpSecret};
 use dormouse_protocol::Listener;
 use futures::future::BoxFuture;
 
-/// What a plugin's user may be asked for while it runs.
+/// Requests that a plugin's user may be asked for while it runs.
 pub struct GrantQuestions {
     /// Requests over HTTP that the plugin asks for.
     pub requested: Vec<HttpGrant>,

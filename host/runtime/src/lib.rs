@@ -41,14 +41,15 @@ pub use grant_questions::{
 };
 pub use loader::{NotOffered, not_offered};
 pub use request::{
-    Arguments, Callable, Completion, GuestRequest, Prompt, Reference, Resource, Tool, completion,
+    Arguments, Callable, Completion, GuestRequest, PromptRequest, Reference, ResourceRequest,
+    ToolRequest, completion,
 };
 pub use sandbox::{GrantError, GrantedFolders};
 pub use schemas::Schemas;
 pub use slot::{ENDED, Phase, RunningCalls, Slot};
-pub use target::{Code, Target};
+pub use target::{ComponentLocation, Target};
 
-use engine::Origin;
+use engine::InstanceOrigin;
 use loader::Loader;
 
 /// Runs calls. One per process.
@@ -58,7 +59,7 @@ pub struct Runtime {
 
 /// Counts of a runtime's work so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct RuntimeCounts {
     /// Engines made: none until the first call; one with a pool of instances, one for instances
     /// that do not fit the pool, and the same again for components with the component model's
     /// concurrency.
@@ -114,8 +115,8 @@ impl Runtime {
     /// # Errors
     /// The file cannot be read, is no component, or could not be started.
     pub fn prepare(&self, path: &Path) -> Result<Vec<NotOffered>, String> {
-        let code = Code::File(path.to_owned());
-        let ready = self.loader.component(&code, Origin::Demand)?;
+        let code = ComponentLocation::File(path.to_owned());
+        let ready = self.loader.component(&code, InstanceOrigin::Demand)?;
         Ok(loader::link(ready.machine, &ready.component)?.not_offered)
     }
 
@@ -129,8 +130,8 @@ impl Runtime {
 
     /// Returns the counts of its work so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn counts(&self) -> RuntimeCounts {
+        RuntimeCounts {
             engines: self.loader.machines.made(),
             compiled: self.loader.compiled.load(Ordering::Relaxed),
             cache_hits: self.loader.cache_hits.load(Ordering::Relaxed),

@@ -26,7 +26,7 @@ pub struct Target {
     /// The server's name.
     pub server: String,
     /// The component.
-    pub code: Code,
+    pub code: ComponentLocation,
     /// The only upstream that it may reach, if it is to stand in front of one.
     pub upstream: Option<Arc<Upstream>>,
     /// Lifetime of its instances: as the plugin declares, unless overridden.
@@ -36,7 +36,7 @@ pub struct Target {
     pub functions: Vec<Function>,
     /// Grants of the user.
     pub grants: Grants,
-    /// What its user may be asked for while it runs; none of one that nobody is asked for.
+    /// Requests that its user may be asked for while it runs; none where nobody is asked.
     pub grant_questions: Option<Arc<GrantQuestions>>,
     /// Secrets that are put into its HTTP requests.
     pub secrets: Vec<HttpSecret>,
@@ -54,7 +54,7 @@ pub struct Target {
 
 /// Location of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Code {
+pub enum ComponentLocation {
     /// In a file.
     File(PathBuf),
     /// In this program: the bridge, which passes everything on to its upstream.
@@ -64,7 +64,7 @@ pub enum Code {
 /// The bridge, as a component.
 const BRIDGE: &[u8] = include_bytes!(env!("DORMOUSE_BRIDGE"));
 
-impl Code {
+impl ComponentLocation {
     /// Returns the size of the component, in bytes.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ComponentLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "`{}`", visible_path(path)),

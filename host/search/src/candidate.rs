@@ -14,7 +14,7 @@ pub(crate) struct Candidate {
     pub(crate) tool: u32,
     /// Its server's place.
     pub(crate) server: u32,
-    /// What it is worth.
+    /// Score of the tool.
     pub(crate) score: f32,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a tool that can be searched for.
+//! Description of a tool that can be searched for.
 
 /// A tool, as its server has declared it and as agents see it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -11,7 +11,7 @@ pub struct ToolDocument<'a> {
     pub own_name: &'a str,
     /// Title for people.
     pub title: Option<&'a str>,
-    /// What it does, for a model.
+    /// Description of what it does, for a model.
     pub description: Option<&'a str>,
     /// JSON Schema of its arguments, as text. One that is no JSON says nothing.
     pub input_schema: Option<&'a str>,

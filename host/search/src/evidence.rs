@@ -4,11 +4,11 @@ use crate::index::SearchIndex;
 use crate::query::QueryWord;
 use crate::weights::SERVER_SATURATION;
 
-/// What tools and servers have of a query's words.
+/// Evidence for tools and servers by a query's words.
 pub(crate) struct Evidence {
     /// Sum of what each tool has.
     tools: Vec<f32>,
-    /// What each server has of each word, between 0 and 1.
+    /// Share of each word that each server has, between 0 and 1.
     pub(crate) servers: Vec<Vec<f32>>,
 }
 

@@ -43,14 +43,14 @@ pub(crate) struct Term {
     pub(crate) stem: Arc<str>,
     pub(crate) letters: u64,
     pub(crate) occurrences: Vec<Occurrence>,
-    /// How much it says: more where few tools have it.
+    /// Rarity of the word: it says more where few tools have it.
     pub(crate) rarity: f32,
 }
 
 /// A term that a tool has.
 pub(crate) struct ToolTerm {
     pub(crate) term: u32,
-    /// How much it counts for the tool.
+    /// Weight that it has for the tool.
     pub(crate) weight: f32,
     /// Whether it is a word of the tool's name.
     pub(crate) in_name: bool,

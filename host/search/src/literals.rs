@@ -50,16 +50,16 @@ fn literal(piece: &str, query: &str) -> Option<Literal> {
     })
 }
 
-/// What a file is.
+/// Words for a file.
 const FILE: [&str; 2] = ["file", "path"];
 
-/// What a folder is.
+/// Words for a folder.
 const DIRECTORY: [&str; 2] = ["directory", "path"];
 
-/// What a page is.
+/// Words for a page.
 const PAGE: [&str; 2] = ["url", "web"];
 
-/// What an address of mail is.
+/// Words for an address of mail.
 const MAIL: [&str; 2] = ["email", "address"];
 
 /// Returns words for what a text is, where it is a value.

@@ -1,4 +1,5 @@
-//! What a query asks for: words that tools have, and what stands for them where they have others.
+//! Words that a query asks for: those that tools have, and what stands for them where they have
+//! others.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ const SAME_NEARNESS: f32 = 0.985;
 struct AskedTerm {
     /// Clauses that have it, as bits.
     clauses: u32,
-    /// What it counts of its rarity.
+    /// Share of its rarity that it counts.
     share: f32,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct QueryWord {
     pub(crate) terms: Vec<(u32, f32)>,
     /// Clauses that have it, as bits.
     pub(crate) clauses: u32,
-    /// How much it says.
+    /// Rarity of the word.
     pub(crate) rarity: f32,
 }
 

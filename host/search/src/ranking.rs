@@ -13,7 +13,7 @@ use crate::weights::{COMPANION, SAME_SERVER};
 /// Fewest tools that are compared closely, where so many have a word of the query.
 const MIN_COMPARED: usize = 300;
 
-/// What is searched, and how much of what is found is wanted.
+/// Scope of a search, and the number of tools that is wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchOptions<'a> {
     /// Name of the one server whose tools are searched; all where there is none.
@@ -36,7 +36,7 @@ impl Default for SearchOptions<'_> {
 pub struct SearchHit {
     /// Place of the tool in what the index was made of.
     pub tool: usize,
-    /// How well it fits; comparable within the hits of one query alone.
+    /// Score of how well it fits; comparable within the hits of one query alone.
     pub score: f32,
 }
 

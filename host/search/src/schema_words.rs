@@ -1,4 +1,4 @@
-//! What a JSON Schema of arguments says in words: names and descriptions of parameters, and the values
+//! Words of a JSON Schema of arguments: names and descriptions of parameters, and the values
 //! that they may have.
 
 use serde_json::Value;

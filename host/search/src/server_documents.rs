@@ -8,7 +8,7 @@ use crate::document::ToolDocument;
 use crate::schema_words::SchemaWords;
 use crate::stop_words::is_stop_word;
 use crate::tool_names::folded;
-use crate::weights::{FIELDS, Field, MAX_REPEATED, PAIR, SATURATION};
+use crate::weights::{FIELDS, MAX_REPEATED, PAIR, SATURATION, ToolField};
 use crate::words::{KeptStems, words};
 
 /// Number of the way in which tools are analysed: what another one has made is of no use.
@@ -47,7 +47,7 @@ pub(crate) struct Names {
 pub(crate) struct Occurrence {
     /// Place of the tool.
     pub(crate) tool: u32,
-    /// How much the word counts for it, less than 1.
+    /// Weight of the word for it, less than 1.
     pub(crate) weight: f32,
     /// Whether it is a word of the tool's own name.
     pub(crate) in_name: bool,
@@ -139,14 +139,14 @@ fn tool_terms(
 ) -> BTreeMap<String, (f32, bool)> {
     let schema = tool.input_schema.map(SchemaWords::read).unwrap_or_default();
     let (lead, rest) = first_sentence(tool.description.unwrap_or_default());
-    let fields: [(Field, &str); FIELDS] = [
-        (Field::Name, tool.own_name),
-        (Field::Server, server),
-        (Field::Title, tool.title.unwrap_or_default()),
-        (Field::Lead, lead),
-        (Field::Description, rest),
-        (Field::ParameterNames, &schema.names),
-        (Field::Parameters, &schema.descriptions),
+    let fields: [(ToolField, &str); FIELDS] = [
+        (ToolField::Name, tool.own_name),
+        (ToolField::Server, server),
+        (ToolField::Title, tool.title.unwrap_or_default()),
+        (ToolField::Lead, lead),
+        (ToolField::Description, rest),
+        (ToolField::ParameterNames, &schema.names),
+        (ToolField::Parameters, &schema.descriptions),
     ];
     let mut terms: BTreeMap<String, (f32, bool)> = BTreeMap::new();
     for (field, text) in fields {
@@ -176,7 +176,7 @@ fn tool_terms(
             let is_word = !stem.contains(' ');
             let (sum, in_name) = terms.entry(stem).or_default();
             *sum += weight.weight * count.min(MAX_REPEATED) / longer;
-            *in_name |= is_word && field == Field::Name;
+            *in_name |= is_word && field == ToolField::Name;
         }
     }
     for (weight, _) in terms.values_mut() {

@@ -11,7 +11,7 @@ const TABLE: &str = include_str!("../data/synonyms.txt");
 /// The table's words by their stems, read when it is first asked for.
 static SYNONYMS: LazyLock<HashMap<String, Vec<(String, Nearness)>>> = LazyLock::new(|| read(TABLE));
 
-/// How near the meanings of two words are.
+/// Nearness of the meanings of two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nearness {
     /// One may stand for the other.

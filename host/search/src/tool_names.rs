@@ -14,7 +14,7 @@ const MIN_BEGINNING: usize = 4;
 /// Most names that are like a query in one way.
 const MAX_MATCHES: usize = 300;
 
-/// How a query is like a name; the better is the greater.
+/// Likeness of a query and a name; the better is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(crate) enum NameMatch {
     /// One letter is another one, more, less or beside its place.

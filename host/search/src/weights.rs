@@ -1,14 +1,14 @@
-//! How much what counts. The numbers were chosen by coordinate search on halves of the queries in
+//! Weights of the ranking. The numbers were chosen by coordinate search on halves of the queries in
 //! `tests/fixtures/retrieval`, by their tasks, each half measured on the other; they are the middle of what
 //! both found, as far as that was better on the half that it was not chosen on. `cargo xtask bench retrieval` prints how
 //! good they are.
 
-/// Number of [`Field`]s.
+/// Number of [`ToolField`]s.
 pub(crate) const FIELDS: usize = 7;
 
-/// Where a word of a tool stands.
+/// Place of a word in a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum ToolField {
     /// In its name.
     Name,
     /// In its server's name.
@@ -25,7 +25,7 @@ pub(crate) enum Field {
     Parameters,
 }
 
-impl Field {
+impl ToolField {
     /// Checks whether the field is so short and so much to the point that words beside each other in
     /// it belong together.
     pub(crate) fn has_pairs(self) -> bool {
@@ -50,49 +50,50 @@ impl Field {
     }
 }
 
-/// What a field counts.
+/// Weight of a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldWeight {
     /// Weight of a word that stands in it once, where the field is of usual length.
     pub(crate) weight: f32,
     /// Its usual length, in words.
     pub(crate) usual_words: f32,
-    /// How much less a word of a longer one counts: 0 for as much, 1 for in proportion.
+    /// Share of its length by which a word of a longer one counts less: 0 for as much, 1 for in
+    /// proportion.
     pub(crate) length_share: f32,
 }
 
 /// Weight at which a word of a tool counts half of the most that it can: repeating it is of no use.
 pub(crate) const SATURATION: f32 = 1.5;
 
-/// What two words beside each other count beside what each of them counts, in a tool.
+/// Weight of two words beside each other, beside what each of them counts, in a tool.
 pub(crate) const PAIR: f32 = 0.7;
 
-/// What they count of their rarity, in a query.
+/// Share of their rarity that they count, in a query.
 pub(crate) const PAIR_RARITY: f32 = 0.65;
 
-/// What a word of the same meaning counts of the one that was asked for.
+/// Share of the word that was asked for that one of the same meaning counts.
 pub(crate) const SYNONYM: f32 = 0.5;
 
-/// What a word of related meaning counts.
+/// Share that a word of related meaning counts.
 pub(crate) const RELATED: f32 = 0.5;
 
 /// Least nearness of a word to the one that was asked for at which it counts, and from which on it
 /// counts the more the nearer it is.
 pub(crate) const MIN_NEARNESS: f32 = 0.45;
 
-/// What a word of a value counts of its rarity ([`Literal`](crate::literals::Literal)).
+/// Share of its rarity that a word of a value counts ([`Literal`](crate::literals::Literal)).
 pub(crate) const IN_LITERAL: f32 = 0.3;
 
-/// What the ending of a file's name counts of it.
+/// Share of a file's name that its ending counts.
 pub(crate) const ENDING: f32 = 0.55;
 
-/// What a word counts that the one that was asked for was probably mistyped from.
+/// Share that a word counts that the one that was asked for was probably mistyped from.
 pub(crate) const MISTYPED: f32 = 0.6;
 
-/// What a word counts of its rarity that tasks are adorned with.
+/// Share of its rarity that a word counts that tasks are adorned with.
 pub(crate) const WEAK: f32 = 0.6;
 
-/// What a word counts for all tools of a server that others of its tools have.
+/// Share that a word counts for all tools of a server that others of its tools have.
 pub(crate) const SERVER: f32 = 0.25;
 
 /// Sum of the squares of what a word counts in a server's tools at which it counts half of that.
@@ -101,7 +102,7 @@ pub(crate) const SERVER_SATURATION: f32 = 1.5;
 /// Power of the share of a query's words that a tool has, by which its score is multiplied.
 pub(crate) const COVERAGE: f32 = 0.3;
 
-/// What the clause that a tool fits best counts beside the whole query.
+/// Weight of the clause that a tool fits best, beside the whole query.
 pub(crate) const CLAUSE: f32 = 0.2;
 
 /// Rarity that is added to a clause's, so that a short one is not fitted by a single word.
@@ -110,7 +111,7 @@ pub(crate) const CLAUSE_RARITY: f32 = 5.0;
 /// Share of a score that grows with how much of the tool's name is in the query.
 pub(crate) const NAME_COVERAGE: f32 = 0.3;
 
-/// What the score of a server's best tool counts for its other tools.
+/// Share of the score of a server's best tool that counts for its other tools.
 pub(crate) const COMPANION: f32 = 0.6;
 
 /// Factor for each better tool of the same server: a page is shared by those that fit about as well.

@@ -15,7 +15,7 @@ const RECORDS: &[u8] = include_bytes!("../data/word_vectors.bin");
 /// Length of a vector.
 const NORM: f32 = 180.0;
 
-/// Where a word stands among others.
+/// Place of a word among others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordVector(&'static [u8]);
 

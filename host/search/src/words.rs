@@ -23,7 +23,7 @@ pub(crate) struct Word {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharacterKind {
     Lower,
     Upper,
     Digit,
@@ -32,13 +32,13 @@ enum Kind {
     Separator,
 }
 
-fn kind(character: char) -> Kind {
+fn kind(character: char) -> CharacterKind {
     if character.is_ascii() {
         return match character {
-            'a'..='z' => Kind::Lower,
-            'A'..='Z' => Kind::Upper,
-            '0'..='9' => Kind::Digit,
-            _ => Kind::Separator,
+            'a'..='z' => CharacterKind::Lower,
+            'A'..='Z' => CharacterKind::Upper,
+            '0'..='9' => CharacterKind::Digit,
+            _ => CharacterKind::Separator,
         };
     }
     match character {
@@ -51,21 +51,21 @@ fn kind(character: char) -> Kind {
         | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}'
         | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Kind::Unspaced,
-        _ if character.is_uppercase() => Kind::Upper,
-        _ if character.is_alphabetic() => Kind::Lower,
-        _ if character.is_numeric() => Kind::Digit,
-        _ => Kind::Separator,
+        | '\u{20000}'..='\u{3ffff}' => CharacterKind::Unspaced,
+        _ if character.is_uppercase() => CharacterKind::Upper,
+        _ if character.is_alphabetic() => CharacterKind::Lower,
+        _ if character.is_numeric() => CharacterKind::Digit,
+        _ => CharacterKind::Separator,
     }
 }
 
 /// Returns the words of a text, at most so many.
 pub(crate) fn words(text: &str, most: usize) -> Vec<Word> {
     let mut words = Vec::new();
-    let mut run: Vec<(usize, char, Kind)> = Vec::new();
+    let mut run: Vec<(usize, char, CharacterKind)> = Vec::new();
     for (at, character) in text.char_indices() {
         match kind(character) {
-            Kind::Separator => end_run(&mut run, &mut words),
+            CharacterKind::Separator => end_run(&mut run, &mut words),
             _ if run.len() >= 4 * MAX_WORD_BYTES => end_run(&mut run, &mut words),
             found => run.push((at, character, found)),
         }
@@ -79,23 +79,25 @@ pub(crate) fn words(text: &str, most: usize) -> Vec<Word> {
 }
 
 /// Adds the words of characters between separators.
-fn end_run(run: &mut Vec<(usize, char, Kind)>, words: &mut Vec<Word>) {
+fn end_run(run: &mut Vec<(usize, char, CharacterKind)>, words: &mut Vec<Word>) {
     let begin = words.len();
     let mut part = String::new();
     let mut part_at = 0;
     let mut all = String::new();
-    let mut before: Option<(char, Kind)> = None;
+    let mut before: Option<(char, CharacterKind)> = None;
     let mut characters = run.iter().peekable();
     while let Some(&(at, character, kind)) = characters.next() {
         let next = characters.peek().map(|(_, _, next)| *next);
         let is_new = match (before.map(|(_, kind)| kind), kind) {
             (None, _) => false,
-            (Some(Kind::Unspaced), _) | (_, Kind::Unspaced) => true,
-            (Some(Kind::Lower), Kind::Upper) => true,
+            (Some(CharacterKind::Unspaced), _) | (_, CharacterKind::Unspaced) => true,
+            (Some(CharacterKind::Lower), CharacterKind::Upper) => true,
             // `HTTPServer`, but not `URLs`.
-            (Some(Kind::Upper), Kind::Upper) => next == Some(Kind::Lower) && !is_plural(run, at),
-            (Some(Kind::Digit), Kind::Digit) => false,
-            (Some(Kind::Digit), _) | (_, Kind::Digit) => true,
+            (Some(CharacterKind::Upper), CharacterKind::Upper) => {
+                next == Some(CharacterKind::Lower) && !is_plural(run, at)
+            }
+            (Some(CharacterKind::Digit), CharacterKind::Digit) => false,
+            (Some(CharacterKind::Digit), _) | (_, CharacterKind::Digit) => true,
             _ => false,
         };
         if is_new {
@@ -104,11 +106,11 @@ fn end_run(run: &mut Vec<(usize, char, Kind)>, words: &mut Vec<Word>) {
         if part.is_empty() {
             part_at = at;
         }
-        if kind == Kind::Unspaced {
-            let pair = before.filter(|(_, kind)| *kind == Kind::Unspaced);
+        if kind == CharacterKind::Unspaced {
+            let pair = before.filter(|(_, kind)| *kind == CharacterKind::Unspaced);
             if let Some((first, _)) = pair {
                 push(&mut format!("{first}{character}"), at, words);
-            } else if next != Some(Kind::Unspaced) {
+            } else if next != Some(CharacterKind::Unspaced) {
                 push(&mut character.to_string(), at, words);
             }
         } else {
@@ -120,7 +122,9 @@ fn end_run(run: &mut Vec<(usize, char, Kind)>, words: &mut Vec<Word>) {
     push(&mut part, part_at, words);
     let parts = words.len() - begin;
     if (2..=MAX_JOINED_PARTS).contains(&parts)
-        && run.iter().all(|(_, _, kind)| *kind != Kind::Unspaced)
+        && run
+            .iter()
+            .all(|(_, _, kind)| *kind != CharacterKind::Unspaced)
     {
         let at = run.first().map_or(0, |(at, _, _)| *at);
         push(&mut all, at, words);
@@ -132,14 +136,14 @@ fn end_run(run: &mut Vec<(usize, char, Kind)>, words: &mut Vec<Word>) {
 }
 
 /// Checks whether the upper-case letter at a place is the last one before a plural `s`.
-fn is_plural(run: &[(usize, char, Kind)], at: usize) -> bool {
+fn is_plural(run: &[(usize, char, CharacterKind)], at: usize) -> bool {
     let mut behind = run.iter().skip_while(|(place, _, _)| *place <= at);
     behind
         .next()
         .is_some_and(|(_, character, _)| *character == 's')
         && behind
             .next()
-            .is_none_or(|(_, _, kind)| *kind != Kind::Lower)
+            .is_none_or(|(_, _, kind)| *kind != CharacterKind::Lower)
 }
 
 fn push(word: &mut String, at: usize, words: &mut Vec<Word>) {

@@ -21,7 +21,7 @@ pub enum SecretStoreError {
     Text {
         /// Its name.
         name: String,
-        /// What is wrong with its text.
+        /// Fault of its text.
         why: &'static str,
     },
     /// Another process holds the store's lock, or files of the store cannot be reached.
@@ -29,7 +29,7 @@ pub enum SecretStoreError {
     Folder {
         /// The store's folder.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// Fault of it.
         why: String,
     },
     /// The secret cannot be reached.
@@ -37,7 +37,7 @@ pub enum SecretStoreError {
     Secret {
         /// Its name.
         name: String,
-        /// What cannot be done: `read`, `kept`, `removed`.
+        /// Action that cannot be done: `read`, `kept`, `removed`.
         what: &'static str,
         /// The reason.
         cause: StoredSecretError,
@@ -53,7 +53,7 @@ pub enum StoredSecretError {
          hint: start the keyring (of your desktop, or `gnome-keyring-daemon`), or set the secret anew"
     )]
     NoKeyring {
-        /// What the keyring's connection failed of.
+        /// Reason for which the keyring's connection failed.
         why: String,
     },
     /// It lies in the keyring, which is switched off.
@@ -103,7 +103,7 @@ pub enum StoredSecretError {
     File {
         /// The file.
         file: PathBuf,
-        /// What cannot be done with it.
+        /// Action that cannot be done with it.
         what: &'static str,
         /// The reason.
         why: String,

@@ -156,7 +156,7 @@ fn ask<T: Send + 'static>(
         let Some(_turn) = TURN.try_lock_until(end) else {
             return;
         };
-        let _running = Running::begin(end);
+        let _running = RunningRequest::begin(end);
         let store = match connect() {
             Ok(store) => store,
             Err(error) => {
@@ -183,16 +183,16 @@ fn ask<T: Send + 'static>(
 }
 
 /// Mark that a request runs.
-struct Running;
+struct RunningRequest;
 
-impl Running {
+impl RunningRequest {
     fn begin(end: Instant) -> Self {
         *RUNNING_UNTIL.lock() = Some(end);
         Self
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         *RUNNING_UNTIL.lock() = None;
     }

@@ -24,12 +24,12 @@ pub enum SecretPlace {
 
 /// Record of a secret.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct SecretRecord {
     /// Name of the secret.
     pub(crate) name: String,
     /// Text that is another one after each change.
     pub(crate) version: String,
-    /// What anybody who reads the record may know of the text.
+    /// Facts on the text that anybody who reads the record may know.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) about: String,
     /// Its text, or where that is.
@@ -59,7 +59,7 @@ pub(crate) struct KeyringItem {
     pub(crate) parts: u16,
 }
 
-impl Record {
+impl SecretRecord {
     /// Reads the record of a secret. None where there is none, and where somebody else can have
     /// written it, which is logged.
     pub(crate) fn read(

@@ -9,13 +9,13 @@ use dormouse_files::paths;
 use dormouse_launch::Secret;
 
 use crate::error::{SecretStoreError, StoredSecretError};
-use crate::record::{Record, SecretPlace};
+use crate::record::{SecretPlace, SecretRecord};
 use crate::stored_secret::StoredSecret;
 
 /// Longest text of a secret, in bytes.
 pub const MAX_SECRET_BYTES: usize = 64 << 10;
 
-/// What its secrets are, in a word.
+/// Kind of its secrets, in a word.
 const KIND: &str = "secret";
 
 /// Folder of the secrets in Dormouse's data folder.
@@ -137,7 +137,7 @@ impl SecretStore {
             {
                 continue;
             }
-            match Record::read_any(&file, &self.data) {
+            match SecretRecord::read_any(&file, &self.data) {
                 // A file that was moved is no secret's.
                 Ok(Some(record)) if self.file(&record.name) == file => all.push(ListedSecret {
                     place: record.place(),

@@ -8,7 +8,7 @@ use dormouse_launch::Secret;
 use crate::age_identity::AgeIdentity;
 use crate::error::StoredSecretError;
 use crate::keyring::{self, KeyringError};
-use crate::record::{KeptText, KeyringItem, Record, SecretPlace};
+use crate::record::{KeptText, KeyringItem, SecretPlace, SecretRecord};
 
 /// One secret, which has a file: that says where its text lies, or has it in it, encrypted.
 ///
@@ -16,7 +16,7 @@ use crate::record::{KeptText, KeyringItem, Record, SecretPlace};
 /// exclude each other, or a text that no longer counts may stay in the keyring.
 #[derive(Debug, Clone)]
 pub struct StoredSecret {
-    /// What it is, in a word.
+    /// Kind of secret that it is, in a word.
     kind: &'static str,
     name: String,
     file: PathBuf,
@@ -163,11 +163,11 @@ impl StoredSecret {
         &self.file
     }
 
-    fn record(&self) -> Result<Option<Record>, StoredSecretError> {
-        Record::read(&self.file, &self.data, &self.name)
+    fn record(&self) -> Result<Option<SecretRecord>, StoredSecretError> {
+        SecretRecord::read(&self.file, &self.data, &self.name)
     }
 
-    fn text(&self, record: &Record) -> Result<Secret, StoredSecretError> {
+    fn text(&self, record: &SecretRecord) -> Result<Secret, StoredSecretError> {
         let text = match &record.text {
             KeptText::Keyring(item) => keyring::get(item)?,
             KeptText::Age(encrypted) => AgeIdentity::of(&self.data).decrypt(encrypted)?,
@@ -183,12 +183,12 @@ impl StoredSecret {
     /// Writes the file, and removes from the keyring what no longer counts.
     fn replace(
         &self,
-        before: Option<Record>,
+        before: Option<SecretRecord>,
         version: String,
         about: &str,
         kept: KeptText,
     ) -> Result<SecretPlace, StoredSecretError> {
-        let mut record = Record {
+        let mut record = SecretRecord {
             name: self.name.clone(),
             version,
             about: about.to_owned(),

@@ -11,7 +11,7 @@ use dormouse_config::{Bridge, units};
 use dormouse_files::replace::{Access, replace};
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
-use dormouse_runtime::Code;
+use dormouse_runtime::ComponentLocation;
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
@@ -29,7 +29,7 @@ use crate::store::Store;
     the file decides. Values of variables and headers are not in it, only their names. A server \
     that has secrets written out in its command line or its URL is refused: there they are \
     variables, `${NAME}`.")]
-pub(super) struct Adapt {
+pub(super) struct AdaptArgs {
     /// The server's name.
     server: String,
     /// Where to write the component.
@@ -37,7 +37,7 @@ pub(super) struct Adapt {
     output: PathBuf,
 }
 
-impl Adapt {
+impl AdaptArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = &self.server;
         let bridge = bridge(places, server)?;
@@ -63,7 +63,7 @@ impl Adapt {
         // The code exports it, and a declaration says all that is exported. An upstream
         // without it answers that it has none.
         declaration.completion = true;
-        let code = Code::Bridge.bytes(u64::MAX)?;
+        let code = ComponentLocation::Bridge.bytes(u64::MAX)?;
         let count = declaration.tools.len() as u64;
         let component = dormouse_catalog::pack(&code, Some(declaration))?;
         replace(&self.output, &component, Access::Kept)

@@ -18,7 +18,7 @@ use super::output;
 use super::plugin_inputs::InputArgs;
 use crate::roster::Places;
 use plugin::Plugin;
-use upstream::{Upstream, UpstreamArgs};
+use upstream::{AddedUpstream, UpstreamArgs};
 
 /// Adds a server: a plugin, or an MCP server that is a program or a URL.
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ use upstream::{Upstream, UpstreamArgs};
     single hosts; and for its settings and secrets. A \
     program is not sandboxed: once it runs, it can do what you can."
 )]
-pub(super) struct Add {
+pub(super) struct AddArgs {
     /// The name that agents are to see: letters, digits, `-` and `_`.
     #[arg(value_parser = server_name)]
     name: String,
@@ -73,7 +73,7 @@ pub(super) struct Add {
     force: bool,
 }
 
-impl Add {
+impl AddArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let url = match self.source.as_slice() {
             [] => None,
@@ -132,7 +132,7 @@ impl Add {
             };
             return plugin.add(places);
         }
-        let upstream = Upstream {
+        let upstream = AddedUpstream {
             name,
             url,
             command: self.command,

@@ -26,7 +26,7 @@ use crate::store::{Pending, Selection};
     dormouse approve github get_issue    of one tool\n  \
     dormouse approve --all               of all servers, one by one"
 )]
-pub(super) struct Approve {
+pub(super) struct ApproveArgs {
     /// The server's name.
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     server: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Approve {
     dry_run: bool,
 }
 
-impl Approve {
+impl ApproveArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places)?;
         let tools: BTreeSet<String> = self.tools.into_iter().collect();
@@ -81,12 +81,12 @@ impl Approve {
 /// Shows what of servers is no longer what you have approved, or new.
 #[derive(Debug, Args)]
 #[command(after_help = "`dormouse approve` shows the same, and asks whether that is allowed.")]
-pub(super) struct Diff {
+pub(super) struct DiffArgs {
     /// Only this server.
     server: Option<String>,
 }
 
-impl Diff {
+impl DiffArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places)?;
         for waiting in waiting(&roster, self.server.as_deref(), None)? {

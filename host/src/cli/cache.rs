@@ -12,20 +12,20 @@ use crate::child_commands::compile_command;
 
 /// Looks after compiled plugins.
 #[derive(Debug, Args)]
-pub(super) struct Cache {
+pub(super) struct CacheArgs {
     #[command(subcommand)]
-    command: Command,
+    command: CacheCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CacheCommand {
     /// Removes all compiled plugins; each is compiled again on its next first call.
     Clean,
 }
 
-impl Cache {
+impl CacheArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let Command::Clean = self.command;
+        let CacheCommand::Clean = self.command;
         let freed = Runtime::new(paths::cache_dir()?, compile_command).clean_cache()?;
         output::say(&format!("freed {}", units::human_size(freed)));
         Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use clap::Args;
 use dormouse_config::Client;
 use serde_json::Value;
 
-use super::session::Session;
+use super::session::ProcessSession;
 use super::{Format, answer, output};
 use crate::roster::Places;
 
@@ -21,14 +21,14 @@ use crate::roster::Places;
     reports an error ends it with exit code 1. Ctrl-C cancels the call.\n\n\
     On a terminal, a tool may ask you: to fill in a form, or to open a page. Answers are read \
     from stdin; Ctrl-D cancels a question. There is no model here and no folder to ask for.")]
-pub(super) struct Call {
+pub(super) struct CallArgs {
     /// The server's name.
     server: String,
     /// The tool's own name, without the server's.
     tool: String,
     /// The arguments: a JSON object, or `-` to read one from stdin.
-    #[arg(value_name = "JSON|-", value_parser = Arguments::parse)]
-    arguments: Option<Arguments>,
+    #[arg(value_name = "JSON|-", value_parser = GivenArguments::parse)]
+    arguments: Option<GivenArguments>,
     /// Call it as this client may: its file can forbid tools.
     #[arg(long, value_name = "CLIENT")]
     client: Option<Client>,
@@ -37,12 +37,12 @@ pub(super) struct Call {
 }
 
 #[derive(Debug, Clone)]
-enum Arguments {
+enum GivenArguments {
     Given(Box<dormouse_runtime::Arguments>),
     Stdin,
 }
 
-impl Arguments {
+impl GivenArguments {
     fn parse(text: &str) -> Result<Self, String> {
         if text == "-" {
             return Ok(Self::Stdin);
@@ -78,7 +78,7 @@ fn object(text: &str) -> Result<dormouse_runtime::Arguments, String> {
     }
 }
 
-impl Call {
+impl CallArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
         places.client = self.client;
         let arguments = match self.arguments {
@@ -86,7 +86,7 @@ impl Call {
             None => dormouse_runtime::Arguments::default(),
         };
         let (server, tool) = (self.server.as_str(), self.tool.as_str());
-        let result = Session::with(places, |session| {
+        let result = ProcessSession::with(places, |session| {
             Ok(async move {
                 let context = session.context();
                 session.roster.call(server, tool, arguments, context).await
@@ -158,14 +158,17 @@ mod tests {
 
     #[test]
     fn arguments_are_an_object() {
-        assert!(matches!(Arguments::parse("-"), Ok(Arguments::Stdin)));
+        assert!(matches!(
+            GivenArguments::parse("-"),
+            Ok(GivenArguments::Stdin)
+        ));
         assert!(
-            matches!(Arguments::parse("{\"a\":1}"), Ok(Arguments::Given(given)) if given.values["a"] == 1)
+            matches!(GivenArguments::parse("{\"a\":1}"), Ok(GivenArguments::Given(given)) if given.values["a"] == 1)
         );
         for bad in ["", "[]", "1", "{", "{\"a\":1} x"] {
-            assert!(Arguments::parse(bad).is_err(), "{bad}");
+            assert!(GivenArguments::parse(bad).is_err(), "{bad}");
         }
-        let told = Arguments::parse("timezone=x").unwrap_err();
+        let told = GivenArguments::parse("timezone=x").unwrap_err();
         assert!(
             told.contains("hint: ") && told.contains("{\"key\""),
             "{told}"

@@ -18,14 +18,14 @@ use super::{Format, component, output};
     version of Dormouse offers what it imports. Nothing of it is run. Exit code 1 where there is \
     an error; warnings alone are fine."
 )]
-pub(super) struct Check {
+pub(super) struct CheckArgs {
     /// The plugin: a `.wasm` component.
     file: PathBuf,
     #[command(flatten)]
     format: Format,
 }
 
-impl Check {
+impl CheckArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut findings = component::check(&self.file)?;
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

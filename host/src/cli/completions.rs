@@ -13,12 +13,12 @@ use super::{Cli, output};
     dormouse completions bash > ~/.local/share/bash-completion/completions/dormouse\n  \
     dormouse completions zsh > ~/.zfunc/_dormouse\n  \
     dormouse completions fish > ~/.config/fish/completions/dormouse.fish")]
-pub(super) struct Completions {
+pub(super) struct CompletionsArgs {
     /// The shell.
     shell: Shell,
 }
 
-impl Completions {
+impl CompletionsArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "dormouse", &mut script);

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use dormouse_catalog::{Entry, Problem, ReadError, read};
+use dormouse_catalog::{CatalogEntry, Problem, ReadError, read};
 use dormouse_files::regular::{open_regular_file, read_regular_file};
 use dormouse_runtime::NotOffered;
 use dormouse_text::visible::{visible_line, visible_path};
@@ -15,11 +15,11 @@ use super::output::{self, BAD, DOUBTFUL, HINT};
 use crate::child_commands::{compile_command, read_command};
 
 /// Returns the declarations of the component in a file.
-pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
+pub(super) fn entry(path: &Path) -> anyhow::Result<CatalogEntry> {
     read::entry(path, read_command).map_err(told_by_path)
 }
 
-/// What is wrong with a file that a user has named.
+/// Returns the error of a file that a user has named.
 pub(super) fn told_by_path(error: ReadError) -> anyhow::Error {
     match error.problem {
         // The catalog's hint is about paths in configurations.

@@ -7,17 +7,17 @@ use serde_json::value::RawValue;
 
 use super::grant_requests::{self, MissingGrant};
 use super::output::{self, FAINT, STRONG};
-use crate::roster::Held;
+use crate::roster::HeldByPlugin;
 
 /// Tool in a form for people.
-pub(super) struct Tool {
+pub(super) struct ToolDescription {
     /// Signature, with the name that was asked for.
     pub(super) signature: String,
     /// Description in its author's words.
     pub(super) description: String,
 }
 
-impl Tool {
+impl ToolDescription {
     /// Describes the tool under the name that agents see, or its own.
     pub(super) fn new(declared: &RawValue, name: &str) -> Self {
         // The catalog has parsed it before, so that nothing is lost here.
@@ -120,7 +120,7 @@ pub(super) fn headline(
 pub(super) fn missing(
     server: &str,
     wanted: &[GrantRequest],
-    held: Held<'_>,
+    held: HeldByPlugin<'_>,
 ) -> anyhow::Result<String> {
     let missing = grant_requests::missing(wanted, held);
     if missing.is_empty() {
@@ -177,7 +177,7 @@ mod tests {
 
     /// Returns what a server with these grants and nothing else lacks.
     fn missing(server: &str, wanted: &[GrantRequest], grants: &Grants) -> String {
-        super::missing(server, wanted, Held::new(grants, &Map::new())).unwrap()
+        super::missing(server, wanted, HeldByPlugin::new(grants, &Map::new())).unwrap()
     }
 
     #[test]

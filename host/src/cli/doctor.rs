@@ -30,7 +30,7 @@ use crate::store::Trust;
     Dormouse's own folders and the running hosts. Nothing is changed, no plugin is run and no \
     server is started, unless `--connect` says so. Exit code 1 where something is wrong."
 )]
-pub(super) struct Doctor {
+pub(super) struct DoctorArgs {
     /// Connect every server that has an upstream, and say which do not answer.
     #[arg(long)]
     connect: bool,
@@ -40,7 +40,7 @@ pub(super) struct Doctor {
 
 /// Finding about a checked subject.
 #[derive(Debug, Serialize)]
-struct Row {
+struct DoctorRow {
     /// Subject: `configuration`, `server NAME`, …
     about: String,
     verdict: Verdict,
@@ -66,7 +66,7 @@ impl Verdict {
     }
 }
 
-impl Doctor {
+impl DoctorArgs {
     pub(super) fn run(self, places: anyhow::Result<Places>) -> anyhow::Result<ExitCode> {
         let mut rows = Rows::default();
         match places {
@@ -88,11 +88,11 @@ impl Doctor {
 }
 
 #[derive(Debug, Default)]
-struct Rows(Vec<Row>);
+struct Rows(Vec<DoctorRow>);
 
 impl Rows {
     fn add(&mut self, about: impl Into<String>, verdict: Verdict, message: impl Into<String>) {
-        self.0.push(Row {
+        self.0.push(DoctorRow {
             about: about.into(),
             verdict,
             message: message.into(),

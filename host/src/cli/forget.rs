@@ -15,13 +15,13 @@ use crate::roster::{Places, Roster};
     sync SERVER`, lists its tools again. What you have seen and approved of it is still known, so \
     that a change meanwhile is noticed. For good: `exclude_tools`, or `dormouse disable`."
 )]
-pub(super) struct Forget {
+pub(super) struct ForgetArgs {
     /// The servers' names.
     #[arg(required = true)]
     servers: Vec<String>,
 }
 
-impl Forget {
+impl ForgetArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places)?;
         for server in &self.servers {

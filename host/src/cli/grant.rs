@@ -14,7 +14,7 @@ use dormouse_text::visible::{visible_line, visible_path};
 use super::grant_args::{self, GrantArgs};
 use super::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
 use super::{consent, grant_requests, hosts, output};
-use crate::roster::{Held, Places, Roster, folders};
+use crate::roster::{HeldByPlugin, Places, Roster, folders};
 use crate::store::{RealPaths, RecordedFolders};
 
 /// Grants a plugin more than it has, or the folders it has as they are now.
@@ -31,7 +31,7 @@ use crate::store::{RealPaths, RecordedFolders};
     place of a folder, the server is not started. Without options, this asks on a terminal for settings and secrets that \
     the plugin asks for and does not have; where it has them all, it shows where each folder was and where it is \
     now, and asks whether it is granted there.")]
-pub(super) struct Grant {
+pub(super) struct GrantCommandArgs {
     /// The server's name.
     server: String,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(super) struct Grant {
     yes: bool,
 }
 
-impl Grant {
+impl GrantCommandArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let recorded = RecordedFolders::new(&places.data);
         let roster = Roster::open(places.clone())?;
@@ -122,7 +122,7 @@ impl Grant {
         let mut given = GivenInputs::default();
         let is_asked = !self.grants.is_any() && !self.yes && consent::can_ask();
         if is_asked && check_changeable(places, server).is_ok() {
-            let held = Held::of(server);
+            let held = HeldByPlugin::of(server);
             let missing = requests.iter().filter(|one| !held.has(one));
             let missing: Vec<_> = missing.cloned().collect();
             ask_for_settings(&missing, &mut given)?;

@@ -11,7 +11,7 @@ use toml_edit::Table;
 
 use super::{grant_args, output};
 use crate::roster::{
-    Held, requested_http, requested_secret_in_words, secret_option, setting_in_words,
+    HeldByPlugin, requested_http, requested_secret_in_words, secret_option, setting_in_words,
     setting_option,
 };
 
@@ -23,7 +23,7 @@ const MAX_NAMED: usize = 5;
 
 /// Grant that a plugin asks for and does not have.
 pub(super) struct MissingGrant {
-    /// What it would do, such as `to read a folder`; its author has written some of it.
+    /// Purpose of the grant, such as `to read a folder`; its author has written some of it.
     pub(super) what: String,
     /// Reason in its author's words, on one line; empty where there is none.
     pub(super) why: String,
@@ -41,7 +41,7 @@ pub(super) struct MissingGrant {
 }
 
 /// Returns what a plugin asks for and does not have.
-pub(super) fn missing(wanted: &[GrantRequest], held: Held<'_>) -> Vec<MissingGrant> {
+pub(super) fn missing(wanted: &[GrantRequest], held: HeldByPlugin<'_>) -> Vec<MissingGrant> {
     let lacking = wanted.iter().filter(|request| !held.has(request));
     let missing = lacking.map(|request| MissingGrant {
         is_needed: held.needs(request),

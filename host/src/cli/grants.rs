@@ -13,7 +13,7 @@ use super::grant_requests::{self, MissingGrant};
 use super::output::FAINT;
 use super::plugin_inputs::secret_in_words;
 use super::{Format, grant_args, output};
-use crate::roster::{Held, Places, Roster, shown_value};
+use crate::roster::{HeldByPlugin, Places, Roster, shown_value};
 
 /// Shows what a plugin is granted, and what it asks for and does not have.
 #[derive(Debug, Args)]
@@ -21,14 +21,14 @@ use crate::roster::{Held, Places, Roster, shown_value};
     after_help = "Each grant is shown with the option by which `dormouse revoke SERVER` takes it away, \
     and each request with the command that grants it."
 )]
-pub(super) struct ShowGrants {
+pub(super) struct GrantsArgs {
     /// The server's name.
     server: String,
     #[command(flatten)]
     format: Format,
 }
 
-impl ShowGrants {
+impl GrantsArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;
@@ -39,7 +39,7 @@ impl ShowGrants {
         let found = snapshot.servers().get(name);
         let listing = found.and_then(|found| found.listing());
         let wanted = listing.map(|listing| listing.grants.as_slice());
-        let held = Held::of(server);
+        let held = HeldByPlugin::of(server);
         let missing = grant_requests::missing(wanted.unwrap_or_default(), held);
         // What a project's plugin is granted, its file says.
         let is_changeable = check_changeable(&places, server).is_ok();

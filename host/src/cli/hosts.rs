@@ -20,7 +20,7 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> anyhow::Result<T> 
 
 /// Numbers of running hosts that have, and have not, carried out a request.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct CarriedOutCounts {
     /// Number of hosts that have carried it out.
     pub(super) done: usize,
     /// Number of hosts that could not.
@@ -35,11 +35,11 @@ pub(super) fn tell(
     mut params: Value,
     config: &Path,
     done: &str,
-) -> anyhow::Result<Told> {
+) -> anyhow::Result<CarriedOutCounts> {
     if let Some(params) = params.as_object_mut() {
         params.insert("config".to_owned(), json!(config));
     }
-    let mut all = Told::default();
+    let mut all = CarriedOutCounts::default();
     for answer in block_on(control::ask_all(method, params))? {
         match answer.outcome {
             // It says so in a member of its own, which is false in hosts of
@@ -65,6 +65,6 @@ pub(super) fn tell(
 }
 
 /// Makes every running host of a configuration read it again.
-pub(super) fn reload(config: &Path) -> anyhow::Result<Told> {
+pub(super) fn reload(config: &Path) -> anyhow::Result<CarriedOutCounts> {
     tell("reload", json!({}), config, "reloaded")
 }

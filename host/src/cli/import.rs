@@ -7,7 +7,7 @@ use clap::Args;
 use dormouse_config::discovery::{Discovery, SourceState, Surroundings};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::backup::Undo;
-use dormouse_config::install::{Action, Decision, ImportRequest, backup};
+use dormouse_config::install::{ImportAction, ImportDecision, ImportRequest, backup};
 use dormouse_config::{Client, Configured, Fingerprint, Scope, install as files};
 use dormouse_text::visible::visible_path;
 
@@ -27,7 +27,7 @@ use crate::store::{Store, Trust};
     Your own servers are taken over, not those of projects. Variables stay variables; a value \
     that is written in a client's file is copied as it is, and `dormouse.toml` then is for you \
     alone. Each file that is changed is backed up first.")]
-pub(super) struct Import {
+pub(super) struct ImportArgs {
     /// Only the servers of these clients, like `cursor` or `claude-code`; those of all
     /// clients where none is named.
     #[arg(value_name = "CLIENT")]
@@ -49,7 +49,7 @@ pub(super) struct Import {
     then: Then,
 }
 
-impl Import {
+impl ImportArgs {
     pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
         if self.undo {
             return self.undo(places);
@@ -270,7 +270,11 @@ impl Spellings {
 }
 
 /// Returns the text for a person on the decision about a server, given all decisions.
-fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) -> String {
+fn told(
+    decision: &ImportDecision,
+    all_decisions: &[ImportDecision],
+    discovery: &Discovery,
+) -> String {
     let all = decision.found.iter();
     let all: Vec<_> = all
         .filter_map(|index| discovery.found.get(*index))
@@ -280,11 +284,14 @@ fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) 
     clients.dedup();
     let (name, from) = (&decision.name, clients.join(", "));
     let mut text = match decision.action {
-        Action::Add => format!("`{name}` from {from}"),
-        Action::Replace => format!("`{name}` from {from}, in place of another one"),
-        Action::Keep => format!("`{name}` from {from} is there already"),
+        ImportAction::Add => format!("`{name}` from {from}"),
+        ImportAction::Replace => format!("`{name}` from {from}, in place of another one"),
+        ImportAction::Keep => format!("`{name}` from {from} is there already"),
     };
-    let Some(first) = all.first().filter(|_| decision.action != Action::Keep) else {
+    let Some(first) = all
+        .first()
+        .filter(|_| decision.action != ImportAction::Keep)
+    else {
         return text;
     };
     if first.written_name != *name {
@@ -299,7 +306,7 @@ fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) 
     }
     // Until now one of both was shown, and the other one was not.
     let wanted = &first.server.name;
-    let has_name = |other: &&Decision| other.name == *wanted && other.name != *name;
+    let has_name = |other: &&ImportDecision| other.name == *wanted && other.name != *name;
     if let Some(other) = all_decisions.iter().find(has_name) {
         let other = other.found.first();
         let other = other.and_then(|index| discovery.found.get(*index));

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::output::{FAINT, STRONG};
 use super::{Format, component, describe, output};
 use crate::child_commands::read_command;
-use crate::roster::Held;
+use crate::roster::HeldByPlugin;
 
 /// Function that describes an MCP object of a key.
 type Describe = fn(&RawValue, &str) -> String;
@@ -23,14 +23,14 @@ type Describe = fn(&RawValue, &str) -> String;
 /// Shows what is in a plugin's file: what it declares, its WIT, what it imports.
 #[derive(Debug, Args)]
 #[command(after_help = "Nothing of it is run. Whether it is sound: `dormouse check FILE`.")]
-pub(super) struct Inspect {
+pub(super) struct InspectArgs {
     /// The plugin: a `.wasm` component.
     file: PathBuf,
     #[command(flatten)]
     format: Format,
 }
 
-impl Inspect {
+impl InspectArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let found = dormouse_catalog::inspect_file(&self.file, read_command);
         let found = found.map_err(component::told_by_path)?;
@@ -68,14 +68,14 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     text.push_str(&describe::missing(
         "NAME",
         &declared.grants,
-        Held::new(&Grants::default(), &Map::new()),
+        HeldByPlugin::new(&Grants::default(), &Map::new()),
     )?);
     text.push_str(&heading(&output::counted(
         declared.tools.len() as u64,
         "tool",
     )));
     for tool in &declared.tools {
-        text.push_str(&describe::Tool::new(&tool.tool, &tool.name).long());
+        text.push_str(&describe::ToolDescription::new(&tool.tool, &tool.name).long());
     }
     let shown: [(_, _, Describe); 3] = [
         ("prompt", &declared.prompts, describe::prompt),

@@ -14,14 +14,14 @@ use clap::Args;
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
-use dormouse_config::install::{Change, Reach, backup, diff};
+use dormouse_config::install::{ClientReach, FileChange, backup, diff};
 use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_launch::Secret;
 use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
-use super::sync::Sync;
+use super::sync::SyncArgs;
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::store::Trust;
@@ -43,7 +43,7 @@ use each::servers_of_each;
     Servers that you add later get theirs when you run this again; those that are gone or off lose \
     theirs."
 )]
-pub(super) struct Install {
+pub(super) struct InstallArgs {
     /// The client, like `cursor` or `claude-code`.
     client: Client,
     /// Have it share the host at ADDR:PORT, instead of starting its own.
@@ -96,7 +96,7 @@ pub(super) struct Then {
     no_sync: bool,
 }
 
-impl Install {
+impl InstallArgs {
     pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
         let around = Surroundings::of_process(None)?;
         let client = self.client;
@@ -106,7 +106,7 @@ impl Install {
                 let all: Vec<Client> = Client::all().collect();
                 let discovery = discover_users(&around, &all, &config);
                 let variables = variables(&config, &discovery, &around);
-                Reach::Program(program(places, named, variables)?)
+                ClientReach::Program(program(places, named, variables)?)
             }
             Some(address) => {
                 // The one that a host takes that is started with the same.
@@ -130,7 +130,7 @@ impl Install {
                         address.port()
                     ));
                 }
-                Reach::Http {
+                ClientReach::Http {
                     url: format!("http://{address}/mcp"),
                     token: Secret::new(token.as_ref().map_or("TOKEN", Token::expose)),
                 }
@@ -139,7 +139,7 @@ impl Install {
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
         let (change, entries) = match (&reach, self.each) {
-            (Reach::Program(program), true) => {
+            (ClientReach::Program(program), true) => {
                 let servers = servers_of_each(places, client, &around)?;
                 let each = files::install_each(client, &around, program, &servers, longest)?;
                 for sentence in &each.left_out {
@@ -245,7 +245,7 @@ impl Then {
             false
         };
         if wanted {
-            let synced = Sync::of(names).run(places)?;
+            let synced = SyncArgs::of(names).run(places)?;
             // What was asked for by name is a part of what is to be done; else all is done.
             return Ok(if self.sync { synced } else { ExitCode::SUCCESS });
         }
@@ -288,7 +288,7 @@ pub(super) fn discover_users(
 }
 
 /// Shows the new contents of files.
-pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
+pub(super) fn show(changes: &[FileChange]) -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     for line in changes.iter().flat_map(diff::lines) {
         let style = match line.kind {
@@ -309,7 +309,7 @@ pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
 pub(super) fn make(
     places: &Places,
     command: &str,
-    changes: &[Change],
+    changes: &[FileChange],
     lock: &EditLock,
 ) -> anyhow::Result<()> {
     let all: Vec<_> = changes.iter().collect();

@@ -9,12 +9,12 @@ use dormouse_text::visible::visible_path;
 use serde_json::json;
 
 use super::cost::Cost;
-use super::output::{BAD, DOUBTFUL, FAINT, PLAIN, STRONG, Table};
+use super::output::{AlignedTable, BAD, DOUBTFUL, FAINT, PLAIN, STRONG};
 use super::{Format, output, status};
-use crate::roster::{Places, Roster, ServerStatus, State};
+use crate::roster::{Places, Roster, ServerState, ServerStatus};
 
 /// Function that returns the number of items of one kind that a server has.
-type Count<'a> = &'a dyn Fn(&str) -> usize;
+type ItemCount<'a> = &'a dyn Fn(&str) -> usize;
 
 /// Lists the configured servers.
 #[derive(Debug, Args)]
@@ -22,12 +22,12 @@ type Count<'a> = &'a dyn Fn(&str) -> usize;
     after_help = "COST is what their tools cost an agent that reads them all: bytes of JSON, and \
     roughly tokens. For what servers are doing in running hosts: `dormouse status`."
 )]
-pub(super) struct List {
+pub(super) struct ListArgs {
     #[command(flatten)]
     format: Format,
 }
 
-impl List {
+impl ListArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places.clone())?;
         roster.save();
@@ -94,7 +94,7 @@ impl List {
                 listing.resources.len() + listing.templates.len()
             })
         };
-        let counts: [(_, Count<'_>); 2] = [("PROMPTS", &prompts), ("RESOURCES", &resources)];
+        let counts: [(_, ItemCount<'_>); 2] = [("PROMPTS", &prompts), ("RESOURCES", &resources)];
         let counts: Vec<_> = counts
             .into_iter()
             .filter(|(_, count)| servers.iter().any(|server| count(&server.name) > 0))
@@ -102,7 +102,7 @@ impl List {
         let mut headings = vec!["NAME", "STATE", "TOOLS"];
         headings.extend(counts.iter().map(|(heading, _)| heading));
         headings.extend(["COST", "FROM", "RUNS"]);
-        let mut table = Table::new(&headings);
+        let mut table = AlignedTable::new(&headings);
         for server in &servers {
             let mut row = vec![
                 (STRONG, server.name.clone()),
@@ -163,7 +163,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     for server in servers {
         let is_wrong = matches!(
             server.state,
-            State::NeedsConfig | State::NeedsAuth | State::Failed
+            ServerState::NeedsConfig | ServerState::NeedsAuth | ServerState::Failed
         );
         if let Some(error) = server.error.as_deref().filter(|_| is_wrong) {
             line(BAD, &server.name, error);
@@ -171,7 +171,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     }
     let unknown = servers
         .iter()
-        .filter(|server| server.state == State::Configured);
+        .filter(|server| server.state == ServerState::Configured);
     let unknown: Vec<_> = unknown.map(|server| server.name.as_str()).collect();
     if !unknown.is_empty() {
         let what = match unknown.as_slice() {
@@ -194,7 +194,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     // Whoever wonders why a server is off hears which file says so.
     let is_off = |name: &str| {
         let mut servers = servers.iter();
-        servers.any(|server| server.name == name && server.state == State::Disabled)
+        servers.any(|server| server.name == name && server.state == ServerState::Disabled)
     };
     for (name, note) in roster.notes() {
         if is_off(&name) {

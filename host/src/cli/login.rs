@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use dormouse_launch::Launch;
-use dormouse_upstream::auth::{Auth, Failure, Pending};
+use dormouse_upstream::auth::{Auth, LoginFailure, PendingLogin};
 
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
@@ -20,7 +20,7 @@ use crate::store::Store;
     browser runs on another machine (over SSH), it ends on a page that it cannot load: paste that \
     page's address here.\n\nHosts that run need not be restarted: the login counts for their next call."
 )]
-pub(super) struct Login {
+pub(super) struct LoginArgs {
     /// The server's name.
     server: String,
     /// The provider, where the server needs logins at several.
@@ -33,7 +33,7 @@ pub(super) struct Login {
 
 /// Forgets the login at a server, and gives its tokens back where they are taken.
 #[derive(Debug, Args)]
-pub(super) struct Logout {
+pub(super) struct LogoutArgs {
     /// The server's name.
     server: String,
     /// The provider, where the server has logins at several.
@@ -44,7 +44,7 @@ pub(super) struct Logout {
 /// Longest error of an upstream that is printed where it does not mention a login, in characters.
 const MAX_WHY_CHARACTERS: usize = 200;
 
-impl Login {
+impl LoginArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = server(places, &self.server)?;
         let auth = auth(places, &server, self.provider.as_deref())?;
@@ -76,7 +76,7 @@ impl Login {
     }
 }
 
-impl Logout {
+impl LogoutArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         // A login at a server that is switched off is given back all the same.
         let provider = self.provider.as_deref();
@@ -93,13 +93,13 @@ impl Logout {
 
 /// Returns the error of a login that could not be begun, where no request was refused for lack of
 /// it.
-fn told(server: &str, failure: Failure) -> anyhow::Error {
+fn told(server: &str, failure: LoginFailure) -> anyhow::Error {
     match failure {
-        Failure::Header { url } => anyhow!(
+        LoginFailure::Header { url } => anyhow!(
             "`{url}` is sent the `Authorization` header that is configured for it, so there is \
              nothing to log in to\nhint: remove it from `headers` of `{server}` to log in with OAuth"
         ),
-        Failure::NoOAuth { url, why } => anyhow!(
+        LoginFailure::NoOAuth { url, why } => anyhow!(
             "`{url}` does not say how to log in with OAuth ({})\n\
              hint: `dormouse sync {server}` shows whether it answers without a login; if it does not, \
              it takes a key, which belongs into `headers` of `{server}`",
@@ -110,7 +110,7 @@ fn told(server: &str, failure: Failure) -> anyhow::Error {
 }
 
 /// Waits for the redirect, or for its URL on stdin.
-async fn wait(pending: &Pending) -> anyhow::Result<()> {
+async fn wait(pending: &PendingLogin) -> anyhow::Result<()> {
     let mut lines = stdin::lines();
     loop {
         tokio::select! {

@@ -101,7 +101,7 @@ const LOG: &str = "DORMOUSE_LOG";
 )]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: DormouseCommand,
     #[command(flatten)]
     global: Global,
 }
@@ -120,60 +120,60 @@ struct Global {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum DormouseCommand {
     #[command(
         after_help = "Agents start this: `dormouse install CLIENT` writes it into a client's own file, with \
             `--client CLIENT`. By hand, for Claude Code: \
             `claude mcp add dormouse -- dormouse serve --client claude-code`."
     )]
-    Serve(serve::Serve),
-    List(list::List),
-    Tools(tools::Tools),
-    Search(search::Search),
-    Tokens(tokens::Tokens),
+    Serve(serve::ServeArgs),
+    List(list::ListArgs),
+    Tools(tools::ToolsArgs),
+    Search(search::SearchArgs),
+    Tokens(tokens::TokensArgs),
     /// Lists the prompts that agents see.
-    Prompts(offers::Offers),
+    Prompts(offers::OffersArgs),
     /// Lists the resources and resource templates that agents see.
-    Resources(offers::Offers),
-    Call(call::Call),
-    Prompt(prompt::Prompt),
-    Read(read::Read),
-    Add(add::Add),
-    Remove(remove::Remove),
+    Resources(offers::OffersArgs),
+    Call(call::CallArgs),
+    Prompt(prompt::PromptArgs),
+    Read(read::ReadArgs),
+    Add(add::AddArgs),
+    Remove(remove::RemoveArgs),
     /// Shows a server's tools to agents again.
-    Enable(switch::Switch),
+    Enable(switch::SwitchArgs),
     /// Hides a server's tools from agents, and keeps its configuration.
-    Disable(switch::Switch),
-    Restart(restart::Restart),
-    Forget(forget::Forget),
-    Login(login::Login),
-    Logout(login::Logout),
-    Import(import::Import),
-    Install(install::Install),
-    Uninstall(uninstall::Uninstall),
-    Sync(sync::Sync),
-    Secret(secret::Secret),
-    Trust(trust::Trust),
-    Approve(approve::Approve),
-    Diff(approve::Diff),
-    Grant(grant::Grant),
-    Grants(grants::ShowGrants),
-    Revoke(revoke::Revoke),
-    Adapt(adapt::Adapt),
-    Status(status::Status),
-    Doctor(doctor::Doctor),
-    Inspect(inspect::Inspect),
-    Check(check::Check),
-    Pack(pack::Pack),
-    Wit(wit::Wit),
-    Cache(cache::Cache),
-    Completions(completions::Completions),
+    Disable(switch::SwitchArgs),
+    Restart(restart::RestartArgs),
+    Forget(forget::ForgetArgs),
+    Login(login::LoginArgs),
+    Logout(login::LogoutArgs),
+    Import(import::ImportArgs),
+    Install(install::InstallArgs),
+    Uninstall(uninstall::UninstallArgs),
+    Sync(sync::SyncArgs),
+    Secret(secret::SecretArgs),
+    Trust(trust::TrustArgs),
+    Approve(approve::ApproveArgs),
+    Diff(approve::DiffArgs),
+    Grant(grant::GrantCommandArgs),
+    Grants(grants::GrantsArgs),
+    Revoke(revoke::RevokeArgs),
+    Adapt(adapt::AdaptArgs),
+    Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
+    Inspect(inspect::InspectArgs),
+    Check(check::CheckArgs),
+    Pack(pack::PackArgs),
+    Wit(wit::WitArgs),
+    Cache(cache::CacheArgs),
+    Completions(completions::CompletionsArgs),
     /// Ends what a host leaves behind that was killed.
     #[command(hide = true)]
     Reaper,
     /// Reads a component for a host, which sends it.
     #[command(hide = true)]
-    ReadComponent(read_component::ReadComponent),
+    ReadComponent(read_component::ReadComponentArgs),
     /// Compiles a component for a host, which sends it.
     #[command(hide = true)]
     Compile,
@@ -196,53 +196,62 @@ impl Cli {
     /// # Errors
     /// The command has failed.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        self.global.log(matches!(self.command, Command::Serve(_)));
+        self.global
+            .log(matches!(self.command, DormouseCommand::Serve(_)));
         let global = &self.global;
         match self.command {
-            Command::Serve(serve) => serve.run(global.places()?).map(|()| ExitCode::SUCCESS),
-            Command::List(list) => list.run(global.places()?),
-            Command::Tools(tools) => tools.run(global.places()?),
-            Command::Search(search) => search.run(global.places()?),
-            Command::Tokens(tokens) => tokens.run(global.places()?),
-            Command::Prompts(offers) => offers.prompts(global.places()?),
-            Command::Resources(offers) => offers.resources(global.places()?),
-            Command::Call(call) => call.run(global.places()?),
-            Command::Prompt(prompt) => prompt.run(global.places()?),
-            Command::Read(read) => read.run(global.places()?),
-            Command::Add(add) => add.run(&global.places()?),
-            Command::Remove(remove) => remove.run(&global.places()?),
-            Command::Enable(switch) => switch.run(global.places()?, true),
-            Command::Disable(switch) => switch.run(global.places()?, false),
-            Command::Secret(secret) => secret.run(&paths::data_dir()?),
-            Command::Restart(restart) => restart.run(global.places()?),
-            Command::Forget(forget) => forget.run(global.places()?),
-            Command::Login(login) => login.run(&global.places()?),
-            Command::Logout(logout) => logout.run(&global.places()?),
-            Command::Import(import) => import.run(&global.places()?, global.config.is_some()),
-            Command::Install(install) => install.run(&global.places()?, global.config.is_some()),
-            Command::Uninstall(uninstall) => uninstall.run(&global.places()?),
-            Command::Sync(sync) => sync.run(&global.places()?),
-            Command::Trust(trust) => trust.run(global.places()?),
-            Command::Adapt(adapt) => adapt.run(&global.places()?),
-            Command::Approve(approve) => approve.run(global.places()?),
-            Command::Diff(diff) => diff.run(global.places()?),
-            Command::Grant(grant) => grant.run(global.places()?),
-            Command::Grants(grants) => grants.run(global.places()?),
-            Command::Revoke(revoke) => revoke.run(global.places()?),
-            Command::Status(status) => status.run(global.places()?),
-            Command::Doctor(doctor) => doctor.run(global.places()),
-            Command::Inspect(inspect) => inspect.run(),
-            Command::Check(check) => check.run(),
-            Command::Pack(pack) => pack.run(),
-            Command::Wit(wit) => wit.run(),
-            Command::Cache(cache) => cache.run(),
-            Command::Completions(completions) => completions.run(),
-            Command::ReadComponent(read) => read.run(),
-            Command::Compile => dormouse_runtime::compiler::run().map(|()| ExitCode::SUCCESS),
-            Command::CountTokens => {
+            DormouseCommand::Serve(serve) => {
+                serve.run(global.places()?).map(|()| ExitCode::SUCCESS)
+            }
+            DormouseCommand::List(list) => list.run(global.places()?),
+            DormouseCommand::Tools(tools) => tools.run(global.places()?),
+            DormouseCommand::Search(search) => search.run(global.places()?),
+            DormouseCommand::Tokens(tokens) => tokens.run(global.places()?),
+            DormouseCommand::Prompts(offers) => offers.prompts(global.places()?),
+            DormouseCommand::Resources(offers) => offers.resources(global.places()?),
+            DormouseCommand::Call(call) => call.run(global.places()?),
+            DormouseCommand::Prompt(prompt) => prompt.run(global.places()?),
+            DormouseCommand::Read(read) => read.run(global.places()?),
+            DormouseCommand::Add(add) => add.run(&global.places()?),
+            DormouseCommand::Remove(remove) => remove.run(&global.places()?),
+            DormouseCommand::Enable(switch) => switch.run(global.places()?, true),
+            DormouseCommand::Disable(switch) => switch.run(global.places()?, false),
+            DormouseCommand::Secret(secret) => secret.run(&paths::data_dir()?),
+            DormouseCommand::Restart(restart) => restart.run(global.places()?),
+            DormouseCommand::Forget(forget) => forget.run(global.places()?),
+            DormouseCommand::Login(login) => login.run(&global.places()?),
+            DormouseCommand::Logout(logout) => logout.run(&global.places()?),
+            DormouseCommand::Import(import) => {
+                import.run(&global.places()?, global.config.is_some())
+            }
+            DormouseCommand::Install(install) => {
+                install.run(&global.places()?, global.config.is_some())
+            }
+            DormouseCommand::Uninstall(uninstall) => uninstall.run(&global.places()?),
+            DormouseCommand::Sync(sync) => sync.run(&global.places()?),
+            DormouseCommand::Trust(trust) => trust.run(global.places()?),
+            DormouseCommand::Adapt(adapt) => adapt.run(&global.places()?),
+            DormouseCommand::Approve(approve) => approve.run(global.places()?),
+            DormouseCommand::Diff(diff) => diff.run(global.places()?),
+            DormouseCommand::Grant(grant) => grant.run(global.places()?),
+            DormouseCommand::Grants(grants) => grants.run(global.places()?),
+            DormouseCommand::Revoke(revoke) => revoke.run(global.places()?),
+            DormouseCommand::Status(status) => status.run(global.places()?),
+            DormouseCommand::Doctor(doctor) => doctor.run(global.places()),
+            DormouseCommand::Inspect(inspect) => inspect.run(),
+            DormouseCommand::Check(check) => check.run(),
+            DormouseCommand::Pack(pack) => pack.run(),
+            DormouseCommand::Wit(wit) => wit.run(),
+            DormouseCommand::Cache(cache) => cache.run(),
+            DormouseCommand::Completions(completions) => completions.run(),
+            DormouseCommand::ReadComponent(read) => read.run(),
+            DormouseCommand::Compile => {
+                dormouse_runtime::compiler::run().map(|()| ExitCode::SUCCESS)
+            }
+            DormouseCommand::CountTokens => {
                 dormouse_tokens::count_process::run().map(|()| ExitCode::SUCCESS)
             }
-            Command::Reaper => dormouse_upstream::reaper::run()
+            DormouseCommand::Reaper => dormouse_upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
                 .map_err(Into::into),
         }

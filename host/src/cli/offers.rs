@@ -5,32 +5,36 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::output::{PLAIN, STRONG, Table};
+use super::output::{AlignedTable, PLAIN, STRONG};
 use super::{Format, describe, output, tools};
-use crate::roster::{Kind, Places, Roster};
+use crate::roster::{OfferKind, Places, Roster};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "No plugin is run for this: they are declared in the plugins' files.\n\
     With a server's name it says more about each; with --json it prints them as agents get them."
 )]
-pub(super) struct Offers {
+pub(super) struct OffersArgs {
     /// Only this server's, in detail.
     server: Option<String>,
     #[command(flatten)]
     format: Format,
 }
 
-impl Offers {
+impl OffersArgs {
     pub(super) fn prompts(self, places: Places) -> anyhow::Result<ExitCode> {
-        self.run(places, &[Kind::Prompt], "PROMPT")
+        self.run(places, &[OfferKind::Prompt], "PROMPT")
     }
 
     pub(super) fn resources(self, places: Places) -> anyhow::Result<ExitCode> {
-        self.run(places, &[Kind::Resource, Kind::Template], "RESOURCE")
+        self.run(
+            places,
+            &[OfferKind::Resource, OfferKind::Template],
+            "RESOURCE",
+        )
     }
 
-    fn run(self, places: Places, kinds: &[Kind], heading: &str) -> anyhow::Result<ExitCode> {
+    fn run(self, places: Places, kinds: &[OfferKind], heading: &str) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places)?;
         roster.save();
         let snapshot = roster.snapshot();
@@ -46,9 +50,9 @@ impl Offers {
         if self.format.json {
             let rows = all.map(|(kind, offer, object)| {
                 let object_name = match kind {
-                    Kind::Prompt => "prompt",
-                    Kind::Resource => "resource",
-                    Kind::Template => "template",
+                    OfferKind::Prompt => "prompt",
+                    OfferKind::Resource => "resource",
+                    OfferKind::Template => "template",
                 };
                 json!({ kind.member(): offer.key, "server": offer.server(), object_name: object })
             });
@@ -57,13 +61,13 @@ impl Offers {
         }
         if server.is_some() {
             let long = all.map(|(kind, offer, object)| match kind {
-                Kind::Prompt => describe::prompt(object, &offer.key),
-                Kind::Resource | Kind::Template => describe::resource(object, &offer.key),
+                OfferKind::Prompt => describe::prompt(object, &offer.key),
+                OfferKind::Resource | OfferKind::Template => describe::resource(object, &offer.key),
             });
             output::print(&long.collect::<Vec<_>>().join("\n"))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&[heading, "WHAT IT IS FOR"]);
+        let mut table = AlignedTable::new(&[heading, "WHAT IT IS FOR"]);
         for (_, offer, object) in all {
             let words = describe::words(object);
             table.row([

@@ -13,7 +13,7 @@ use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
 
 use super::stderr::AboveProgress;
-use crate::roster::Refusal;
+use crate::roster::OfferRefusal;
 
 /// Style of errors.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -140,7 +140,7 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
         return misuse(error);
     }
     match error.downcast_ref() {
-        Some(Refusal::Upstream { message, .. }) => tool_failure(message),
+        Some(OfferRefusal::Upstream { message, .. }) => tool_failure(message),
         _ => say(&marked("error", BAD, &told(error))),
     }
     ExitCode::FAILURE
@@ -232,11 +232,11 @@ pub(super) fn first_line(text: &str, longest: usize) -> String {
 
 /// Table with aligned columns.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct AlignedTable {
     rows: Vec<Vec<(Style, String)>>,
 }
 
-impl Table {
+impl AlignedTable {
     /// Makes a table with these headings.
     pub(super) fn new(headings: &[&str]) -> Self {
         let headings = headings.iter().map(|text| (STRONG, (*text).to_owned()));
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let mut table = Table::new(&["NAME", "X"]);
+        let mut table = AlignedTable::new(&["NAME", "X"]);
         table.row([(GOOD, "ä".to_owned()), (BAD, "1\n2".to_owned())]);
         table.row([(GOOD, "longer".to_owned()), (BAD, "3".to_owned())]);
         assert_eq!(table.render(), "NAME    X\nä       1 2\nlonger  3\n");

@@ -25,7 +25,7 @@ use super::{component, output};
     `prompts` or `resources` has no functions to declare: its MCP objects are in files, each an \
     array or the reply to a list request, and one file may have all of them. Strip debugging information before, since \
     `wasm-tools strip` would remove the declaration, too.")]
-pub(super) struct Pack {
+pub(super) struct PackArgs {
     /// The plugin: a `.wasm` component.
     file: PathBuf,
     /// The WIT that it was built from: a file or a folder.
@@ -96,7 +96,7 @@ impl Objects {
     }
 }
 
-impl Pack {
+impl PackArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let file = visible_path(&self.file);
         let bytes = component::bytes(&self.file)?;

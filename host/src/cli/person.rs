@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dormouse_protocol::{Answer, AskError, Capability, Choice, Field, Form, Kind, Question};
+use dormouse_protocol::{
+    Answer, AskError, Capability, Field, FieldChoice, FieldKind, Form, Question,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -20,13 +22,13 @@ pub(super) struct Person {
 
 /// Action that a user chooses for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
+enum QuestionAction {
     Accept,
     Decline,
     Cancel,
 }
 
-impl Action {
+impl QuestionAction {
     fn name(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -86,13 +88,13 @@ impl Person {
     }
 
     /// Asks for the fields of a form, one after the other.
-    async fn fill_in(&mut self, form: &Form) -> (Action, Option<Value>) {
+    async fn fill_in(&mut self, form: &Form) -> (QuestionAction, Option<Value>) {
         let what = match form.fields.len() {
             0 => "  do you agree?",
             _ => "  do you want to answer?",
         };
         let action = self.consent(what).await;
-        if action != Action::Accept {
+        if action != QuestionAction::Accept {
             return (action, None);
         }
         let mut content = Map::new();
@@ -100,24 +102,24 @@ impl Person {
             match self.field(field).await {
                 Some(Some(value)) => drop(content.insert(field.name.clone(), value)),
                 Some(None) => {}
-                None => return (Action::Cancel, None),
+                None => return (QuestionAction::Cancel, None),
             }
         }
-        (Action::Accept, Some(content.into()))
+        (QuestionAction::Accept, Some(content.into()))
     }
 
     /// Asks for the user's action: they have to type it, since an empty line is no agreement.
-    async fn consent(&mut self, what: &str) -> Action {
+    async fn consent(&mut self, what: &str) -> QuestionAction {
         self.forget_typed_ahead().await;
         loop {
             self.show(&format!("{what} y = yes, n = no, c = cancel: "));
             let Some(line) = self.line().await else {
-                return Action::Cancel;
+                return QuestionAction::Cancel;
             };
             match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => return Action::Accept,
-                "n" | "no" => return Action::Decline,
-                "c" | "cancel" => return Action::Cancel,
+                "y" | "yes" => return QuestionAction::Accept,
+                "n" | "no" => return QuestionAction::Decline,
+                "c" | "cancel" => return QuestionAction::Cancel,
                 _ => {}
             }
         }
@@ -171,7 +173,7 @@ fn heading(field: &Field) -> String {
         heading.push_str(description);
     }
     heading.push('\n');
-    if let Kind::One(choices) | Kind::Several(choices) = &field.kind {
+    if let FieldKind::One(choices) | FieldKind::Several(choices) = &field.kind {
         for (index, choice) in choices.iter().enumerate() {
             let name = choice.title.as_deref().unwrap_or(&choice.value);
             heading.push_str(&format!("    {}  {name}\n", index + 1));
@@ -183,15 +185,15 @@ fn heading(field: &Field) -> String {
 /// Returns the text on the expected input.
 fn wanted(field: &Field) -> String {
     let mut wanted = match &field.kind {
-        Kind::Text => match field.format() {
+        FieldKind::Text => match field.format() {
             Some(format) => format!("a text of the format `{format}`"),
             None => "a text".to_owned(),
         },
-        Kind::Number => "a number".to_owned(),
-        Kind::Integer => "a whole number".to_owned(),
-        Kind::Boolean => "y or n".to_owned(),
-        Kind::One(choices) => format!("a number from 1 to {}", choices.len()),
-        Kind::Several(choices) => {
+        FieldKind::Number => "a number".to_owned(),
+        FieldKind::Integer => "a whole number".to_owned(),
+        FieldKind::Boolean => "y or n".to_owned(),
+        FieldKind::One(choices) => format!("a number from 1 to {}", choices.len()),
+        FieldKind::Several(choices) => {
             let most = choices.len();
             format!("numbers from 1 to {most} with commas between")
         }
@@ -207,15 +209,15 @@ fn wanted(field: &Field) -> String {
 }
 
 /// Returns a value in the words of its question.
-fn named(kind: &Kind, value: &Value) -> String {
-    let name = |choices: &[Choice], value: &Value| {
+fn named(kind: &FieldKind, value: &Value) -> String {
+    let name = |choices: &[FieldChoice], value: &Value| {
         let chosen = choices.iter().find(|choice| *value == choice.value);
         let title = chosen.and_then(|choice| choice.title.clone());
         title.unwrap_or_else(|| value.as_str().unwrap_or_default().to_owned())
     };
     let text = match (kind, value) {
-        (Kind::One(choices), value) => name(choices, value),
-        (Kind::Several(choices), Value::Array(values)) => {
+        (FieldKind::One(choices), value) => name(choices, value),
+        (FieldKind::Several(choices), Value::Array(values)) => {
             let names: Vec<_> = values.iter().map(|value| name(choices, value)).collect();
             names.join(", ")
         }
@@ -232,7 +234,7 @@ fn read(field: &Field, line: &str) -> Result<Option<Value>, String> {
     let typed = line.trim();
     let nothing = match field.kind {
         // Blanks may be meant.
-        Kind::Text => line.is_empty(),
+        FieldKind::Text => line.is_empty(),
         _ => typed.is_empty(),
     };
     if nothing {
@@ -240,23 +242,23 @@ fn read(field: &Field, line: &str) -> Result<Option<Value>, String> {
             (Some(default), _) => Ok(Some(default.clone())),
             (None, _) if !field.required => Ok(None),
             // To choose nothing is a choice, where the form allows it.
-            (None, Kind::Several(_)) => checked(field, json!([])),
+            (None, FieldKind::Several(_)) => checked(field, json!([])),
             (None, _) => Err("this has to be filled in".into()),
         };
     }
     let value = match &field.kind {
-        Kind::Text => json!(line),
-        Kind::Number | Kind::Integer => match serde_json::from_str(typed) {
+        FieldKind::Text => json!(line),
+        FieldKind::Number | FieldKind::Integer => match serde_json::from_str(typed) {
             Ok(Value::Number(number)) => Value::Number(number),
             _ => return Err(format!("`{typed}` is no number")),
         },
-        Kind::Boolean => match typed.to_lowercase().as_str() {
+        FieldKind::Boolean => match typed.to_lowercase().as_str() {
             "y" | "yes" | "true" => json!(true),
             "n" | "no" | "false" => json!(false),
             _ => return Err(format!("`{typed}` is neither `y` nor `n`")),
         },
-        Kind::One(choices) => json!(chosen(choices, typed)?),
-        Kind::Several(choices) => {
+        FieldKind::One(choices) => json!(chosen(choices, typed)?),
+        FieldKind::Several(choices) => {
             let numbers = typed.split([',', ' ']).filter(|number| !number.is_empty());
             let values = numbers.map(|number| chosen(choices, number));
             json!(values.collect::<Result<Vec<_>, _>>()?)
@@ -271,7 +273,7 @@ fn checked(field: &Field, value: Value) -> Result<Option<Value>, String> {
 }
 
 /// Returns the choice of a number: a choice may look like a number itself.
-fn chosen<'a>(choices: &'a [Choice], number: &str) -> Result<&'a str, String> {
+fn chosen<'a>(choices: &'a [FieldChoice], number: &str) -> Result<&'a str, String> {
     let index = number.parse::<usize>().ok();
     let choice = index.and_then(|index| choices.get(index.checked_sub(1)?));
     choice

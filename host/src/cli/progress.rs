@@ -11,11 +11,11 @@ use super::stderr::shown;
 const STEPS: u64 = 1000;
 
 /// Progress line on stderr.
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     bar: ProgressBar,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Makes a progress line without a known total.
     pub(super) fn new(message: &str) -> Self {
         let bar = ProgressBar::new_spinner();
@@ -51,7 +51,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         *shown() = None;
         self.bar.finish_and_clear();

@@ -7,7 +7,7 @@ use clap::Args;
 use dormouse_runtime::Arguments;
 use serde_json::{Map, Value};
 
-use super::session::Session;
+use super::session::ProcessSession;
 use super::{Format, answer};
 use crate::roster::{Places, names};
 
@@ -17,7 +17,7 @@ use crate::roster::{Places, names};
     dormouse prompt library__write_about topic=dormice\n\n\
     `dormouse prompts` lists them; with a server's name it says what they take. The messages \
     go to stdout, each behind who says it.")]
-pub(super) struct Prompt {
+pub(super) struct PromptArgs {
     /// The prompt's name, as agents see it.
     name: String,
     /// Its arguments.
@@ -34,7 +34,7 @@ fn argument(text: &str) -> Result<(String, String), String> {
     }
 }
 
-impl Prompt {
+impl PromptArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let mut values = Map::new();
         for (key, value) in self.arguments {
@@ -42,7 +42,7 @@ impl Prompt {
                 bail!("the argument `{key}` is there twice");
             }
         }
-        let answer = Session::with(places, |session| {
+        let answer = ProcessSession::with(places, |session| {
             let snapshot = session.roster.snapshot();
             let Some(offer) = snapshot.prompts().find(&self.name).cloned() else {
                 let names = snapshot.prompts().iter().map(|offer| offer.key.as_str());

@@ -10,9 +10,9 @@ use clap::Args;
 use dormouse_text::nearest::nearest;
 use serde_json::{Value, json};
 
-use super::session::Session;
+use super::session::ProcessSession;
 use super::{Format, answer, output};
-use crate::roster::{Kind, Places, UnresolvedResource};
+use crate::roster::{OfferKind, Places, UnresolvedResource};
 
 /// Reads a resource, as an agent does.
 #[derive(Debug, Args)]
@@ -21,24 +21,24 @@ use crate::roster::{Kind, Places, UnresolvedResource};
     dormouse read kitchen://photo > photo.png\n\n\
     `dormouse resources` lists them, and templates for more. Text goes to stdout as it is; so \
     do bytes, unless stdout is a terminal.")]
-pub(super) struct Read {
+pub(super) struct ReadArgs {
     /// The resource's URI.
     uri: String,
     #[command(flatten)]
     format: Format,
 }
 
-impl Read {
+impl ReadArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let uri = self.uri.as_str();
-        let answer = Session::with(places, |session| {
+        let answer = ProcessSession::with(places, |session| {
             let snapshot = session.roster.snapshot();
             let source = session.roster.resource(uri);
             if let Err(contested @ UnresolvedResource::Contested(_)) = &source {
                 bail!("{}", contested.refusal(uri));
             }
             let Ok(source) = source else {
-                let known = snapshot.offers(Kind::Resource).iter();
+                let known = snapshot.offers(OfferKind::Resource).iter();
                 let hint = nearest(uri, known.map(|offer| offer.key.as_str())).map_or_else(
                     || "`dormouse resources` lists those that there are".to_owned(),
                     |near| format!("did you mean `{near}`?"),

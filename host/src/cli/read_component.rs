@@ -6,7 +6,7 @@ use clap::Args;
 use dormouse_catalog::{ReadTask, read_process};
 
 #[derive(Debug, Args)]
-pub(super) struct ReadComponent {
+pub(super) struct ReadComponentArgs {
     /// What is to be found out.
     #[arg(value_parser = task)]
     task: ReadTask,
@@ -18,7 +18,7 @@ fn task(name: &str) -> Result<ReadTask, String> {
     task.ok_or_else(|| "it is no task".to_owned())
 }
 
-impl ReadComponent {
+impl ReadComponentArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         read_process::run(self.task)?;
         Ok(ExitCode::SUCCESS)

@@ -11,12 +11,12 @@ use crate::roster::{Places, Roster};
 /// Removes a server and everything configured for it; the plugin's file stays.
 #[derive(Debug, Args)]
 #[command(after_help = "To hide its tools for a while only: `dormouse disable NAME`.")]
-pub(super) struct Remove {
+pub(super) struct RemoveArgs {
     /// The server's name.
     name: String,
 }
 
-impl Remove {
+impl RemoveArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let here = dormouse_config::load(&places.config)?;
         let name = &self.name;

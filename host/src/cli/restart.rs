@@ -11,12 +11,12 @@ use crate::roster::{Places, Roster};
 /// Stops a server in every running host, so that its next call starts afresh.
 #[derive(Debug, Args)]
 #[command(after_help = "A server that could not be started is tried again at once, too.")]
-pub(super) struct Restart {
+pub(super) struct RestartArgs {
     /// The server's name.
     server: String,
 }
 
-impl Restart {
+impl RestartArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places)?;
         tools::exists(&roster.snapshot(), &self.server)?;

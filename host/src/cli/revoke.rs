@@ -28,7 +28,7 @@ use crate::roster::{Places, Roster, requested_settings};
     dormouse revoke clock --all\n\n\
     `dormouse grants SERVER` shows the option for each grant. Running hosts follow at once."
 )]
-pub(super) struct Revoke {
+pub(super) struct RevokeArgs {
     /// The server's name.
     server: String,
     /// Take away a folder; with `:ro` or `:rw` only if it is granted so. May be repeated.
@@ -55,7 +55,7 @@ pub(super) struct Revoke {
     all: bool,
 }
 
-impl Revoke {
+impl RevokeArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let roster = Roster::open(places.clone())?;
         let configured = roster.configured()?;

@@ -7,10 +7,10 @@ use dormouse_config::Client;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::output::{FAINT, PLAIN, STRONG, Table};
+use super::output::{AlignedTable, FAINT, PLAIN, STRONG};
 use super::tools::known;
 use super::{Format, output};
-use crate::roster::{Places, Roster, Shown};
+use crate::roster::{Places, Roster, ShownTool};
 
 /// Finds tools by what they do, or by their names.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ use crate::roster::{Places, Roster, Shown};
     dormouse search get_curr                   those whose names begin so\n  \
     dormouse search --server time convert      of one server alone\n\n\
     Only tools that agents see are found. No plugin is run for this.")]
-pub(super) struct Search {
+pub(super) struct SearchArgs {
     /// What is to be done, or a name or its beginning.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
@@ -45,7 +45,7 @@ struct Described {
     description: Option<String>,
 }
 
-impl Search {
+impl SearchArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
         places.client = self.client;
         let roster = Roster::open(places)?;
@@ -65,7 +65,7 @@ impl Search {
                 score,
             )
         });
-        let rows: Vec<(&Shown, String, f32)> = rows.collect();
+        let rows: Vec<(&ShownTool, String, f32)> = rows.collect();
         if self.format.json {
             let rows = rows.iter().map(|(tool, description, score)| {
                 json!({
@@ -85,7 +85,7 @@ impl Search {
             );
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&["TOOL", "SERVER", "WHAT IT DOES"]);
+        let mut table = AlignedTable::new(&["TOOL", "SERVER", "WHAT IT DOES"]);
         for (tool, description, _) in rows {
             table.row([
                 (STRONG, tool.name.clone()),

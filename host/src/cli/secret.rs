@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use dormouse_launch::Secret as Text;
+use dormouse_launch::Secret;
 use dormouse_secrets::{MAX_SECRET_BYTES, SecretPlace, SecretStore};
 use serde_json::json;
 
-use super::output::Table;
+use super::output::AlignedTable;
 use super::{Format, output};
 
 /// Keeps secrets for HTTP requests of plugins.
@@ -21,13 +21,13 @@ use super::{Format, output};
     `[servers.SERVER.secrets]` of your dormouse.toml; running hosts use a new text from the next \
     request on. Nothing prints a secret."
 )]
-pub(super) struct Secret {
+pub(super) struct SecretArgs {
     #[command(subcommand)]
-    command: Command,
+    command: SecretCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum SecretCommand {
     /// Keeps a secret, in place of one of the same name: asks for it, or reads it from stdin.
     Set {
         /// Its name: letters (a-z, A-Z), digits, `-` and `_`.
@@ -48,28 +48,28 @@ enum Command {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    match Text::is_name(text) {
+    match Secret::is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!(
             "use letters (a-z, A-Z), digits, `-` and `_`, at most {}",
-            Text::MAX_NAME
+            Secret::MAX_NAME
         )),
     }
 }
 
-impl Secret {
+impl SecretArgs {
     pub(super) fn run(self, data: &Path) -> anyhow::Result<ExitCode> {
         let store = SecretStore::open(data);
         match self.command {
-            Command::Set { name } => {
+            SecretCommand::Set { name } => {
                 let place = store.set(&name, &text(&name)?)?;
                 output::say(&format!(
                     "the secret `{name}` is kept in {}",
                     place_in_words(place)
                 ));
             }
-            Command::List { format } => list(&store, format)?,
-            Command::Remove { name } => {
+            SecretCommand::List { format } => list(&store, format)?,
+            SecretCommand::Remove { name } => {
                 if !store.remove(&name)? {
                     bail!(
                         "you have no secret `{name}`\nhint: `dormouse secret list` shows those that you have"
@@ -98,7 +98,7 @@ fn list(store: &SecretStore, format: Format) -> anyhow::Result<()> {
         output::say("you have no secrets\nhint: `dormouse secret set NAME` asks you for one");
         return Ok(());
     }
-    let mut table = Table::new(&["NAME", "PLACE"]);
+    let mut table = AlignedTable::new(&["NAME", "PLACE"]);
     for secret in all {
         let place = place_in_words(secret.place).to_owned();
         table.row([(output::PLAIN, secret.name), (output::PLAIN, place)]);
@@ -116,7 +116,7 @@ pub(super) fn place_in_words(place: SecretPlace) -> &'static str {
 
 /// Asks for the text on a terminal, without showing it, or reads it from stdin to its end. One line
 /// end at its end is no part of it.
-fn text(name: &str) -> anyhow::Result<Text> {
+fn text(name: &str) -> anyhow::Result<Secret> {
     let text = if std::io::stdin().is_terminal() {
         rpassword::prompt_password(format!("text of the secret `{name}` (it is not shown): "))
             .context("nothing can be read from the terminal")?
@@ -134,5 +134,5 @@ fn text(name: &str) -> anyhow::Result<Text> {
     };
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let text = text.strip_suffix('\r').unwrap_or(text);
-    Ok(Text::new(text))
+    Ok(Secret::new(text))
 }

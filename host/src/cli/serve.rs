@@ -19,14 +19,14 @@ use tokio_util::sync::CancellationToken;
 use super::output;
 use crate::roster::{ExposureChoice, Places, Roster};
 use crate::{control, mcp};
-use http::Http;
+use http::HttpArgs;
 
 /// Time that the threads of the process may take to end at the end.
 const LAST: Duration = Duration::from_millis(100);
 
 /// Serves all of your servers to one agent over stdin and stdout, or to many over HTTP.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub struct ServeArgs {
     /// How the tools are shown to the agent.
     #[arg(long, value_enum, value_name = "MODE")]
     pub expose: Option<Expose>,
@@ -48,7 +48,7 @@ pub struct Serve {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = units::size)]
     max_bodies: u64,
     #[command(flatten)]
-    http: Http,
+    http: HttpArgs,
 }
 
 /// The ways to show tools.
@@ -75,7 +75,7 @@ impl From<Expose> for ExposureMode {
     }
 }
 
-impl Serve {
+impl ServeArgs {
     /// Serves until the agent closes stdin, or a signal asks to stop. A second signal ends the
     /// process at once.
     ///
@@ -139,7 +139,7 @@ async fn serve_http(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let (roster, socket) = opened(places, &stop)?;
-    let server = mcp::http::Server::bind(roster.clone(), options).await?;
+    let server = mcp::http::HttpServer::bind(roster.clone(), options).await?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     http::say_token(server.token());
     // There is no one agent that waits for its first answer.

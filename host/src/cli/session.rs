@@ -8,18 +8,18 @@ use dormouse_protocol::Answer;
 use tokio_util::sync::CancellationToken;
 
 use super::terminal::Terminal;
-use crate::roster::{Context, Places, Refusal, Roster};
+use crate::roster::{CallContext, OfferRefusal, Places, Roster};
 
 /// Time that the threads of the process may take to end at the end.
 const LAST: Duration = Duration::from_millis(100);
 
 /// Session that lasts as long as this process.
-pub(super) struct Session {
+pub(super) struct ProcessSession {
     pub(super) roster: Arc<Roster>,
     cancel: CancellationToken,
 }
 
-impl Session {
+impl ProcessSession {
     /// Sends a request to the servers, and waits for the answer. Ctrl-C cancels it.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Session {
         ask: impl FnOnce(Self) -> anyhow::Result<F>,
     ) -> anyhow::Result<Answer>
     where
-        F: Future<Output = Result<Answer, Refusal>>,
+        F: Future<Output = Result<Answer, OfferRefusal>>,
     {
         let threads = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -52,8 +52,8 @@ impl Session {
     }
 
     /// Returns the context of a request to a server.
-    pub(super) fn context(&self) -> Context {
-        Context {
+    pub(super) fn context(&self) -> CallContext {
+        CallContext {
             session: Some(self.roster.begin_session()),
             cancel: self.cancel.clone(),
             listener: Arc::new(Terminal::new()),
@@ -62,7 +62,7 @@ impl Session {
 }
 
 async fn patient(
-    asking: impl Future<Output = Result<Answer, Refusal>>,
+    asking: impl Future<Output = Result<Answer, OfferRefusal>>,
     cancel: &CancellationToken,
 ) -> anyhow::Result<Answer> {
     tokio::pin!(asking);

@@ -8,12 +8,12 @@ use clap::builder::styling::Style;
 use dormouse_text::visible::{visible_line, visible_path};
 use serde_json::Value;
 
-use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
+use super::output::{AlignedTable, BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG};
 use super::{Format, hosts, output};
 use crate::control;
 use crate::mcp;
 use crate::roster::status::{ShownTo, span};
-use crate::roster::{Places, Roster, ServerStatus, State, Status as Report, gone_told};
+use crate::roster::{Places, Roster, ServerState, ServerStatus, Status, gone_told};
 
 /// Shows the running hosts and what their servers are doing.
 #[derive(Debug, Args)]
@@ -23,19 +23,19 @@ use crate::roster::{Places, Roster, ServerStatus, State, Status as Report, gone_
     With --json: an array of hosts. `pid` is null where none is running; `engines` is 0 for as \
     long as a host has not run any plugin."
 )]
-pub(super) struct Status {
+pub(super) struct StatusArgs {
     #[command(flatten)]
     format: Format,
 }
 
-impl Status {
+impl StatusArgs {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let mut reports = Vec::new();
         let mut failed = false;
         for answer in hosts::block_on(control::ask_all("status", Value::Null))? {
             let report = answer
                 .outcome
-                .and_then(|value| Ok(serde_json::from_value::<Report>(value)?));
+                .and_then(|value| Ok(serde_json::from_value::<Status>(value)?));
             match report {
                 Ok(report) => reports.push(report),
                 Err(error) => {
@@ -62,7 +62,7 @@ impl Status {
 }
 
 /// Returns the report on the servers that a host would serve if it started now.
-fn configured(places: Places) -> anyhow::Result<Report> {
+fn configured(places: Places) -> anyhow::Result<Status> {
     let roster = Roster::open(places)?;
     roster.save();
     let mut status = roster.status();
@@ -70,7 +70,7 @@ fn configured(places: Places) -> anyhow::Result<Report> {
     Ok(status.without_host())
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &Status) -> String {
     let mut text = match report.pid {
         None if report.config.exists() => format!(
             "no host is running; configured in {} and your clients' files:\n",
@@ -111,7 +111,7 @@ fn text(report: &Report) -> String {
     if live {
         headings.extend(["SINCE", "CALLS", "RUNNING", "INSTANCES"]);
     }
-    let mut table = Table::new(&headings);
+    let mut table = AlignedTable::new(&headings);
     for server in &report.servers {
         let mut cells = vec![
             (STRONG, server.name.clone()),
@@ -193,13 +193,13 @@ pub(super) fn not_shown(server: &ServerStatus) -> String {
 }
 
 /// Returns a state in its colour.
-pub(super) fn state(state: State) -> (Style, String) {
+pub(super) fn state(state: ServerState) -> (Style, String) {
     let style = match state {
-        State::Ready => GOOD,
-        State::Configured | State::Known | State::Idle => PLAIN,
-        State::Starting | State::NeedsAuth | State::Quarantined => DOUBTFUL,
-        State::NeedsConfig | State::Failed => BAD,
-        State::Disabled => FAINT,
+        ServerState::Ready => GOOD,
+        ServerState::Configured | ServerState::Known | ServerState::Idle => PLAIN,
+        ServerState::Starting | ServerState::NeedsAuth | ServerState::Quarantined => DOUBTFUL,
+        ServerState::NeedsConfig | ServerState::Failed => BAD,
+        ServerState::Disabled => FAINT,
     };
     (style, state.in_words().to_owned())
 }

@@ -13,7 +13,7 @@ use crate::roster::{Places, Roster};
     after_help = "Running hosts follow at once, and tell their agents. It is kept in your \
     dormouse.toml, also for a server that is in a client's file: that one is left alone."
 )]
-pub(super) struct Switch {
+pub(super) struct SwitchArgs {
     /// The server's name.
     name: String,
     /// Only in the hosts that run now, and only for as long as they do.
@@ -21,7 +21,7 @@ pub(super) struct Switch {
     once: bool,
 }
 
-impl Switch {
+impl SwitchArgs {
     pub(super) fn run(self, places: Places, on: bool) -> anyhow::Result<ExitCode> {
         let state = if on { "enabled" } else { "disabled" };
         let name = &self.name;

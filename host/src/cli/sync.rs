@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
-use super::progress::Progress;
+use super::output::{AlignedTable, BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG};
+use super::progress::ProgressLine;
 use super::{Format, cost, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
 
@@ -38,7 +38,7 @@ const SILENCE: Duration = Duration::from_secs(10);
     after_help = "From then on their tools are in the list of every session, and they are started \
     when one of these is called. Servers that are plugins need no syncing."
 )]
-pub(super) struct Sync {
+pub(super) struct SyncArgs {
     /// Only these servers; all that have an upstream where none is named.
     servers: Vec<String>,
     #[command(flatten)]
@@ -47,9 +47,9 @@ pub(super) struct Sync {
 
 /// Outcome for one server: its name, the numbers of its offers or the error, and the time that it
 /// took, in seconds.
-pub(super) type Outcome = (String, Result<Synced, String>, f64);
+pub(super) type SyncOutcome = (String, Result<Synced, String>, f64);
 
-impl Sync {
+impl SyncArgs {
     /// Makes the command for some servers; for all of them, where none is named.
     pub(super) fn of(servers: &[String]) -> Self {
         Self {
@@ -88,7 +88,10 @@ impl Sync {
 
 /// Syncs servers, all of them where none is named, and notifies running hosts. Also returns a text
 /// for a person on offers that are not shown, with the reasons.
-pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<Outcome>, String)> {
+pub(super) fn sync(
+    places: &Places,
+    servers: &[String],
+) -> anyhow::Result<(Vec<SyncOutcome>, String)> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -149,10 +152,10 @@ fn programs_at_once() -> usize {
 
 /// Connects several servers at a time, and shows the progress: one that hangs does not delay the
 /// others.
-pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
+pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<SyncOutcome> {
     let total = servers.len();
     let is_moving = io::stderr().is_terminal();
-    let progress = is_moving.then(|| Progress::new("connecting"));
+    let progress = is_moving.then(|| ProgressLine::new("connecting"));
     let programs = Semaphore::new(programs_at_once());
     let running: Mutex<BTreeSet<String>> = Mutex::default();
     let waits_for = || {
@@ -178,7 +181,7 @@ pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> V
             }
         })
         .buffer_unordered(AT_ONCE);
-    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut outcomes: Vec<SyncOutcome> = Vec::new();
     let mut tick = tokio::time::interval(match is_moving {
         true => Duration::from_millis(200),
         false => SILENCE,
@@ -231,11 +234,11 @@ fn is_program(roster: &Roster, server: &str) -> bool {
     bridge.is_some_and(|bridge| matches!(bridge.launch, Launch::Stdio(_)))
 }
 
-fn told(outcomes: &[Outcome]) -> String {
+fn told(outcomes: &[SyncOutcome]) -> String {
     if outcomes.is_empty() {
         return "no servers that could be connected\n".to_owned();
     }
-    let mut table = Table::new(&["NAME", "STATE", "TOOLS", "PROMPTS", "RESOURCES", "TOOK"]);
+    let mut table = AlignedTable::new(&["NAME", "STATE", "TOOLS", "PROMPTS", "RESOURCES", "TOOK"]);
     let mut notes = String::new();
     for (server, outcome, seconds) in outcomes {
         let (state, counts) = match outcome {

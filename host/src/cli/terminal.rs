@@ -11,22 +11,22 @@ use serde_json::Value;
 
 use super::output;
 use super::person::Person;
-use super::progress::Progress;
+use super::progress::ProgressLine;
 
 /// Listener that shows a call's messages while it runs, and asks the user at the terminal its
 /// questions.
 pub(super) struct Terminal {
-    shown: Arc<Shown>,
+    shown: Arc<TerminalOutput>,
     /// User who answers; none where there is no terminal to read and to type on.
     person: Option<Arc<tokio::sync::Mutex<Person>>>,
 }
 
 #[derive(Default)]
-struct Shown(Mutex<State>);
+struct TerminalOutput(Mutex<TerminalState>);
 
 #[derive(Default)]
-struct State {
-    progress: Option<Progress>,
+struct TerminalState {
+    progress: Option<ProgressLine>,
     /// Number of questions that wait: a progress line would overwrite the typed text.
     asking: usize,
     /// Log messages that came meanwhile: the user sees the question alone, and nothing that looks
@@ -78,10 +78,10 @@ fn marked(level: &str, logger: Option<&str>, text: &str) -> String {
 }
 
 /// Hides the progress line and holds log messages until this is dropped.
-struct Still(Arc<Shown>);
+struct Still(Arc<TerminalOutput>);
 
 impl Still {
-    fn keep(shown: &Arc<Shown>) -> Self {
+    fn keep(shown: &Arc<TerminalOutput>) -> Self {
         let mut state = shown.0.lock();
         state.progress = None;
         state.asking += 1;
@@ -124,7 +124,7 @@ impl Listener for Terminal {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
         let mut state = self.shown.0.lock();
         if state.asking == 0 {
-            let shown = state.progress.get_or_insert_with(|| Progress::new(""));
+            let shown = state.progress.get_or_insert_with(|| ProgressLine::new(""));
             shown.at(progress, total, message.as_deref());
         }
     }
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn log_messages_wait_for_the_answer_to_a_question() {
-        let shown = Arc::new(Shown::default());
+        let shown = Arc::new(TerminalOutput::default());
         let still = Still::keep(&shown);
         let again = Still::keep(&shown);
         for _ in 0..3 {

@@ -8,12 +8,12 @@ use dormouse_text::visible::visible_line;
 use dormouse_tokens::TOKENIZER;
 use serde_json::{Value, json};
 
-use super::output::{FAINT, PLAIN, STRONG, Table};
+use super::output::{AlignedTable, FAINT, PLAIN, STRONG};
 use super::tools::known;
 use super::{Format, output};
 use crate::mcp::{self, CostsForClient};
 use crate::roster::status::TokenCosts;
-use crate::roster::{Places, Roster, Shown};
+use crate::roster::{Places, Roster, ShownTool};
 
 /// Shows what the tools of your servers cost a model, in tokens.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ use crate::roster::{Places, Roster, Shown};
     dormouse tokens github                 each tool of `github`\n\n\
     No server is started for this. Models count in different ways; the tokenizer is named."
 )]
-pub(super) struct Tokens {
+pub(super) struct TokensArgs {
     /// Only these servers, each tool of them by itself.
     servers: Vec<String>,
     /// Each tool by itself.
@@ -41,9 +41,9 @@ pub(super) struct Tokens {
 }
 
 /// A line: a server or a tool, the number of its tools, and its costs.
-type Row = (String, usize, TokenCosts);
+type TokensRow = (String, usize, TokenCosts);
 
-impl Tokens {
+impl TokensArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
         places.client = self.client.as_deref().and_then(|name| name.parse().ok());
         let client = self.client.as_deref().map(mcp::announced_name);
@@ -65,7 +65,7 @@ impl Tokens {
         let is_wanted = |name: &str| {
             self.servers.is_empty() || self.servers.iter().any(|server| server == name)
         };
-        let servers: Vec<Row> = costs
+        let servers: Vec<TokensRow> = costs
             .by_server(&snapshot)
             .into_iter()
             .filter(|(name, _)| is_wanted(name))
@@ -75,7 +75,7 @@ impl Tokens {
                 (name.to_owned(), tools, costs)
             })
             .collect();
-        let tools: Vec<(&Shown, TokenCosts)> = snapshot
+        let tools: Vec<(&ShownTool, TokenCosts)> = snapshot
             .tools()
             .iter()
             .zip(costs.tools.iter().copied())
@@ -101,7 +101,7 @@ impl Tokens {
             }))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&["NAME", "TOOLS", "MAPPED", "RAW", "LISTED"]);
+        let mut table = AlignedTable::new(&["NAME", "TOOLS", "MAPPED", "RAW", "LISTED"]);
         for (name, count, costs) in servers {
             table.row(cells(STRONG, &name, Some(count), costs));
             let tools = tools
@@ -150,10 +150,10 @@ fn cells(
     cells
 }
 
-fn of_server((name, tools, costs): &Row) -> Value {
+fn of_server((name, tools, costs): &TokensRow) -> Value {
     json!({ "name": name, "tools": tools, "tokens": costs })
 }
 
-fn of_tool((tool, costs): &(&Shown, TokenCosts)) -> Value {
+fn of_tool((tool, costs): &(&ShownTool, TokenCosts)) -> Value {
     json!({ "name": tool.name, "server": tool.server(), "tokens": costs })
 }

@@ -8,9 +8,9 @@ use dormouse_config::{Client, name};
 use serde_json::json;
 
 use super::cost::Cost;
-use super::output::{PLAIN, STRONG, Table};
+use super::output::{AlignedTable, PLAIN, STRONG};
 use super::{Format, describe, output};
-use crate::roster::{Places, Roster, Server, Shown, Snapshot};
+use crate::roster::{Places, Roster, Server, ShownTool, Snapshot};
 
 /// Lists the tools that agents see.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ use crate::roster::{Places, Roster, Server, Shown, Snapshot};
     dormouse tools --json   as agents get them\n  \
     dormouse tools --client gemini   what that client is shown\n\n\
     No plugin is run for this: tools are declared in the plugins' files.")]
-pub(super) struct Tools {
+pub(super) struct ToolsArgs {
     /// Only those of these servers, in detail.
     servers: Vec<String>,
     /// What this client is shown: not what it loads itself, nor what its file forbids.
@@ -30,7 +30,7 @@ pub(super) struct Tools {
     format: Format,
 }
 
-impl Tools {
+impl ToolsArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
         places.client = self.client;
         let roster = Roster::open(places)?;
@@ -41,7 +41,7 @@ impl Tools {
             known(&snapshot, server)?;
         }
         let is_wanted = |name: &str| servers.is_empty() || servers.iter().any(|it| it == name);
-        let tools: Vec<&Shown> = snapshot
+        let tools: Vec<&ShownTool> = snapshot
             .tools()
             .iter()
             .filter(|tool| is_wanted(tool.server()))
@@ -58,7 +58,7 @@ impl Tools {
             return Ok(ExitCode::SUCCESS);
         }
         let described = tools.iter().filter_map(|tool| {
-            let described = describe::Tool::new(&tool.declared()?.tool, &tool.name);
+            let described = describe::ToolDescription::new(&tool.declared()?.tool, &tool.name);
             Some((tool, described))
         });
         if !servers.is_empty() {
@@ -77,7 +77,7 @@ impl Tools {
             );
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&["TOOL", "WHAT IT DOES"]);
+        let mut table = AlignedTable::new(&["TOOL", "WHAT IT DOES"]);
         for (tool, described) in described {
             table.row([
                 (STRONG, tool.name.clone()),

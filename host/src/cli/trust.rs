@@ -12,7 +12,7 @@ use dormouse_text::visible::visible_line;
 use super::consent::consent;
 use super::{hosts, output};
 use crate::roster::{Places, Roster};
-use crate::store::Trust as Trusted;
+use crate::store::Trust;
 
 /// Allows the servers in a project's files to be started.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ use crate::store::Trust as Trusted;
     trusted no longer. Programs and plugins that the files name are trusted with whatever they \
     become."
 )]
-pub(super) struct Trust {
+pub(super) struct TrustArgs {
     /// The project's folder; the one that you are in where none is named.
     folder: Option<PathBuf>,
     /// Do not ask: what is shown is trusted. It is logged that nobody was asked.
@@ -37,9 +37,9 @@ pub(super) struct Trust {
     list: bool,
 }
 
-impl Trust {
+impl TrustArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
-        let trusted = Trusted::new(&places.data);
+        let trusted = Trust::new(&places.data);
         if self.list {
             let folders = trusted.folders()?;
             let lines = folders

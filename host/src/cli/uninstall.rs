@@ -26,7 +26,7 @@ use crate::roster::Places;
     `dormouse.toml` stays as it is, for your other clients: `dormouse remove NAME` removes a \
     server from it."
 )]
-pub(super) struct Uninstall {
+pub(super) struct UninstallArgs {
     /// The client, like `cursor` or `claude-code`.
     client: Client,
     /// Do not ask.
@@ -37,7 +37,7 @@ pub(super) struct Uninstall {
     dry_run: bool,
 }
 
-impl Uninstall {
+impl UninstallArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let around = Surroundings::of_process(None)?;
         let client = self.client;

@@ -12,9 +12,9 @@ use super::output;
     mkdir -p wit/deps && dormouse wit > wit/deps/dormouse-plugin.wit\n\n\
     A plugin's own WIT needs it where it says `dormouse:plugin`: toolchains look for it in \
     `wit/deps`. The SDK for Rust brings it along.")]
-pub(super) struct Wit {}
+pub(super) struct WitArgs {}
 
-impl Wit {
+impl WitArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         output::print(dormouse_wit::CONTRACT_WIT)?;
         Ok(ExitCode::SUCCESS)

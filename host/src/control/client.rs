@@ -31,7 +31,7 @@ const ENDING_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A running host.
 #[derive(Debug)]
-pub struct Host {
+pub struct RunningHost {
     /// Its process id.
     pub pid: u32,
     file: PathBuf,
@@ -42,7 +42,7 @@ pub struct Host {
 
 /// Answer of one host.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HostAnswer {
     /// The host's process id.
     pub pid: u32,
     /// Result, or the error of the request.
@@ -71,7 +71,7 @@ pub enum RequestError {
 
 /// Returns the running hosts, by process id. Sockets that killed hosts have left behind are removed
 /// on the way.
-pub async fn hosts() -> Vec<Host> {
+pub async fn hosts() -> Vec<RunningHost> {
     let folders = paths::runtime_dirs().unwrap_or_default();
     let found = join_all(folders.iter().map(|folder| hosts_in(folder))).await;
     let mut hosts: Vec<_> = found.into_iter().flatten().collect();
@@ -80,18 +80,22 @@ pub async fn hosts() -> Vec<Host> {
 }
 
 /// Sends all running hosts the same request at once. A host that ends meanwhile is left out.
-pub async fn ask_all(method: &str, params: Value) -> Vec<Answer> {
+pub async fn ask_all(method: &str, params: Value) -> Vec<HostAnswer> {
     ask_each(hosts().await, method, params).await
 }
 
-pub(super) async fn ask_each(hosts: Vec<Host>, method: &str, params: Value) -> Vec<Answer> {
+pub(super) async fn ask_each(
+    hosts: Vec<RunningHost>,
+    method: &str,
+    params: Value,
+) -> Vec<HostAnswer> {
     let asked = hosts.into_iter().map(async |mut host| {
         let outcome = host.request(method, params.clone()).await;
         if matches!(outcome, Err(RequestError::Broken(_))) && has_ended(&host.file).await {
             return None;
         }
         let pid = host.pid;
-        Some(Answer { pid, outcome })
+        Some(HostAnswer { pid, outcome })
     });
     join_all(asked).await.into_iter().flatten().collect()
 }
@@ -107,16 +111,16 @@ async fn has_ended(file: &Path) -> bool {
     timeout(ENDING_TIMEOUT, ended).await.is_ok()
 }
 
-pub(super) async fn hosts_in(folder: &Path) -> Vec<Host> {
+pub(super) async fn hosts_in(folder: &Path) -> Vec<RunningHost> {
     let files = place::files(folder);
     let found = files.iter().map(|(pid, file)| connect(*pid, file));
     join_all(found).await.into_iter().flatten().collect()
 }
 
-async fn connect(pid: u32, file: &Path) -> Option<Host> {
+async fn connect(pid: u32, file: &Path) -> Option<RunningHost> {
     let error = match timeout(ANSWER_TIMEOUT, open(file)).await {
         Ok(Ok(stream)) => {
-            return Some(Host {
+            return Some(RunningHost {
                 pid,
                 file: file.to_owned(),
                 patience: ANSWER_TIMEOUT,
@@ -154,7 +158,7 @@ fn is_gone(error: &io::Error) -> bool {
     )
 }
 
-impl Host {
+impl RunningHost {
     /// Sends the host a request, and waits for its answer for 5 seconds.
     ///
     /// # Errors

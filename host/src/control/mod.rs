@@ -16,8 +16,8 @@ mod place;
 mod server;
 mod wire;
 
-pub use client::{Answer, Host, RequestError, ask_all, hosts};
-pub use server::{Guard, Socket};
+pub use client::{HostAnswer, RequestError, RunningHost, ask_all, hosts};
+pub use server::{ControlSocketGuard, Socket};
 pub use wire::RpcError;
 
 #[cfg(test)]

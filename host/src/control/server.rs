@@ -91,7 +91,7 @@ pub struct Socket {
 
 /// Keeps a host reachable: dropped, it takes the socket away.
 #[derive(Debug)]
-pub struct Guard {
+pub struct ControlSocketGuard {
     _file: SocketFile,
     task: AbortHandle,
 }
@@ -100,7 +100,7 @@ pub struct Guard {
 #[derive(Debug)]
 struct SocketFile(PathBuf);
 
-impl Drop for Guard {
+impl Drop for ControlSocketGuard {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -144,13 +144,13 @@ impl Socket {
     }
 
     /// Answers all clients until the guard is dropped.
-    pub fn answer(self, roster: Arc<Roster>) -> Guard {
+    pub fn answer(self, roster: Arc<Roster>) -> ControlSocketGuard {
         self.answer_with(roster)
     }
 
-    pub(super) fn answer_with(self, methods: impl Methods) -> Guard {
+    pub(super) fn answer_with(self, methods: impl Methods) -> ControlSocketGuard {
         let task = tokio::spawn(accept(self.listener, methods)).abort_handle();
-        Guard {
+        ControlSocketGuard {
             _file: self.file,
             task,
         }

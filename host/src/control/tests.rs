@@ -5,7 +5,7 @@ use dormouse_config::FilledInFiles;
 use interprocess::local_socket::traits::tokio::Listener as _;
 use serde_json::{Value, json};
 
-use super::Guard;
+use super::ControlSocketGuard;
 use super::client::{ask_each, hosts_in};
 use super::methods::Methods;
 use super::server::Socket;
@@ -17,7 +17,7 @@ use crate::roster::{Places, Roster};
 struct Echo(&'static str);
 
 /// A host that answers at once.
-fn listen_in(folder: &Path, pid: u32, methods: impl Methods) -> Guard {
+fn listen_in(folder: &Path, pid: u32, methods: impl Methods) -> ControlSocketGuard {
     Socket::bind_in(folder, pid).unwrap().answer_with(methods)
 }
 

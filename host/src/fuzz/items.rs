@@ -104,14 +104,14 @@ pub fn items(data: &[u8]) {
     }
 }
 
-struct Shown {
+struct ShownItem {
     object: Box<RawValue>,
     legacy: Box<RawValue>,
     odd: Vec<NonconformingItem>,
 }
 
 /// An item as agents are shown it, if they are.
-fn listed(what: What, object: &RawValue) -> Option<Shown> {
+fn listed(what: What, object: &RawValue) -> Option<ShownItem> {
     let mut declared = Listing::empty().declaration().expect("nothing is in it");
     let item = || DeclaredItem {
         key: "k".into(),
@@ -142,14 +142,14 @@ fn listed(what: What, object: &RawValue) -> Option<Shown> {
         }
     };
     let odd = listing.odd;
-    Some(Shown {
+    Some(ShownItem {
         object,
         legacy,
         odd,
     })
 }
 
-fn conforms(what: What, shown: &Shown) {
+fn conforms(what: What, shown: &ShownItem) {
     for definition in ITEMS.iter().filter(|definition| definition.what == what) {
         let text = match definition.is_stateless {
             true => &shown.object,

@@ -23,4 +23,4 @@ mod tests;
 
 pub use client::client_table::announced_name;
 pub use exposure::{CostsForClient, add_token_costs, count_deciding_texts, keep_counting};
-pub use stdio::{Streams, serve, streams};
+pub use stdio::{StdioStreams, serve, streams};

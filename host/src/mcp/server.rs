@@ -23,8 +23,8 @@ use super::client::announce;
 use super::client::announce::{ChangeFeed, announce};
 use super::client::client_connection::ClientConnection;
 use super::client::level;
-use super::client::level::{Level, WantedLogs};
-use super::client::session_client::Client;
+use super::client::level::{WantedLogLevel, WantedLogs};
+use super::client::session_client::SessionClient;
 use super::common::Common;
 use super::exposure::LoadedTools;
 use super::lifecycle::{DISCOVER, Terms};
@@ -33,9 +33,9 @@ use super::messages::error_object::ErrorObject;
 use super::messages::request_context::RequestContext;
 use super::methods::listen;
 use super::methods::pages::ReadPages;
-use super::methods::resources::Subscriptions;
+use super::methods::resources::ClientSubscriptions;
 use super::methods::tools::ListedTools;
-use crate::roster::{Refusal, Snapshot};
+use crate::roster::{OfferRefusal, Snapshot};
 
 /// View that one agent has of the host.
 pub(super) struct Host {
@@ -51,8 +51,8 @@ pub(super) struct Host {
     /// Cancelled when calls that still run are to end.
     pub(super) ending: CancellationToken,
     /// Least severe level that a legacy client wants to hear.
-    level: Arc<Level>,
-    pub(super) subscriptions: Arc<Subscriptions>,
+    level: Arc<WantedLogLevel>,
+    pub(super) subscriptions: Arc<ClientSubscriptions>,
     /// Tools that the agent has been shown.
     pub(super) listed: ListedTools,
     /// Tools that the agent has loaded into its list.
@@ -155,12 +155,12 @@ pub(super) fn unsupported_request(method: &str, era: Era) -> ErrorObject {
 
 /// Returns the MCP error of a refusal. A resource that does not exist has a code of its own in the
 /// era with sessions, and [`Host::dispatch`] gives it its newer one in the other.
-pub(super) fn refusal(refusal: Refusal) -> ErrorObject {
+pub(super) fn refusal(refusal: OfferRefusal) -> ErrorObject {
     let text = refusal.to_string();
     match refusal {
-        Refusal::NotFound(_) => ErrorObject::resource_not_found(text),
-        Refusal::Invalid(_) => ErrorObject::invalid_params(text),
-        Refusal::Upstream { code, data, .. } => {
+        OfferRefusal::NotFound(_) => ErrorObject::resource_not_found(text),
+        OfferRefusal::Invalid(_) => ErrorObject::invalid_params(text),
+        OfferRefusal::Upstream { code, data, .. } => {
             let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
             let error = ErrorObject::of_server(code, text.into());
             match data {
@@ -168,7 +168,7 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorObject {
                 None => error,
             }
         }
-        Refusal::Failed(_) => ErrorObject::internal_error(text),
+        OfferRefusal::Failed(_) => ErrorObject::internal_error(text),
     }
 }
 
@@ -302,7 +302,7 @@ impl Host {
             Some(session) => ClientKey::Session(session),
             None => ClientKey::Name(String::new()),
         };
-        let client = Client::new(connection.clone(), said, self.level.clone(), key);
+        let client = SessionClient::new(connection.clone(), said, self.level.clone(), key);
         if let Some(session) = self.session {
             roster.attend(session, client.clone());
         }

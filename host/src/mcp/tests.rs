@@ -12,7 +12,7 @@ mod exposure;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dormouse_protocol::{Catalog, Notice};
+use dormouse_protocol::{ListKind, Notice};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
@@ -155,7 +155,7 @@ async fn what_changes_right_after_an_acknowledgement_is_told() {
         agent.begin("subscriptions/listen", stateless(wanted)).await;
         let acknowledged = "notifications/subscriptions/acknowledged";
         agent.notified(acknowledged).await;
-        roster.notify("math", Notice::Changed(Catalog::Prompts));
+        roster.notify("math", Notice::Changed(ListKind::Prompts));
         agent.notified("notifications/prompts/list_changed").await;
 
         let wrong = json!({"notifications": "all"});

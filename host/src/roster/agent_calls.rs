@@ -7,7 +7,7 @@ use dormouse_runtime::Arguments;
 use super::approval::CallToConfirm;
 use super::error::tool_error;
 use super::server::DISCOVER;
-use super::{Context, Refusal, Roster, Shown};
+use super::{CallContext, OfferRefusal, Roster, ShownTool};
 
 /// Call of a tool by an agent.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl Roster {
     pub async fn call_for_agent(
         &self,
         call: AgentCall<'_>,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
         if is_judged && let Err(why) = self.judge(&call, &context).await? {
@@ -66,8 +66,8 @@ impl Roster {
     async fn judge(
         &self,
         call: &AgentCall<'_>,
-        context: &Context,
-    ) -> Result<Result<(), String>, Refusal> {
+        context: &CallContext,
+    ) -> Result<Result<(), String>, OfferRefusal> {
         let AgentCall { server, tool, .. } = *call;
         let asked = |access| CallToConfirm {
             server,
@@ -95,8 +95,8 @@ impl Roster {
         &self,
         server: &str,
         tool: &str,
-        context: &Context,
-    ) -> Result<Result<(), String>, Refusal> {
+        context: &CallContext,
+    ) -> Result<Result<(), String>, OfferRefusal> {
         let mut found = self.current(server)?;
         if found.is_unknown() && tool == DISCOVER {
             return Ok(Ok(()));
@@ -122,6 +122,6 @@ impl Roster {
         let mut tools = snapshot.tools().iter();
         let shown = tools.find(|shown| shown.server() == server && shown.tool() == tool);
         // Of one that nobody is shown it is not known.
-        shown.map_or(ToolAccess::Destructive, Shown::access)
+        shown.map_or(ToolAccess::Destructive, ShownTool::access)
     }
 }

@@ -2,14 +2,14 @@
 
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
-use dormouse_runtime::{Arguments, Completion, GuestRequest, Prompt, Resource};
+use dormouse_runtime::{Arguments, Completion, GuestRequest, PromptRequest, ResourceRequest};
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
 use super::resources::RequestedUri;
 use super::{
-    Context, FollowedResource, FollowedUri, Offer, Refusal, ResourceIdentity, ResourceSource,
-    Roster,
+    CallContext, FollowedResource, FollowedUri, Offer, OfferRefusal, ResourceIdentity,
+    ResourceSource, Roster,
 };
 
 impl Roster {
@@ -21,10 +21,10 @@ impl Roster {
         &self,
         offer: &Offer,
         arguments: Arguments,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let (item, function) = declared(offer)?;
-        let wanted = GuestRequest::Prompt(Prompt {
+        let wanted = GuestRequest::Prompt(PromptRequest {
             name: item.key.clone(),
             function,
             description: member(item, "description"),
@@ -41,8 +41,8 @@ impl Roster {
         &self,
         uri: &str,
         source: &ResourceSource,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let (function, mime_type, variables) = match &source.listed {
             Some((offer, variables)) => {
                 let (item, function) = declared(offer)?;
@@ -50,7 +50,7 @@ impl Roster {
             }
             None => (None, None, Map::new()),
         };
-        let wanted = GuestRequest::Resource(Resource {
+        let wanted = GuestRequest::Resource(ResourceRequest {
             uri: source.uri.clone(),
             function,
             mime_type,
@@ -71,8 +71,8 @@ impl Roster {
         &self,
         server: &str,
         completion: Completion,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         self.ask(server, GuestRequest::Completion(completion), None, context)
             .await
     }
@@ -109,23 +109,23 @@ impl Roster {
         server: &str,
         wanted: GuestRequest,
         asked: Option<RequestedUri<'_>>,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let found = self.server(server)?;
         let found = self.with_inputs(&found, &context).await;
-        let found = found.map_err(Refusal::Failed)?;
+        let found = found.map_err(OfferRefusal::Failed)?;
         let answer = found.ask(self, wanted, context).await?;
         Ok(self.with_shown_uris(&found, asked, answer))
     }
 }
 
 /// Returns a plugin's declaration of an offer, and the function behind it.
-fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
-    let gone = || Refusal::NotFound(format!("`{}` is gone", offer.key));
+fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), OfferRefusal> {
+    let gone = || OfferRefusal::NotFound(format!("`{}` is gone", offer.key));
     let item = offer.declared().ok_or_else(gone)?;
     let function = item.function().map_err(|error| {
         let server = offer.server();
-        Refusal::Failed(format!(
+        OfferRefusal::Failed(format!(
             "the declaration of server `{server}` cannot be read: {error}"
         ))
     })?;

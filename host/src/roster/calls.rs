@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::error::tool_error;
 use super::server::{DISCOVER, signatures};
-use super::{Context, Refusal, Roster, Server, names};
+use super::{CallContext, OfferRefusal, Roster, Server, names};
 
 /// Returns the text for a model beside the refusal of a tool that it is shown as its user has
 /// approved it, and whose definition has changed since. The model may have called it by the old
@@ -42,8 +42,8 @@ impl Roster {
         server: &str,
         tool: &str,
         arguments: Arguments,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let found = self.current(server)?;
         if found.is_unknown() && tool == DISCOVER {
             return Ok(self.discover(&found, context).await.into());
@@ -63,8 +63,8 @@ impl Roster {
         server: &Arc<Server>,
         tool: &str,
         arguments: Arguments,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let server = match self.with_inputs(server, &context).await {
             Ok(server) => server,
             Err(why) => return Ok(tool_error(why).into()),
@@ -82,7 +82,7 @@ impl Roster {
             is_outdated.then(|| component_is_outdated(name))
         };
         let mut answer = match answer {
-            Err(Refusal::Upstream {
+            Err(OfferRefusal::Upstream {
                 code,
                 mut message,
                 data,
@@ -91,7 +91,7 @@ impl Roster {
                     message.push('\n');
                     message.push_str(&told);
                 }
-                return Err(Refusal::Upstream {
+                return Err(OfferRefusal::Upstream {
                     code,
                     message,
                     data,
@@ -109,7 +109,7 @@ impl Roster {
 
     /// Returns a server as it is on disk now: a replaced file is noticed even without a
     /// notification.
-    pub(super) fn current(&self, server: &str) -> Result<Arc<Server>, Refusal> {
+    pub(super) fn current(&self, server: &str) -> Result<Arc<Server>, OfferRefusal> {
         let found = self.server(server)?;
         if found.is_current() {
             return Ok(found);
@@ -119,7 +119,7 @@ impl Roster {
     }
 
     /// Connects a server's upstream for the first time, and returns a text on its tools.
-    async fn discover(&self, server: &Arc<Server>, context: Context) -> Value {
+    async fn discover(&self, server: &Arc<Server>, context: CallContext) -> Value {
         let name = &server.config().name;
         if let Err(why) = server.connect(self, context).await {
             return tool_error(format!("server `{name}` could not be connected: {why}"));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dormouse_protocol::Catalog;
+use dormouse_protocol::ListKind;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 
@@ -17,12 +17,12 @@ const WAITING: usize = 256;
 pub struct Changes {
     numbers: watch::Sender<Numbers>,
     updated: broadcast::Sender<UpdatedResource>,
-    wanted: Arc<WantedResources>,
+    wanted: Arc<FollowedResources>,
 }
 
 /// Resources that clients follow, each with the number of its followers.
 #[derive(Debug, Default)]
-struct WantedResources(Mutex<HashMap<FollowedKey, usize>>);
+struct FollowedResources(Mutex<HashMap<FollowedKey, usize>>);
 
 /// Resource that clients follow.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ enum FollowedKey {
 #[derive(Debug)]
 pub(super) struct WantedResource {
     key: FollowedKey,
-    all: Arc<WantedResources>,
+    all: Arc<FollowedResources>,
 }
 
 impl Drop for WantedResource {
@@ -113,12 +113,12 @@ impl Changes {
         self.numbers.receiver_count() > 0
     }
 
-    pub(super) fn tell_changed(&self, catalog: Catalog) {
+    pub(super) fn tell_changed(&self, catalog: ListKind) {
         self.numbers.send_modify(|numbers| {
             *match catalog {
-                Catalog::Tools => &mut numbers.tools,
-                Catalog::Prompts => &mut numbers.prompts,
-                Catalog::Resources => &mut numbers.resources,
+                ListKind::Tools => &mut numbers.tools,
+                ListKind::Prompts => &mut numbers.prompts,
+                ListKind::Resources => &mut numbers.resources,
             } += 1;
         });
     }

@@ -1,4 +1,4 @@
-//! What a call has of its own.
+//! Session, cancellation and listener of a call.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use dormouse_protocol::{Listener, SessionId};
 
 /// Session, cancellation and listener of a call.
 #[derive(Clone)]
-pub struct Context {
+pub struct CallContext {
     /// The agent's session, if the call is of one.
     pub session: Option<SessionId>,
     /// Ends the call when cancelled.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Reason for which a prompt, a resource or a completion has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum OfferRefusal {
     /// The requested item does not exist.
     #[error("{0}")]
     NotFound(String),
@@ -30,13 +30,13 @@ pub enum Refusal {
     Failed(String),
 }
 
-impl From<NoSuchTool> for Refusal {
+impl From<NoSuchTool> for OfferRefusal {
     fn from(error: NoSuchTool) -> Self {
         Self::NotFound(error.to_string())
     }
 }
 
-impl From<CallError> for Refusal {
+impl From<CallError> for OfferRefusal {
     fn from(error: CallError) -> Self {
         let text = error.to_string();
         match error.cause {
@@ -110,7 +110,7 @@ pub enum NoSuchTool {
     LeftOut {
         /// The server.
         server: String,
-        /// What the server has, and why that is not shown.
+        /// Description of what the server has, and why that is not shown.
         why: String,
     },
     /// The server's offers are not known yet.

@@ -7,7 +7,7 @@ use dormouse_policy::exposure::{ExposureMode, ExposureRules, Profile};
 
 use super::Roster;
 
-/// How the tools of a host are shown, as its command line says it.
+/// Exposure of a host's tools, as its command line says it.
 #[derive(Debug, Clone, Default)]
 pub struct ExposureChoice {
     /// Mode, in place of the configured one.

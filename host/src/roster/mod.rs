@@ -48,15 +48,15 @@ pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;
-pub use context::Context;
+pub use context::CallContext;
 use error::MeantServer;
-pub use error::{NoSuchTool, Refusal};
+pub use error::{NoSuchTool, OfferRefusal};
 pub use exposure::ExposureChoice;
 pub use places::Places;
 pub use refresh::PROBLEMS_OF_SERVERS;
 use refresh::Reading;
 pub use requests::{
-    Held, mode_of, requested_http, requested_secret_in_words, requested_secrets,
+    HeldByPlugin, mode_of, requested_http, requested_secret_in_words, requested_secrets,
     requested_settings, secret_option, secrets_in_words, setting_in_words, setting_option,
     shown_value,
 };
@@ -66,9 +66,11 @@ pub use resources::{
 };
 use resources::{NamedResources, WaitingUpdates};
 pub use server::Server;
-use sessions::Sessions;
-pub use snapshot::{AFTER_FOUND_TOOLS, Collision, Kind, Offer, Offers, Shown, Snapshot, mapped};
-pub use status::{PendingApprovals, ServerStatus, State, Status};
+use sessions::RosterSessions;
+pub use snapshot::{
+    AFTER_FOUND_TOOLS, Collision, Offer, OfferKind, Offers, ShownTool, Snapshot, mapped,
+};
+pub use status::{PendingApprovals, ServerState, ServerStatus, Status};
 use upstream::AddedResources;
 pub use upstream::Synced;
 pub use uris::is_page;
@@ -108,7 +110,7 @@ pub struct Roster {
     plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
     /// Folders, variables and settings that users were asked for before a plugin was started.
     answered_inputs: AnsweredInputs,
-    /// What users have said of calls that they were asked about.
+    /// Decisions of users on calls that they were asked about.
     call_decisions: CallDecisions,
     changes: Changes,
     updates: WaitingUpdates,
@@ -119,10 +121,10 @@ pub struct Roster {
     /// one.
     reloads: Mutex<u64>,
     settled: Once,
-    /// How components are read that are new.
+    /// Way in which new components are read.
     reading: Reading,
     started: SystemTime,
-    sessions: Arc<Sessions>,
+    sessions: Arc<RosterSessions>,
     /// Held while tokens are counted.
     counting: Mutex<()>,
 }

@@ -29,7 +29,7 @@ pub struct Places {
     pub program: Option<PathBuf>,
     /// Client that is served. Servers that it loads itself are not shown a second time.
     pub client: Option<Client>,
-    /// How tools are shown, where that is not left to the configuration.
+    /// Exposure of tools, where that is not left to the configuration.
     pub exposure: ExposureChoice,
     /// Files that servers take values from, as of the configuration that was read last.
     pub filled_in: dormouse_config::FilledInFiles,

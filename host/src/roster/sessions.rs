@@ -16,25 +16,25 @@ use super::status::ShownTo;
 
 /// Open sessions.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(super) struct RosterSessions {
     /// Number of sessions that have begun.
     begun: AtomicU64,
-    open: Mutex<HashMap<SessionId, Session>>,
+    open: Mutex<HashMap<SessionId, RosterSession>>,
     /// Texts about servers for clients without a session that they could not be told yet, by the
     /// servers' names.
     untold: Mutex<BTreeMap<String, String>>,
-    /// How tools were last shown to clients without a session, by the profiles that these have
-    /// named.
+    /// Exposure of tools that clients without a session were last shown, by the profiles that these
+    /// have named.
     shown_without: Mutex<BTreeMap<Option<String>, ShownTo>>,
 }
 
 #[derive(Default)]
-struct Session {
+struct RosterSession {
     /// Client of the session, if it can be sent notifications and questions between its requests.
     client: Option<Arc<dyn Listener>>,
     /// Texts about servers that the client could not be told yet, by the servers' names.
     untold: BTreeMap<String, String>,
-    /// How tools were last shown to the client.
+    /// Exposure of tools that the client was last shown.
     shown_to: Option<ShownTo>,
 }
 
@@ -44,7 +44,7 @@ const LOGGER: &str = "dormouse";
 /// Level of the logs on state that a server had kept for a client and that is gone.
 const LEVEL: &str = "notice";
 
-impl Sessions {
+impl RosterSessions {
     /// Returns the number of open sessions.
     pub(super) fn count(&self) -> u64 {
         self.open.lock().len() as u64
@@ -76,7 +76,7 @@ impl Sessions {
     }
 }
 
-impl SessionClients for Sessions {
+impl SessionClients for RosterSessions {
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
         self.open.lock().get(&session)?.client.clone()
     }
@@ -104,7 +104,7 @@ impl Roster {
         self.sessions
             .open
             .lock()
-            .insert(session, Session::default());
+            .insert(session, RosterSession::default());
         session
     }
 

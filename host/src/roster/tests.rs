@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Context, ExposureChoice, Places, Refusal, Roster, State};
+use super::{CallContext, ExposureChoice, OfferRefusal, Places, Roster, ServerState};
 
 /// Functions of a component, as the WAT of their core functions and of their exports. Its tools are
 /// derived from the types.
@@ -99,11 +99,11 @@ impl Listener for Deaf {
     fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
 }
 
-async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, Refusal> {
+async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, OfferRefusal> {
     let Value::Object(arguments) = json!({"a": 5, "b": 3}) else {
         unreachable!()
     };
-    let context = Context {
+    let context = CallContext {
         session: Some(SessionId(1)),
         cancel: CancellationToken::new(),
         listener: Arc::new(Deaf),
@@ -120,7 +120,7 @@ fn shown(roster: &Roster) -> Vec<String> {
     roster.snapshot().names().map(str::to_owned).collect()
 }
 
-fn state(roster: &Roster, server: &str) -> (State, Option<String>) {
+fn state(roster: &Roster, server: &str) -> (ServerState, Option<String>) {
     let status = roster.status();
     let found = status.servers.into_iter().find(|s| s.name == server);
     let found = found.unwrap();
@@ -158,13 +158,13 @@ async fn listing_makes_no_engine_and_calling_makes_one() {
     let list: Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list[2]["name"], "two__add");
     assert_eq!(roster.status().engines, 0);
-    assert_eq!(state(&roster, "one").0, State::Known);
+    assert_eq!(state(&roster, "one").0, ServerState::Known);
 
     assert_eq!(sum(&roster, "one").await, 8);
     let status = roster.status();
     assert_eq!((status.engines, status.servers[0].calls), (1, 1));
-    assert_eq!(state(&roster, "one").0, State::Ready);
-    assert_eq!(state(&roster, "two").0, State::Known);
+    assert_eq!(state(&roster, "one").0, ServerState::Ready);
+    assert_eq!(state(&roster, "two").0, ServerState::Known);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,11 +239,11 @@ async fn a_half_written_file_keeps_its_tools_and_recovers() {
     let answer = call(&roster, "a", "add").await.unwrap();
     assert_eq!(answer["isError"], true, "{answer}");
     assert_eq!(shown(&roster), ["a__add", "a__trap"]);
-    assert_eq!(state(&roster, "a").0, State::Failed);
+    assert_eq!(state(&roster, "a").0, ServerState::Failed);
 
     home.write("a.wasm", &whole);
     until("the file is read again", || {
-        state(&roster, "a").0 != State::Failed
+        state(&roster, "a").0 != ServerState::Failed
     })
     .await;
     assert_eq!(sum(&roster, "a").await, 8);
@@ -270,7 +270,7 @@ async fn edits_apply_at_once_and_folders_may_come_later() {
         roster.snapshot().servers().contains_key("late")
     })
     .await;
-    assert_eq!(state(&roster, "late").0, State::Failed);
+    assert_eq!(state(&roster, "late").0, ServerState::Failed);
     fs::create_dir(home.path("sub")).unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
     home.write("sub/late.wasm", &component(&[ADD]));
@@ -293,7 +293,7 @@ async fn a_new_prefix_leaves_a_running_server_alone() {
     assert!(changes.has_changed().unwrap());
     changes.mark_unchanged();
     assert_eq!(shown(&roster), ["x__add"]);
-    assert_eq!(state(&roster, "a").0, State::Ready);
+    assert_eq!(state(&roster, "a").0, ServerState::Ready);
     assert_eq!(roster.status().servers[0].calls, 1);
 
     assert!(roster.restart("a"));
@@ -333,7 +333,10 @@ async fn nothing_switches_on_what_a_policy_denies() {
         "`allowedMcpServers` of {} does not name it",
         settings.display()
     );
-    let denied = (State::Disabled, Some(format!("a policy denies it: {why}")));
+    let denied = (
+        ServerState::Disabled,
+        Some(format!("a policy denies it: {why}")),
+    );
     assert_eq!(state(), denied);
     let error = roster.set_enabled("git", true).unwrap_err().to_string();
     assert!(error.contains(&why), "{error}");
@@ -345,5 +348,5 @@ async fn nothing_switches_on_what_a_policy_denies() {
     // Once the policy is another one, it counts at the next look.
     fs::write(&settings, "{}").unwrap();
     roster.reload().unwrap();
-    assert_eq!(state(), (State::Configured, None));
+    assert_eq!(state(), (ServerState::Configured, None));
 }

@@ -1,4 +1,4 @@
-//! What clients see of the servers of a host: all of it, or what one profile has.
+//! View that clients have of the servers of a host: all of them, or what one profile has.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

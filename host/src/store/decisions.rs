@@ -11,7 +11,7 @@ use dormouse_files::paths;
 use dormouse_text::visible::visible_path;
 use serde::Serialize;
 
-/// Who has made a decision.
+/// Maker of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecidedBy {
@@ -32,7 +32,7 @@ pub struct Decision<'a> {
     pub subject: &'a str,
     /// Hash of the content that was shown.
     pub shown: &'a str,
-    /// Who has made it.
+    /// Maker of the decision.
     pub by: DecidedBy,
 }
 
@@ -63,13 +63,13 @@ impl Decisions {
     /// It cannot be written down.
     pub fn note(&self, decision: &Decision<'_>) -> anyhow::Result<()> {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct DecisionLine<'a> {
             time: u64,
             #[serde(flatten)]
             decision: &'a Decision<'a>,
         }
         let time = SystemTime::UNIX_EPOCH.elapsed();
-        let line = Line {
+        let line = DecisionLine {
             time: time.map_or(0, |since| since.as_secs()),
             decision,
         };

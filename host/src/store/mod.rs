@@ -35,7 +35,7 @@ pub use item::{Gated, Pending, PendingItem, Selection, Treatment};
 pub(crate) use item::{frozen_tool, takes_other_arguments};
 use record::Rules;
 pub(crate) use record::is_other_version;
-pub use record::{Asker, Changed, Damaged, KnownUpstream, OfferedChanges, Record};
+pub use record::{Asker, Damaged, ItemChanged, KnownUpstream, OfferedChanges, Record};
 pub use trust::Trust;
 
 /// Largest record that is read or written, in bytes.
@@ -47,11 +47,11 @@ pub struct Store {
     folder: PathBuf,
     /// Records that were read, each at one content of its file. Each object's text is kept once,
     /// shared with all listings.
-    known: Mutex<HashMap<Fingerprint, (Stamps, Arc<KnownUpstream>)>>,
+    known: Mutex<HashMap<Fingerprint, (RecordStamps, Arc<KnownUpstream>)>>,
 }
 
 /// Stamps of the [files](Store::files) that a record was read from.
-type Stamps = Vec<Option<Stamp>>;
+type RecordStamps = Vec<Option<Stamp>>;
 
 impl Store {
     /// Opens the store in a folder, which need not exist yet.
@@ -80,7 +80,7 @@ impl Store {
     #[must_use]
     pub fn known(&self, of: &Fingerprint) -> Option<Arc<KnownUpstream>> {
         let stamp = |file| Some(Stamp::of(&std::fs::metadata(file).ok()?));
-        let stamps: Stamps = self.files(of).iter().map(stamp).collect();
+        let stamps: RecordStamps = self.files(of).iter().map(stamp).collect();
         if stamps.iter().all(Option::is_none) {
             return None;
         }
@@ -179,7 +179,7 @@ impl Store {
     ) -> anyhow::Result<Pending> {
         let approved = self.edit(of, |record| {
             let Recorded::Readable(mut record) = record else {
-                return Err(Changed.into());
+                return Err(ItemChanged.into());
             };
             let approved = record.approve(shown, selection)?;
             Ok((*record, approved))
@@ -199,7 +199,7 @@ impl Store {
     pub fn take_note_of_gone(&self, of: &Fingerprint) -> anyhow::Result<()> {
         self.edit(of, |record| {
             let Recorded::Readable(mut record) = record else {
-                return Err(Changed.into());
+                return Err(ItemChanged.into());
             };
             record.take_note_of_gone();
             Ok((*record, ()))

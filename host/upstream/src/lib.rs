@@ -34,5 +34,5 @@ pub use messages::message::Refusal;
 pub use opening::discover::discover;
 pub use opening::first_request::{FirstRequest, Reaction, Reactions};
 pub use opening::introduction::MODERN;
-pub use status::{Connected, Status};
+pub use status::{Connected, UpstreamStatus};
 pub use upstream_policy::UpstreamPolicy;

@@ -45,9 +45,9 @@ struct State {
     groups: BTreeSet<u32>,
 }
 
-/// Process group that the reaper knows of, until [`Watched::forget`]. The group of one that is
+/// Process group that the reaper knows of, until [`WatchedGroup::forget`]. The group of one that is
 /// merely dropped, with a host that ends, is still ended by the reaper.
-pub(super) struct Watched {
+pub(super) struct WatchedGroup {
     reaper: Arc<Reaper>,
     group: u32,
 }
@@ -78,12 +78,12 @@ impl Reaper {
     }
 
     /// Tells the reaper of a process group.
-    pub(super) fn watch(self: &Arc<Self>, group: u32) -> Watched {
+    pub(super) fn watch(self: &Arc<Self>, group: u32) -> WatchedGroup {
         let mut state = self.state.lock();
         state.groups.insert(group);
         self.tell(&mut state, &format!("+{group}\n"));
         drop(state);
-        Watched {
+        WatchedGroup {
             reaper: Arc::clone(self),
             group,
         }
@@ -141,7 +141,7 @@ impl Reaper {
     }
 }
 
-impl Watched {
+impl WatchedGroup {
     /// Tells the reaper that nothing is left of the group.
     pub(super) fn forget(self) {
         let mut state = self.reaper.state.lock();

@@ -17,11 +17,11 @@ const MAX_LEARNT_BYTES: usize = 64 << 10;
 pub(crate) struct ServerSecrets {
     server: String,
     launch: Launch,
-    state: Mutex<State>,
+    state: Mutex<ServerSecretsState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ServerSecretsState {
     /// Secrets of logins; the one that was given last comes last.
     learnt: VecDeque<String>,
     texts: Option<Arc<HiddenTexts>>,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// Status of an upstream.
 #[derive(Debug, Clone, Default)]
-pub struct Status {
+pub struct UpstreamStatus {
     /// Its connections.
     pub connections: Vec<Connected>,
     /// Whether a connection is being made.

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-/// What a server may send, as the header `Accept-Encoding` has it.
+/// Codings that a server may send, as the header `Accept-Encoding` has them.
 pub const ACCEPTED: &str = "gzip, deflate";
 
 /// Most codings of one body, one after the other.

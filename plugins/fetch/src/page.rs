@@ -8,7 +8,7 @@ const SNIFFED_CHARACTERS: usize = 100;
 /// Page, in one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// What there is to say of the content, in a line of its own: empty where it is markdown.
+    /// Note on the content, in a line of its own: empty where it is markdown.
     pub note: String,
     /// Its content: an article as markdown, or anything as it came.
     pub content: String,

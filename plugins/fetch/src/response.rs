@@ -9,7 +9,7 @@ const META_BYTES: usize = 1024;
 /// Response as far as it matters to a page.
 #[derive(Debug, Clone)]
 pub struct Response {
-    /// Where it is from, after redirects.
+    /// URL that it is from, after redirects.
     pub url: Url,
     /// Status code.
     pub status: u16,

@@ -1,4 +1,4 @@
-//! What a robots.txt allows programs to fetch (RFC 9309).
+//! URLs that a robots.txt allows programs to fetch (RFC 9309).
 
 use robotstxt::DefaultMatcher;
 use url::Url;

@@ -17,7 +17,7 @@ pub struct SettingRequest {
     /// Whether the plugin does not work without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_required: bool,
-    /// What its values are.
+    /// Format of its values.
     #[serde(default)]
     pub format: SettingFormat,
     /// Value that it has where its user has set none.
@@ -34,7 +34,7 @@ pub struct SettingRequest {
     pub grant: Option<FolderAccess>,
 }
 
-/// What the values of a setting are.
+/// Format of a setting's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettingFormat {

@@ -9,7 +9,7 @@ use super::tags::{Tag, nearest, note};
 use crate::declaration::{GrantRequest, MAX_INPUT_NAME, is_input_name};
 use crate::error::Finding;
 
-/// What a member of the object may be.
+/// Form that a member of the object may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
     /// A text that is not empty.

@@ -13,7 +13,7 @@ use super::sample::Samples;
 /// Warm calls to each.
 const CALLS: u64 = 200;
 
-/// What is measured of one server.
+/// Measurements of one server.
 #[derive(Default)]
 struct Measured {
     list: Samples,

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use super::{Catalog, Found, text, told};
-use crate::Entry;
+use super::{Catalog, CatalogLookup, text, told};
+use crate::CatalogEntry;
 use crate::error::ReadError;
-use crate::round::Round;
+use crate::round::ReadRound;
 
 /// Most threads that read at once.
 const THREADS: usize = 4;
@@ -18,10 +18,10 @@ const THREADS: usize = 4;
 /// Bytes of listings that are parsed in the time that starting a thread takes.
 const WORTH_A_THREAD: usize = 512 << 10;
 
-enum Job<'a> {
-    Waiting((&'a PathBuf, Result<Found, ReadError>)),
+enum ReadJob<'a> {
+    Waiting((&'a PathBuf, Result<CatalogLookup, ReadError>)),
     Taken,
-    Done(Result<Arc<Entry>, ReadError>),
+    Done(Result<Arc<CatalogEntry>, ReadError>),
 }
 
 impl Catalog {
@@ -29,18 +29,18 @@ impl Catalog {
     pub(super) fn different_entries(
         &self,
         paths: &[&PathBuf],
-        round: Round,
-    ) -> Vec<Result<Arc<Entry>, ReadError>> {
+        round: ReadRound,
+    ) -> Vec<Result<Arc<CatalogEntry>, ReadError>> {
         let found: Vec<_> = paths.iter().map(|path| self.look(path)).collect();
         let mut files = 0;
         let mut bytes = 0;
         for (path, found) in paths.iter().zip(&found) {
             match found {
-                Ok(Found::Nothing { .. } | Found::Doubtful(_)) => files += 1,
-                Ok(Found::Indexed(_, index)) => {
+                Ok(CatalogLookup::Nothing { .. } | CatalogLookup::Doubtful(_)) => files += 1,
+                Ok(CatalogLookup::Indexed(_, index)) => {
                     bytes += index.get(text(path)).map_or(0, |(_, body)| body.len());
                 }
-                Ok(Found::Held(_)) | Err(_) => {}
+                Ok(CatalogLookup::Held(_)) | Err(_) => {}
             }
         }
         let finish = |path: &Path, found| told(path, self.finish(path, found?, round));
@@ -65,15 +65,17 @@ impl Catalog {
             .iter()
             .copied()
             .zip(found)
-            .map(|job| Mutex::new(Job::Waiting(job)))
+            .map(|job| Mutex::new(ReadJob::Waiting(job)))
             .collect();
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             let work = || {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut job = job.lock();
-                    if let Job::Waiting((path, found)) = std::mem::replace(&mut *job, Job::Taken) {
-                        *job = Job::Done(finish(path, found));
+                    if let ReadJob::Waiting((path, found)) =
+                        std::mem::replace(&mut *job, ReadJob::Taken)
+                    {
+                        *job = ReadJob::Done(finish(path, found));
                     }
                 }
             };
@@ -85,9 +87,9 @@ impl Catalog {
         jobs.into_iter()
             .zip(paths)
             .map(|(job, path)| match job.into_inner() {
-                Job::Done(result) => result,
+                ReadJob::Done(result) => result,
                 // No thread leaves a job like this; reading the file now is right anyhow.
-                Job::Waiting(_) | Job::Taken => told(path, self.fetch(path, 0, round)),
+                ReadJob::Waiting(_) | ReadJob::Taken => told(path, self.fetch(path, 0, round)),
             })
             .collect()
     }

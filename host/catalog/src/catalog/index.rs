@@ -70,7 +70,7 @@ struct KeyLine<'a> {
 
 /// Origin and times of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct IndexKey {
     /// Stamp of the file.
     pub(crate) stamp: Stamp,
     /// Time at which the file was read, in nanoseconds since the Unix epoch.
@@ -82,7 +82,7 @@ pub(crate) struct Key {
     pub(crate) failures: u32,
 }
 
-impl Key {
+impl IndexKey {
     /// Returns the key of a file that has just been read.
     pub(crate) fn new(stamp: Stamp, read: i64) -> Self {
         Self {
@@ -121,7 +121,7 @@ pub(crate) struct Index {
     /// missing, or each start would complain anew.
     pub(crate) damaged: bool,
     text: String,
-    slots: BTreeMap<String, (Key, Range<usize>)>,
+    slots: BTreeMap<String, (IndexKey, Range<usize>)>,
 }
 
 /// Reason for which an index is unusable.
@@ -202,7 +202,7 @@ impl Index {
     }
 
     /// Returns the key of a file and what was found in it, as JSON.
-    pub(crate) fn get(&self, path: &str) -> Option<(Key, &str)> {
+    pub(crate) fn get(&self, path: &str) -> Option<(IndexKey, &str)> {
         let (key, range) = self.slots.get(path)?;
         Some((*key, self.text.get(range.clone())?))
     }
@@ -213,14 +213,17 @@ impl Index {
     /// Two hosts that write at once both write a whole index; entries that only the overwritten one
     /// had are read again when they are missed. The largest entries are left out of an index that
     /// would be larger than one that is read.
-    pub(crate) fn write(file: &Path, fresh: &BTreeMap<String, (Key, String)>) -> io::Result<()> {
+    pub(crate) fn write(
+        file: &Path,
+        fresh: &BTreeMap<String, (IndexKey, String)>,
+    ) -> io::Result<()> {
         Self::write_within(LIMIT, file, fresh)
     }
 
     fn write_within(
         limit: u64,
         file: &Path,
-        fresh: &BTreeMap<String, (Key, String)>,
+        fresh: &BTreeMap<String, (IndexKey, String)>,
     ) -> io::Result<()> {
         let folder = file.parent().unwrap_or(Path::new("."));
         create_private(folder)?;
@@ -273,7 +276,7 @@ impl Index {
 }
 
 /// Returns the entry whose short line begins at `at`.
-fn slot(text: &str, at: usize) -> Option<(String, Key, Range<usize>)> {
+fn slot(text: &str, at: usize) -> Option<(String, IndexKey, Range<usize>)> {
     let (short, _) = text.get(at..)?.split_once('\n')?;
     let KeyLine {
         path,
@@ -287,7 +290,7 @@ fn slot(text: &str, at: usize) -> Option<(String, Key, Range<usize>)> {
     let end = start.checked_add(length)?;
     (text.as_bytes().get(end) == Some(&b'\n')).then_some(())?;
     text.get(start..end)?;
-    let key = Key {
+    let key = IndexKey {
         stamp,
         read,
         used,
@@ -296,7 +299,7 @@ fn slot(text: &str, at: usize) -> Option<(String, Key, Range<usize>)> {
     Some((path.into_owned(), key, start..end))
 }
 
-fn key_line(path: &str, key: Key, body: &str) -> serde_json::Result<String> {
+fn key_line(path: &str, key: IndexKey, body: &str) -> serde_json::Result<String> {
     serde_json::to_string(&KeyLine {
         path: path.into(),
         stamp: key.stamp,

@@ -53,7 +53,7 @@ impl Place {
     /// Makes some time pass: the entries in the index are as if they had been read so much later.
     fn pass(&self, seconds: i64) {
         let index = Index::open(&self.index());
-        let later = |text: &str| -> BTreeMap<String, (Key, String)> {
+        let later = |text: &str| -> BTreeMap<String, (IndexKey, String)> {
             let paths = text.lines().filter(|line| line.starts_with("{\"path\""));
             let paths = paths.map(|line| {
                 let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -87,13 +87,13 @@ fn a_second_start_reads_one_file() {
     let first = place.open();
     assert!(
         first
-            .entries(&paths, Round::begin())
+            .entries(&paths, ReadRound::begin())
             .iter()
             .all(Result::is_ok)
     );
     assert_eq!(
         first.counts(),
-        Counts {
+        CatalogCounts {
             read: 20,
             indexed: 0
         }
@@ -104,7 +104,7 @@ fn a_second_start_reads_one_file() {
 
     let second = place.open();
     for (n, entry) in second
-        .entries(&paths, Round::begin())
+        .entries(&paths, ReadRound::begin())
         .into_iter()
         .enumerate()
     {
@@ -115,7 +115,7 @@ fn a_second_start_reads_one_file() {
     }
     assert_eq!(
         second.counts(),
-        Counts {
+        CatalogCounts {
             read: 0,
             indexed: 20
         }
@@ -154,7 +154,7 @@ fn an_indexed_file_is_not_opened() {
     let stamp = Stamp::of(&fs::metadata(&path).unwrap());
     let write = |read: i64| {
         let body = serde_json::to_string(&Ok::<_, Problem>(&listing)).unwrap();
-        let entry = (Key::new(stamp, read), body);
+        let entry = (IndexKey::new(stamp, read), body);
         let fresh = BTreeMap::from([(path.to_str().unwrap().to_owned(), entry)]);
         Index::write(&place.index(), &fresh).unwrap();
     };
@@ -176,7 +176,7 @@ fn a_file_that_many_servers_name_is_read_once() {
         let catalog = place.open();
         let found = catalog.entries(
             &[path.clone(), path.clone(), other, path.clone()],
-            Round::begin(),
+            ReadRound::begin(),
         );
         let good: Vec<_> = found.iter().map(Result::is_ok).collect();
         assert_eq!(good, [is_good, is_good, true, is_good]);

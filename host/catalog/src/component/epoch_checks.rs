@@ -39,13 +39,13 @@ pub fn with_epoch_checks(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError>
 struct Rewritten {
     bytes: Vec<u8>,
     /// Modules and components around the payload, the outermost first.
-    open: Vec<Open>,
+    open: Vec<OpenModule>,
     /// Section of the next module or component.
     entered: Option<u8>,
 }
 
 /// A module or a component that has not ended.
-struct Open {
+struct OpenModule {
     /// Offset at which its length is to be written; none for the outermost.
     length_at: Option<usize>,
     /// Number of functions that it imports, if it is a module.
@@ -60,7 +60,7 @@ impl Rewritten {
         match payload {
             Payload::Version { range, .. } => {
                 let length_at = self.entered.take().map(|section| self.begin(section));
-                self.open.push(Open {
+                self.open.push(OpenModule {
                     length_at,
                     imported_functions: 0,
                     code: None,

@@ -6,8 +6,8 @@ use wasmparser::{ComponentType, Payload};
 mod scope;
 mod sent_types;
 
-use super::payloads::{MAX_NESTED_COMPONENTS, Unreadable, payloads};
-use scope::{MAX_KNOWN, Scope};
+use super::payloads::{MAX_NESTED_COMPONENTS, UnreadableComponent, payloads};
+use scope::{FootprintScope, MAX_KNOWN};
 use sent_types::SentTypes;
 
 /// Bytes that an engine keeps for each component instance.
@@ -72,18 +72,18 @@ pub fn instance_footprint(component: &[u8]) -> Result<InstanceFootprint, TooMany
     for payload in payloads(component) {
         let payload = match payload {
             Ok(payload) => payload,
-            Err(Unreadable::TooDeep) => return Err(TooManyParts::Nested),
-            Err(Unreadable::Damaged) => break,
+            Err(UnreadableComponent::TooDeep) => return Err(TooManyParts::Nested),
+            Err(UnreadableComponent::Damaged) => break,
         };
         match payload {
-            Payload::Version { encoding, .. } => scopes.push(Scope::new(encoding)),
+            Payload::Version { encoding, .. } => scopes.push(FootprintScope::new(encoding)),
             Payload::End(_) => match scopes.pop() {
-                Some(Scope::Module(bytes)) => {
-                    if let Some(Scope::Component(outer)) = scopes.last_mut() {
+                Some(FootprintScope::Module(bytes)) => {
+                    if let Some(FootprintScope::Component(outer)) = scopes.last_mut() {
                         outer.knows_module(Some(bytes))?;
                     }
                 }
-                Some(Scope::Component(ended)) => {
+                Some(FootprintScope::Component(ended)) => {
                     let mut takes = ended.takes;
                     takes.add(InstanceFootprint {
                         component_instances: 1,
@@ -92,7 +92,9 @@ pub fn instance_footprint(component: &[u8]) -> Result<InstanceFootprint, TooMany
                         ..InstanceFootprint::default()
                     });
                     match scopes.last_mut() {
-                        Some(Scope::Component(outer)) => outer.knows_component(Some(takes))?,
+                        Some(FootprintScope::Component(outer)) => {
+                            outer.knows_component(Some(takes))?
+                        }
                         _ => whole = takes,
                     }
                 }
@@ -105,11 +107,11 @@ pub fn instance_footprint(component: &[u8]) -> Result<InstanceFootprint, TooMany
                     sent.read(ty);
                     resources += u64::from(matches!(ty, ComponentType::Resource { .. }));
                 });
-                if let Some(Scope::Component(this)) = scopes.last_mut() {
+                if let Some(FootprintScope::Component(this)) = scopes.last_mut() {
                     this.takes_canonical(resources);
                 }
             }
-            payload => Scope::read(&mut scopes, payload)?,
+            payload => FootprintScope::read(&mut scopes, payload)?,
         }
     }
     whole.sends_values = sent.has_values;

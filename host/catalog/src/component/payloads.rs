@@ -8,7 +8,7 @@ pub(crate) const MAX_NESTED_COMPONENTS: usize = 100;
 
 /// Reason for which a component is not read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
+pub(crate) enum UnreadableComponent {
     /// It is damaged.
     Damaged,
     /// Its components are nested more than [`MAX_NESTED_COMPONENTS`] levels deep.
@@ -17,7 +17,9 @@ pub(crate) enum Unreadable {
 
 /// Returns the parts of a component, those of components and modules within it included, until the
 /// first one that cannot be read.
-pub(crate) fn payloads(component: &[u8]) -> impl Iterator<Item = Result<Payload<'_>, Unreadable>> {
+pub(crate) fn payloads(
+    component: &[u8],
+) -> impl Iterator<Item = Result<Payload<'_>, UnreadableComponent>> {
     let mut depth = 0_usize;
     let mut parts = Some(Parser::new(0).parse_all(component));
     std::iter::from_fn(move || {
@@ -25,10 +27,10 @@ pub(crate) fn payloads(component: &[u8]) -> impl Iterator<Item = Result<Payload<
             Ok(Payload::ModuleSection { .. } | Payload::ComponentSection { .. })
                 if depth == MAX_NESTED_COMPONENTS =>
             {
-                Err(Unreadable::TooDeep)
+                Err(UnreadableComponent::TooDeep)
             }
             Ok(part) => Ok(part),
-            Err(_) => Err(Unreadable::Damaged),
+            Err(_) => Err(UnreadableComponent::Damaged),
         };
         match &part {
             Ok(Payload::ModuleSection { .. } | Payload::ComponentSection { .. }) => depth += 1,
@@ -58,10 +60,10 @@ mod tests {
         }
         let deep = nested_components(MAX_NESTED_COMPONENTS + 1);
         let last = payloads(&deep).last().unwrap();
-        assert_eq!(last.unwrap_err(), Unreadable::TooDeep);
+        assert_eq!(last.unwrap_err(), UnreadableComponent::TooDeep);
         let component = nested_components(3);
         let last = payloads(&component[..20]).last().unwrap();
-        assert_eq!(last.unwrap_err(), Unreadable::Damaged);
+        assert_eq!(last.unwrap_err(), UnreadableComponent::Damaged);
         // The readers that count on it.
         assert!(crate::is_concurrent(&deep));
         assert_eq!(crate::imports_alone(&deep), None);

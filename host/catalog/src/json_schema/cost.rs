@@ -16,7 +16,7 @@ mod value_size;
 use serde_json::Value;
 
 use super::patterns::has_patterns;
-use expansion::Expansion;
+use expansion::SchemaExpansion;
 use steps::Steps;
 use total::Total;
 use value_size::value_nodes;
@@ -70,7 +70,7 @@ impl SchemaCost {
     /// # Errors
     /// The schema costs too much for any value, with the reason, as a predicate of the schema.
     pub(crate) fn of(schema: &Value) -> Result<Self, String> {
-        Expansion::of(schema).all_in_place()?;
+        SchemaExpansion::of(schema).all_in_place()?;
         let nodes = Total::of(schema).nodes(schema, 0);
         Ok(Self {
             nodes: nodes.filter(|_| !has_patterns(schema) && !has_any(schema, &UNBOUNDED)),

@@ -36,7 +36,7 @@ const MAX_LOCATION_BYTES: usize = 16 << 20;
 const DEFAULT_URL: &str = "json-schema:///";
 
 /// A document or a part of one with a URL of its own.
-struct Resource<'a> {
+struct SchemaResource<'a> {
     root: &'a Value,
     /// Pointer to it, unless that is too long.
     pointer: Option<String>,
@@ -62,7 +62,7 @@ struct NamedPart<'a> {
 
 /// Target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ReferenceTarget {
     /// A part, by its pointer from the root.
     Pointer(String),
     /// A meta-schema.
@@ -76,7 +76,7 @@ pub(crate) enum Target {
 pub(crate) struct References<'a> {
     schema: &'a Value,
     draft: Draft,
-    resources: Vec<Resource<'a>>,
+    resources: Vec<SchemaResource<'a>>,
     by_url: HashMap<String, ByUrl>,
     /// Named parts, by resource and name.
     anchors: HashMap<(usize, &'a str), NamedPart<'a>>,
@@ -86,8 +86,8 @@ pub(crate) struct References<'a> {
     recursive_anchors: usize,
     /// Resource of each part that is an object.
     parts: HashMap<*const Map<String, Value>, usize>,
-    unread: Vec<Unread<'a>>,
-    targets: HashMap<(*const Map<String, Value>, &'a str), Target>,
+    unread: Vec<UnreadReference<'a>>,
+    targets: HashMap<(*const Map<String, Value>, &'a str), ReferenceTarget>,
     /// Whether a reference is no plain pointer from the root.
     has_other_references: bool,
     has_urls: bool,
@@ -101,7 +101,7 @@ pub(crate) struct References<'a> {
 }
 
 /// A reference that was found and not followed yet.
-struct Unread<'a> {
+struct UnreadReference<'a> {
     part: &'a Map<String, Value>,
     keyword: &'a str,
     reference: &'a str,
@@ -132,7 +132,7 @@ impl<'a> References<'a> {
             pointer_bytes: 0,
             is_below_unknown: false,
         };
-        references.resources.push(Resource {
+        references.resources.push(SchemaResource {
             root: schema,
             pointer: Some(String::new()),
             url: Url::parse(DEFAULT_URL).ok(),
@@ -145,9 +145,9 @@ impl<'a> References<'a> {
                 if !unread.is_below_unknown {
                     references.broken.get_or_insert(why);
                 }
-                Target::Unknown
+                ReferenceTarget::Unknown
             });
-            references.has_other_references |= target == Target::Unknown;
+            references.has_other_references |= target == ReferenceTarget::Unknown;
             references.targets.insert(key, target);
         }
         references
@@ -168,7 +168,7 @@ impl<'a> References<'a> {
     pub(crate) fn has_unknown_targets(&self) -> bool {
         self.targets
             .values()
-            .any(|target| *target == Target::Unknown)
+            .any(|target| *target == ReferenceTarget::Unknown)
     }
 
     /// Checks whether the schema can be compiled only when it has been
@@ -183,7 +183,11 @@ impl<'a> References<'a> {
     }
 
     /// Returns the target of the reference that is the value of a keyword of a part.
-    pub(crate) fn target(&self, part: &Map<String, Value>, keyword: &'a str) -> Option<&Target> {
+    pub(crate) fn target(
+        &self,
+        part: &Map<String, Value>,
+        keyword: &'a str,
+    ) -> Option<&ReferenceTarget> {
         self.targets.get(&(std::ptr::from_ref(part), keyword))
     }
 
@@ -225,7 +229,7 @@ impl<'a> References<'a> {
         }
     }
 
-    fn follow(&mut self, unread: &Unread<'a>) -> Result<Target, String> {
+    fn follow(&mut self, unread: &UnreadReference<'a>) -> Result<ReferenceTarget, String> {
         let reference = unread.reference;
         let shown = || reference.chars().take(80).collect::<String>();
         // A reference is followed anew for each value that is validated.
@@ -263,19 +267,19 @@ impl<'a> References<'a> {
         self.pointer_bytes += found.pointer.as_ref().map_or(0, String::len);
         let is_known = is_known && !found.is_ambiguous && self.pointer_bytes <= MAX_POINTER_BYTES;
         Ok(match found.pointer.filter(|_| is_known) {
-            Some(pointer) => Target::Pointer(pointer),
-            None => Target::Unknown,
+            Some(pointer) => ReferenceTarget::Pointer(pointer),
+            None => ReferenceTarget::Unknown,
         })
     }
 
     /// Returns the resource with that URL, or else the reference's target; none where there is
     /// none.
-    fn resource(&self, document: &str, from: usize) -> Option<Result<usize, Target>> {
+    fn resource(&self, document: &str, from: usize) -> Option<Result<usize, ReferenceTarget>> {
         let url = self.joined(from, document);
         match url.and_then(|url| self.by_url.get(url.as_str())) {
-            Some(found) if found.is_ambiguous => Some(Err(Target::Unknown)),
+            Some(found) if found.is_ambiguous => Some(Err(ReferenceTarget::Unknown)),
             Some(found) => Some(Ok(found.resource)),
-            None => is_meta_schema(document).then_some(Err(Target::MetaSchema)),
+            None => is_meta_schema(document).then_some(Err(ReferenceTarget::MetaSchema)),
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::references::{KeywordValue, References, Target, fragment};
+use super::references::{KeywordValue, ReferenceTarget, References, fragment};
 
 /// Keywords whose schemas only apply where a reference leads to them: if one of these becomes
 /// weaker, the schema around it does not.
@@ -24,7 +24,7 @@ pub(crate) struct Rewrite<'a> {
 }
 
 /// Outcome of rewriting a part.
-struct Part {
+struct RewrittenPart {
     value: Value,
     /// Whether more values match it than before.
     is_weaker: bool,
@@ -36,23 +36,23 @@ impl<'a> Rewrite<'a> {
         self.part(schema).value
     }
 
-    fn part(&self, schema: &'a Value) -> Part {
+    fn part(&self, schema: &'a Value) -> RewrittenPart {
         match schema {
             Value::Array(items) => {
                 let items: Vec<_> = items.iter().map(|item| self.part(item)).collect();
                 let is_weaker = items.iter().any(|item| item.is_weaker);
                 let items = items.into_iter().map(|item| item.value);
-                Part {
+                RewrittenPart {
                     value: items.collect(),
                     is_weaker,
                 }
             }
             Value::Object(members) if self.references.is_part(members) => self.schema(members),
-            Value::Object(members) => Part {
+            Value::Object(members) => RewrittenPart {
                 value: self.each(members).0,
                 is_weaker: false,
             },
-            value => Part {
+            value => RewrittenPart {
                 value: value.clone(),
                 is_weaker: false,
             },
@@ -71,7 +71,7 @@ impl<'a> Rewrite<'a> {
         (Value::Object(members), is_weaker)
     }
 
-    fn schema(&self, schema: &'a Map<String, Value>) -> Part {
+    fn schema(&self, schema: &'a Map<String, Value>) -> RewrittenPart {
         let mut members = Map::with_capacity(schema.len());
         let mut weaker = HashSet::new();
         // Schemas that apply to the same value.
@@ -126,18 +126,18 @@ impl<'a> Rewrite<'a> {
                 None => drop(members.insert("allOf".into(), beside.into())),
             }
         }
-        Part {
+        RewrittenPart {
             value: Value::Object(members),
             is_weaker,
         }
     }
 
     /// Returns the new value of a reference; none where its target is unknown.
-    fn reference(&self, reference: &Value, target: &Target) -> Option<Value> {
+    fn reference(&self, reference: &Value, target: &ReferenceTarget) -> Option<Value> {
         match target {
-            Target::Pointer(pointer) => Some(fragment(pointer).into()),
-            Target::MetaSchema => Some(reference.clone()),
-            Target::Unknown => None,
+            ReferenceTarget::Pointer(pointer) => Some(fragment(pointer).into()),
+            ReferenceTarget::MetaSchema => Some(reference.clone()),
+            ReferenceTarget::Unknown => None,
         }
     }
 

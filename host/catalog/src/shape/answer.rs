@@ -5,11 +5,11 @@ use dormouse_jsonrpc::{
 };
 use serde_json::json;
 
-use super::object::{FieldType, ItemValidator, Record, ValidationOutcome, object, wrong};
+use super::object::{FieldType, ItemValidator, ObjectType, ValidationOutcome, object, wrong};
 use super::text::string;
 use super::{ANNOTATIONS, RESOURCE, What};
 
-static TEXT: Record = Record {
+static TEXT: ObjectType = ObjectType {
     members: &[
         ("text", FieldType::Text),
         ("annotations", FieldType::Record(&ANNOTATIONS)),
@@ -19,7 +19,7 @@ static TEXT: Record = Record {
 };
 
 /// An image or a sound.
-static MEDIA: Record = Record {
+static MEDIA: ObjectType = ObjectType {
     members: &[
         ("data", FieldType::Text),
         ("mimeType", FieldType::Text),
@@ -29,7 +29,7 @@ static MEDIA: Record = Record {
     needs: &["data", "mimeType"],
 };
 
-static EMBEDDED: Record = Record {
+static EMBEDDED: ObjectType = ObjectType {
     members: &[
         ("resource", FieldType::Contents),
         ("annotations", FieldType::Record(&ANNOTATIONS)),
@@ -38,10 +38,10 @@ static EMBEDDED: Record = Record {
     needs: &["resource"],
 };
 
-static CONTENTS: [Record; 2] = [contents(&["uri", "text"]), contents(&["uri", "blob"])];
+static CONTENTS: [ObjectType; 2] = [contents(&["uri", "text"]), contents(&["uri", "blob"])];
 
-const fn contents(needs: &'static [&'static str]) -> Record {
-    Record {
+const fn contents(needs: &'static [&'static str]) -> ObjectType {
+    ObjectType {
         members: &[
             ("uri", FieldType::Text),
             ("mimeType", FieldType::Text),
@@ -53,7 +53,7 @@ const fn contents(needs: &'static [&'static str]) -> Record {
     }
 }
 
-static CALLED: Record = Record {
+static CALLED: ObjectType = ObjectType {
     members: &[
         ("content", FieldType::All(&FieldType::Block)),
         ("_meta", FieldType::Object),
@@ -61,7 +61,7 @@ static CALLED: Record = Record {
     needs: &["content"],
 };
 
-static GOT: Record = Record {
+static GOT: ObjectType = ObjectType {
     members: &[
         ("description", FieldType::Text),
         ("messages", FieldType::All(&FieldType::Record(&MESSAGE))),
@@ -70,7 +70,7 @@ static GOT: Record = Record {
     needs: &["messages"],
 };
 
-static MESSAGE: Record = Record {
+static MESSAGE: ObjectType = ObjectType {
     members: &[
         ("role", FieldType::One(&["user", "assistant"])),
         ("content", FieldType::Block),
@@ -78,7 +78,7 @@ static MESSAGE: Record = Record {
     needs: &["role", "content"],
 };
 
-static READ: Record = Record {
+static READ: ObjectType = ObjectType {
     members: &[
         ("contents", FieldType::All(&FieldType::Contents)),
         ("_meta", FieldType::Object),

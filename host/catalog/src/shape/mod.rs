@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 pub use answer::answer;
 pub(crate) use nonconforming_items::NonconformingItems;
-use object::{FieldType, ItemValidator, Record, ValidationOutcome};
+use object::{FieldType, ItemValidator, ObjectType, ValidationOutcome};
 pub use text::is_moment;
 
 /// Kind of an item of a list.
@@ -137,7 +137,7 @@ pub(crate) struct Shape {
 }
 
 /// Members of an icon (2025-11-25 and 2026-07-28, `Icon`).
-static ICON: Record = Record {
+static ICON: ObjectType = ObjectType {
     members: &[
         ("src", FieldType::Text),
         ("mimeType", FieldType::Text),
@@ -148,7 +148,7 @@ static ICON: Record = Record {
 };
 
 /// Annotations of a tool, all of them hints (`ToolAnnotations`).
-static HINTS: Record = Record {
+static HINTS: ObjectType = ObjectType {
     members: &[
         ("title", FieldType::Text),
         ("readOnlyHint", FieldType::Flag),
@@ -160,7 +160,7 @@ static HINTS: Record = Record {
 };
 
 /// Annotations of a resource (`Annotations`).
-static ANNOTATIONS: Record = Record {
+static ANNOTATIONS: ObjectType = ObjectType {
     members: &[
         (
             "audience",
@@ -173,7 +173,7 @@ static ANNOTATIONS: Record = Record {
 };
 
 /// Execution of a tool (2025-11-25, `ToolExecution`).
-static EXECUTION: Record = Record {
+static EXECUTION: ObjectType = ObjectType {
     members: &[(
         "taskSupport",
         FieldType::One(&["forbidden", "optional", "required"]),
@@ -181,7 +181,7 @@ static EXECUTION: Record = Record {
     needs: &[],
 };
 
-static ARGUMENT: Record = Record {
+static ARGUMENT: ObjectType = ObjectType {
     members: &[
         ("name", FieldType::Text),
         ("title", FieldType::Text),
@@ -191,7 +191,7 @@ static ARGUMENT: Record = Record {
     needs: &["name"],
 };
 
-static TOOL: Record = Record {
+static TOOL: ObjectType = ObjectType {
     members: &[
         ("name", FieldType::Text),
         ("title", FieldType::Text),
@@ -206,7 +206,7 @@ static TOOL: Record = Record {
     needs: &["name", "inputSchema"],
 };
 
-static PROMPT: Record = Record {
+static PROMPT: ObjectType = ObjectType {
     members: &[
         ("name", FieldType::Text),
         ("title", FieldType::Text),
@@ -218,7 +218,7 @@ static PROMPT: Record = Record {
     needs: &["name"],
 };
 
-static RESOURCE: Record = Record {
+static RESOURCE: ObjectType = ObjectType {
     members: &[
         ("uri", FieldType::Uri),
         ("name", FieldType::Text),
@@ -233,7 +233,7 @@ static RESOURCE: Record = Record {
     needs: &["uri", "name"],
 };
 
-static TEMPLATE: Record = Record {
+static TEMPLATE: ObjectType = ObjectType {
     members: &[
         ("uriTemplate", FieldType::Text),
         ("name", FieldType::Text),

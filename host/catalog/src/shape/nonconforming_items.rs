@@ -16,12 +16,12 @@ const MAX_SHARED_REASON_CHARACTERS: usize = 300;
 #[derive(Debug, Default)]
 pub(crate) struct NonconformingItems {
     listed: Vec<NonconformingItem>,
-    kinds: Vec<Kind>,
+    kinds: Vec<NonconformingGroup>,
 }
 
 /// Items of one kind, which all are shown or all are not.
 #[derive(Debug)]
-struct Kind {
+struct NonconformingGroup {
     what: What,
     shown: bool,
     count: usize,
@@ -32,10 +32,10 @@ struct Kind {
 impl NonconformingItems {
     /// Adds an item with its name and its faults.
     pub(crate) fn push(&mut self, what: What, name: &str, why: &str, shown: bool) {
-        let is_it = |kind: &Kind| kind.what == what && kind.shown == shown;
+        let is_it = |kind: &NonconformingGroup| kind.what == what && kind.shown == shown;
         let found = self.kinds.iter().position(is_it);
         let at = found.unwrap_or_else(|| {
-            self.kinds.push(Kind {
+            self.kinds.push(NonconformingGroup {
                 what,
                 shown,
                 count: 0,

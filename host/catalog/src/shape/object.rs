@@ -32,7 +32,7 @@ pub(super) enum FieldType {
     Texts,
     /// An object with any content.
     Object,
-    Record(&'static Record),
+    Record(&'static ObjectType),
     /// An array; items of another type are left out.
     Each(&'static FieldType),
     /// An array of items of this type only.
@@ -48,7 +48,7 @@ pub(super) enum FieldType {
 }
 
 /// An object whose known members have types; its other members may be anything.
-pub(super) struct Record {
+pub(super) struct ObjectType {
     pub(super) members: &'static [(&'static str, FieldType)],
     /// Members that are required.
     pub(super) needs: &'static [&'static str],
@@ -85,7 +85,12 @@ impl ItemValidator {
         Some(object.into_text().into_owned())
     }
 
-    pub(super) fn record(&mut self, record: &Record, text: &str, place: &str) -> ValidationOutcome {
+    pub(super) fn record(
+        &mut self,
+        record: &ObjectType,
+        text: &str,
+        place: &str,
+    ) -> ValidationOutcome {
         let Some(mut object) = object(text) else {
             return wrong(place, text);
         };

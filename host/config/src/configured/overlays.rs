@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dormouse_text::visible::visible_path;
 
 use super::Configured;
-use crate::{Adapter, ChangePolicy, Fingerprint, Problem, RefusedServer, Scope};
+use crate::{Adapter, ChangePolicy, ConfigProblem, Fingerprint, RefusedServer, Scope};
 
 impl Configured {
     /// Applies the overlays of the user's own file to the servers that are configured elsewhere.
@@ -32,7 +32,7 @@ impl Configured {
             }
             let applied = for_it.apply(server);
             if let Err(why) = applied {
-                let problem = Problem {
+                let problem = ConfigProblem {
                     file: overlay.origin.file.clone(),
                     line: overlay.origin.line,
                     column: 1,

@@ -8,10 +8,10 @@ use dormouse_text::visible::visible_line;
 
 use super::Configured;
 use crate::discovery::{Discovery, Surroundings};
-use crate::file::{self, Variables};
+use crate::file::{self, VariableHandling};
 use crate::project::project_content::{ProjectHashes, ProjectText};
 use crate::project::project_path::{LEADS_OUT, leads_out};
-use crate::{Problem, RefusedServer, Scope, ServerConfig};
+use crate::{ConfigProblem, RefusedServer, Scope, ServerConfig};
 
 /// Name of a project's own file, beside its clients' ones.
 pub(super) const PROJECT: &str = "dormouse.toml";
@@ -75,7 +75,7 @@ impl Configured {
     }
 
     /// Reads the servers of the project's own file.
-    pub(super) fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
+    pub(super) fn read_project(&mut self, folder: &Path, text: &str, variables: VariableHandling) {
         let (mut config, mut problems) = file::parse_of_project(
             &folder.join(PROJECT),
             text,
@@ -83,7 +83,7 @@ impl Configured {
             &self.discovery.inputs,
         );
         for (name, overlay) in config.overlays {
-            let problem = Problem {
+            let problem = ConfigProblem {
                 file: overlay.origin.file.clone(),
                 line: overlay.origin.line,
                 column: 1,

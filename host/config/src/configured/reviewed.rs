@@ -9,7 +9,7 @@ use dormouse_text::visible::visible_path;
 use super::Configured;
 use crate::discovery::SourceState;
 use crate::project::review::{ProjectReview, ReviewedProject, ReviewedServer};
-use crate::{Problem, Scope};
+use crate::{ConfigProblem, Scope};
 
 impl Configured {
     /// Makes the review of a project before it is trusted. `self` is from [`Self::for_review`].
@@ -61,7 +61,7 @@ impl Configured {
             SourceState::Missing => &[],
             SourceState::Read { problems, .. } => problems.as_slice(),
         });
-        let mut told: HashSet<&Problem> = refused
+        let mut told: HashSet<&ConfigProblem> = refused
             .iter()
             .flat_map(|refused| &refused.problems)
             .collect();

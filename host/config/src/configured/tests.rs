@@ -16,7 +16,7 @@ use dormouse_policy::Limits;
 use dormouse_wit::Instance;
 
 use super::*;
-use crate::project::trusted::Trust;
+use crate::project::trusted::TestTrust;
 use crate::{ChangePolicy, OnChange, file};
 
 /// Servers with a text in `dormouse.toml`, where Cursor has a server `git` and another one.
@@ -31,7 +31,7 @@ fn with(own: &str) -> Configured {
     std::fs::write(cursor.join("mcp.json"), text).unwrap();
     let around = Surroundings::new(home.path().to_owned(), [].into(), None);
     let config = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     Configured::new(config, Some(&around), &trust)
 }
 
@@ -72,7 +72,7 @@ fn many_servers_take_linear_time() {
     let text = format!(r#"{{"mcpServers": {{{}}}}}"#, servers.join(","));
     std::fs::write(cursor.join("mcp.json"), text).unwrap();
     let around = Surroundings::new(home.path().to_owned(), [].into(), None);
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     let own = |size: usize| {
         let servers = (0..size).map(|n| format!("[servers.s{n}]\ncommand = \"x{n}\"\n"));
         let text: String = servers.collect();
@@ -149,7 +149,7 @@ fn in_project(files: &[(&str, &str)], trusted: bool) -> Configured {
         std::fs::write(file, text).unwrap();
     }
     let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     if trusted {
         let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
         let review = all.review(&project).unwrap();
@@ -168,7 +168,7 @@ fn trusted_in_home(home: &Path, files: &[(&str, &str)], own: &str) -> Configured
         std::fs::write(file, text).unwrap();
     }
     let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-    let trust = Trust::new(&home.join("data"));
+    let trust = TestTrust::new(&home.join("data"));
     let around = Surroundings::new(home.to_owned(), [].into(), Some(&project));
     let project = around.project.clone().unwrap();
     let all = Configured::for_review(own.clone(), Some(&around), &trust, &project);
@@ -195,7 +195,7 @@ fn keys_and_values_of_toml_are_counted_before_they_are_read() {
     let (_, problems) = file::parse_of_project(
         Path::new("/x"),
         &many,
-        Variables::Kept,
+        VariableHandling::Kept,
         &crate::Inputs::new(),
     );
     assert!(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Hash over all files of a project that its servers are made of, as hexadecimal digits. A change
 /// of any of them, a removed one and a new one make another hash; the project's place does not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Content(String);
+pub struct ContentHash(String);
 
 /// Hashes over the files of a project, from the fewest files to all of them. They are the same
 /// where there are no more files, and none where there are no files at all.
@@ -15,17 +15,17 @@ pub struct Content(String);
 pub struct ProjectContent {
     /// Hash over the files that servers are written in: known before any file is opened that these
     /// name.
-    pub own_files: Option<Content>,
+    pub own_files: Option<ContentHash>,
     /// Hash over these, and the files that the project's servers are filled in from.
-    pub with_filled_in: Option<Content>,
+    pub with_filled_in: Option<ContentHash>,
     /// Hash over these, and the files that servers of the user's are filled in from.
-    pub with_users_servers: Option<Content>,
+    pub with_users_servers: Option<ContentHash>,
     /// Whether a file was not the same at two looks, so that its servers are made of what none of
     /// the hashes stands for.
     pub changed: bool,
 }
 
-impl Content {
+impl ContentHash {
     pub(super) fn of(project: &Path, files: &BTreeMap<PathBuf, blake3::Hash>) -> Self {
         let mut hasher = blake3::Hasher::new();
         for (file, hash) in files {
@@ -46,7 +46,7 @@ impl Content {
     }
 }
 
-impl fmt::Display for Content {
+impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -9,14 +9,14 @@
 use serde_json::Value as Json;
 use url::Url;
 
-use super::document::{self, Node, Value};
+use super::document::{self, DocumentValue, Node};
 use super::filling::dotenv as variables;
 use super::filling::expansion;
-use super::filling::expansion::Read;
+use super::filling::expansion::ReadForm;
 use super::places::Syntax;
 use super::rules::policy::pattern::{ConnectedUrl, UrlPattern};
 use crate::fuzz::{first_line, text};
-use crate::reading::lines::Lines;
+use crate::reading::lines::LineBeginnings;
 
 /// Patterns of URLs: what is allowed for one host is not for another. The first line is a
 /// pattern, the rest a URL.
@@ -53,7 +53,7 @@ pub fn url_patterns(data: &[u8]) {
 /// wrong; JSON says what it says to every other reader.
 pub fn documents(data: &[u8]) {
     let text = text(data);
-    let lines = Lines::of(&text);
+    let lines = LineBeginnings::of(&text);
     let last = text.matches('\n').count() + 1;
     for syntax in [Syntax::Json, Syntax::Toml, Syntax::Yaml] {
         let is_within = |at: usize| {
@@ -89,19 +89,19 @@ pub fn documents(data: &[u8]) {
 /// Compares a document with what it says as JSON.
 fn is_same(node: &Node, value: &Json) {
     match (&node.value, value) {
-        (Value::Null, Json::Null) => {}
-        (Value::Bool(one), Json::Bool(other)) => assert_eq!(one, other),
-        (Value::Number(one), Json::Number(other)) => {
+        (DocumentValue::Null, Json::Null) => {}
+        (DocumentValue::Bool(one), Json::Bool(other)) => assert_eq!(one, other),
+        (DocumentValue::Number(one), Json::Number(other)) => {
             assert_eq!(one.parse(), Ok(other.as_f64().unwrap_or_default()));
         }
-        (Value::Text(one), Json::String(other)) => assert_eq!(one, other),
-        (Value::List(one), Json::Array(other)) => {
+        (DocumentValue::Text(one), Json::String(other)) => assert_eq!(one, other),
+        (DocumentValue::List(one), Json::Array(other)) => {
             assert_eq!(one.len(), other.len());
             for (one, other) in one.iter().zip(other) {
                 is_same(one, other);
             }
         }
-        (Value::Table(_), Json::Object(other)) => {
+        (DocumentValue::Table(_), Json::Object(other)) => {
             for (key, other) in other {
                 is_same(node.get(key).expect("it has the member"), other);
             }
@@ -154,17 +154,17 @@ pub fn expansions(data: &[u8]) {
                 .expect("what is behind it is the rest");
             assert!(!form.is_empty() && !form.contains('\n'), "{form:?}");
             let part = match read {
-                Read::Variable { name, .. } | Read::Bare { name, .. } => {
+                ReadForm::Variable { name, .. } | ReadForm::Bare { name, .. } => {
                     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
                     assert!(!name.is_empty() && name.chars().all(is_letter), "{name:?}");
                     name
                 }
-                Read::File { path } => path,
-                Read::Exact { written, .. } => written,
-                Read::Input { id } | Read::Own { id } => id,
+                ReadForm::File { path } => path,
+                ReadForm::Exact { written, .. } => written,
+                ReadForm::Input { id } | ReadForm::Own { id } => id,
             };
             assert!(form.contains(part), "{part:?} is no part of {form:?}");
-            if let Read::Variable {
+            if let ReadForm::Variable {
                 default: Some(default),
                 ..
             } = read

@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use self::loaded::load;
-pub(super) use self::loaded::{Document, Loaded};
-use super::content::{Content, ProjectContent};
+pub(super) use self::loaded::{Document, LoadedFile};
+use super::content::{ContentHash, ProjectContent};
 use super::document::{self, Node};
-use super::entries::entry::Reader;
+use super::entries::entry::ClientFileReader;
 use super::filling::value_files::ValueFiles;
 use super::formats::claude_code;
-use super::places::{Place, Syntax};
+use super::places::{ClientPlace, Syntax};
 use super::search::project_of;
-use super::{Found, Surroundings, files};
+use super::{FoundServer, Surroundings, files};
 use crate::file::LARGEST_OF_PROJECT;
 use crate::project::project_path::{LEADS_OUT, leads_out};
-use crate::reading::lines::Lines;
+use crate::reading::lines::LineBeginnings;
 use crate::reading::units;
-use crate::{Client, Filter, Problem};
+use crate::{Client, ConfigProblem, Filter};
 
 /// The files that were read so far, and the projects that they are of.
 pub(super) struct Library {
-    files: BTreeMap<PathBuf, Rc<Loaded>>,
+    files: BTreeMap<PathBuf, Rc<LoadedFile>>,
     /// The files that are filled in.
     pub(super) values: ValueFiles,
     /// The projects of which a file was not the same at two looks.
@@ -117,7 +117,7 @@ impl Library {
     pub(super) fn open_projects(
         &mut self,
         client: Client,
-        places: &[Place],
+        places: &[ClientPlace],
         around: &Surroundings,
     ) {
         for place in places {
@@ -172,12 +172,16 @@ impl Library {
 
     /// Applies rules to a server. Where those for the servers of a project are too much together, the
     /// other servers of that project have no tools.
-    pub(super) fn restrict(&mut self, found: &mut Found, apply: impl FnOnce(&mut Found)) {
+    pub(super) fn restrict(
+        &mut self,
+        found: &mut FoundServer,
+        apply: impl FnOnce(&mut FoundServer),
+    ) {
         let Some(project) = project_of(&found.server.origin.scope).map(Path::to_owned) else {
             return apply(found);
         };
         let read = self.read.entry(project).or_default();
-        let size = |found: &Found| {
+        let size = |found: &FoundServer| {
             found
                 .server
                 .bridge()
@@ -210,7 +214,7 @@ impl Library {
         file: &Path,
         syntax: Syntax,
         project: Option<&Path>,
-    ) -> Rc<Loaded> {
+    ) -> Rc<LoadedFile> {
         // Its own file is a user's in one scope and a project's in none: whose it is
         // never changes between two looks at it.
         if let Some(loaded) = self.files.get(file) {
@@ -259,7 +263,7 @@ impl Library {
             self.hashes.insert(file.to_owned(), hash);
         }
         let mut loaded = load(file, syntax, bytes);
-        if let (Some(project), Loaded::Document(document)) = (project, &loaded) {
+        if let (Some(project), LoadedFile::Document(document)) = (project, &loaded) {
             let read = self.read.entry(project.to_owned()).or_default();
             read.parts = read.parts.saturating_add(document.root.parts().count());
             if read.parts > MAX_PROJECT_PARTS {
@@ -305,7 +309,7 @@ impl Library {
                     let files: BTreeMap<_, _> = files
                         .map(|(path, file)| (path.clone(), file.hash))
                         .collect();
-                    (!files.is_empty()).then(|| Content::of(project, &files))
+                    (!files.is_empty()).then(|| ContentHash::of(project, &files))
                 };
                 let content = ProjectContent {
                     own_files: of(FileUse::Configuration),

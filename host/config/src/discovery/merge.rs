@@ -10,16 +10,16 @@ use dormouse_launch::Launch;
 
 use self::unusable_entries::UnusableEntries;
 use super::search::project_of;
-use super::{Discovery, Found};
+use super::{Discovery, FoundServer};
 use crate::naming::name::likeness;
 use crate::servers::launch_folder::without_folder;
 use crate::{Client, Fingerprint, Origin, Scope, ServerConfig};
 
 /// Servers that were found, one for each name.
 #[derive(Debug, Clone, Default)]
-pub struct Merged {
+pub struct MergedServers {
     /// The servers, by name.
-    pub servers: BTreeMap<String, Choice>,
+    pub servers: BTreeMap<String, ChosenServer>,
     /// Servers that are not shown because of others, in the order in which they were found.
     pub overridden: Vec<Overridden>,
     /// The user's own servers as they are where there is no project: the place of each name.
@@ -28,7 +28,7 @@ pub struct Merged {
 
 /// The server that a name stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct ChosenServer {
     /// The server.
     pub server: ServerConfig,
     /// Notes on the server, as sentences.
@@ -65,7 +65,7 @@ type Rank = (bool, bool, usize);
 /// clients that are reached in the same way, whatever each client calls them: they
 /// have the first one's name.
 #[must_use]
-pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged {
+pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> MergedServers {
     let all = discovery.found.iter().enumerate();
     let (places, found): (Vec<_>, Vec<_>) = all
         .filter(|(_, found)| trusted(&found.server.origin))
@@ -73,7 +73,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     // What the user's own come to stays as it is, whatever a project's files say.
     let alone = found
         .iter()
-        .map(|found: &&Found| match is_of_project(found) {
+        .map(|found: &&FoundServer| match is_of_project(found) {
             true => MergeDecision::Excluded,
             false => MergeDecision::Open,
         });
@@ -94,7 +94,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     let merging = merging.decided(false);
     let mut merged = merging.result();
     merging.add_refused(&mut merged, &taken);
-    Merged { of_users, ..merged }
+    MergedServers { of_users, ..merged }
 }
 
 /// Decision on a server.
@@ -112,13 +112,13 @@ enum MergeDecision {
     Unusable(usize),
 }
 
-fn is_of_project(found: &Found) -> bool {
+fn is_of_project(found: &FoundServer) -> bool {
     matches!(found.server.origin.scope, Scope::Project(_))
 }
 
 /// Returns the fingerprint of a server's launch, with all filled in; none where a value is missing:
 /// two missing values are not the same one.
-fn filled_launch(found: &Found) -> Option<Fingerprint> {
+fn filled_launch(found: &FoundServer) -> Option<Fingerprint> {
     found
         .server
         .bridge()
@@ -128,7 +128,7 @@ fn filled_launch(found: &Found) -> Option<Fingerprint> {
 
 /// Returns the launch of a server, where that of a project's is started in no folder of its own: in
 /// the project's folder it is the same program as elsewhere.
-fn launch_anywhere(found: &Found) -> Option<Cow<'_, Launch>> {
+fn launch_anywhere(found: &FoundServer) -> Option<Cow<'_, Launch>> {
     let launch = &found.server.bridge()?.launch;
     let elsewhere = without_folder(launch, &[project_of(&found.server.origin.scope)]);
     Some(elsewhere.map_or(Cow::Borrowed(launch), Cow::Owned))
@@ -149,7 +149,7 @@ fn unusable(discovery: &Discovery) -> HashMap<(Option<Client>, &str), &Origin> {
 }
 
 struct Merging<'d> {
-    found: Vec<&'d Found>,
+    found: Vec<&'d FoundServer>,
     fate: Vec<MergeDecision>,
     unusable: HashMap<(Option<Client>, &'d str), &'d Origin>,
     entries: UnusableEntries<'d>,
@@ -181,7 +181,7 @@ impl<'d> Merging<'d> {
 
     /// Returns the user's own servers, in whatever place they are shown: those that are taken are
     /// the first.
-    fn of_users(&self) -> Vec<(usize, &'d Found)> {
+    fn of_users(&self) -> Vec<(usize, &'d FoundServer)> {
         let all = self.found.iter().copied().enumerate();
         let all = all.filter(|(_, found)| !is_of_project(found));
         let (mut taken, others): (Vec<_>, Vec<_>) =
@@ -191,7 +191,7 @@ impl<'d> Merging<'d> {
     }
 
     /// Returns the servers that are still in question.
-    fn open(&self) -> Vec<(usize, &'d Found)> {
+    fn open(&self) -> Vec<(usize, &'d FoundServer)> {
         let all = self.found.iter().copied().enumerate();
         all.filter(|(index, _)| self.fate.get(*index) == Some(&MergeDecision::Open))
             .collect()

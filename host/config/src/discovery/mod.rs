@@ -31,12 +31,12 @@ use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
 
-pub use content::{Content, ProjectContent};
+pub use content::{ContentHash, ProjectContent};
 pub use entries::timeouts::call_timeout_entry;
 pub(crate) use filling::expansion::is_name as is_variable_name;
 pub use filling::fill_policy::FillPolicy;
 pub(super) use filling::filler::NOT_TRUSTED;
-pub use merge::{Merged, Overridden, merge};
+pub use merge::{MergedServers, Overridden, merge};
 pub use own::Own;
 pub(super) use rules::rule_files::rule_files;
 pub use surroundings::{Surroundings, project_of};
@@ -44,8 +44,10 @@ pub use unusable_entry::UnusableEntry;
 
 use self::library::Library;
 use self::project_folder::ProjectFolder;
-use self::search::{Search, Setting};
-use super::{Client, ClientRule, FilledIn, Origin, Problem, RefusedServer, Scope, ServerConfig};
+use self::search::{ClientSearch, DiscoverySetting};
+use super::{
+    Client, ClientRule, ConfigProblem, FilledIn, Origin, RefusedServer, Scope, ServerConfig,
+};
 use crate::discovery::filling::fill_policy::EnteredProject;
 pub(crate) use crate::discovery::rules::unread::UnreadRules;
 
@@ -53,9 +55,9 @@ pub(crate) use crate::discovery::rules::unread::UnreadRules;
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
     /// Files that were looked for: by client, in the order in which each client reads them.
-    pub sources: Vec<Source>,
+    pub sources: Vec<DiscoverySource>,
     /// Servers, in the same order; those that lose against others, too.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundServer>,
     /// Entries among the servers that are none which could be bridged.
     pub skipped: Vec<Skipped>,
     /// The servers of projects that nothing may be filled into: they are counted, and
@@ -74,7 +76,7 @@ pub struct Discovery {
 
 /// A file that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct DiscoverySource {
     /// Client whose file it is.
     pub client: Client,
     /// Scope of the file.
@@ -97,13 +99,13 @@ pub enum SourceState {
         /// Number of servers in it that can be used.
         servers: usize,
         /// Problems of the file, in its order.
-        problems: Vec<Problem>,
+        problems: Vec<ConfigProblem>,
     },
 }
 
 /// A server in a client's file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundServer {
     /// The server, under a name that is fit for one.
     pub server: ServerConfig,
     /// Name of the server in the file.
@@ -156,7 +158,7 @@ pub struct UnusedLaunch {
     pub filled_in: BTreeSet<FilledIn>,
 }
 
-impl Found {
+impl FoundServer {
     /// Returns what its client's file allows that client. None where the file is no client's.
     #[must_use]
     pub fn rule(&self) -> Option<(Client, ClientRule)> {
@@ -184,7 +186,7 @@ impl Discovery {
 
     /// Returns all problems, in the order of the files; a problem of a file that several clients
     /// read, once.
-    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub fn problems(&self) -> impl Iterator<Item = &ConfigProblem> {
         let mut told = BTreeSet::new();
         let all = self.sources.iter().flat_map(|source| match &source.state {
             SourceState::Missing => &[],
@@ -286,7 +288,7 @@ pub fn discover(
             .and_then(|content| content.own_files.as_ref());
         (policy.may_fill)(project, content)
     };
-    let setting = Setting {
+    let setting = DiscoverySetting {
         around: surroundings,
         inputs: policy.inputs,
         entered: folder.map(|folder| EnteredProject::of(folder, &may_fill)),
@@ -299,7 +301,7 @@ pub fn discover(
     };
     let mut discovery = Discovery::default();
     for (client, places) in &places {
-        let mut search = Search::of(*client, places, &setting, &mut library);
+        let mut search = ClientSearch::of(*client, places, &setting, &mut library);
         for entry in &mut search.unusable {
             entry.place += discovery.found.len();
         }

@@ -3,6 +3,7 @@
 
 mod pieces;
 mod questions;
+mod translation;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,19 +11,16 @@ use std::path::{Path, PathBuf};
 use dormouse_launch::{Http, Launch, Secret, Stdio};
 use dormouse_text::visible::visible_path;
 
-use self::pieces::{Piece, escaped, piece};
-use self::questions::Kept;
+use self::pieces::{Piece, escaped};
+use self::questions::QuestionValueSource;
 use super::Surroundings;
 use super::entries::draft;
-use super::entries::draft::{Text, Written};
+use super::entries::draft::{DraftText, Written};
 use super::filling::expansion;
-use super::filling::expansion::{Expansion, Form, Means, Missing, Read};
-use crate::inputs::{self, INPUT};
+use super::filling::expansion::{ClientExpansion, ExpansionForm, Missing, ReadForm, TextMeaning};
+use crate::inputs::INPUT;
 use crate::problem::{quoted, within};
 use crate::{Input, Inputs};
-
-/// Most questions that are reported of one server.
-const MAX_UNANSWERED: usize = 32;
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,11 +41,11 @@ pub struct Own {
 }
 
 /// Sources of the translated texts.
-pub(super) struct Source<'a> {
+pub(super) struct TextSources<'a> {
     /// The server's name.
     pub(super) server: &'a str,
     pub(super) around: &'a Surroundings,
-    pub(super) expansion: Expansion,
+    pub(super) expansion: ClientExpansion,
     /// Values that are in files of the client's, by the names of variables. They stay there: whoever
     /// takes such a server over answers for them in `[discovery.inputs]`.
     pub(super) variables: &'a BTreeMap<String, String>,
@@ -74,7 +72,7 @@ const FILE_NOT_THERE: &str = "a file that is not there now, or that is another o
 impl Own {
     /// Translates what a client has written. `filled` is the same launch with everything filled in
     /// as it is now.
-    pub(super) fn of(written: &Written, filled: &Launch, source: &Source<'_>) -> Self {
+    pub(super) fn of(written: &Written, filled: &Launch, source: &TextSources<'_>) -> Self {
         let mut own = Self {
             launch: filled.clone(),
             missing: Vec::new(),
@@ -92,7 +90,12 @@ impl Own {
         own
     }
 
-    fn stdio(&mut self, written: &draft::Stdio, filled: &Stdio, source: &Source<'_>) -> Stdio {
+    fn stdio(
+        &mut self,
+        written: &draft::StdioDraft,
+        filled: &Stdio,
+        source: &TextSources<'_>,
+    ) -> Stdio {
         let args = written.args.iter().enumerate();
         let args = args.map(|(index, arg)| self.text(arg, source, &format!("args[{index}]")));
         let args = args.collect();
@@ -146,16 +149,16 @@ impl Own {
         }
     }
 
-    fn http(&mut self, written: &draft::Http, source: &Source<'_>) -> Http {
+    fn http(&mut self, written: &draft::HttpDraft, source: &TextSources<'_>) -> Http {
         let url = self.text(&written.url, source, "url");
         // What the entry sets for its own headers has no other use.
         let mut of_entry = BTreeMap::new();
         for (name, text) in &written.env {
-            if let Text::Written(value) = text {
+            if let DraftText::Written(value) = text {
                 of_entry.insert(name.clone(), value.clone());
             }
         }
-        let source = Source {
+        let source = TextSources {
             of_entry: &of_entry,
             ..*source
         };
@@ -190,7 +193,7 @@ impl Own {
         file: &str,
         filled: &BTreeMap<String, Secret>,
         variables: &mut BTreeMap<String, Secret>,
-        source: &Source<'_>,
+        source: &TextSources<'_>,
     ) {
         let mut asked = Vec::new();
         let mut elsewhere = Vec::new();
@@ -201,18 +204,20 @@ impl Own {
             let id = source.id_of(name);
             let kept = source.kept(name, value.expose());
             let text = match kept {
-                Kept::InEnvironment => format!("${{{name}}}"),
-                Kept::Answered | Kept::Unanswered => format!("${{{INPUT}{id}}}"),
-                Kept::NoWay => {
+                QuestionValueSource::InEnvironment => format!("${{{name}}}"),
+                QuestionValueSource::Answered | QuestionValueSource::Unanswered => {
+                    format!("${{{INPUT}{id}}}")
+                }
+                QuestionValueSource::NoWay => {
                     elsewhere.push(name);
                     continue;
                 }
             };
             variables.insert(name.clone(), Secret::new(text));
-            if kept != Kept::InEnvironment {
+            if kept != QuestionValueSource::InEnvironment {
                 self.ask(id.clone(), Some(value.clone()));
             }
-            if kept == Kept::Unanswered {
+            if kept == QuestionValueSource::Unanswered {
                 asked.push(id);
             }
         }
@@ -251,17 +256,17 @@ impl Own {
 
     fn table(
         &mut self,
-        texts: &BTreeMap<String, Text>,
-        source: &Source<'_>,
+        texts: &BTreeMap<String, DraftText>,
+        source: &TextSources<'_>,
         key: &str,
     ) -> BTreeMap<String, Secret> {
         let mut table = BTreeMap::new();
         for (name, text) in texts {
             let at = within(key, name);
             let value = match text {
-                Text::Written(text) if key == "headers" => self.translate(text, source, &at),
-                Text::Written(text) => self.text(text, source, &at),
-                Text::Variable {
+                DraftText::Written(text) if key == "headers" => self.translate(text, source, &at),
+                DraftText::Written(text) => self.text(text, source, &at),
+                DraftText::Variable {
                     name,
                     prefix,
                     needed,
@@ -278,107 +283,6 @@ impl Own {
         }
         table
     }
-
-    /// Translates a text that is no header.
-    fn text(&mut self, text: &str, source: &Source<'_>, at: &str) -> String {
-        if source.expansion.headers_only {
-            return escaped(text);
-        }
-        self.translate(text, source, at)
-    }
-
-    fn translate(&mut self, text: &str, source: &Source<'_>, at: &str) -> String {
-        let mut pieces = Vec::new();
-        let mut plain = String::new();
-        let mut rest = text;
-        while let Some(c) = rest.chars().next() {
-            let mut forms = source.expansion.forms.iter();
-            match forms.find_map(|form| piece(rest, *form, source)) {
-                Some((Piece::Plain(text), after)) => {
-                    plain.push_str(&text);
-                    rest = after;
-                }
-                Some((piece, after)) => {
-                    pieces.push(Piece::Plain(std::mem::take(&mut plain)));
-                    pieces.push(piece);
-                    rest = after;
-                }
-                None => {
-                    plain.push(c);
-                    rest = rest.get(c.len_utf8()..).unwrap_or_default();
-                }
-            }
-        }
-        pieces.push(Piece::Plain(plain));
-        self.written(pieces, at)
-    }
-
-    /// Writes pieces as `dormouse.toml` has them.
-    fn written(&mut self, pieces: Vec<Piece>, at: &str) -> String {
-        let mut text = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Plain(plain) => text.push_str(&escaped(&plain)),
-                Piece::Variable { name, default } => {
-                    self.look_behind(&text, at);
-                    let default = default.map(|default| format!(":-{default}"));
-                    text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
-                }
-                Piece::Answer { id, is_answered } => {
-                    self.look_behind(&text, at);
-                    text.push_str(&format!("${{{INPUT}{id}}}"));
-                    if !is_answered {
-                        self.tell_unanswered(&inputs::unanswered(at, &id));
-                    }
-                    self.ask(id, None);
-                }
-                Piece::Kept {
-                    id,
-                    is_answered,
-                    value,
-                    file,
-                } => {
-                    self.look_behind(&text, at);
-                    text.push_str(&format!("${{{INPUT}{id}}}"));
-                    if !is_answered {
-                        self.tell_unanswered(&match file {
-                            None => inputs::unanswered(at, &id),
-                            Some(file) => format!(
-                                "`{at}` asks for {}, which the file {} has\nhint: {}",
-                                quoted(&id),
-                                quoted(&file),
-                                inputs::hint(&id)
-                            ),
-                        });
-                    }
-                    self.ask(id, Some(value));
-                }
-                Piece::Foreign(written, why) => {
-                    self.missing.push(format!(
-                        "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, {why}",
-                        quoted(&written)
-                    ));
-                    text.push_str(&written);
-                }
-            }
-        }
-        text
-    }
-
-    /// Checks that the text before a variable does not make a plain text of it.
-    fn look_behind(&mut self, text: &str, at: &str) {
-        if text.ends_with('$') {
-            self.missing.push(no_way_to_write(at));
-        }
-    }
-
-    /// Notes the message on a question that has no answer, once, and not too many of them.
-    fn tell_unanswered(&mut self, told: &str) {
-        let told = told.replace("\nhint", "");
-        if self.unanswered.len() < MAX_UNANSWERED && !self.unanswered.contains(&told) {
-            self.unanswered.push(told);
-        }
-    }
 }
 
 /// Lists names of variables, some of them where there are many.
@@ -389,10 +293,6 @@ fn named(names: &[&String]) -> String {
         None | Some(0) => shown,
         Some(more) => format!("{shown} and {more} others"),
     }
-}
-
-fn no_way_to_write(at: &str) -> String {
-    format!("write `{at}` in another way: a `$` right before a variable has no way to be written")
 }
 
 #[cfg(test)]

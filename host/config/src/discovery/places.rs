@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use dormouse_files::replace::is_temporary;
 
-use self::of_client::Places;
+use self::of_client::ClientPlaces;
 use super::Surroundings;
-use super::profiles::{self, Profile};
+use super::profiles::{self, ClientProfile};
 use crate::project::project_path::leads_out;
 use crate::{Client, Scope};
 
 /// Place where a client keeps servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ClientPlace {
     /// Scope of the servers there.
     pub scope: Scope,
     /// The profile of the client that the place is for, where it is for one alone.
@@ -26,12 +26,12 @@ pub struct Place {
     /// The file; it need not exist.
     pub file: PathBuf,
     /// Shape of the servers in the file.
-    pub shape: Shape,
+    pub shape: FileShape,
 }
 
 /// Shape of a client's servers in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+pub struct FileShape {
     /// The language of the file.
     pub syntax: Syntax,
     /// The keys that lead from the top of the document to the servers. Each is one
@@ -98,7 +98,7 @@ pub(super) const PROJECT_MARKS: [&str; 17] = [
     "dormouse.toml",
 ];
 
-impl Shape {
+impl FileShape {
     fn table(syntax: Syntax, keys: &[&str]) -> Self {
         Self {
             syntax,
@@ -118,8 +118,8 @@ impl Shape {
 /// Only Continue's folders and those of VS Code's profiles are looked into here, because they may
 /// have any name; callers find out whether the other files exist.
 #[must_use]
-pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
-    let mut places = Places {
+pub fn files(client: Client, around: &Surroundings) -> Vec<ClientPlace> {
+    let mut places = ClientPlaces {
         around,
         places: Vec::new(),
     };
@@ -138,7 +138,7 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
         Client::OpenCode => places.opencode(),
         Client::Codex => {
             let folder = places.folder("CODEX_HOME", ".codex");
-            let shape = Shape::table(Syntax::Toml, &["mcp_servers"]);
+            let shape = FileShape::table(Syntax::Toml, &["mcp_servers"]);
             places.user(folder.join("config.toml"), shape.clone());
             places.project(".codex/config.toml", shape);
         }
@@ -155,12 +155,12 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
             places.project(".mcp.json", mcp_servers());
         }
         Client::ChatMd => {
-            let shape = Shape::json(&["chatmd.mcpServers"]);
+            let shape = FileShape::json(&["chatmd.mcpServers"]);
             places.code("settings.json", &shape, |profile| profile.own_settings);
             places.project(".vscode/settings.json", shape);
         }
         Client::Goose => {
-            let shape = Shape::table(Syntax::Yaml, &["extensions"]);
+            let shape = FileShape::table(Syntax::Yaml, &["extensions"]);
             places.user(goose_folder(around).join("config.yaml"), shape);
         }
     }
@@ -247,8 +247,8 @@ pub(super) fn claude_code_managed(around: &Surroundings) -> PathBuf {
 }
 
 /// Returns the shape that most clients have taken over from the first one.
-fn mcp_servers() -> Shape {
-    Shape::json(&["mcpServers"])
+fn mcp_servers() -> FileShape {
+    FileShape::json(&["mcpServers"])
 }
 
 /// Returns the editions of VS Code, the insiders' and the release, each with the folder of its

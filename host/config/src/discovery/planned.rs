@@ -7,10 +7,10 @@ use dormouse_text::visible::visible_path;
 
 use super::formats::agents;
 use super::library::Library;
-use super::places::{self, Place};
-use super::search::{Search, Setting};
+use super::places::{self, ClientPlace};
+use super::search::{ClientSearch, DiscoverySetting};
 use super::settle::OFF;
-use super::{Found, Surroundings, itself};
+use super::{FoundServer, Surroundings, itself};
 use crate::{Client, Inputs};
 
 /// Returns the reason why a client does not load the entry of a name in one of its user's files,
@@ -21,7 +21,7 @@ pub(crate) fn obstacle(
     client: Client,
     around: &Surroundings,
     texts: &BTreeMap<PathBuf, &str>,
-    place: &Place,
+    place: &ClientPlace,
     name: &str,
     replaces: bool,
 ) -> Option<String> {
@@ -41,14 +41,14 @@ pub(crate) fn obstacle(
         }
     }
     let inputs = Inputs::new();
-    let setting = Setting {
+    let setting = DiscoverySetting {
         around: &around,
         inputs: &inputs,
         entered: None,
         filled: BTreeSet::new(),
         has_itself: true,
     };
-    let search = Search::of(client, &places, &setting, &mut library);
+    let search = ClientSearch::of(client, &places, &setting, &mut library);
     let (found, documents) = (search.found, search.documents);
     let at = |file: &Path| {
         let mut all = found.iter().filter(|found| found.written_name == name);
@@ -78,7 +78,7 @@ pub(crate) fn obstacle(
 }
 
 /// Returns the reason why a client's settings leave nothing of a server, if they do.
-fn switched_off(client: Client, found: &Found) -> Option<String> {
+fn switched_off(client: Client, found: &FoundServer) -> Option<String> {
     if let Some(why) = &found.server.denied {
         return Some(format!("a policy would keep Dormouse out: {why}"));
     }
@@ -104,7 +104,7 @@ fn switched_off(client: Client, found: &Found) -> Option<String> {
 }
 
 /// Whether a server is Dormouse.
-fn is_itself(found: &Found, around: &Surroundings) -> bool {
+fn is_itself(found: &FoundServer, around: &Surroundings) -> bool {
     let bridge = found.server.bridge();
     bridge.is_some_and(|bridge| {
         itself::is(&found.written_name, &bridge.launch)

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use super::document::{self, Node, Value};
+use super::document::{self, DocumentValue, Node};
 use super::files;
 use super::places::Syntax;
 
 /// A named profile.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Profile {
+pub(super) struct ClientProfile {
     /// Name that the user has given the profile; its folder's name where that is nowhere to be
     /// found.
     pub(super) name: String,
@@ -36,7 +36,7 @@ const FOLDER: &str = "profiles";
 const STORAGE: &str = "globalStorage/storage.json";
 
 /// Returns the profiles below a `User` folder, in the order in which VS Code lists them.
-pub(super) fn of(user: &Path) -> Vec<Profile> {
+pub(super) fn of(user: &Path) -> Vec<ClientProfile> {
     let folder = user.join(FOLDER);
     // Most have none, and need not have what VS Code remembers read for that.
     let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -49,7 +49,7 @@ pub(super) fn of(user: &Path) -> Vec<Profile> {
         others.remove(&profile.folder);
     }
     let others = others.into_iter().filter_map(|folder| {
-        Some(Profile {
+        Some(ClientProfile {
             name: folder.file_name()?.to_string_lossy().into_owned(),
             folder,
             own_servers: true,
@@ -62,7 +62,7 @@ pub(super) fn of(user: &Path) -> Vec<Profile> {
 
 /// Returns the profiles that VS Code remembers. A file that cannot be read loses their names, and
 /// nothing else.
-fn listed(user: &Path, folder: &Path) -> Vec<Profile> {
+fn listed(user: &Path, folder: &Path) -> Vec<ClientProfile> {
     let file = user.join(STORAGE);
     let bytes = files::read(&file, files::CONFIGURATION).ok().flatten();
     let text = bytes.and_then(|bytes| files::text(bytes).ok());
@@ -82,9 +82,9 @@ fn listed(user: &Path, folder: &Path) -> Vec<Profile> {
             let flag = profile
                 .get("useDefaultFlags")
                 .and_then(|flags| flags.get(what));
-            flag.is_some_and(|flag| flag.value == Value::Bool(true))
+            flag.is_some_and(|flag| flag.value == DocumentValue::Bool(true))
         };
-        Some(Profile {
+        Some(ClientProfile {
             name: profile.get("name")?.text()?.to_owned(),
             folder: folder.join(location),
             own_servers: !shared("mcp"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Surroundings;
-use super::places::Place;
+use super::places::ClientPlace;
 use crate::Scope;
 
 /// Folder of the project that the process works in.
@@ -37,7 +37,7 @@ impl ProjectFolder {
 
     /// Makes the places of a user's files that are in the folder places of the project's: whoever
     /// has written the project may have written them.
-    pub(super) fn claim(&self, places: &mut [Place]) {
+    pub(super) fn claim(&self, places: &mut [ClientPlace]) {
         for place in places {
             let is_users = matches!(place.scope, Scope::User | Scope::Local(_));
             if is_users && self.has(&place.file) {

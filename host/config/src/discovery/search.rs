@@ -9,25 +9,29 @@ use std::rc::Rc;
 
 use dormouse_launch::Launch;
 
-use self::named_table::{Context, NamedTable, Servers, shown};
+use self::named_table::{DocumentServers, NamedTable, PlaceContext, shown};
 use self::server::EntryUse;
-use super::document::{Member, Node, Value};
-use super::entries::build::{Refused, build, filled_target, may_be_started, unfilled};
-use super::entries::dialect::Outcome;
+use super::document::{DocumentMember, DocumentValue, Node};
+use super::entries::build::{DraftRefusal, build, filled_target, may_be_started, unfilled};
+use super::entries::dialect::EntryOutcome;
 use super::entries::draft::Written;
-use super::entries::entry::{Entry, Reader};
+use super::entries::entry::{ClientFileReader, ServerEntry};
 use super::filling::client_variables::ClientVariables;
 use super::filling::fill_policy::EnteredProject;
 use super::filling::filler::Filler;
 use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
-use super::library::{Document, FileUse, Library, Loaded};
+use super::library::{Document, FileUse, Library, LoadedFile};
 use super::own::{self, Own};
-use super::places::{Place, Syntax};
+use super::places::{ClientPlace, Syntax};
 use super::rules::unread::{UnreadRules, has_rules};
 use super::unusable_entry::UnusableEntry;
-use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
+use super::{
+    CountedServer, DiscoverySource, FoundServer, Skipped, SourceState, Surroundings, UnusedLaunch,
+};
 use crate::problem::quoted;
-use crate::{Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, ShownProgram};
+use crate::{
+    Client, ConfigProblem, Inputs, Origin, RefusedServer, Scope, ShownFolder, ShownProgram,
+};
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
@@ -36,7 +40,7 @@ const SHARED: &str = ".mcp.json";
 const MAX_SERVERS_OF_FILE: usize = 1000;
 
 /// Setting of the search for all clients' files.
-pub(super) struct Setting<'a> {
+pub(super) struct DiscoverySetting<'a> {
     pub(super) around: &'a Surroundings,
     pub(super) inputs: &'a Inputs,
     /// The projects whose servers may be filled in.
@@ -48,13 +52,13 @@ pub(super) struct Setting<'a> {
 }
 
 /// The search of one client's files, and its results.
-pub(super) struct Search<'a> {
+pub(super) struct ClientSearch<'a> {
     pub(super) client: Client,
     pub(super) around: &'a Surroundings,
-    setting: &'a Setting<'a>,
+    setting: &'a DiscoverySetting<'a>,
     pub(super) library: &'a mut Library,
-    pub(super) sources: Vec<Source>,
-    pub(super) found: Vec<Found>,
+    pub(super) sources: Vec<DiscoverySource>,
+    pub(super) found: Vec<FoundServer>,
     /// Places in `found` of the last server of each written name.
     last_found: HashMap<String, usize>,
     pub(super) skipped: Vec<Skipped>,
@@ -64,15 +68,15 @@ pub(super) struct Search<'a> {
     pub(super) refused: Vec<RefusedServer>,
     pub(super) unusable: Vec<UnusableEntry>,
     pub(super) unread: Vec<UnreadRules>,
-    pub(super) documents: Vec<(Scope, Rc<Loaded>)>,
+    pub(super) documents: Vec<(Scope, Rc<LoadedFile>)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ClientSearch<'a> {
     /// Searches all files of a client.
     pub(super) fn of(
         client: Client,
-        places: &[Place],
-        setting: &'a Setting<'a>,
+        places: &[ClientPlace],
+        setting: &'a DiscoverySetting<'a>,
         library: &'a mut Library,
     ) -> Self {
         let mut search = Self {
@@ -99,7 +103,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    fn place(&mut self, place: &Place) {
+    fn place(&mut self, place: &ClientPlace) {
         let project = project_of(&place.scope);
         let loaded = self.library.open(&place.file, place.shape.syntax, project);
         // Other clients have their rules in files of their own.
@@ -114,7 +118,7 @@ impl<'a> Search<'a> {
             );
         }
         let (mut servers, mut problems) = (0, Vec::new());
-        if let Loaded::Document(document) = &*loaded {
+        if let LoadedFile::Document(document) = &*loaded {
             let before = self.found.len() + self.counted.len();
             problems = self.document(document, place);
             servers = self.found.len() + self.counted.len() - before;
@@ -132,7 +136,7 @@ impl<'a> Search<'a> {
     }
 
     /// Opens a file of rules.
-    pub(super) fn open_rules(&mut self, scope: &Scope, file: &Path) -> Rc<Loaded> {
+    pub(super) fn open_rules(&mut self, scope: &Scope, file: &Path) -> Rc<LoadedFile> {
         let syntax = Syntax::of(file);
         let loaded = self.library.open(file, syntax, project_of(scope));
         self.note_unread(scope, file, syntax, None, &loaded);
@@ -146,19 +150,19 @@ impl<'a> Search<'a> {
         scope: &Scope,
         profile: Option<String>,
         file: &Path,
-        loaded: &Loaded,
+        loaded: &LoadedFile,
         servers: usize,
-        problems: Vec<Problem>,
+        problems: Vec<ConfigProblem>,
     ) {
         let state = match loaded {
-            Loaded::Missing => SourceState::Missing,
-            Loaded::Bad(problem) => SourceState::Read {
+            LoadedFile::Missing => SourceState::Missing,
+            LoadedFile::Bad(problem) => SourceState::Read {
                 servers: 0,
                 problems: vec![problem.clone()],
             },
-            Loaded::Document(_) => SourceState::Read { servers, problems },
+            LoadedFile::Document(_) => SourceState::Read { servers, problems },
         };
-        self.sources.push(Source {
+        self.sources.push(DiscoverySource {
             client: self.client,
             scope: scope.clone(),
             profile,
@@ -167,9 +171,9 @@ impl<'a> Search<'a> {
         });
     }
 
-    fn document(&mut self, document: &Document, place: &Place) -> Vec<Problem> {
+    fn document(&mut self, document: &Document, place: &ClientPlace) -> Vec<ConfigProblem> {
         let mut reader = document.reader();
-        let Servers {
+        let DocumentServers {
             servers,
             unusable: others,
         } = self.servers(document, place, &mut reader);
@@ -186,7 +190,7 @@ impl<'a> Search<'a> {
             }
             _ => ClientVariables::default(),
         };
-        let context = Context {
+        let context = PlaceContext {
             place,
             keys: place.shape.keys.join("."),
             questions,
@@ -225,14 +229,16 @@ impl<'a> Search<'a> {
         let others = others.into_iter().take(most);
         for (server, problem) in others.filter(|_| project_of(&place.scope).is_none()) {
             let origin = context.origin(&server, self.client, &reader);
-            let mut entry = Entry {
+            let mut entry = ServerEntry {
                 reader: &mut reader.unheard(),
                 node: server.node,
                 at: String::new(),
             };
             let launch = match formats::read(self.client, &mut entry) {
-                Outcome::Server(draft) => draft.launch,
-                Outcome::Skipped(_, launch) | Outcome::Bad(launch) => launch.map(|launch| *launch),
+                EntryOutcome::Server(draft) => draft.launch,
+                EntryOutcome::Skipped(_, launch) | EntryOutcome::Bad(launch) => {
+                    launch.map(|launch| *launch)
+                }
             };
             let read = self.unusable(launch, &context);
             let problems = (!server.name.is_empty()).then(|| vec![problem]);
@@ -249,7 +255,7 @@ impl<'a> Search<'a> {
         &mut self,
         server: &NamedTable<'_>,
         read: EntryUse,
-        problems: Option<Vec<Problem>>,
+        problems: Option<Vec<ConfigProblem>>,
         origin: Origin,
     ) {
         let mut unused = None;
@@ -282,9 +288,9 @@ impl<'a> Search<'a> {
     fn servers<'d>(
         &self,
         document: &'d Document,
-        place: &Place,
-        reader: &mut Reader<'_>,
-    ) -> Servers<'d> {
+        place: &ClientPlace,
+        reader: &mut ClientFileReader<'_>,
+    ) -> DocumentServers<'d> {
         let root = &document.root;
         let keys = place.shape.keys.iter();
         let mut node = keys.clone().try_fold(root, |node, key| node.get(key));
@@ -294,16 +300,16 @@ impl<'a> Search<'a> {
         // Where the document itself is no table, nothing can be in it.
         let (node, at) = match node {
             Some(node) => (node, place.shape.keys.join(".")),
-            None if matches!(root.value, Value::Table(_) | Value::Null) => {
-                return Servers::default();
+            None if matches!(root.value, DocumentValue::Table(_) | DocumentValue::Null) => {
+                return DocumentServers::default();
             }
             None => {
                 let message = format!("the document has to be a table, and is {}", root.kind());
                 reader.problem(root.at, message, None);
-                return Servers::default();
+                return DocumentServers::default();
             }
         };
-        Servers::of(node, &at, place.shape.list, reader)
+        DocumentServers::of(node, &at, place.shape.list, reader)
     }
 
     /// Whether the servers of a file may be filled in.

@@ -8,11 +8,11 @@ use dormouse_text::visible::visible_path;
 use super::document::Node;
 use super::formats::claude_code::{self, DeniedTools};
 use super::formats::{amp, gemini, opencode, unheard};
-use super::library::{Document, Loaded};
+use super::library::{Document, LoadedFile};
 use super::places::CLAUDE_CODE_MANAGED;
 use super::rules::policy::Policy;
-use super::search::{Search, project_of};
-use super::{Found, SourceState};
+use super::search::{ClientSearch, project_of};
+use super::{FoundServer, SourceState};
 use crate::{Adapter, Client, Origin, Scope};
 
 /// Beginning of a note that says why a server is off.
@@ -20,7 +20,7 @@ pub(super) const OFF: &str = "it is off: ";
 
 /// Removes from a server what its client's settings deny. Where that is all of it, it is off, and
 /// has no tools either: somebody may switch it on again, who has no say in what is denied.
-fn deny(found: &mut Found, mut tools: Vec<String>) {
+fn deny(found: &mut FoundServer, mut tools: Vec<String>) {
     if tools.iter().any(|tool| tool == "*") {
         found.server.enabled = false;
         let note = format!("{OFF}`permissions.deny` names it");
@@ -31,13 +31,13 @@ fn deny(found: &mut Found, mut tools: Vec<String>) {
 }
 
 /// Removes tools from a server that its client's settings turn off.
-pub(super) fn exclude(found: &mut Found, tools: Vec<String>) {
+pub(super) fn exclude(found: &mut FoundServer, tools: Vec<String>) {
     if let Adapter::Bridge(bridge) = &mut found.server.adapter {
         bridge.filter.exclude.extend(tools);
     }
 }
 
-impl Search<'_> {
+impl ClientSearch<'_> {
     /// Applies a client's settings that turn servers and tools off.
     pub(super) fn switch(&mut self) {
         match self.client {
@@ -89,12 +89,12 @@ impl Search<'_> {
 
     /// Applies each document to each server that it may be about: files in a project's folder are
     /// not about a user's own servers.
-    fn each(&mut self, apply: impl Fn(&mut Found, &Document)) {
+    fn each(&mut self, apply: impl Fn(&mut FoundServer, &Document)) {
         for found in &mut self.found {
             for (scope, loaded) in &self.documents {
                 let may =
                     project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
-                if let (true, Loaded::Document(document)) = (may, &**loaded) {
+                if let (true, LoadedFile::Document(document)) = (may, &**loaded) {
                     self.library.restrict(found, |found| apply(found, document));
                 }
             }
@@ -110,11 +110,11 @@ impl Search<'_> {
             let loaded = self.open_rules(&scope, &file);
             let mut problems = Vec::new();
             match &*loaded {
-                Loaded::Missing => {}
-                Loaded::Bad(_) => policy.add_unread(&scope, &file),
+                LoadedFile::Missing => {}
+                LoadedFile::Bad(_) => policy.add_unread(&scope, &file),
                 // Nothing is filled in for a project that nobody trusts.
-                Loaded::Document(_) if !self.may_fill(&scope) => {}
-                Loaded::Document(document) => {
+                LoadedFile::Document(_) if !self.may_fill(&scope) => {}
+                LoadedFile::Document(document) => {
                     let mut reader = document.reader();
                     policy.add(&scope, self.around, document, &mut reader);
                     problems = reader.problems;
@@ -124,7 +124,7 @@ impl Search<'_> {
             documents.push((scope, loaded));
         }
         for (scope, loaded) in &self.documents {
-            if let (Scope::User, Loaded::Document(document)) = (scope, &**loaded) {
+            if let (Scope::User, LoadedFile::Document(document)) = (scope, &**loaded) {
                 policy.add_own(document);
             }
         }

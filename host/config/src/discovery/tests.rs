@@ -163,7 +163,7 @@ fn describe(discovery: &Discovery) -> String {
     text
 }
 
-fn describe_found(found: &Found) -> String {
+fn describe_found(found: &FoundServer) -> String {
     let server = &found.server;
     let bridge = server.bridge().unwrap();
     let mut text = format!("[{}] at {}", server.name, server.origin);

@@ -6,7 +6,7 @@ use dormouse_launch::Launch;
 
 use super::Discovery;
 use crate::servers::launch_target::LaunchTarget;
-use crate::{Adapter, Client, Origin, Problem, RefusedServer, Scope, ServerConfig};
+use crate::{Adapter, Client, ConfigProblem, Origin, RefusedServer, Scope, ServerConfig};
 
 /// An entry that cannot be used as it is written. It stands in the place of those of its name that
 /// its client reads before it, and what it may deny stays denied.
@@ -22,7 +22,7 @@ pub struct UnusableEntry {
     /// in; none where the entry is a project's.
     pub launch: Option<Launch>,
     /// Problems of the entry; none where something is no server that could be bridged.
-    pub problems: Option<Vec<Problem>>,
+    pub problems: Option<Vec<ConfigProblem>>,
     /// Number of servers of [`Discovery::found`](super::Discovery::found) that are read before it.
     pub(super) place: usize,
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Change of one `[servers.NAME]` table.
 #[derive(Debug, Clone)]
-pub enum Change {
+pub enum ServerTableChange {
     /// Puts this table in its place, or adds it.
     Table(Box<Table>),
     /// Sets its `from` to the clients that load the server themselves.
@@ -21,22 +21,22 @@ pub enum Change {
 pub fn with_servers(
     file: &Path,
     text: &str,
-    changes: Vec<(String, Change)>,
+    changes: Vec<(String, ServerTableChange)>,
 ) -> anyhow::Result<String> {
     changed(file, text, |document| {
         for (name, change) in changes {
             match change {
-                Change::Table(mut table) => {
+                ServerTableChange::Table(mut table) => {
                     keep_overlay(document, &name, &mut table);
                     insert(document, &name, *table, true)?;
                 }
-                Change::From(clients) => {
+                ServerTableChange::From(clients) => {
                     let servers = document.get_mut("servers");
                     if let Some(server) = servers.and_then(|servers| servers.get_mut(&name)) {
                         set_from(table_like(server, &name)?, &clients);
                     }
                 }
-                Change::Rules(rules) => {
+                ServerTableChange::Rules(rules) => {
                     let servers = document.get_mut("servers");
                     if let Some(server) = servers.and_then(|servers| servers.get_mut(&name)) {
                         add_rules(table_like(server, &name)?, &rules)?;

@@ -289,12 +289,12 @@ fn ends_of_lines_and_the_mark_of_windows_stay() {
 fn servers_are_put_beside_what_is_there() {
     let table = |text: &str| {
         let document: DocumentMut = text.parse().unwrap();
-        Change::Table(Box::new(document.as_table().clone()))
+        ServerTableChange::Table(Box::new(document.as_table().clone()))
     };
     let changes = vec![
         (
             "time".to_owned(),
-            Change::From(vec![Client::Cursor, Client::Codex]),
+            ServerTableChange::From(vec![Client::Cursor, Client::Codex]),
         ),
         (
             "git".to_owned(),
@@ -318,27 +318,29 @@ fn servers_are_put_beside_what_is_there() {
             "not yet\ncommand = \"git\"\nenabled = false\n",
         );
     assert_eq!(after, expected);
-    let changes = vec![("time".to_owned(), Change::From(Vec::new()))];
+    let changes = vec![("time".to_owned(), ServerTableChange::From(Vec::new()))];
     let again = with_servers(Path::new("/x"), &after, changes).unwrap();
     assert_eq!(again, after.replace("from = [\"cursor\", \"codex\"]\n", ""));
 }
 
 #[test]
 fn servers_are_changed_in_linear_time() {
-    let changes = |size: usize, what: &dyn Fn(usize) -> Change| -> Vec<(String, Change)> {
+    let changes = |size: usize,
+                   what: &dyn Fn(usize) -> ServerTableChange|
+     -> Vec<(String, ServerTableChange)> {
         let changes = (0..size).map(|number| (format!("s{number}"), what(number)));
         changes.collect()
     };
     let table = |_| {
         let document: DocumentMut = "command = \"x\"\n".parse().unwrap();
-        Change::Table(Box::new(document.as_table().clone()))
+        ServerTableChange::Table(Box::new(document.as_table().clone()))
     };
-    let from = |_| Change::From(vec![Client::Cursor]);
+    let from = |_| ServerTableChange::From(vec![Client::Cursor]);
     let text = |size: usize| {
         let servers = (0..size).map(|number| format!("[servers.s{number}]\ncommand = \"y\"\n"));
         servers.collect::<String>()
     };
-    type Input<'i> = &'i dyn Fn(usize) -> (String, Vec<(String, Change)>);
+    type Input<'i> = &'i dyn Fn(usize) -> (String, Vec<(String, ServerTableChange)>);
     let inputs: [(&str, Input<'_>); 4] = [
         ("servers that are added", &|size| {
             (String::new(), changes(size, &table))

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     pub(super) fn discovery(&mut self, item: &Item) -> DiscoveryConfig {
         let mut discovery = DiscoveryConfig::default();
         // Whoever is not to be asked may be what cannot be read.

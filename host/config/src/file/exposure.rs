@@ -1,7 +1,7 @@
 //! `[exposure]`, `[profiles.NAME]`, and what a server's table says of how its tools are shown.
 
 use dormouse_policy::exposure::{
-    Confirmation, ExposureMode, ExposureRules, HintOverrides, Hints, Profile,
+    Confirmation, ExposureMode, ExposureRules, HintOverrides, Profile, ToolHints,
 };
 
 use super::*;
@@ -9,7 +9,7 @@ use super::*;
 const EXPOSURE: &[&str] = &["mode", "budget", "pinned", "allow", "deny", "confirm"];
 const PROFILE: &[&str] = &["servers", "tools", "expose", "budget"];
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads `[exposure]`. Where it is open what is denied there, allowed alone, or to be confirmed,
     /// nothing is allowed.
     pub(super) fn exposure(&mut self, item: &Item) -> ExposureRules {
@@ -106,11 +106,11 @@ impl Reader<'_> {
             let Some(table) = self.table(item, &here) else {
                 continue;
             };
-            let mut hints = Hints::default();
+            let mut hints = ToolHints::default();
             for (key, item) in table.iter() {
                 match hints.named_mut(key) {
                     Some(hint) => *hint = self.boolean(item, &within(&here, key)),
-                    None => self.unknown(table, key, &format!("`{here}`"), &Hints::NAMES),
+                    None => self.unknown(table, key, &format!("`{here}`"), &ToolHints::NAMES),
                 }
             }
             overrides.0.insert(tool.to_owned(), hints);

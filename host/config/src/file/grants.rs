@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     pub(super) fn grants(&mut self, item: &Item, at: &str) -> Grants {
         let mut grants = Grants::default();
         let Some(table) = self.table(item, at) else {

@@ -47,7 +47,7 @@ const OF_CONNECTION: [&str; 10] = [
     "upgrade",
 ];
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads the secrets of a server.
     pub(super) fn http_secrets(&mut self, item: &Item, at: &str) -> Vec<HttpSecret> {
         let Some(table) = self.table(item, at) else {

@@ -10,7 +10,7 @@ struct KnownProvider {
     parameters: &'static [(&'static str, &'static str)],
 }
 
-/// Where a provider says how to log in.
+/// Source of a provider's endpoints for logins.
 enum Endpoints {
     /// In its issuer's metadata.
     Issuer(&'static str),

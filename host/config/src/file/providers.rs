@@ -26,7 +26,7 @@ const MAX_PROVIDERS: usize = 100;
 const REGISTER: &str = "register a client of your own there (for a program on a desktop, with the \
     redirect URI `http://127.0.0.1/callback`), and write its id";
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads the providers that secrets of servers name.
     pub(super) fn providers(&mut self, item: &Item) {
         let Some(table) = self.table(item, "providers") else {

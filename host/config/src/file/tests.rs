@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch, Secret};
 use dormouse_policy::{Limits, UpstreamLimits};
-use serde_json::json;
+use dormouse_wit::Instance;
+use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::{Input, Inputs};
+use crate::{Adapter, Input, Inputs, NewTools, OnChange, ServerConfig};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 
@@ -181,7 +182,8 @@ fn a_projects_file_has_a_thousand_servers_at_most() {
         .map(|number| format!("[servers.s{number}]\ncommand = \"x\"\n"))
         .collect();
     let file = Path::new("/p/dormouse.toml");
-    let (config, problems) = parse_of_project(file, &servers, Variables::Kept, &Inputs::new());
+    let (config, problems) =
+        parse_of_project(file, &servers, VariableHandling::Kept, &Inputs::new());
     assert_eq!(config.servers.len(), 1000);
     assert_eq!(problems[0].message, "there are more than 1000 servers");
     let (config, problems) = parse(file, &servers);

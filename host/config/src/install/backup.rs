@@ -24,7 +24,7 @@ use crate::reading::settled;
 
 pub use self::earlier_change::{EarlierChange, changes_of};
 pub use self::undo::Undo;
-use super::Change;
+use super::FileChange;
 
 const MANIFEST: &str = "manifest.json";
 
@@ -81,7 +81,7 @@ fn data_of(backups: &Path) -> &Path {
 ///
 /// # Errors
 /// The backups cannot be written: then nothing is to be changed either.
-pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBuf> {
+pub fn keep(backups: &Path, command: &str, changes: &[&FileChange]) -> Result<PathBuf> {
     let keep = || -> Result<PathBuf> {
         ownership::check(backups, data_of(backups))?;
         paths::make_private(backups)?;
@@ -132,13 +132,13 @@ pub fn last(backups: &Path) -> Option<Run> {
 
 /// Function that undoes an earlier change of a file that has been edited since; none where it
 /// cannot.
-pub type Merge<'m> = &'m dyn Fn(&Path, &EarlierChange) -> Option<Merged>;
+pub type Merge<'m> = &'m dyn Fn(&Path, &EarlierChange) -> Option<MergedChange>;
 
 /// Change that undoes an earlier one of a file that has been edited since.
 #[derive(Debug)]
-pub struct Merged {
+pub struct MergedChange {
     /// The change.
-    pub change: Change,
+    pub change: FileChange,
     /// Names of servers that the file does not get back, because it has others of these names now.
     pub kept_out: Vec<String>,
 }
@@ -274,7 +274,7 @@ impl Run {
         let Some(after) = self.copy(saved)? else {
             return Ok(Undo::Remove(saved.path.clone(), now.unwrap_or_default()));
         };
-        Ok(Undo::Back(Change {
+        Ok(Undo::Back(FileChange {
             syntax: Syntax::of(&saved.path),
             file: saved.path.clone(),
             before: now,

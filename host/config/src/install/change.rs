@@ -8,15 +8,15 @@ use dormouse_text::visible::visible_path;
 
 use crate::discovery::places::Syntax;
 use crate::edit::{EditLock, Editor};
-use crate::reading::lines::Lines;
+use crate::reading::lines::LineBeginnings;
 use crate::reading::settled;
-use crate::{Invalid, Problem, file};
+use crate::{ConfigProblem, Invalid, file};
 
 use super::edit::Uneditable;
 
 /// Change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// The file.
     pub file: PathBuf,
     /// Language of the file.
@@ -31,7 +31,7 @@ pub struct Change {
     pub own: bool,
 }
 
-impl Change {
+impl FileChange {
     /// Makes a change of a client's file, which begins with its present text.
     ///
     /// # Errors
@@ -68,8 +68,8 @@ impl Change {
                 Ok(())
             }
             Err(error) => {
-                let (line, column) = Lines::of(&self.after).place(&self.after, error.at);
-                let problem = Problem {
+                let (line, column) = LineBeginnings::of(&self.after).place(&self.after, error.at);
+                let problem = ConfigProblem {
                     file: self.file.clone(),
                     line,
                     column,

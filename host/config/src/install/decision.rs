@@ -6,7 +6,7 @@ use std::time::Duration;
 use dormouse_launch::Launch;
 
 use super::variables::names_variables;
-use crate::discovery::Found;
+use crate::discovery::FoundServer;
 use crate::servers::client_rules::by_client;
 use crate::{
     Client, ClientConsensus, ClientRules, Config, Filter, Fingerprint, Scope, ServerConfig,
@@ -14,27 +14,27 @@ use crate::{
 
 /// Decision on one server, which several clients may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct ImportDecision {
     /// Name of the server in `dormouse.toml`.
     pub name: String,
     /// Action in `dormouse.toml`.
-    pub action: Action,
+    pub action: ImportAction,
     /// Indexes of the server among those that were found: the first is the one that is taken.
     pub found: Vec<usize>,
 }
 
-impl Decision {
+impl ImportDecision {
     /// Combines what each client that has the server is shown of it.
     #[must_use]
-    pub fn said(&self, found: &[Found]) -> Option<ClientConsensus> {
+    pub fn said(&self, found: &[FoundServer]) -> Option<ClientConsensus> {
         let all = self.found.iter().filter_map(|index| found.get(*index));
-        ClientConsensus::of(all.filter_map(Found::rule))
+        ClientConsensus::of(all.filter_map(FoundServer::rule))
     }
 
     /// Returns the longest time for calls of the server: as long as the most patient of its clients
     /// lets them take.
     #[must_use]
-    pub fn call_timeout(&self, found: &[Found]) -> Option<Duration> {
+    pub fn call_timeout(&self, found: &[FoundServer]) -> Option<Duration> {
         let all = self.found.iter().filter_map(|index| found.get(*index));
         all.map(|found| found.server.limits.timeout).max()
     }
@@ -43,13 +43,13 @@ impl Decision {
     /// these forbid more than its own. What either of both forbids stays forbidden: a client's file
     /// may have come to deny more since the server was taken over.
     #[must_use]
-    pub fn more_rules(&self, found: &[Found], known: &ServerConfig) -> ClientRules {
+    pub fn more_rules(&self, found: &[FoundServer], known: &ServerConfig) -> ClientRules {
         let mut more = ClientRules::default();
         let Some(bridge) = known.bridge() else {
             return more;
         };
         let all = self.found.iter().filter_map(|index| found.get(*index));
-        for (client, mut rule) in by_client(all.filter_map(Found::rule)) {
+        for (client, mut rule) in by_client(all.filter_map(FoundServer::rule)) {
             if rule.filter == bridge.filter {
                 rule.filter = Filter::default();
             }
@@ -65,7 +65,7 @@ impl Decision {
 
 /// Action on a server in `dormouse.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum ImportAction {
     /// Adds the server.
     Add,
     /// Puts the server in place of another one of its name.
@@ -84,27 +84,29 @@ pub enum Action {
 /// named after its client, too, or replaces what is in the configuration, with `force`.
 #[must_use]
 pub(super) fn decide(
-    found: &[Found],
+    found: &[FoundServer],
     chosen: &[Client],
     config: &Config,
     force: bool,
-) -> Vec<Decision> {
-    let mut decisions: Vec<(Identity, Decision)> = Vec::new();
+) -> Vec<ImportDecision> {
+    let mut decisions: Vec<(ServerIdentity, ImportDecision)> = Vec::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    let identity = |one: &Found| {
+    let identity = |one: &FoundServer| {
         let launch = &one.own.launch;
-        Identity::of(Fingerprint::of(launch), launch, &one.server)
+        ServerIdentity::of(Fingerprint::of(launch), launch, &one.server)
     };
-    let known: Vec<(&String, Identity)> = config
+    let known: Vec<(&String, ServerIdentity)> = config
         .servers
         .iter()
         .filter_map(|(name, server)| {
             let bridge = server.bridge()?;
             let written = bridge.fingerprint.clone();
-            Some((name, Identity::of(written, &bridge.written, server)))
+            Some((name, ServerIdentity::of(written, &bridge.written, server)))
         })
         .collect();
-    let is_same = |one: &Found, identity: &Identity, other: (&Identity, &Decision)| {
+    let is_same = |one: &FoundServer,
+                   identity: &ServerIdentity,
+                   other: (&ServerIdentity, &ImportDecision)| {
         let (others, decision) = other;
         let first = decision.found.first().and_then(|first| found.get(*first));
         let asked = first.is_some_and(|first| first.own.asked == one.own.asked);
@@ -136,19 +138,19 @@ pub(super) fn decide(
             is_same && !taken.contains(name.as_str())
         });
         let (name, action) = match known {
-            Some((known, _)) => ((*known).clone(), Action::Keep),
+            Some((known, _)) => ((*known).clone(), ImportAction::Keep),
             None if taken.contains(name) || is_of_project(name) => {
-                (free(one, config, &taken), Action::Add)
+                (free(one, config, &taken), ImportAction::Add)
             }
-            None if !config.servers.contains_key(name) => (name.clone(), Action::Add),
-            None if force => (name.clone(), Action::Replace),
-            None => (free(one, config, &taken), Action::Add),
+            None if !config.servers.contains_key(name) => (name.clone(), ImportAction::Add),
+            None if force => (name.clone(), ImportAction::Replace),
+            None => (free(one, config, &taken), ImportAction::Add),
         };
         taken.insert(name.clone());
         let found = vec![index];
         decisions.push((
             identity,
-            Decision {
+            ImportDecision {
                 name,
                 action,
                 found,
@@ -172,7 +174,7 @@ pub(super) fn decide(
 }
 
 /// Ways to tell whether two servers are one.
-struct Identity {
+struct ServerIdentity {
     /// Fingerprint of the launch, nothing filled in.
     written: Fingerprint,
     /// Fingerprint of the launch as it is started, where nothing is filled into it; none where
@@ -181,7 +183,7 @@ struct Identity {
     fixed: Option<Fingerprint>,
 }
 
-impl Identity {
+impl ServerIdentity {
     /// Returns the identity of a server that is written in these words.
     fn of(written: Fingerprint, launch: &Launch, server: &ServerConfig) -> Self {
         let bridge = server.bridge().filter(|bridge| {
@@ -202,7 +204,7 @@ impl Identity {
 
 /// Returns the servers that a user has written for all they do, and that their client takes and
 /// allows.
-fn candidates(found: &[Found]) -> impl Iterator<Item = (usize, &Found)> {
+fn candidates(found: &[FoundServer]) -> impl Iterator<Item = (usize, &FoundServer)> {
     let found = found.iter().enumerate();
     found.filter(|(_, one)| {
         let server = &one.server;
@@ -210,12 +212,12 @@ fn candidates(found: &[Found]) -> impl Iterator<Item = (usize, &Found)> {
     })
 }
 
-fn client(found: &Found) -> Option<Client> {
+fn client(found: &FoundServer) -> Option<Client> {
     found.server.origin.client
 }
 
 /// Returns a name that no server has.
-fn free(one: &Found, config: &Config, taken: &BTreeSet<String>) -> String {
+fn free(one: &FoundServer, config: &Config, taken: &BTreeSet<String>) -> String {
     let client = client(one).map_or("other", Client::name);
     let name = format!("{}-{client}", one.server.name);
     let names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));

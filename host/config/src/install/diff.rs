@@ -4,7 +4,7 @@ use similar::{ChangeTag, TextDiff};
 
 use dormouse_text::visible::visible_path;
 
-use super::{Change, mask};
+use super::{FileChange, mask};
 
 /// Number of lines that are shown around a change.
 const CONTEXT: usize = 3;
@@ -33,7 +33,7 @@ pub enum Kind {
 
 /// Returns the unified diff of a change, with no secret in it.
 #[must_use]
-pub fn lines(change: &Change) -> Vec<DiffLine> {
+pub fn lines(change: &FileChange) -> Vec<DiffLine> {
     let before = mask::masked(change.before.as_deref().unwrap_or_default(), change.syntax);
     let after = mask::masked(&change.after, change.syntax);
     let name = visible_path(&change.file);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_diff_shows_what_changes_and_no_secret() {
-        let change = Change {
+        let change = FileChange {
             file: "/x.json".into(),
             syntax: Syntax::Json,
             before: Some("{\r\n  // \"t\": \"sk-1\"\r\n  // mine\r\n  \"env\": { \"A\": \"sk-2\" }\r\n}".to_owned()),

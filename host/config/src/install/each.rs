@@ -7,7 +7,7 @@ use anyhow::bail;
 use dormouse_text::visible::visible_path;
 
 use super::plan::{NewEntry, Program, own_file, put};
-use super::{Change, edit, entry, own_entry};
+use super::{FileChange, edit, entry, own_entry};
 use crate::Client;
 use crate::discovery::places;
 use crate::discovery::{Surroundings, planned};
@@ -17,7 +17,7 @@ use crate::discovery::{Surroundings, planned};
 #[derive(Debug)]
 pub struct EachInstall {
     /// The change.
-    pub change: Change,
+    pub change: FileChange,
     /// Names of the servers that have an entry by then.
     pub entries: Vec<String>,
     /// Servers that have none, as sentences.
@@ -41,7 +41,7 @@ pub fn install_each(
     let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
         bail!("`{client}` has no file for a user's servers");
     };
-    let mut change = Change::of_client(&place.file, place.shape.syntax)?;
+    let mut change = FileChange::of_client(&place.file, place.shape.syntax)?;
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     let shown = visible_path(&place.file);
     let mut known = None;
@@ -111,7 +111,7 @@ pub fn install_each(
 /// Removes the entries of single servers from a text: one for all of them takes their place.
 pub(super) fn without_each(
     text: &str,
-    place: &places::Place,
+    place: &places::ClientPlace,
     around: &Surroundings,
 ) -> Result<String, edit::Uneditable> {
     let mut text = text.to_owned();

@@ -8,19 +8,19 @@ use std::time::Duration;
 use anyhow::bail;
 use dormouse_text::visible::visible_path;
 
-use super::decision::Decision;
+use super::decision::ImportDecision;
 use super::plan::{NewEntry, Program, is_name_taken, is_own, own_file, put};
-use super::{Change, edit, entry, own_entry};
+use super::{FileChange, edit, entry, own_entry};
 use crate::Client;
-use crate::discovery::places::{self, Place};
+use crate::discovery::places::{self, ClientPlace};
 use crate::discovery::planned;
-use crate::discovery::{Discovery, Found, Surroundings};
+use crate::discovery::{Discovery, FoundServer, Surroundings};
 
 /// The servers that leave their clients' files.
 #[derive(Default)]
 pub(super) struct Leaving {
     /// The changes, by the files behind all links.
-    pub(super) changes: BTreeMap<PathBuf, Change>,
+    pub(super) changes: BTreeMap<PathBuf, FileChange>,
     /// Indexes of the servers, among those that were found, that are gone then.
     pub(super) gone: Vec<usize>,
     pub(super) left: Vec<String>,
@@ -29,7 +29,7 @@ pub(super) struct Leaving {
     /// Longest time for a call of any server.
     pub(super) longest_call: Duration,
     /// The clients that servers leave, and the places that have Dormouse for it.
-    pub(super) replaced: Vec<(Client, Place)>,
+    pub(super) replaced: Vec<(Client, ClientPlace)>,
 }
 
 impl Leaving {
@@ -38,7 +38,7 @@ impl Leaving {
     pub(super) fn client(
         &mut self,
         client: Client,
-        decisions: &[Decision],
+        decisions: &[ImportDecision],
         discovery: &Discovery,
         around: &Surroundings,
         program: &Program,
@@ -103,11 +103,11 @@ impl Leaving {
     fn replace<'p>(
         &mut self,
         client: Client,
-        places: &'p [Place],
-        gone: &[(&Place, &str)],
+        places: &'p [ClientPlace],
+        gone: &[(&ClientPlace, &str)],
         around: &Surroundings,
         program: &Program,
-    ) -> anyhow::Result<Result<Vec<&'p Place>, String>> {
+    ) -> anyhow::Result<Result<Vec<&'p ClientPlace>, String>> {
         // Dormouse first: a table in which nothing is left is not quite the same in
         // every language.
         let editions: BTreeSet<_> = gone.iter().map(|(place, _)| place.edition).collect();
@@ -187,10 +187,10 @@ impl Leaving {
     fn with_shadowed<'p>(
         &mut self,
         client: Client,
-        places: &'p [Place],
-        leaving: &[&'p Found],
+        places: &'p [ClientPlace],
+        leaving: &[&'p FoundServer],
         discovery: &'p Discovery,
-    ) -> anyhow::Result<Vec<(&'p Place, &'p str)>> {
+    ) -> anyhow::Result<Vec<(&'p ClientPlace, &'p str)>> {
         let edition = |file: &Path| {
             let place = places.iter().find(|place| place.file == file);
             place.and_then(|place| place.edition)
@@ -231,7 +231,7 @@ impl Leaving {
     }
 
     /// Whether a file has a server where its client's servers are.
-    fn has(&mut self, places: &[Place], file: &Path, name: &str) -> anyhow::Result<bool> {
+    fn has(&mut self, places: &[ClientPlace], file: &Path, name: &str) -> anyhow::Result<bool> {
         let mut places = places.iter();
         let place = places.find(|place| is_own(place) && place.file == file);
         let Some(place) = place else {
@@ -249,11 +249,11 @@ impl Leaving {
     }
 
     /// Returns the change of a place's file: one for all places that are links to it.
-    fn open(&mut self, place: &Place) -> anyhow::Result<&mut Change> {
+    fn open(&mut self, place: &ClientPlace) -> anyhow::Result<&mut FileChange> {
         Ok(match self.changes.entry(real(&place.file)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                entry.insert(Change::of_client(&place.file, place.shape.syntax)?)
+                entry.insert(FileChange::of_client(&place.file, place.shape.syntax)?)
             }
         })
     }
@@ -265,13 +265,13 @@ fn real(file: &Path) -> PathBuf {
 }
 
 /// Returns the beginning of a sentence on a server that is not taken out of its client's file.
-fn stays(found: &Found) -> String {
+fn stays(found: &FoundServer) -> String {
     let file = visible_path(&found.server.origin.file);
     format!("`{}` stays in {file}", found.written_name.escape_debug())
 }
 
 /// Whether two servers of one client are reached in the same way, and shown in the same way.
-fn is_same(one: &Found, other: &Found) -> bool {
+fn is_same(one: &FoundServer, other: &FoundServer) -> bool {
     let (own, others) = (&one.own, &other.own);
     own.launch == others.launch && own.asked == others.asked && one.rule() == other.rule()
 }

@@ -6,7 +6,7 @@ use dormouse_launch::redaction::{
     SecretPart, is_secret_name, secrets_in_arguments, secrets_in_line,
 };
 
-use crate::discovery::document::{self, Node, Value};
+use crate::discovery::document::{self, DocumentValue, Node};
 use crate::discovery::places::Syntax;
 
 /// Text in place of what is not shown.
@@ -76,8 +76,8 @@ struct Secrets<'t> {
 impl Secrets<'_> {
     fn node(&mut self, node: &Node, secret: bool) {
         match &node.value {
-            Value::Null | Value::Bool(_) => {}
-            Value::Table(members) => {
+            DocumentValue::Null | DocumentValue::Bool(_) => {}
+            DocumentValue::Table(members) => {
                 for member in members {
                     // Somebody has written `NAME=value` where only a name belongs.
                     if secret && member.key.contains('=') {
@@ -87,7 +87,7 @@ impl Secrets<'_> {
                     self.node(&member.node, secret || own);
                 }
             }
-            Value::List(items) => {
+            DocumentValue::List(items) => {
                 // Arguments of a program, most often.
                 let texts: Vec<_> = items
                     .iter()
@@ -101,12 +101,12 @@ impl Secrets<'_> {
                     }
                 }
             }
-            Value::Number(_) => {
+            DocumentValue::Number(_) => {
                 if secret {
                     self.found.push(self.range(node.at));
                 }
             }
-            Value::Text(text) => {
+            DocumentValue::Text(text) => {
                 if secret {
                     self.found.push(self.range(node.at));
                     return;

@@ -1,6 +1,6 @@
 //! Putting Dormouse into the files of clients, and their servers into its own.
 //!
-//! New texts of files are made of texts alone; only [`Change`] and [`backup`] touch files.
+//! New texts of files are made of texts alone; only [`FileChange`] and [`backup`] touch files.
 
 pub mod backup;
 mod change;
@@ -20,9 +20,9 @@ mod staying;
 mod uninstall;
 mod variables;
 
-pub use change::Change;
-pub use decision::{Action, Decision};
+pub use change::FileChange;
+pub use decision::{ImportAction, ImportDecision};
 pub use each::{EachInstall, install_each};
-pub use plan::{Import, ImportRequest, Program, Reach, import, install};
-pub use uninstall::{Uninstall, uninstall, without_earlier_change};
+pub use plan::{ClientReach, ImportPlan, ImportRequest, Program, import, install};
+pub use uninstall::{UninstallPlan, uninstall, without_earlier_change};
 pub use variables::{NotPassed, needed_variables, not_passed};

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::edit::{self, Uneditable};
 use super::entry;
-use crate::discovery::places::Shape;
+use crate::discovery::places::FileShape;
 use crate::discovery::{Surroundings, itself};
 
 /// Keys of a URL, in the entries of all clients.
@@ -41,7 +41,7 @@ pub(super) fn is_of_server(entry: &Json, name: &str, around: &Surroundings) -> b
 /// name of its server.
 pub(super) fn each_names(
     text: &str,
-    shape: &Shape,
+    shape: &FileShape,
     around: &Surroundings,
 ) -> Result<Vec<String>, Uneditable> {
     let mut names = edit::names(text, shape)?;

@@ -9,17 +9,17 @@ use dormouse_files::replace::Access;
 use dormouse_launch::Secret;
 use serde_json::Value as Json;
 
-use super::decision::{Action, Decision, decide};
+use super::decision::{ImportAction, ImportDecision, decide};
 use super::each::without_each;
 use super::leaving::Leaving;
 use super::questions::{take_out_shared, take_out_waiting};
 use super::seen::{Seen, changed_meanwhile};
 use super::staying::{staying, take_out_behind_unusable, take_out_unread};
-use super::{Change, edit, entry, own_entry, server};
-use crate::discovery::places::{self, Place, Syntax};
+use super::{FileChange, edit, entry, own_entry, server};
+use crate::discovery::places::{self, ClientPlace, Syntax};
 use crate::discovery::planned;
-use crate::discovery::{Discovery, Found, Surroundings};
-use crate::edit::{Change as ServerChange, with_servers};
+use crate::discovery::{Discovery, FoundServer, Surroundings};
+use crate::edit::{ServerTableChange, with_servers};
 use crate::reading::settled;
 use crate::{Client, Config, Scope, file};
 
@@ -36,7 +36,7 @@ pub struct Program {
 
 /// Way in which a client is to reach Dormouse.
 #[derive(Debug, Clone)]
-pub enum Reach {
+pub enum ClientReach {
     /// The client starts a host of its own.
     Program(Program),
     /// The client shares a host that runs already (`dormouse serve --http`).
@@ -50,17 +50,17 @@ pub enum Reach {
 
 /// An import that is planned, and not done yet.
 #[derive(Debug)]
-pub struct Import {
+pub struct ImportPlan {
     /// Decision on each server.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<ImportDecision>,
     /// Changes of files; one of Dormouse's own file is the first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// Servers that stay in a client's file although they were wanted, as sentences.
     pub left: Vec<String>,
     seen: Seen,
 }
 
-impl Import {
+impl ImportPlan {
     /// Checks that the files are what they were when the import was planned, also those that it does
     /// not change: the settings of clients that servers leave, and Dormouse's own file.
     ///
@@ -94,7 +94,7 @@ pub fn import(
     config: &Config,
     file: &Path,
     wanted: ImportRequest<'_>,
-) -> anyhow::Result<Import> {
+) -> anyhow::Result<ImportPlan> {
     let mut decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
     let unread = take_out_unread(&mut decisions, discovery);
     let behind = take_out_behind_unusable(&mut decisions, discovery);
@@ -136,8 +136,8 @@ pub fn import(
     seen.add(&own.file, own.before.as_deref());
     let mut changes = vec![own];
     changes.extend(leaving.changes.into_values());
-    changes.retain(Change::is_any);
-    Ok(Import {
+    changes.retain(FileChange::is_any);
+    Ok(ImportPlan {
         decisions,
         changes,
         left: leaving.left,
@@ -147,12 +147,12 @@ pub fn import(
 
 /// Plans the change of Dormouse's own configuration.
 fn own(
-    decisions: &[Decision],
-    found: &[Found],
+    decisions: &[ImportDecision],
+    found: &[FoundServer],
     config: &Config,
     path: &Path,
     leaving: &Leaving,
-) -> anyhow::Result<Change> {
+) -> anyhow::Result<FileChange> {
     let before = settled::read(path, Syntax::Toml)?;
     if let Some(text) = &before
         && file::parse_usable(path, text)? != *config
@@ -173,23 +173,23 @@ fn own(
         from.sort_unstable();
         from.dedup();
         let change = match (decision.action, first) {
-            (Action::Add | Action::Replace, Some(first)) => {
+            (ImportAction::Add | ImportAction::Replace, Some(first)) => {
                 // Values are copied as they are, and any of them may be a secret.
                 access = Access::Private;
                 let usual = first.server.limits.timeout;
-                let taken = server::Taken {
+                let taken = server::CombinedClientFiles {
                     said: decision.said(found),
                     call_timeout: decision.call_timeout(found).unwrap_or(usual),
                 };
                 let table = server::table(first, &from, &taken);
-                ServerChange::Table(Box::new(table))
+                ServerTableChange::Table(Box::new(table))
             }
             _ => {
                 let known = config.servers.get(&decision.name);
                 if let Some(known) = known {
                     let rules = decision.more_rules(found, known);
                     if !rules.is_empty() {
-                        changes.push((decision.name.clone(), ServerChange::Rules(rules)));
+                        changes.push((decision.name.clone(), ServerTableChange::Rules(rules)));
                     }
                 }
                 let known = known
@@ -208,7 +208,7 @@ fn own(
                 if from == known {
                     continue;
                 }
-                ServerChange::From(from)
+                ServerTableChange::From(from)
             }
         };
         changes.push((decision.name.clone(), change));
@@ -218,7 +218,7 @@ fn own(
         true => text.to_owned(),
         false => with_servers(path, text, changes)?,
     };
-    Ok(Change {
+    Ok(FileChange {
         file: path.to_owned(),
         syntax: Syntax::Toml,
         before,
@@ -236,17 +236,17 @@ fn own(
 pub fn install(
     client: Client,
     around: &Surroundings,
-    reach: &Reach,
+    reach: &ClientReach,
     longest_call: Duration,
-) -> anyhow::Result<Change> {
+) -> anyhow::Result<FileChange> {
     let places = places::files(client, around);
     let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
         bail!("`{client}` has no file for a user's servers");
     };
-    let mut change = Change::of_client(&place.file, place.shape.syntax)?;
+    let mut change = FileChange::of_client(&place.file, place.shape.syntax)?;
     let entry = match reach {
-        Reach::Program(program) => entry::of(client, program, None),
-        Reach::Http { url, token } => {
+        ClientReach::Program(program) => entry::of(client, program, None),
+        ClientReach::Http { url, token } => {
             let Some(entry) = entry::over_http(client, url, token) else {
                 bail!(
                     "`{client}` starts programs only, and knows no URLs\n\
@@ -293,8 +293,8 @@ pub(super) struct NewEntry<'n> {
 /// Whether a file has a server of Dormouse's name that is another one. `new` is the entry that is
 /// to come into the file.
 pub(super) fn is_name_taken(
-    change: &mut Change,
-    place: &Place,
+    change: &mut FileChange,
+    place: &ClientPlace,
     new: &Json,
     around: &Surroundings,
 ) -> anyhow::Result<bool> {
@@ -311,8 +311,8 @@ pub(super) fn is_name_taken(
 
 /// Puts an entry of Dormouse's into a client's file, where no other server has its name.
 pub(super) fn put(
-    change: &mut Change,
-    place: &Place,
+    change: &mut FileChange,
+    place: &ClientPlace,
     client: Client,
     new: &NewEntry<'_>,
 ) -> anyhow::Result<()> {
@@ -331,15 +331,15 @@ pub(super) fn put(
 }
 
 /// Whether a place is for all that a user does with a client.
-pub(super) fn is_own(place: &&Place) -> bool {
+pub(super) fn is_own(place: &&ClientPlace) -> bool {
     place.scope == Scope::User && place.profile.is_none()
 }
 
 /// Returns the file into which a user's own server belongs: the one that the client itself writes,
 /// or another spelling of it that is there.
-pub(super) fn own_file<'p>(places: &[&'p Place]) -> Option<&'p Place> {
+pub(super) fn own_file<'p>(places: &[&'p ClientPlace]) -> Option<&'p ClientPlace> {
     let user = || places.iter().copied().rev().filter(is_own);
-    let plain = |place: &&Place| place.file.extension().is_none_or(|end| end != "jsonc");
+    let plain = |place: &&ClientPlace| place.file.extension().is_none_or(|end| end != "jsonc");
     let usual = user().find(plain).or_else(|| user().next())?;
     let folder = usual.file.parent()?;
     let mut there = user().filter(|place| place.file.exists());

@@ -4,22 +4,25 @@ use std::collections::BTreeMap;
 
 use dormouse_launch::Secret;
 
-use super::decision::{Action, Decision};
-use crate::discovery::Found;
+use super::decision::{ImportAction, ImportDecision};
+use crate::discovery::FoundServer;
 use crate::problem::quoted;
 use crate::{Config, FillSource};
 
 /// Server that asks a question already, and the answer where that is known.
-type Asker<'a> = (&'a str, Option<&'a Secret>);
+type AskingServer<'a> = (&'a str, Option<&'a Secret>);
 
 /// Removes the servers that would wait for a person once they are in `dormouse.toml`: those that
 /// have something in them that only their client fills in, in its own places, and those that Dormouse
 /// starts as they are in their client's file. Returns sentences on the removed servers.
-pub(super) fn take_out_waiting(decisions: &mut Vec<Decision>, found: &[Found]) -> Vec<String> {
+pub(super) fn take_out_waiting(
+    decisions: &mut Vec<ImportDecision>,
+    found: &[FoundServer],
+) -> Vec<String> {
     let mut told = Vec::new();
     decisions.retain(|decision| {
         let first = decision.found.first().and_then(|first| found.get(*first));
-        let Some(first) = first.filter(|_| decision.action != Action::Keep) else {
+        let Some(first) = first.filter(|_| decision.action != ImportAction::Keep) else {
             return true;
         };
         let waits = first.own.missing.iter().chain(&first.own.unanswered);
@@ -51,12 +54,12 @@ pub(super) fn take_out_waiting(decisions: &mut Vec<Decision>, found: &[Found]) -
 ///
 /// Where the user has answered such a question, only servers ask it whose secret that is.
 pub(super) fn take_out_shared(
-    decisions: &mut Vec<Decision>,
-    found: &[Found],
+    decisions: &mut Vec<ImportDecision>,
+    found: &[FoundServer],
     config: &Config,
 ) -> Vec<String> {
-    let mut askers: BTreeMap<&str, Asker<'_>> = BTreeMap::new();
-    let is_made = |decision: &Decision| decision.action != Action::Keep;
+    let mut askers: BTreeMap<&str, AskingServer<'_>> = BTreeMap::new();
+    let is_made = |decision: &ImportDecision| decision.action != ImportAction::Keep;
     let is_replaced = |name: &String| {
         let mut decisions = decisions.iter();
         decisions.any(|decision| decision.name == *name && is_made(decision))
@@ -71,8 +74,9 @@ pub(super) fn take_out_shared(
             }
         }
     }
-    let first = |decision: &Decision| decision.found.first().and_then(|first| found.get(*first));
-    let made: Vec<(&str, &Found)> = decisions
+    let first =
+        |decision: &ImportDecision| decision.found.first().and_then(|first| found.get(*first));
+    let made: Vec<(&str, &FoundServer)> = decisions
         .iter()
         .filter(|decision| is_made(decision))
         .filter_map(|decision| Some((decision.name.as_str(), first(decision)?)))
@@ -112,7 +116,8 @@ pub(super) fn take_out_shared(
             }
         }
     }
-    decisions
-        .retain(|decision| decision.action == Action::Keep || !told.contains_key(&decision.name));
+    decisions.retain(|decision| {
+        decision.action == ImportAction::Keep || !told.contains_key(&decision.name)
+    });
     told.into_values().collect()
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use dormouse_launch::{Launch, OAuth};
 use toml_edit::{Item, Table, Value};
 
-use crate::discovery::Found;
+use crate::discovery::FoundServer;
 use crate::edit::{launch_keys, list, secret_table};
 use crate::{Bridge, Client, ClientConsensus, Filter};
 
 /// Combination of the files of all clients that have a server.
-pub(super) struct Taken {
+pub(super) struct CombinedClientFiles {
     /// Parts of the server that each of the clients is shown.
     pub(super) said: Option<ClientConsensus>,
     /// Longest time for the server's calls.
@@ -20,7 +20,7 @@ pub(super) struct Taken {
 /// Makes the table of a server that a client has, for `dormouse.toml`. `from` are the clients that
 /// load it themselves, and so are not to be shown it a second time.
 #[must_use]
-pub(super) fn table(found: &Found, from: &[Client], shown: &Taken) -> Table {
+pub(super) fn table(found: &FoundServer, from: &[Client], shown: &CombinedClientFiles) -> Table {
     let said = shown.said.as_ref();
     let (mut table, (secrets, texts)) = launch_keys(&found.own.launch);
     let mut put = |key: &str, value: Value| {

@@ -3,18 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use super::decision::{Action, Decision};
-use crate::discovery::{Discovery, Found, UnreadRules};
+use super::decision::{ImportAction, ImportDecision};
+use crate::discovery::{Discovery, FoundServer, UnreadRules};
 use crate::{Config, ServerConfig};
 
 /// Removes the servers of clients whose rules cannot be read: they would be taken over without what
 /// their clients deny of them. Returns sentences on the removed servers.
-pub(super) fn take_out_unread(decisions: &mut Vec<Decision>, discovery: &Discovery) -> Vec<String> {
+pub(super) fn take_out_unread(
+    decisions: &mut Vec<ImportDecision>,
+    discovery: &Discovery,
+) -> Vec<String> {
     let mut told = Vec::new();
     decisions.retain(|decision| {
         let mut all = found_of(decision, discovery);
         let unread = all.find_map(|(_, found)| Some((found, unread(found, discovery)?)));
-        let Some((found, unread)) = unread.filter(|_| decision.action != Action::Keep) else {
+        let Some((found, unread)) = unread.filter(|_| decision.action != ImportAction::Keep) else {
             return true;
         };
         told.push(format!(
@@ -32,7 +35,7 @@ pub(super) fn take_out_unread(decisions: &mut Vec<Decision>, discovery: &Discove
 /// Removes the servers in whose place their clients take entries that cannot be used: these may deny
 /// them. Returns sentences on the removed servers.
 pub(super) fn take_out_behind_unusable(
-    decisions: &mut Vec<Decision>,
+    decisions: &mut Vec<ImportDecision>,
     discovery: &Discovery,
 ) -> Vec<String> {
     let mut told = Vec::new();
@@ -42,7 +45,7 @@ pub(super) fn take_out_behind_unusable(
             let why = behind_unusable(index, found, discovery)?;
             Some((found, why))
         });
-        let Some((found, why)) = behind.filter(|_| decision.action != Action::Keep) else {
+        let Some((found, why)) = behind.filter(|_| decision.action != ImportAction::Keep) else {
             return true;
         };
         told.push(format!(
@@ -58,7 +61,7 @@ pub(super) fn take_out_behind_unusable(
 /// Returns the servers that are not to leave their clients' files, by their indexes among those that
 /// were found, with the reasons: what follows "because".
 pub(super) fn staying(
-    decisions: &[Decision],
+    decisions: &[ImportDecision],
     discovery: &Discovery,
     config: &Config,
 ) -> BTreeMap<usize, String> {
@@ -80,21 +83,21 @@ pub(super) fn staying(
 }
 
 fn found_of<'d>(
-    decision: &'d Decision,
+    decision: &'d ImportDecision,
     discovery: &'d Discovery,
-) -> impl Iterator<Item = (usize, &'d Found)> {
+) -> impl Iterator<Item = (usize, &'d FoundServer)> {
     let all = decision.found.iter();
     all.filter_map(|index| Some((*index, discovery.found.get(*index)?)))
 }
 
-fn unread<'d>(found: &Found, discovery: &'d Discovery) -> Option<&'d UnreadRules> {
+fn unread<'d>(found: &FoundServer, discovery: &'d Discovery) -> Option<&'d UnreadRules> {
     let mut unread = discovery.unread.iter();
     unread.find(|unread| Some(unread.client) == found.server.origin.client)
 }
 
 /// Returns the reason why a client does not have a server that is in its files: it takes an entry of a
 /// later one that cannot be used.
-fn behind_unusable(index: usize, found: &Found, discovery: &Discovery) -> Option<String> {
+fn behind_unusable(index: usize, found: &FoundServer, discovery: &Discovery) -> Option<String> {
     let entry = discovery.unusable_in_place_of(index)?;
     let client = found.server.origin.client?;
     Some(format!(
@@ -105,8 +108,12 @@ fn behind_unusable(index: usize, found: &Found, discovery: &Discovery) -> Option
 }
 
 /// Returns a server as it is in `dormouse.toml` after the import, all rules of clients in it.
-fn after(decision: &Decision, found: &[Found], config: &Config) -> Option<ServerConfig> {
-    if decision.action == Action::Keep {
+fn after(
+    decision: &ImportDecision,
+    found: &[FoundServer],
+    config: &Config,
+) -> Option<ServerConfig> {
+    if decision.action == ImportAction::Keep {
         let mut server = config.servers.get(&decision.name)?.clone();
         let more = decision.more_rules(found, &server);
         let bridge = server.bridge_mut()?;
@@ -131,7 +138,7 @@ fn after(decision: &Decision, found: &[Found], config: &Config) -> Option<Server
 
 /// Returns the reason why a client would be shown nothing of a server by Dormouse, although it has
 /// it in its own file.
-fn hidden(name: &str, found: &Found, after: &ServerConfig) -> Option<String> {
+fn hidden(name: &str, found: &FoundServer, after: &ServerConfig) -> Option<String> {
     let client = found.server.origin.client?;
     let own = found.server.bridge()?;
     if !found.server.enabled || own.filter.shows_none() {
@@ -157,7 +164,7 @@ fn hidden(name: &str, found: &Found, after: &ServerConfig) -> Option<String> {
 
 /// Returns the reason why a client would be shown more of a server by Dormouse than it has now: its
 /// settings deny tools by rules that only it hears, and `dormouse.toml` takes none out for it.
-fn unheard(name: &str, found: &Found, after: &ServerConfig) -> Option<String> {
+fn unheard(name: &str, found: &FoundServer, after: &ServerConfig) -> Option<String> {
     let keys = found.unheard.as_deref()?;
     let client = found.server.origin.client?;
     let own = &found.server.bridge()?.filter;

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::backup::{self, EarlierChange, Merged};
+use super::backup::{self, EarlierChange, MergedChange};
 use super::each::without_each;
 use super::plan::is_own;
-use super::{Change, edit, entry, own_entry};
+use super::{FileChange, edit, entry, own_entry};
 use crate::Client;
 use crate::discovery::Surroundings;
-use crate::discovery::places::{self, Place};
+use crate::discovery::places::{self, ClientPlace};
 
 /// Beginning of the command that takes Dormouse out of a client's file. Changes before it count no
 /// more.
@@ -21,9 +21,9 @@ const REPLACES: &str = "--replace";
 
 /// Removal of Dormouse from a client's files, planned and not done yet.
 #[derive(Debug, Default)]
-pub struct Uninstall {
+pub struct UninstallPlan {
     /// New contents of files.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// Files that Dormouse has made, and nobody has written anything else into, with their texts.
     pub removed: Vec<(PathBuf, String)>,
     /// The names of servers that are put back in place of Dormouse.
@@ -39,15 +39,15 @@ pub fn uninstall(
     client: Client,
     around: &Surroundings,
     backups: &Path,
-) -> anyhow::Result<Uninstall> {
-    let mut all = Uninstall::default();
+) -> anyhow::Result<UninstallPlan> {
+    let mut all = UninstallPlan::default();
     let mut servers = Returning::default();
     let places = places::files(client, around);
     let places: Vec<_> = places.iter().filter(is_own).collect();
-    let mut changes: BTreeMap<PathBuf, Change> = BTreeMap::new();
+    let mut changes: BTreeMap<PathBuf, FileChange> = BTreeMap::new();
     for place in &places {
         if !changes.contains_key(&place.file) {
-            let change = Change::of_client(&place.file, place.shape.syntax)?;
+            let change = FileChange::of_client(&place.file, place.shape.syntax)?;
             changes.insert(place.file.clone(), change);
         }
     }
@@ -78,7 +78,7 @@ pub fn uninstall(
         }
     }
     all.put_back = servers.put_back;
-    all.changes = changes.into_values().filter(Change::is_any).collect();
+    all.changes = changes.into_values().filter(FileChange::is_any).collect();
     Ok(all)
 }
 
@@ -90,10 +90,10 @@ pub fn without_earlier_change(
     earlier: &EarlierChange,
     file: &Path,
     around: &Surroundings,
-) -> Option<Merged> {
+) -> Option<MergedChange> {
     let places = Client::all().flat_map(|client| places::files(client, around));
     let places: Vec<_> = places.filter(|place| place.file == file).collect();
-    let mut change = Change::of_client(file, places.first()?.shape.syntax).ok()?;
+    let mut change = FileChange::of_client(file, places.first()?.shape.syntax).ok()?;
     change.before.as_ref()?;
     let before = earlier.before.as_deref().unwrap_or_default();
     let mut servers = Returning::default();
@@ -117,7 +117,7 @@ pub fn without_earlier_change(
             }
         }
     }
-    Some(Merged {
+    Some(MergedChange {
         change,
         kept_out: servers.kept_out,
     })
@@ -133,7 +133,7 @@ struct Returning {
 }
 
 /// Returns the changes of a place's file since Dormouse was last taken out of it, the last one first.
-fn earlier_of(backups: &Path, place: &Place) -> anyhow::Result<Vec<EarlierChange>> {
+fn earlier_of(backups: &Path, place: &ClientPlace) -> anyhow::Result<Vec<EarlierChange>> {
     let mut earlier = backup::changes_of(backups, &place.file)?;
     let is_older = |change: &EarlierChange| change.command.starts_with(COMMAND);
     let end = earlier.iter().position(is_older).unwrap_or(earlier.len());
@@ -144,8 +144,8 @@ fn earlier_of(backups: &Path, place: &Place) -> anyhow::Result<Vec<EarlierChange
 /// Removes Dormouse from a file. `earlier` are the changes that were made of it, the last one
 /// first. Returns false where there was no such file, and nobody has changed it since.
 fn leave(
-    change: &mut Change,
-    place: &Place,
+    change: &mut FileChange,
+    place: &ClientPlace,
     earlier: &[EarlierChange],
     around: &Surroundings,
     servers: &mut Returning,
@@ -204,7 +204,7 @@ fn leave(
 /// `earlier` are the changes that were made of the file.
 fn has_dormouse(
     text: &str,
-    place: &Place,
+    place: &ClientPlace,
     earlier: &[EarlierChange],
     around: &Surroundings,
 ) -> bool {
@@ -219,8 +219,8 @@ fn has_dormouse(
 
 /// Whether a file has Dormouse among its servers, for all of them or for single ones.
 fn loads_dormouse(
-    change: &mut Change,
-    place: &Place,
+    change: &mut FileChange,
+    place: &ClientPlace,
     earlier: &[EarlierChange],
     around: &Surroundings,
 ) -> anyhow::Result<bool> {
@@ -234,7 +234,7 @@ fn loads_dormouse(
 }
 
 /// Returns the names of the servers that are to be in a file.
-fn names(change: &mut Change, place: &Place) -> anyhow::Result<Vec<String>> {
+fn names(change: &mut FileChange, place: &ClientPlace) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     change.edit(|text| {
         names = edit::names(text, &place.shape)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dormouse_files::ownership;
 
-use crate::discovery::{Content, ProjectContent};
+use crate::discovery::{ContentHash, ProjectContent};
 
 /// A project besides its clients' files.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +46,9 @@ const BETWEEN: char = '.';
 impl ProjectHashes {
     /// Makes the hashes of a project.
     pub(crate) fn new(clients: Option<&ProjectContent>, own: ProjectText<'_>) -> Self {
-        let of =
-            |part: fn(&ProjectContent) -> Option<&Content>| with_own(clients.and_then(part), own);
+        let of = |part: fn(&ProjectContent) -> Option<&ContentHash>| {
+            with_own(clients.and_then(part), own)
+        };
         Self {
             own_files: of(|content| content.own_files.as_ref()),
             with_filled_in: of(|content| content.with_filled_in.as_ref()),
@@ -77,7 +78,7 @@ impl ProjectHashes {
 /// `clients` is the content of the clients' files.
 pub(crate) fn may_be_recorded(
     record: &str,
-    clients: Option<&Content>,
+    clients: Option<&ContentHash>,
     own: ProjectText<'_>,
 ) -> bool {
     match record.split_once(BETWEEN) {
@@ -87,12 +88,12 @@ pub(crate) fn may_be_recorded(
     }
 }
 
-fn with_own(clients: Option<&Content>, own: ProjectText<'_>) -> String {
+fn with_own(clients: Option<&ContentHash>, own: ProjectText<'_>) -> String {
     let both = |one: &str, other: &str| {
         let both = blake3::hash(format!("{one} {other}").as_bytes());
         both.to_hex().to_string()
     };
-    let clients = clients.map_or("", Content::as_str);
+    let clients = clients.map_or("", ContentHash::as_str);
     let files = match own.text {
         None => clients.to_owned(),
         Some(own) => both(clients, &blake3::hash(own.as_bytes()).to_hex()),

@@ -15,11 +15,11 @@ use dormouse_policy::{FsGrant, FsMode, real_path};
 use dormouse_text::visible::{shown_path, visible_line, visible_path};
 use dormouse_wit::Instance;
 
-use super::review::lines::Lines;
+use super::review::lines::ReviewLines;
 use crate::discovery::Skipped;
 use crate::servers::limits;
 use crate::{
-    Adapter, Bridge, Client, ENV_FILE, FillSource, FilledIn, Filter, Need, Origin, Problem,
+    Adapter, Bridge, Client, ConfigProblem, ENV_FILE, FillSource, FilledIn, Filter, Need, Origin,
     RefusedServer, ServerConfig, ShownFolder,
 };
 
@@ -38,7 +38,7 @@ pub struct ProjectReview {
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
-    /// Where the folders that servers would be granted are shown to be: their real paths by the
+    /// Folders that servers would be granted, as they are shown: their real paths by the
     /// written ones.
     pub folders: BTreeMap<PathBuf, PathBuf>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct ReviewedProject<'a> {
     pub(crate) refused: Vec<&'a RefusedServer>,
     pub(crate) skipped: Vec<&'a Skipped>,
     /// Other problems of the files.
-    pub(crate) problems: Vec<&'a Problem>,
+    pub(crate) problems: Vec<&'a ConfigProblem>,
 }
 
 impl ProjectReview {
@@ -106,7 +106,7 @@ impl ProjectReview {
         let folders: BTreeMap<_, _> = grants
             .map(|grant| (grant.path.clone(), real_path(&grant.path)))
             .collect();
-        let mut text = Text::default();
+        let mut text = ReviewText::default();
         for server in &project.servers {
             let heading = heading(&server.config.name, server.written_name);
             text.add(
@@ -121,7 +121,7 @@ impl ProjectReview {
         }
         for skipped in &project.skipped {
             let heading = quoted(&skipped.written_name) + ", not used";
-            let mut lines = Lines::default();
+            let mut lines = ReviewLines::default();
             lines.origin(&skipped.origin, folder);
             if let Some(unused) = &skipped.unused {
                 lines.unused(Some(&unused.written), &unused.filled_in, &skipped.origin);
@@ -133,7 +133,7 @@ impl ProjectReview {
             text.section("Servers of your own that its files are filled into:");
         }
         for config in &project.users_servers {
-            let mut lines = Lines::default();
+            let mut lines = ReviewLines::default();
             lines.origin(&config.origin, folder);
             if let Some(bridge) = config.bridge() {
                 lines.filled_in(bridge);
@@ -186,13 +186,13 @@ impl ProjectReview {
 /// Text on all servers, each thing once with all clients that have it: some files are read by
 /// several clients, and most of them read them in the same way.
 #[derive(Default)]
-struct Text {
-    parts: Vec<Part>,
+struct ReviewText {
+    parts: Vec<ReviewPart>,
     /// Places of the descriptions among the parts, by heading and text.
     said: HashMap<(String, String), usize>,
 }
 
-enum Part {
+enum ReviewPart {
     Lines(String),
     Server {
         heading: String,
@@ -201,16 +201,16 @@ enum Part {
     },
 }
 
-impl Text {
+impl ReviewText {
     fn add(&mut self, heading: String, origin: &Origin, described: String) {
         let name = origin.client.map_or("dormouse", Client::name);
         let next = self.parts.len();
         let said = (heading.clone(), described.clone());
         let place = *self.said.entry(said).or_insert(next);
         match self.parts.get_mut(place) {
-            Some(Part::Server { from, .. }) if !from.contains(&name) => from.push(name),
+            Some(ReviewPart::Server { from, .. }) if !from.contains(&name) => from.push(name),
             Some(_) => {}
-            None => self.parts.push(Part::Server {
+            None => self.parts.push(ReviewPart::Server {
                 heading,
                 from: vec![name],
                 described,
@@ -219,19 +219,19 @@ impl Text {
     }
 
     fn section(&mut self, title: &str) {
-        self.parts.push(Part::Lines(format!("\n{title}\n")));
+        self.parts.push(ReviewPart::Lines(format!("\n{title}\n")));
     }
 
     fn line(&mut self, line: &str) {
-        self.parts.push(Part::Lines(format!("  {line}\n")));
+        self.parts.push(ReviewPart::Lines(format!("  {line}\n")));
     }
 
     fn text(&self) -> String {
         let mut text = String::new();
         for part in &self.parts {
             let _ = match part {
-                Part::Lines(lines) => write!(text, "{lines}"),
-                Part::Server {
+                ReviewPart::Lines(lines) => write!(text, "{lines}"),
+                ReviewPart::Server {
                     heading,
                     from,
                     described,
@@ -251,7 +251,7 @@ fn heading(name: &str, written: &str) -> String {
 
 /// Describes a refused server: its problems, and its launch.
 fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
-    let mut lines = Lines::default();
+    let mut lines = ReviewLines::default();
     lines.origin(&refused.origin, folder);
     let written = refused.written.as_ref();
     lines.unused(written, &refused.filled_in, &refused.origin);
@@ -268,7 +268,7 @@ fn described(
     folders: &BTreeMap<PathBuf, PathBuf>,
 ) -> String {
     let config = server.config;
-    let mut lines = Lines::default();
+    let mut lines = ReviewLines::default();
     lines.origin(&config.origin, folder);
     if !config.enabled {
         lines.add("state", "switched off".to_owned());

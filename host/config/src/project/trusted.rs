@@ -15,10 +15,10 @@ pub trait TrustedFolders {
 /// Stand-in for the record, for tests: a file that each look reads.
 #[cfg(test)]
 #[derive(Debug)]
-pub(crate) struct Trust(PathBuf);
+pub(crate) struct TestTrust(PathBuf);
 
 #[cfg(test)]
-impl Trust {
+impl TestTrust {
     /// Makes the record in a folder, which need not exist yet.
     pub(crate) fn new(folder: &std::path::Path) -> Self {
         Self(folder.join("trust.json"))
@@ -34,7 +34,7 @@ impl Trust {
 }
 
 #[cfg(test)]
-impl TrustedFolders for Trust {
+impl TrustedFolders for TestTrust {
     fn folders(&self) -> anyhow::Result<BTreeMap<PathBuf, String>> {
         match std::fs::read_to_string(&self.0) {
             Ok(text) => Ok(serde_json::from_str(&text)?),

@@ -8,13 +8,13 @@ const STEP: usize = 1024;
 
 /// Beginnings of the lines of a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines {
+pub(crate) struct LineBeginnings {
     begins: Vec<usize>,
     /// Numbers of the characters that begin before each multiple of `STEP` bytes.
     characters: OnceLock<Vec<usize>>,
 }
 
-impl Lines {
+impl LineBeginnings {
     /// Finds the lines of a text.
     pub(crate) fn of(text: &str) -> Self {
         let ends = text.match_indices('\n').map(|(end, _)| end + 1);
@@ -77,7 +77,7 @@ mod tests {
             (&long, 3, (2, 1)),
             (&long, 3 + 6000, (2, 3001)),
         ] {
-            assert_eq!(Lines::of(text).place(text, byte), place, "{byte}");
+            assert_eq!(LineBeginnings::of(text).place(text, byte), place, "{byte}");
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
     fn many_places_of_one_line_take_linear_time() {
         let line = |letters: usize| "é".repeat(letters);
         dormouse_tests::growth::is_linear("places", 5_000, line, |text| {
-            let lines = Lines::of(text);
+            let lines = LineBeginnings::of(text);
             for byte in 0..text.len() {
                 std::hint::black_box(lines.place(text, byte));
             }

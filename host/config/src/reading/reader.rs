@@ -12,9 +12,9 @@ use dormouse_text::nearest::nearest;
 use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
 
-use super::lines::Lines;
+use super::lines::LineBeginnings;
 use crate::problem::{MAX_PROBLEMS, quoted, shown_message, within};
-use crate::{Inputs, Problem};
+use crate::{ConfigProblem, Inputs};
 
 /// Most tables, arrays, keys and parts of keys of a TOML document: each takes some hundred times
 /// the memory of its text.
@@ -32,14 +32,14 @@ pub(crate) fn too_many_parts(text: &str) -> Option<usize> {
 }
 
 /// A document that is being read, and its problems so far.
-pub(crate) struct Reader<'a> {
+pub(crate) struct DocumentReader<'a> {
     pub(crate) file: &'a Path,
     pub(crate) text: &'a str,
-    lines: Lines,
-    pub(crate) problems: Vec<Problem>,
+    lines: LineBeginnings,
+    pub(crate) problems: Vec<ConfigProblem>,
     /// Number of problems, with those that are not reported.
     pub(crate) problem_count: usize,
-    pub(crate) variables: Variables,
+    pub(crate) variables: VariableHandling,
     /// Most servers that are read.
     pub(crate) max_servers: usize,
     /// Answers to the questions of clients that are filled in. None where the document says
@@ -51,7 +51,7 @@ pub(crate) struct Reader<'a> {
 
 /// Handling of the variables of a document, and the limit of what is filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variables {
+pub enum VariableHandling {
     /// Variables stay as they are written.
     Kept,
     /// Values are filled in, of at most this number of bytes. None where the document sets the
@@ -59,13 +59,13 @@ pub enum Variables {
     FilledIn(Option<usize>),
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(file: &'a Path, text: &'a str, variables: Variables) -> Self {
+impl<'a> DocumentReader<'a> {
+    pub(crate) fn new(file: &'a Path, text: &'a str, variables: VariableHandling) -> Self {
         Self {
             variables,
             file,
             text,
-            lines: Lines::of(text),
+            lines: LineBeginnings::of(text),
             problems: Vec::new(),
             problem_count: 0,
             max_servers: usize::MAX,
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Sets a value that is written with a unit.
     pub(crate) fn set<T>(
         &mut self,
@@ -333,7 +333,7 @@ impl Reader<'_> {
             _ => message,
         };
         let (line, column) = self.place(span.as_ref());
-        self.problems.push(Problem {
+        self.problems.push(ConfigProblem {
             file: self.file.to_owned(),
             line,
             column,

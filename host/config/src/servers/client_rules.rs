@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Item, Value};
 
 use crate::problem::within;
-use crate::reading::reader::Reader;
+use crate::reading::reader::DocumentReader;
 use crate::{Client, Filter};
 
 /// Part of a server that one client is shown.
@@ -225,7 +225,7 @@ impl ClientRule {
     }
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads a server's `clients`.
     pub(crate) fn client_rules(&mut self, item: &Item, at: &str) -> ClientRules {
         let mut rules = ClientRules::default();

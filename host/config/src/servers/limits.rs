@@ -8,7 +8,7 @@ use dormouse_policy::{Limits, NEVER};
 use toml_edit::Item;
 
 use crate::problem::within;
-use crate::reading::reader::Reader;
+use crate::reading::reader::DocumentReader;
 use crate::reading::units;
 
 /// A limit that a key sets.
@@ -25,22 +25,22 @@ enum Limit<'l> {
 }
 
 /// A key, and the limit that it sets.
-struct Key {
+struct LimitKey {
     name: &'static str,
     limit: fn(&mut Limits) -> Limit<'_>,
     /// Largest value; none where the type of the limit is the only bound.
     max: Option<fn() -> usize>,
 }
 
-const fn key(name: &'static str, limit: fn(&mut Limits) -> Limit<'_>) -> Key {
-    Key {
+const fn key(name: &'static str, limit: fn(&mut Limits) -> Limit<'_>) -> LimitKey {
+    LimitKey {
         name,
         limit,
         max: None,
     }
 }
 
-const KEYS: [Key; 18] = [
+const KEYS: [LimitKey; 18] = [
     key("memory", |limits| Limit::Bytes(&mut limits.memory)),
     key("timeout", |limits| Limit::Time(&mut limits.timeout)),
     key("total_timeout", |limits| {
@@ -57,7 +57,7 @@ const KEYS: [Key; 18] = [
     key("list", |limits| {
         Limit::BytesInMemory(&mut limits.upstream.list_bytes)
     }),
-    Key {
+    LimitKey {
         // What is kept of a list has no more either.
         max: Some(|| ItemLimits::default().items),
         ..key("items", |limits| {
@@ -88,47 +88,49 @@ const KEYS: [Key; 18] = [
 
 /// Limits that a file sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LimitSettings(Vec<Setting>);
+pub struct LimitSettings(Vec<LimitSetting>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Setting {
+struct LimitSetting {
     /// Place of the key in `KEYS`.
     key: usize,
-    value: Value,
+    value: LimitValue,
 }
 
 /// A limit's value, with its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum LimitValue {
     Bytes(u64),
     Time(Duration),
     Count(u64),
 }
 
-impl Key {
-    fn value(&self, limits: &mut Limits) -> Value {
+impl LimitKey {
+    fn value(&self, limits: &mut Limits) -> LimitValue {
         let in_memory = |value: &mut usize| u64::try_from(*value).unwrap_or(u64::MAX);
         match (self.limit)(limits) {
-            Limit::Bytes(bytes) => Value::Bytes(*bytes),
-            Limit::BytesInMemory(bytes) => Value::Bytes(in_memory(bytes)),
-            Limit::Time(time) | Limit::TimeOrNever(time) => Value::Time(*time),
-            Limit::Count(count) => Value::Count(u64::from(*count)),
-            Limit::CountInMemory(count) => Value::Count(in_memory(count)),
+            Limit::Bytes(bytes) => LimitValue::Bytes(*bytes),
+            Limit::BytesInMemory(bytes) => LimitValue::Bytes(in_memory(bytes)),
+            Limit::Time(time) | Limit::TimeOrNever(time) => LimitValue::Time(*time),
+            Limit::Count(count) => LimitValue::Count(u64::from(*count)),
+            Limit::CountInMemory(count) => LimitValue::Count(in_memory(count)),
         }
     }
 
-    fn set(&self, limits: &mut Limits, value: Value) {
+    fn set(&self, limits: &mut Limits, value: LimitValue) {
         let in_memory = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         match ((self.limit)(limits), value) {
-            (Limit::Bytes(limit), Value::Bytes(bytes)) => *limit = bytes,
-            (Limit::BytesInMemory(limit), Value::Bytes(bytes)) => *limit = in_memory(bytes),
-            (Limit::Time(limit) | Limit::TimeOrNever(limit), Value::Time(time)) => *limit = time,
-            (Limit::Count(limit), Value::Count(count)) => {
+            (Limit::Bytes(limit), LimitValue::Bytes(bytes)) => *limit = bytes,
+            (Limit::BytesInMemory(limit), LimitValue::Bytes(bytes)) => *limit = in_memory(bytes),
+            (Limit::Time(limit) | Limit::TimeOrNever(limit), LimitValue::Time(time)) => {
+                *limit = time
+            }
+            (Limit::Count(limit), LimitValue::Count(count)) => {
                 *limit = u32::try_from(count).unwrap_or(u32::MAX);
             }
-            (Limit::CountInMemory(limit), Value::Count(count)) => *limit = in_memory(count),
+            (Limit::CountInMemory(limit), LimitValue::Count(count)) => *limit = in_memory(count),
             // A value is read with the unit of its key.
-            (_, Value::Bytes(_) | Value::Time(_) | Value::Count(_)) => {}
+            (_, LimitValue::Bytes(_) | LimitValue::Time(_) | LimitValue::Count(_)) => {}
         }
     }
 }
@@ -162,17 +164,17 @@ pub(crate) fn unusual(limits: &Limits, usual: &Limits) -> Vec<String> {
     unusual
         .map(|(key, value, _)| {
             let value = match value {
-                Value::Bytes(bytes) => units::human_size(bytes),
-                Value::Time(NEVER) => "never".to_owned(),
-                Value::Time(time) => format!("{time:?}"),
-                Value::Count(count) => count.to_string(),
+                LimitValue::Bytes(bytes) => units::human_size(bytes),
+                LimitValue::Time(NEVER) => "never".to_owned(),
+                LimitValue::Time(time) => format!("{time:?}"),
+                LimitValue::Count(count) => count.to_string(),
             };
             format!("`{}` {value}", key.name)
         })
         .collect()
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     pub(crate) fn limits(&mut self, item: &Item, at: &str) -> LimitSettings {
         let mut settings = LimitSettings::default();
         let Some(table) = self.table(item, at) else {
@@ -187,21 +189,23 @@ impl Reader<'_> {
                 continue;
             };
             let value = match (key.limit)(&mut Limits::default()) {
-                Limit::Bytes(_) | Limit::BytesInMemory(_) => {
-                    self.measure(item, &here, units::size).map(Value::Bytes)
-                }
-                Limit::Time(_) => self.measure(item, &here, units::duration).map(Value::Time),
+                Limit::Bytes(_) | Limit::BytesInMemory(_) => self
+                    .measure(item, &here, units::size)
+                    .map(LimitValue::Bytes),
+                Limit::Time(_) => self
+                    .measure(item, &here, units::duration)
+                    .map(LimitValue::Time),
                 Limit::TimeOrNever(_) => self
                     .measure(item, &here, |text| match text {
                         "never" => Ok(NEVER),
                         text => units::duration(text),
                     })
-                    .map(Value::Time),
+                    .map(LimitValue::Time),
                 Limit::Count(_) | Limit::CountInMemory(_) => self
                     .count_at_most(item, &here, key.max.map(|max| max()))
-                    .map(|count| Value::Count(u64::from(count))),
+                    .map(|count| LimitValue::Count(u64::from(count))),
             };
-            let setting = value.map(|value| Setting { key: index, value });
+            let setting = value.map(|value| LimitSetting { key: index, value });
             settings.0.extend(setting);
         }
         settings
@@ -274,7 +278,7 @@ mod tests {
         assert_eq!(limits, Limits::default());
         for (index, key) in KEYS.iter().enumerate() {
             let value = key.value(&mut all());
-            let settings = LimitSettings(vec![Setting { key: index, value }]);
+            let settings = LimitSettings(vec![LimitSetting { key: index, value }]);
             let mut limits = Limits::default();
             settings.apply(&mut limits);
             let told = unusual(&limits, &Limits::default());

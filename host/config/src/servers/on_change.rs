@@ -6,7 +6,7 @@ use dormouse_text::wildcard::matches;
 use toml_edit::Item;
 
 use crate::problem::within;
-use crate::reading::reader::Reader;
+use crate::reading::reader::DocumentReader;
 
 /// Policy for a tool (a prompt, a template, instructions) that is no longer what its user has
 /// approved, from the least cautious on.
@@ -134,7 +134,7 @@ impl ChangePolicy {
     }
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads the policies for changes of tools, by their names or patterns.
     pub(crate) fn tools_on_change(&mut self, item: &Item, at: &str) -> BTreeMap<String, OnChange> {
         let Some(table) = self.table(item, at) else {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use dormouse_launch::Launch;
 
-use crate::{FilledIn, Origin, Problem};
+use crate::{ConfigProblem, FilledIn, Origin};
 
 /// A server that is not used, because something in its entry is wrong.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct RefusedServer {
     /// places.
     pub filled_in: BTreeSet<FilledIn>,
     /// Reasons for the refusal.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 impl RefusedServer {

@@ -18,11 +18,11 @@ use toml_edit::{Item, TableLike, Value};
 use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need};
 use super::on_change::ChangePolicy;
 use super::overlay::{LaunchOverlay, UpstreamOverlay};
-use super::upstream::expanded::Expanded;
+use super::upstream::expanded::ExpandedLaunch;
 use crate::inputs as questions;
 use crate::inputs::INPUT;
 use crate::problem::{quoted, unquoted, within};
-use crate::reading::reader::{Reader, Variables};
+use crate::reading::reader::{DocumentReader, VariableHandling};
 use crate::reading::units;
 use crate::variables::expand;
 use crate::{ClientRules, Input};
@@ -37,7 +37,7 @@ pub(crate) struct UpstreamTable {
     pass_env: Vec<String>,
     url: Option<String>,
     headers: BTreeMap<String, Secret>,
-    kind: Option<Kind>,
+    kind: Option<UpstreamType>,
     oauth: OAuth,
     stubs: Option<Vec<String>>,
     include: Option<Vec<String>>,
@@ -57,23 +57,23 @@ pub(crate) enum UpstreamEntry {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum UpstreamType {
     Stdio,
     Http,
     Sse,
 }
 
-const KINDS: [(&str, Kind); 3] = [
-    ("stdio", Kind::Stdio),
-    ("http", Kind::Http),
-    ("sse", Kind::Sse),
+const KINDS: [(&str, UpstreamType); 3] = [
+    ("stdio", UpstreamType::Stdio),
+    ("http", UpstreamType::Http),
+    ("sse", UpstreamType::Sse),
 ];
 
 /// The keys of a child process, and those of an endpoint.
 const OF_STDIO: [&str; 4] = ["args", "env", "cwd", "pass_env"];
 const OF_HTTP: [&str; 2] = ["headers", "oauth"];
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads one key, and returns whether it is one of an upstream's.
     pub(crate) fn upstream_key(
         &mut self,
@@ -197,7 +197,9 @@ impl Reader<'_> {
                     let message = format!("`[{at}]` has `{key}`, and a `command`");
                     refuse(message, "that belongs to a server with a `url`");
                 }
-                let is_other = upstream.kind.is_some_and(|kind| kind != Kind::Stdio);
+                let is_other = upstream
+                    .kind
+                    .is_some_and(|kind| kind != UpstreamType::Stdio);
                 if is_other && url.is_none() {
                     let message = format!("`[{at}]` has a `command`, and a `type` without one");
                     refuse(message, "leave out `type`");
@@ -213,7 +215,7 @@ impl Reader<'_> {
                     let message = format!("`[{at}]` has `{key}`, and a `url`");
                     refuse(message, "that belongs to a server with a `command`");
                 }
-                if upstream.kind == Some(Kind::Stdio) {
+                if upstream.kind == Some(UpstreamType::Stdio) {
                     let message = format!("`[{at}]` has a `url`, and the `type` `stdio`");
                     refuse(message, "leave out `type`");
                 }
@@ -223,13 +225,13 @@ impl Reader<'_> {
                 })
             }
         };
-        let Expanded {
+        let ExpandedLaunch {
             launch,
             needs,
             filled_in,
             is_whole,
         } = self.expanded(at, span.clone(), &written);
-        let can_judge = is_whole && needs.is_empty() && self.variables != Variables::Kept;
+        let can_judge = is_whole && needs.is_empty() && self.variables != VariableHandling::Kept;
         if let Launch::Http(http) = &launch
             && can_judge
             && let Err(wrong) = http.check_url()
@@ -274,7 +276,7 @@ impl Reader<'_> {
                 .collect::<BTreeSet<_>>()
         };
         let (of_stdio, of_http) = (said(&OF_STDIO), said(&OF_HTTP));
-        let transport = upstream.kind.map(Kind::transport);
+        let transport = upstream.kind.map(UpstreamType::transport);
         let written = match (of_stdio.first(), of_http.first(), transport) {
             (Some(one), Some(other), _) => {
                 self.problem(
@@ -311,7 +313,7 @@ impl Reader<'_> {
             if !expanded.is_whole {
                 return UpstreamEntry::Wrong;
             }
-            let can_judge = expanded.needs.is_empty() && self.variables != Variables::Kept;
+            let can_judge = expanded.needs.is_empty() && self.variables != VariableHandling::Kept;
             self.check_login(at, span, &expanded.launch, can_judge);
             overlay.launch = Some(LaunchOverlay {
                 keys,
@@ -342,14 +344,17 @@ impl UpstreamTable {
     fn http(&self) -> Http {
         Http {
             headers: self.headers.clone(),
-            transport: self.kind.and_then(Kind::transport).unwrap_or_default(),
+            transport: self
+                .kind
+                .and_then(UpstreamType::transport)
+                .unwrap_or_default(),
             oauth: self.oauth.clone(),
             ..Http::default()
         }
     }
 }
 
-impl Kind {
+impl UpstreamType {
     /// Returns the transport over HTTP that is meant; none where it is not one of them.
     fn transport(self) -> Option<HttpTransport> {
         match self {

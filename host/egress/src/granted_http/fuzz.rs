@@ -16,7 +16,7 @@ use http_body_util::Empty;
 use reqwest::{Method, Url};
 use tokio::runtime::Runtime;
 
-use crate::{GrantedHttp, PluginRequest, PluginSecrets, is_forbidden_header};
+use crate::{GrantedHttp, PluginHttpRequest, PluginSecrets, is_forbidden_header};
 
 /// Most headers of one input.
 const MAX_HEADERS: usize = 64;
@@ -68,7 +68,7 @@ impl Wire {
         let url = self.url.clone();
         let reach = self.granted.reach("GET", &url, &[]);
         let reach = reach.expect("it is granted");
-        let request = PluginRequest {
+        let request = PluginHttpRequest {
             method: Method::GET,
             url,
             headers,

@@ -203,7 +203,7 @@ async fn a_name_is_judged_by_the_address_that_is_connected_to() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let url = Url::parse(&format!("http://localhost:{port}/")).unwrap();
-    let request = PluginRequest {
+    let request = PluginHttpRequest {
         method: Method::GET,
         url,
         headers: HeaderMap::new(),

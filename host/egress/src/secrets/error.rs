@@ -14,7 +14,7 @@ pub struct SecretError {
 
 /// Fault of a secret, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct SecretFault {
     /// The fault, behind the name of the secret.
     pub(super) why: String,
     pub(super) hint: Cow<'static, str>,
@@ -39,7 +39,7 @@ impl SecretError {
         &self.hint
     }
 
-    pub(super) fn new(server: &str, secret: &str, wrong: Wrong) -> Self {
+    pub(super) fn new(server: &str, secret: &str, wrong: SecretFault) -> Self {
         Self {
             server: server.to_owned(),
             secret: secret.to_owned(),

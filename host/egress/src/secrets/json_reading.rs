@@ -7,9 +7,9 @@ use super::masker::Mask;
 
 /// Search for texts in bytes that come in pieces, read as strings of JSON.
 pub(super) struct JsonReading {
-    progress: Vec<Progress>,
-    /// Where in all that was read each of the last ones begins; of a letter of several bytes, all but
-    /// the first begin behind it.
+    progress: Vec<JsonMatchProgress>,
+    /// Places in all that was read where each of the last ones begins; of a letter of several bytes,
+    /// all but the first begin behind it.
     begins: VecDeque<u64>,
     /// Bytes that were read, but for an escape that is not whole yet.
     read: u64,
@@ -21,15 +21,15 @@ pub(super) struct JsonReading {
 
 /// Progress of the search for one text.
 #[derive(Clone, Copy, Default)]
-struct Progress {
+struct JsonMatchProgress {
     /// Bytes of the text that the read ones end in, escapes taken for what they mean.
     matched: usize,
-    /// Where in all that was read its last place ends: what is hidden already need not be once more.
+    /// End of its last place in all that was read: what is hidden already need not be once more.
     hidden_to: u64,
 }
 
 /// Meaning of an escape, as far as its bytes are there.
-enum Escape {
+enum JsonEscape {
     /// More bytes decide.
     Begun,
     /// It is none, or one that stands for no letter.
@@ -41,7 +41,7 @@ impl JsonReading {
     pub(super) fn new(mask: &Mask) -> Self {
         let lengths = mask.patterns().iter().map(|pattern| pattern.len());
         Self {
-            progress: vec![Progress::default(); mask.patterns().len()],
+            progress: vec![JsonMatchProgress::default(); mask.patterns().len()],
             begins: VecDeque::new(),
             read: 0,
             longest: lengths.max().unwrap_or_default(),
@@ -67,14 +67,14 @@ impl JsonReading {
     /// Takes what has become of an escape with its last byte.
     fn take_escape(&mut self, mask: &Mask, end: &mut usize, found: &mut Vec<Range<usize>>) {
         match meaning(&self.escape) {
-            Escape::Begun => {}
-            Escape::Letter(letter) => {
+            JsonEscape::Begun => {}
+            JsonEscape::Letter(letter) => {
                 let mut length = std::mem::take(&mut self.escape).len();
                 for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
                     self.take(mask, byte, std::mem::take(&mut length), end, found);
                 }
             }
-            Escape::Nothing => {
+            JsonEscape::Nothing => {
                 // It is what it is up to the next one.
                 let escape = std::mem::take(&mut self.escape);
                 for (place, byte) in escape.iter().enumerate() {
@@ -122,7 +122,7 @@ impl JsonReading {
 
     /// Returns the number of bytes in which what is matched of a text was written, as far as they are
     /// not hidden.
-    fn not_hidden(&self, of: Progress) -> usize {
+    fn not_hidden(&self, of: JsonMatchProgress) -> usize {
         let begin = self.begins.len().checked_sub(of.matched);
         let begin = begin.and_then(|place| self.begins.get(place));
         let begin = begin.copied().unwrap_or(self.read).max(of.hidden_to);
@@ -137,9 +137,9 @@ impl JsonReading {
 }
 
 /// Returns what bytes are as an escape; the first one is a backslash.
-fn meaning(escape: &[u8]) -> Escape {
+fn meaning(escape: &[u8]) -> JsonEscape {
     let letter = match escape {
-        [_] | [_, b'u'] => return Escape::Begun,
+        [_] | [_, b'u'] => return JsonEscape::Begun,
         [_, b'u', digits @ ..] => return of_units(digits),
         [_, b'b'] => '\u{8}',
         [_, b'f'] => '\u{c}',
@@ -147,40 +147,40 @@ fn meaning(escape: &[u8]) -> Escape {
         [_, b'r'] => '\r',
         [_, b't'] => '\t',
         [_, letter @ (b'"' | b'\\' | b'/' | b'\'')] => char::from(*letter),
-        _ => return Escape::Nothing,
+        _ => return JsonEscape::Nothing,
     };
-    Escape::Letter(letter)
+    JsonEscape::Letter(letter)
 }
 
 /// Returns what the digits behind `\u` are: those of a letter, or of two surrogates.
-fn of_units(digits: &[u8]) -> Escape {
+fn of_units(digits: &[u8]) -> JsonEscape {
     let (first, rest) = digits.split_at(digits.len().min(4));
     let Some(high) = unit(first) else {
-        return Escape::Nothing;
+        return JsonEscape::Nothing;
     };
     if first.len() < 4 {
-        return Escape::Begun;
+        return JsonEscape::Begun;
     }
     if let Some(letter) = char::from_u32(high) {
-        return Escape::Letter(letter);
+        return JsonEscape::Letter(letter);
     }
     let low = match rest {
-        [] | [b'\\'] | [b'\\', b'u'] if high < 0xdc00 => return Escape::Begun,
+        [] | [b'\\'] | [b'\\', b'u'] if high < 0xdc00 => return JsonEscape::Begun,
         [b'\\', b'u', low @ ..] if high < 0xdc00 => low,
-        _ => return Escape::Nothing,
+        _ => return JsonEscape::Nothing,
     };
     let Some(second) = unit(low) else {
-        return Escape::Nothing;
+        return JsonEscape::Nothing;
     };
     if low.len() < 4 {
-        return Escape::Begun;
+        return JsonEscape::Begun;
     }
     let units = [high, second].map(|unit| u16::try_from(unit).unwrap_or_default());
     let mut letters = char::decode_utf16(units);
     letters
         .next()
         .and_then(Result::ok)
-        .map_or(Escape::Nothing, Escape::Letter)
+        .map_or(JsonEscape::Nothing, JsonEscape::Letter)
 }
 
 /// Returns the number of hexadecimal digits; none where one is none.

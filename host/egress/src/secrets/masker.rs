@@ -29,15 +29,15 @@ pub(crate) struct Mask(Arc<[Arc<Pattern>]>);
 /// Hides texts in bytes, and keeps those back that may be the beginning of one.
 pub(super) struct Masker {
     mask: Mask,
-    progress: Vec<Progress>,
+    progress: Vec<TextMatchProgress>,
     /// The same bytes, read as strings of JSON.
     json: JsonReading,
     kept: VecDeque<u8>,
 }
 
-/// What is known of a text at the end of the bytes that were read.
+/// Progress of a text at the end of the bytes that were read.
 #[derive(Clone, Default)]
-struct Progress {
+struct TextMatchProgress {
     /// Bytes of the text that the read ones end in.
     matched: usize,
     /// Bytes since its last place, which need not be hidden once more.
@@ -148,7 +148,7 @@ impl Mask {
 impl Masker {
     pub(super) fn new(mask: Mask) -> Self {
         Self {
-            progress: vec![Progress::default(); mask.0.len()],
+            progress: vec![TextMatchProgress::default(); mask.0.len()],
             json: JsonReading::new(&mask),
             mask,
             kept: VecDeque::new(),
@@ -166,7 +166,7 @@ impl Masker {
         self.progress.clear();
         for pattern in mask.0.iter() {
             let known = old.iter().find(|(one, _)| *one == Arc::as_ptr(pattern));
-            let mut progress = known.map_or_else(Progress::default, |(_, is)| is.clone());
+            let mut progress = known.map_or_else(TextMatchProgress::default, |(_, is)| is.clone());
             if known.is_none() {
                 progress.read(pattern, &kept, 0, &mut self.kept);
             }
@@ -214,7 +214,7 @@ impl Masker {
     }
 }
 
-impl Progress {
+impl TextMatchProgress {
     /// Reads bytes, which begin at that place of those that are kept, and hides the text there.
     fn read(&mut self, pattern: &Pattern, piece: &[u8], begin: usize, kept: &mut VecDeque<u8>) {
         for (index, byte) in piece.iter().enumerate() {

@@ -25,7 +25,7 @@ use http::HeaderMap;
 use url::Url;
 
 pub use self::error::SecretError;
-use self::error::Wrong;
+use self::error::SecretFault;
 use self::known_texts::KnownTexts;
 pub use self::login_token::{LoginFuture, LoginToken};
 pub use self::masked_body::MaskedBody;
@@ -242,7 +242,7 @@ impl PluginSecrets {
     }
 
     /// Returns what is wrong with a secret whose login has no token.
-    fn needs_login(&self, name: &str) -> Wrong {
+    fn needs_login(&self, name: &str) -> SecretFault {
         let found = self.secrets.iter().find(|one| one.secret.name == name);
         let login = found.and_then(|one| one.secret.login());
         needs_login(&self.server, login)

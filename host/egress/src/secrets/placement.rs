@@ -7,7 +7,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 use url::{Url, form_urlencoded};
 
-use super::error::Wrong;
+use super::error::SecretFault;
 
 /// Scheme of a header whose credentials are a name and a password in Base64 (RFC 7617).
 const BASIC: &str = "basic";
@@ -23,8 +23,12 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 ///
 /// # Errors
 /// The text cannot be the value of a header.
-pub(super) fn set_header(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Wrong> {
-    let name = HeaderName::try_from(name).map_err(|_| Wrong {
+pub(super) fn set_header(
+    headers: &mut HeaderMap,
+    name: &str,
+    value: &str,
+) -> Result<(), SecretFault> {
+    let name = HeaderName::try_from(name).map_err(|_| SecretFault {
         why: "has no header to stand in".to_owned(),
         hint: "write the name of a header in `header`".into(),
     })?;
@@ -66,7 +70,7 @@ pub(super) fn replace_placeholder(
     name: &str,
     placeholder: &str,
     text: &str,
-) -> Result<(), Wrong> {
+) -> Result<(), SecretFault> {
     for (of, value) in headers.iter_mut() {
         if of.as_str().eq_ignore_ascii_case(name)
             && let Some(replaced) = with_text(value, placeholder, text)
@@ -103,8 +107,8 @@ pub(super) fn basic_credentials(value: &str) -> Option<String> {
 }
 
 /// Returns the value of a header that is shown to nobody, and that no compression of headers learns.
-fn sensitive(value: &[u8]) -> Result<HeaderValue, Wrong> {
-    let mut value = HeaderValue::from_bytes(value).map_err(|_| Wrong {
+fn sensitive(value: &[u8]) -> Result<HeaderValue, SecretFault> {
+    let mut value = HeaderValue::from_bytes(value).map_err(|_| SecretFault {
         why: "cannot stand in a header: it has a line end or another control character in it"
             .to_owned(),
         hint: "a secret in a header is one line of text".into(),

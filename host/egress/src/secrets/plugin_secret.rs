@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 use url::Url;
 
-use super::error::Wrong;
+use super::error::SecretFault;
 use super::known_texts::KnownTexts;
 use super::login_token::LoginToken;
 use super::masker::Pattern;
@@ -107,7 +107,7 @@ impl PluginSecret {
         text: &str,
         url: &mut Url,
         headers: &mut HeaderMap,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), SecretFault> {
         match (&self.secret.placement, &self.placeholder) {
             (SecretPlacement::Header { name, value }, _) => {
                 placement::set_header(headers, name, &value.with(text))
@@ -134,7 +134,10 @@ impl PluginSecret {
 
     /// Returns its text, looked up by the first one that needs it, or the token of its login. True
     /// where that is another one than before. A failure is not kept.
-    pub(super) async fn resolve(&self, server: &str) -> Result<(Arc<ResolvedSecret>, bool), Wrong> {
+    pub(super) async fn resolve(
+        &self,
+        server: &str,
+    ) -> Result<(Arc<ResolvedSecret>, bool), SecretFault> {
         match &*self.text() {
             SecretText::Lasting { source, cell } => {
                 let is_new = cell.get().is_none();
@@ -168,9 +171,9 @@ impl PluginSecret {
 }
 
 /// Returns what is wrong with a secret whose login has no token.
-pub(super) fn needs_login(server: &str, login: Option<&ProviderLogin>) -> Wrong {
+pub(super) fn needs_login(server: &str, login: Option<&ProviderLogin>) -> SecretFault {
     let provider = login.map_or("", |login| &login.provider);
-    Wrong {
+    SecretFault {
         why: format!("has no value: you are not logged in at `{provider}`, or not any more"),
         hint: format!(
             "`dormouse login {server}` gives a link and waits until you have followed it"
@@ -180,11 +183,11 @@ pub(super) fn needs_login(server: &str, login: Option<&ProviderLogin>) -> Wrong 
 }
 
 /// Returns what is wrong with a secret whose login has no token just now.
-fn no_token(why: &str) -> Wrong {
+fn no_token(why: &str) -> SecretFault {
     let (why, hint) = why
         .split_once("\nhint: ")
         .unwrap_or((why, "try again later"));
-    Wrong {
+    SecretFault {
         why: format!("has no value: {why}"),
         hint: hint.to_owned().into(),
     }

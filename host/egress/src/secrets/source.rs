@@ -14,7 +14,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::error::Wrong;
+use super::error::SecretFault;
 
 /// Longest secret, in bytes.
 const MAX_BYTES: u64 = 64 << 10;
@@ -38,8 +38,8 @@ pub async fn secret_text(source: &SecretSource) -> Result<Secret, String> {
 ///
 /// # Errors
 /// There is none; with the source, and nothing of its text.
-pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, Wrong> {
-    let wrong = |why: &str, hint: &'static str| Wrong {
+pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault> {
+    let wrong = |why: &str, hint: &'static str| SecretFault {
         why: format!("has no value: {source} {why}"),
         hint: hint.into(),
     };

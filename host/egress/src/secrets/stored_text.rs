@@ -8,7 +8,7 @@ use dormouse_launch::Secret;
 use dormouse_secrets::SecretStore;
 use parking_lot::Mutex;
 
-use super::error::Wrong;
+use super::error::SecretFault;
 use super::known_texts::KnownTexts;
 use super::plugin_secret::ResolvedSecret;
 
@@ -31,7 +31,7 @@ impl StoredText {
         &self,
         name: &str,
         make: impl FnOnce(Secret) -> ResolvedSecret,
-    ) -> Result<(Arc<ResolvedSecret>, bool), Wrong> {
+    ) -> Result<(Arc<ResolvedSecret>, bool), SecretFault> {
         let before = self.now.lock().clone();
         let (version, resolved) = before.unzip();
         let (version, text) = look_up(name, version).await?;
@@ -54,18 +54,21 @@ impl StoredText {
 pub(super) async fn look_up(
     name: &str,
     known: Option<String>,
-) -> Result<(String, Option<Secret>), Wrong> {
+) -> Result<(String, Option<Secret>), SecretFault> {
     let name = name.to_owned();
     let looked_up = tokio::task::spawn_blocking(move || look_up_blocking(&name, known));
     let looked_up = looked_up.await;
     looked_up.unwrap_or_else(|error| Err(wrong(&error.to_string())))
 }
 
-fn look_up_blocking(name: &str, known: Option<String>) -> Result<(String, Option<Secret>), Wrong> {
+fn look_up_blocking(
+    name: &str,
+    known: Option<String>,
+) -> Result<(String, Option<Secret>), SecretFault> {
     let data = paths::data_dir().map_err(|error| wrong(&error.to_string()))?;
     let store = SecretStore::open(&data);
     let version = store.version(name);
-    let missing = || Wrong {
+    let missing = || SecretFault {
         why: format!("has no value: you have no secret `{name}`"),
         hint: format!("`dormouse secret set {name}` asks you for it").into(),
     };
@@ -80,11 +83,11 @@ fn look_up_blocking(name: &str, known: Option<String>) -> Result<(String, Option
 }
 
 /// Returns what is wrong with a secret, in words that may have a hint.
-fn wrong(why: &str) -> Wrong {
+fn wrong(why: &str) -> SecretFault {
     let (why, hint) = why
         .split_once("\nhint: ")
         .unwrap_or((why, "`dormouse secret list` shows what there is"));
-    Wrong {
+    SecretFault {
         why: format!("has no value: {why}"),
         hint: hint.to_owned().into(),
     }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 const MAX_LINKS: usize = 40;
 
 /// Name that is to be followed next.
-pub(super) struct Step {
+pub(super) struct WalkStep {
     pub(super) name: OsString,
     /// Whether what it leads to is Dormouse's own, where nobody else may write.
     pub(super) is_own: bool,
@@ -16,7 +16,7 @@ pub(super) struct Step {
 /// Walk along a path, with facts of each folder that it has passed.
 pub(super) struct Walk<F> {
     /// Names that are still to be followed. The next one is the last.
-    steps: Vec<Step>,
+    steps: Vec<WalkStep>,
     passed: Vec<(PathBuf, F)>,
     links: usize,
 }
@@ -25,11 +25,11 @@ impl<F> Walk<F> {
     /// Begins a walk along an absolute path, of which all from so many components on is Dormouse's own.
     pub(super) fn along(path: &Path, own_from: usize) -> Self {
         let steps = path.components().enumerate();
-        let steps = steps.map(|(index, component)| Step {
+        let steps = steps.map(|(index, component)| WalkStep {
             name: component.as_os_str().to_owned(),
             is_own: index + 1 >= own_from,
         });
-        let mut steps: Vec<Step> = steps.collect();
+        let mut steps: Vec<WalkStep> = steps.collect();
         steps.reverse();
         Self {
             steps,
@@ -40,7 +40,7 @@ impl<F> Walk<F> {
 
     /// Returns the next path on the way, and whether it is Dormouse's own; none at the end.
     pub(super) fn next(&mut self) -> Option<(PathBuf, bool)> {
-        while let Some(Step { name, is_own }) = self.steps.pop() {
+        while let Some(WalkStep { name, is_own }) = self.steps.pop() {
             match name.to_str() {
                 // A link leads there.
                 Some("/") => self.passed.clear(),
@@ -66,7 +66,7 @@ impl<F> Walk<F> {
         self.links += 1;
         // The folders that lead to where it leads are the user's, or the system's.
         let target = target.components().rev().map(Component::as_os_str);
-        let step = |(above, name): (usize, &OsStr)| Step {
+        let step = |(above, name): (usize, &OsStr)| WalkStep {
             name: name.to_owned(),
             is_own: is_own && above == 0,
         };

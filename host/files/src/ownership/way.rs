@@ -15,7 +15,7 @@ const STICKY: u32 = 0o1000;
 const ANYBODY_WRITES: u32 = 0o002;
 
 /// Facts of a folder on the way.
-struct Passed {
+struct PassedFolder {
     /// Whether others get into it.
     is_reachable: bool,
     /// Whether others can make files in it.
@@ -34,7 +34,7 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         Some(within) => std::path::absolute(within)?.components().count(),
         None => usize::MAX,
     };
-    let mut walk: Walk<Passed> = Walk::along(&path, own_from);
+    let mut walk: Walk<PassedFolder> = Walk::along(&path, own_from);
     while let Some((path, is_own)) = walk.next() {
         let above = walk.passed().last().map(|(_, above)| above);
         let is_reachable = above.is_none_or(|above| above.is_reachable);
@@ -56,7 +56,7 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         if is_open && !is_shared {
             return Err(is_open_to_others(&path, &metadata));
         }
-        let facts = Passed {
+        let facts = PassedFolder {
             // Dormouse makes its own folders private, whatever was done in there before that.
             is_reachable: is_reachable && (is_own || metadata.mode() & 0o011 != 0),
             is_shared: is_open,

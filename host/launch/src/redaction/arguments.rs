@@ -8,7 +8,7 @@ use super::{SecretPart, is_secret_name, range_in};
 
 /// Kind of the argument behind another, as the other tells.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextArgument {
     /// Anything.
     Any,
     /// A line for a shell, which has words of its own.
@@ -24,12 +24,12 @@ enum Next {
 }
 
 /// A secret that was found in an argument.
-struct Found<'a> {
+struct FoundSecret<'a> {
     text: &'a str,
     is_certain: bool,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundSecret<'a> {
     fn certain(text: &'a str) -> Self {
         Self {
             text,
@@ -55,15 +55,15 @@ const PASSWORD_BY_P: [&str; 7] = [
 pub fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>> {
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let has_p = PASSWORD_BY_P.contains(&program);
-    let mut next = Next::Any;
+    let mut next = NextArgument::Any;
     args.iter()
         .map(|arg| {
             let mut found = Vec::new();
             next = match arg.strip_prefix("-p") {
-                Some("") if has_p => Next::Secret,
+                Some("") if has_p => NextArgument::Secret,
                 Some(password) if has_p => {
-                    found.push(Found::certain(password));
-                    Next::Any
+                    found.push(FoundSecret::certain(password));
+                    NextArgument::Any
                 }
                 _ => secrets_in_argument(arg, next, &mut found),
             };
@@ -76,9 +76,9 @@ pub fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>
 pub fn secrets_in_line(line: &str) -> Vec<SecretPart> {
     let mut found = Vec::new();
     if is_json(line) {
-        found.push(Found::certain(line));
+        found.push(FoundSecret::certain(line));
     } else {
-        let mut next = Next::Any;
+        let mut next = NextArgument::Any;
         for word in words(line) {
             next = behind_word(word, secrets_in_argument(word, next, &mut found));
         }
@@ -92,7 +92,7 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Sorts the secrets that were found in a text by where they begin.
-fn in_order(text: &str, found: &[Found<'_>]) -> Vec<SecretPart> {
+fn in_order(text: &str, found: &[FoundSecret<'_>]) -> Vec<SecretPart> {
     let mut parts: Vec<_> = found
         .iter()
         .filter(|found| !found.text.is_empty())
@@ -107,31 +107,35 @@ fn in_order(text: &str, found: &[Found<'_>]) -> Vec<SecretPart> {
 }
 
 /// Finds the secrets of one argument, and returns the kind of the one behind it.
-fn secrets_in_argument<'a>(arg: &'a str, this: Next, found: &mut Vec<Found<'a>>) -> Next {
-    if this == Next::Line {
+fn secrets_in_argument<'a>(
+    arg: &'a str,
+    this: NextArgument,
+    found: &mut Vec<FoundSecret<'a>>,
+) -> NextArgument {
+    if this == NextArgument::Line {
         return secrets_in_words(arg, found);
     }
-    if this != Next::Any && !is_option(arg) {
+    if this != NextArgument::Any && !is_option(arg) {
         return secrets_by_kind(this, arg, found);
     }
     if let Some((option, value)) = arg.split_once('=')
         && option.starts_with('-')
-        && !matches!(follows(option), Next::Any | Next::Line)
+        && !matches!(follows(option), NextArgument::Any | NextArgument::Line)
     {
         secrets_by_kind(follows(option), value, found);
-        return Next::Any;
+        return NextArgument::Any;
     }
     if let Some(next) = secrets_in_header(arg, false, found) {
         return next;
     }
     if is_json(arg) {
-        found.push(Found::certain(arg));
-        return Next::Any;
+        found.push(FoundSecret::certain(arg));
+        return NextArgument::Any;
     }
     if arg.contains(';') && arg.contains('=') && !arg.contains("://") {
         // The values of a connection string may have spaces.
         secrets_in_word(arg, found);
-        return Next::Any;
+        return NextArgument::Any;
     }
     if let Some((name, value)) = arg.split_once('=')
         && name.chars().all(is_name_letter)
@@ -140,15 +144,15 @@ fn secrets_in_argument<'a>(arg: &'a str, this: Next, found: &mut Vec<Found<'a>>)
         // It may be a line for a shell all the same, which gives a program its first word.
         let value = add_value(value, found);
         let first = value.and_then(|value| value.split_once(' '));
-        found.extend(first.map(|(first, _)| Found::certain(first)));
-        return Next::Any;
+        found.extend(first.map(|(first, _)| FoundSecret::certain(first)));
+        return NextArgument::Any;
     }
     secrets_in_words(arg, found)
 }
 
 /// Finds the secrets of a line, word by word.
-fn secrets_in_words<'a>(line: &'a str, found: &mut Vec<Found<'a>>) -> Next {
-    let mut next = Next::Any;
+fn secrets_in_words<'a>(line: &'a str, found: &mut Vec<FoundSecret<'a>>) -> NextArgument {
+    let mut next = NextArgument::Any;
     for word in words(line) {
         next = match word.len() == line.len() {
             true => secrets_in_word(word, found),
@@ -159,9 +163,11 @@ fn secrets_in_words<'a>(line: &'a str, found: &mut Vec<Found<'a>>) -> Next {
 }
 
 /// Returns the kind of the word behind another of a line, where a header has two.
-fn behind_word(word: &str, next: Next) -> Next {
+fn behind_word(word: &str, next: NextArgument) -> NextArgument {
     match next {
-        Next::Any if word.strip_suffix(':').is_some_and(is_secret_name) => Next::Secret,
+        NextArgument::Any if word.strip_suffix(':').is_some_and(is_secret_name) => {
+            NextArgument::Secret
+        }
         next => next,
     }
 }
@@ -184,35 +190,41 @@ fn is_name_letter(letter: char) -> bool {
 }
 
 /// Finds the secret of an argument of a kind, and returns the kind of the one behind it.
-fn secrets_by_kind<'a>(kind: Next, arg: &'a str, found: &mut Vec<Found<'a>>) -> Next {
+fn secrets_by_kind<'a>(
+    kind: NextArgument,
+    arg: &'a str,
+    found: &mut Vec<FoundSecret<'a>>,
+) -> NextArgument {
     match kind {
-        Next::Any | Next::Line => {}
-        Next::SecretOrSetting if is_setting(arg) => {}
-        Next::Secret | Next::SecretOrSetting if is_scheme(arg) => return Next::Secret,
-        Next::Secret | Next::SecretOrSetting => {
+        NextArgument::Any | NextArgument::Line => {}
+        NextArgument::SecretOrSetting if is_setting(arg) => {}
+        NextArgument::Secret | NextArgument::SecretOrSetting if is_scheme(arg) => {
+            return NextArgument::Secret;
+        }
+        NextArgument::Secret | NextArgument::SecretOrSetting => {
             add_value(arg, found);
         }
-        Next::Header => {
-            return secrets_in_header(arg, true, found).unwrap_or(Next::Any);
+        NextArgument::Header => {
+            return secrets_in_header(arg, true, found).unwrap_or(NextArgument::Any);
         }
-        Next::User if arg.contains("://") => {
+        NextArgument::User if arg.contains("://") => {
             secrets_in_word(arg, found);
         }
-        Next::User => {
+        NextArgument::User => {
             let is_id = |text: &str| text.chars().all(|letter| letter.is_ascii_digit());
             if let Some((_, password)) = arg.split_once(':').filter(|(user, _)| !is_id(user)) {
                 add_value(password, found);
             }
         }
     }
-    Next::Any
+    NextArgument::Any
 }
 
 /// Finds the secrets of a word.
-fn secrets_in_word<'a>(word: &'a str, found: &mut Vec<Found<'a>>) -> Next {
+fn secrets_in_word<'a>(word: &'a str, found: &mut Vec<FoundSecret<'a>>) -> NextArgument {
     if word.contains("://") {
         for part in secrets_in_url(word) {
-            found.push(Found {
+            found.push(FoundSecret {
                 text: word.get(part.range).unwrap_or_default(),
                 is_certain: part.is_certain,
             });
@@ -232,39 +244,39 @@ fn secrets_in_word<'a>(word: &'a str, found: &mut Vec<Found<'a>>) -> Next {
                 rest = value;
             }
             let tokens = rest.split(':').filter(|part| looks_like_a_token(part));
-            found.extend(tokens.map(Found::certain));
+            found.extend(tokens.map(FoundSecret::certain));
             // What stands in a path may be the name of a folder, which results speak of.
             let steps = rest.split([':', '/', '\\']);
             let steps = steps.filter(|step| step.len() < rest.len() && looks_like_a_token(step));
-            found.extend(steps.map(|text| Found {
+            found.extend(steps.map(|text| FoundSecret {
                 text,
                 is_certain: false,
             }));
         }
     }
     match word.contains('=') {
-        true => Next::Any,
+        true => NextArgument::Any,
         false => follows(word),
     }
 }
 
 /// Returns the kind of the argument behind an option or a word.
-fn follows(word: &str) -> Next {
+fn follows(word: &str) -> NextArgument {
     if ["bearer", "basic"]
         .iter()
         .any(|scheme| word.eq_ignore_ascii_case(scheme))
     {
-        return Next::Secret;
+        return NextArgument::Secret;
     }
     match word {
-        "-H" | "--header" | "--headers" => Next::Header,
-        "-u" | "-U" | "--user" | "--proxy-user" | "--login" | "--userpwd" => Next::User,
-        "--auth" => Next::SecretOrSetting,
+        "-H" | "--header" | "--headers" => NextArgument::Header,
+        "-u" | "-U" | "--user" | "--proxy-user" | "--login" | "--userpwd" => NextArgument::User,
+        "--auth" => NextArgument::SecretOrSetting,
         "-c" | "-lc" | "-ic" | "-S" | "/c" | "/C" | "-Command" | "--command" | "--call" => {
-            Next::Line
+            NextArgument::Line
         }
-        _ if word.starts_with('-') && is_secret_name(word) => Next::Secret,
-        _ => Next::Any,
+        _ if word.starts_with('-') && is_secret_name(word) => NextArgument::Secret,
+        _ => NextArgument::Any,
     }
 }
 
@@ -280,15 +292,17 @@ fn is_scheme(word: &str) -> bool {
 fn secrets_in_header<'a>(
     text: &'a str,
     is_header: bool,
-    found: &mut Vec<Found<'a>>,
-) -> Option<Next> {
+    found: &mut Vec<FoundSecret<'a>>,
+) -> Option<NextArgument> {
     let Some((name, value)) = text.split_once([':', '=']) else {
         // Some programs take the value as an argument of its own.
         return match is_header {
-            true if text.chars().all(is_name_letter) && is_secret_name(text) => Some(Next::Secret),
+            true if text.chars().all(is_name_letter) && is_secret_name(text) => {
+                Some(NextArgument::Secret)
+            }
             true => {
                 add_value(text, found);
-                Some(Next::Any)
+                Some(NextArgument::Any)
             }
             false => None,
         };
@@ -306,7 +320,7 @@ fn secrets_in_header<'a>(
         return None;
     }
     add_value(value.trim_start(), found);
-    Some(Next::Any)
+    Some(NextArgument::Any)
 }
 
 /// Whether a name is that of a task before its step (`npm run auth:login`).
@@ -315,7 +329,7 @@ fn is_task(name: &str) -> bool {
 }
 
 /// Adds a value without the scheme before it, unless it is a variable as it is written.
-fn add_value<'a>(value: &'a str, found: &mut Vec<Found<'a>>) -> Option<&'a str> {
+fn add_value<'a>(value: &'a str, found: &mut Vec<FoundSecret<'a>>) -> Option<&'a str> {
     let value = match value.chars().next() {
         Some(quote @ ('\'' | '"')) => {
             let value = value.strip_prefix(quote).unwrap_or(value);
@@ -330,7 +344,7 @@ fn add_value<'a>(value: &'a str, found: &mut Vec<Found<'a>>) -> Option<&'a str> 
     if is_variable(value) {
         return None;
     }
-    found.push(Found::certain(value));
+    found.push(FoundSecret::certain(value));
     Some(value)
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Unescaped {
 }
 
 /// The end of a text that is an escape, and what it stands for.
-struct Escape {
+struct TrailingEscape {
     bytes: usize,
     meaning: Meaning,
 }
@@ -127,9 +127,9 @@ impl Unescaped {
         self.starts.truncate(length);
     }
 
-    fn escape_at_end(&self) -> Option<Escape> {
+    fn escape_at_end(&self) -> Option<TrailingEscape> {
         let byte = |bytes: usize, byte: u8| {
-            Some(Escape {
+            Some(TrailingEscape {
                 bytes,
                 meaning: Meaning::Byte(byte),
             })
@@ -141,7 +141,7 @@ impl Unescaped {
             number.filter(|_| is_hex)
         };
         let character = |bytes: usize, number: u32| {
-            Some(Escape {
+            Some(TrailingEscape {
                 bytes,
                 meaning: Meaning::Character(number),
             })

@@ -1,6 +1,6 @@
 //! Access of a tool, by the hints that its server gives of it.
 
-use super::Hints;
+use super::ToolHints;
 
 /// Access of a tool to the world, from the least on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ impl ToolAccess {
     /// Returns what a tool with those hints may do. Where MCP's defaults leave it open, or the hints
     /// contradict each other, that is the most.
     #[must_use]
-    pub fn of(hints: Hints) -> Self {
+    pub fn of(hints: ToolHints) -> Self {
         match (hints.read_only, hints.destructive) {
             (Some(true), Some(true)) => Self::Destructive,
             (Some(true), _) => Self::Read,
@@ -56,10 +56,10 @@ mod tests {
             (no, yes, Destructive),
             (no, no, Write),
         ] {
-            let hints = Hints {
+            let hints = ToolHints {
                 read_only,
                 destructive,
-                ..Hints::default()
+                ..ToolHints::default()
             };
             assert_eq!(ToolAccess::of(hints), access, "{hints:?}");
         }

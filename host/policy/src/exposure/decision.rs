@@ -1,6 +1,6 @@
 //! Decision which mode an agent gets, where that is left open.
 
-use super::{DecisionReason, ExposureMode, TooMany};
+use super::{DecisionReason, ExposureMode, TooManyTools};
 
 /// Way in which tools are shown to one agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +25,7 @@ impl ShownMode {
     }
 }
 
-/// What listing tools costs an agent, in tokens.
+/// Costs of listing tools to an agent, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCosts {
     /// The tools that are listed in one mode and not in another.
@@ -43,11 +43,11 @@ pub struct ToolCosts {
 pub struct ExposureDecision {
     /// The mode.
     pub mode: ShownMode,
-    /// What it was made by.
+    /// Reason for which it was made.
     pub reason: DecisionReason,
 }
 
-/// What a client does with many tools.
+/// Traits of a client with many tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClientTraits {
     /// Number of tools from which on it shows its model names or a search in place of them; none
@@ -85,7 +85,7 @@ pub fn decide(
     let client = client.unwrap_or_default();
     let most = client.most_tools.filter(|most| tools > *most as usize);
     let too_many = match most {
-        Some(most) => TooMany::Tools { tools, most },
+        Some(most) => TooManyTools::Tools { tools, most },
         None if tokens <= budget => {
             let reason = DecisionReason::WithinBudget {
                 tokens,
@@ -94,7 +94,7 @@ pub fn decide(
             };
             return decided(ShownMode::Direct, reason);
         }
-        None => TooMany::Tokens {
+        None => TooManyTools::Tokens {
             tokens,
             budget,
             is_estimate,
@@ -160,7 +160,7 @@ mod tests {
             budget: 8000,
             is_estimate: false,
         };
-        let too_many = |tokens| TooMany::Tokens {
+        let too_many = |tokens| TooManyTools::Tokens {
             tokens,
             budget: 8000,
             is_estimate: false,
@@ -249,7 +249,7 @@ mod tests {
                 101,
                 Some(windsurf),
                 ShownMode::Index,
-                Why::ClientHonoursListChanged(TooMany::Tools {
+                Why::ClientHonoursListChanged(TooManyTools::Tools {
                     tools: 101,
                     most: 100,
                 }),

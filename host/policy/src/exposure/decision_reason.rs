@@ -28,14 +28,14 @@ pub enum DecisionReason {
     /// The client defers tools by itself.
     ClientDefers,
     /// There are too many, and the client takes a changed list.
-    ClientHonoursListChanged(TooMany),
+    ClientHonoursListChanged(TooManyTools),
     /// There are too many, and nothing is known of the client that would do better.
-    NothingNeeded(TooMany),
+    NothingNeeded(TooManyTools),
 }
 
 /// Reason why tools are too many to be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TooMany {
+pub enum TooManyTools {
     /// They cost more than the budget.
     Tokens {
         /// Cost of the tools, in tokens.
@@ -91,7 +91,7 @@ impl fmt::Display for DecisionReason {
     }
 }
 
-impl fmt::Display for TooMany {
+impl fmt::Display for TooManyTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tokens {

@@ -6,7 +6,7 @@ use dormouse_text::wildcard::matches;
 
 /// Hints on one tool. What is unset is not said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct ToolHints {
     /// `readOnlyHint`: it changes nothing.
     pub read_only: Option<bool>,
     /// `destructiveHint`: it may change or remove what is there.
@@ -17,7 +17,7 @@ pub struct Hints {
     pub open_world: Option<bool>,
 }
 
-impl Hints {
+impl ToolHints {
     /// Names of the hints in MCP, and in the configuration.
     pub const NAMES: [&'static str; 4] = [
         "readOnlyHint",
@@ -62,7 +62,7 @@ impl Hints {
 /// Hints that a user sets on the tools of a server (`[servers.NAME.annotations]`), by the tools'
 /// own names or patterns of these.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HintOverrides(pub BTreeMap<String, Hints>);
+pub struct HintOverrides(pub BTreeMap<String, ToolHints>);
 
 impl HintOverrides {
     /// Whether no hint is set.
@@ -74,7 +74,7 @@ impl HintOverrides {
     /// Returns the hints that are set on a tool: each by its name where that says it, and else by the
     /// longest pattern that does.
     #[must_use]
-    pub fn of(&self, tool: &str) -> Hints {
+    pub fn of(&self, tool: &str) -> ToolHints {
         let mut found = self.0.get(tool).copied().unwrap_or_default();
         let patterns = self.0.iter().filter(|(name, _)| name.contains('*'));
         let mut patterns: Vec<_> = patterns.filter(|(name, _)| matches(name, tool)).collect();
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn a_name_counts_before_patterns_and_long_ones_before_short_ones() {
-        let hints = |read_only, destructive| Hints {
+        let hints = |read_only, destructive| ToolHints {
             read_only,
             destructive,
-            ..Hints::default()
+            ..ToolHints::default()
         };
         let all = [
             ("*", hints(Some(false), Some(true))),
@@ -111,6 +111,6 @@ mod tests {
         ] {
             assert_eq!(overrides.of(tool), expected, "{tool}");
         }
-        assert_eq!(HintOverrides::default().of("set"), Hints::default());
+        assert_eq!(HintOverrides::default().of("set"), ToolHints::default());
     }
 }

@@ -40,7 +40,7 @@ impl Default for ExposureRules {
     }
 }
 
-/// What is decided of one tool, before any mode.
+/// Exposure of one tool, before any mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolExposure {
     /// It is always in the list.

@@ -9,7 +9,7 @@ use super::SecretSource;
 pub struct ProviderLogin {
     /// Name of the provider in the configuration.
     pub provider: String,
-    /// Where the user logs in, as which client and for what. Without the client's secret.
+    /// Provider where the user logs in, as which client and for what. Without the client's secret.
     pub oauth: OAuth,
     /// Source of the client's secret, where it has one: none that needs a login itself.
     pub client_secret: Option<SecretSource>,

@@ -44,19 +44,19 @@ const BUFFER_BYTES: usize = 4096;
 pub(in super::super) struct PathWatch {
     events: OwnedFd,
     mounts: File,
-    /// What is watched, by the numbers of the watches.
-    watched: HashMap<i32, Watched>,
+    /// Names that are watched, by the numbers of the watches.
+    watched: HashMap<i32, WatchedNames>,
 }
 
-/// What of a folder or a file is watched, beside itself.
+/// Names of a folder's entries that are watched, beside itself.
 #[derive(Debug)]
-enum Watched {
+enum WatchedNames {
     All,
     /// Names in small letters: there are folders in which capitals are the same.
     Names(HashSet<Vec<u8>>),
 }
 
-impl Watched {
+impl WatchedNames {
     fn new(asked: &Asked) -> Self {
         let Asked::Names(names) = asked else {
             return Self::All;
@@ -116,7 +116,7 @@ impl PathWatch {
             let Ok(watch) = inotify::add_watch(&self.events, one.path.as_ref(), flags) else {
                 return false;
             };
-            let watched = Watched::new(&one.asked);
+            let watched = WatchedNames::new(&one.asked);
             match self.watched.get_mut(&watch) {
                 Some(before) => before.add(watched),
                 None => drop(self.watched.insert(watch, watched)),

@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 128;
 
 /// Kind of an object within a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum FormPart {
     /// The form, or a field.
     Field,
     /// One of several choices.
@@ -32,7 +32,7 @@ enum Part {
 pub(super) fn show(schema: &mut Value) -> Result<(), String> {
     match schema {
         Value::Object(schema) => {
-            clean(schema, Part::Field);
+            clean(schema, FormPart::Field);
             fields(schema, MAX_DEPTH)
         }
         Value::Null => Ok(()),
@@ -42,7 +42,7 @@ pub(super) fn show(schema: &mut Value) -> Result<(), String> {
 
 /// Shows what is hidden in those texts of a form that are not sent back, and leaves out names and
 /// patterns with something hidden: a client may show any of them, and these cannot be changed.
-fn clean(object: &mut Map<String, Value>, part: Part) {
+fn clean(object: &mut Map<String, Value>, part: FormPart) {
     object.retain(|name, _| !is_hidden(name));
     let properties = object.get("properties").and_then(Value::as_object);
     let fields: HashSet<String> = properties
@@ -50,18 +50,18 @@ fn clean(object: &mut Map<String, Value>, part: Part) {
         .unwrap_or_default();
     object.retain(|name, member| {
         match (name.as_str(), part) {
-            ("properties", Part::Field) => {
+            ("properties", FormPart::Field) => {
                 let fields = member.as_object_mut().into_iter();
                 let fields = fields.flat_map(|fields| fields.values_mut());
                 for field in fields.filter_map(Value::as_object_mut) {
-                    clean(field, Part::Field);
+                    clean(field, FormPart::Field);
                 }
             }
-            ("items", Part::Field) => within(member, Part::Field),
-            ("oneOf" | "anyOf", Part::Field) => within(member, Part::Choice),
+            ("items", FormPart::Field) => within(member, FormPart::Field),
+            ("oneOf" | "anyOf", FormPart::Field) => within(member, FormPart::Choice),
             // These go back as they are, and have titles where they cannot be shown.
-            ("enum" | "default", Part::Field) | ("const", Part::Choice) => {}
-            ("required", Part::Field) => {
+            ("enum" | "default", FormPart::Field) | ("const", FormPart::Choice) => {}
+            ("required", FormPart::Field) => {
                 if let Value::Array(names) = member {
                     let is_field = |name: &Value| {
                         let name = name.as_str().unwrap_or_default();
@@ -71,14 +71,14 @@ fn clean(object: &mut Map<String, Value>, part: Part) {
                 }
             }
             ("pattern" | "const" | "enum" | "default", _) => return !is_hidden_default(member),
-            _ => within(member, Part::Other),
+            _ => within(member, FormPart::Other),
         }
         true
     });
 }
 
 /// Does the same within a member that is not sent back.
-fn within(value: &mut Value, part: Part) {
+fn within(value: &mut Value, part: FormPart) {
     match value {
         Value::String(text) => *text = shown(text),
         Value::Array(items) => items.iter_mut().for_each(|item| within(item, part)),

@@ -29,14 +29,14 @@ pub struct Field {
     /// Value that the field is filled with beforehand.
     pub default: Option<Value>,
     /// Kind of the value.
-    pub kind: Kind,
+    pub kind: FieldKind,
     format: Option<String>,
     validator: Validator,
 }
 
 /// Kind of value that a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// A text.
     Text,
     /// A number.
@@ -46,14 +46,14 @@ pub enum Kind {
     /// Yes or no.
     Boolean,
     /// A single one of these choices.
-    One(Vec<Choice>),
+    One(Vec<FieldChoice>),
     /// Any number of these choices.
-    Several(Vec<Choice>),
+    Several(Vec<FieldChoice>),
 }
 
 /// Choice of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct FieldChoice {
     /// Value in the answer.
     pub value: String,
     /// Title that people see.
@@ -113,7 +113,7 @@ impl Field {
     }
 }
 
-fn kind(field: &Map<String, Value>) -> Result<Kind, String> {
+fn kind(field: &Map<String, Value>) -> Result<FieldKind, String> {
     const TYPES: &str = "`string`, `number`, `integer` or `boolean`, or `array` where several \
                          of some texts can be chosen";
     let combining = |but: &[&str]| {
@@ -137,9 +137,9 @@ fn kind(field: &Map<String, Value>) -> Result<Kind, String> {
     }
     combining(&[])?;
     let kind = match ty {
-        "number" => Kind::Number,
-        "integer" => Kind::Integer,
-        "boolean" => Kind::Boolean,
+        "number" => FieldKind::Number,
+        "integer" => FieldKind::Integer,
+        "boolean" => FieldKind::Boolean,
         "array" => return several(field),
         other => return Err(format!("has the type `{other}`, and fields are {TYPES}")),
     };
@@ -151,12 +151,12 @@ fn kind(field: &Map<String, Value>) -> Result<Kind, String> {
     }
 }
 
-fn text(field: &Map<String, Value>) -> Result<Kind, String> {
+fn text(field: &Map<String, Value>) -> Result<FieldKind, String> {
     match (field.get("oneOf"), field.get("enum")) {
         (Some(_), Some(_)) => {
             Err("has both an `enum` and a `oneOf`, and one is all that it may have".into())
         }
-        (Some(choices), None) => titled("oneOf", choices).map(Kind::One),
+        (Some(choices), None) => titled("oneOf", choices).map(FieldKind::One),
         (None, Some(choices)) => {
             let mut choices = untitled(choices)?;
             if let Some(names) = field.get("enumNames") {
@@ -173,19 +173,19 @@ fn text(field: &Map<String, Value>) -> Result<Kind, String> {
                     choice.title = Some(name.to_owned());
                 }
             }
-            Ok(Kind::One(choices))
+            Ok(FieldKind::One(choices))
         }
         (None, None) => match field.get("format") {
             Some(format) if !FORMATS.iter().any(|known| format == known) => Err(format!(
                 "has the format {}, and those of MCP are `email`, `uri`, `date` and `date-time`",
                 shown(format)
             )),
-            _ => Ok(Kind::Text),
+            _ => Ok(FieldKind::Text),
         },
     }
 }
 
-fn several(field: &Map<String, Value>) -> Result<Kind, String> {
+fn several(field: &Map<String, Value>) -> Result<FieldKind, String> {
     const ITEMS: &str = "`{\"type\": \"string\", \"enum\": […]}` or \
                          `{\"anyOf\": [{\"const\": …, \"title\": …}, …]}`";
     let items = field.get("items").and_then(Value::as_object);
@@ -198,27 +198,27 @@ fn several(field: &Map<String, Value>) -> Result<Kind, String> {
             Err(format!("has {items} as its `items`, which are {ITEMS}"))
         }
     };
-    choices.map(Kind::Several)
+    choices.map(FieldKind::Several)
 }
 
-fn untitled(choices: &Value) -> Result<Vec<Choice>, String> {
+fn untitled(choices: &Value) -> Result<Vec<FieldChoice>, String> {
     let values =
         texts(choices).map_err(|other| format!("has {other} in its `enum`, and no text"))?;
     if values.is_empty() {
         return Err("has an `enum` of nothing to choose from".into());
     }
-    let choice = |value: &str| Choice {
+    let choice = |value: &str| FieldChoice {
         value: value.to_owned(),
         title: None,
     };
     Ok(values.into_iter().map(choice).collect())
 }
 
-fn titled(word: &str, choices: &Value) -> Result<Vec<Choice>, String> {
+fn titled(word: &str, choices: &Value) -> Result<Vec<FieldChoice>, String> {
     let choice = |choice: &Value| {
         let text = |name: &str| choice.get(name).and_then(Value::as_str);
         match (text("const"), text("title")) {
-            (Some(value), Some(title)) => Ok(Choice {
+            (Some(value), Some(title)) => Ok(FieldChoice {
                 value: value.to_owned(),
                 title: Some(title.to_owned()),
             }),

@@ -44,11 +44,11 @@ fn every_kind_of_field_is_read() {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["additionalProperties"] = json!(false);
     let read = Form::read(&schema).unwrap();
-    let plain = |value: &str| Choice {
+    let plain = |value: &str| FieldChoice {
         value: value.into(),
         title: None,
     };
-    let titled = |value: &str| Choice {
+    let titled = |value: &str| FieldChoice {
         value: value.into(),
         title: Some(value.to_uppercase()),
     };
@@ -58,19 +58,19 @@ fn every_kind_of_field_is_read() {
     assert_eq!(
         kinds,
         [
-            Kind::Text,
-            Kind::Text,
-            Kind::Text,
-            Kind::Text,
-            Kind::Text,
-            Kind::Number,
-            Kind::Integer,
-            Kind::Boolean,
-            Kind::One(plain.clone()),
-            Kind::One(titled.clone()),
-            Kind::One(titled.clone()),
-            Kind::Several(plain),
-            Kind::Several(titled),
+            FieldKind::Text,
+            FieldKind::Text,
+            FieldKind::Text,
+            FieldKind::Text,
+            FieldKind::Text,
+            FieldKind::Number,
+            FieldKind::Integer,
+            FieldKind::Boolean,
+            FieldKind::One(plain.clone()),
+            FieldKind::One(titled.clone()),
+            FieldKind::One(titled.clone()),
+            FieldKind::Several(plain),
+            FieldKind::Several(titled),
         ]
     );
     let required = read.fields.iter().filter(|field| field.required);

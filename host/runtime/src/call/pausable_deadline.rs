@@ -13,9 +13,9 @@ use tokio::time::{Instant, Sleep, sleep};
 /// Time for which a call may run, less the time in which it waits for the answer of a person or a
 /// model: nobody can say how long that takes. Progress restarts the time, up to a total.
 #[derive(Clone)]
-pub(crate) struct PausableDeadline(Arc<Shared>);
+pub(crate) struct PausableDeadline(Arc<SharedDeadline>);
 
-struct Shared {
+struct SharedDeadline {
     limit: Duration,
     total: Duration,
     clock: Mutex<Clock>,
@@ -37,7 +37,7 @@ struct Clock {
 
 /// Held while a question is open, or the guest waits.
 pub(crate) struct Pause {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDeadline>,
     is_question: bool,
     is_guest: bool,
 }
@@ -92,7 +92,7 @@ impl PausableDeadline {
     /// that is more.
     pub(crate) fn new(limit: Duration, total: Duration) -> Self {
         let total = total.max(limit);
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedDeadline {
             limit,
             total,
             clock: Mutex::new(Clock {

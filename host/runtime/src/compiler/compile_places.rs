@@ -20,18 +20,18 @@ pub(super) enum Length {
 
 /// Places of one host.
 pub(super) struct CompilePlaces {
-    taken: Mutex<Taken>,
+    taken: Mutex<TakenCompilePlaces>,
     freed: Condvar,
     max_short: usize,
 }
 
 #[derive(Default)]
-struct Taken {
+struct TakenCompilePlaces {
     short: usize,
     long: usize,
 }
 
-impl Taken {
+impl TakenCompilePlaces {
     fn count(&mut self, length: Length) -> &mut usize {
         match length {
             Length::Short => &mut self.short,
@@ -59,7 +59,7 @@ impl CompilePlaces {
 
     /// Waits until there is a place.
     pub(super) fn take(&self, length: Length) -> CompilePlace<'_> {
-        let is_full = |taken: &mut Taken| *taken.count(length) >= self.max(length);
+        let is_full = |taken: &mut TakenCompilePlaces| *taken.count(length) >= self.max(length);
         let mut taken = self.taken.lock();
         self.freed.wait_while(&mut taken, is_full);
         *taken.count(length) += 1;

@@ -9,7 +9,7 @@ use dormouse_files::process_limits::{self, Exceeded, KilledWhenDropped};
 
 use super::compile_places::CompilePlace;
 use super::compile_subcommand::{CompilationRequest, REFUSED, max_code_bytes};
-use super::{CompileCommand, CompileError, CompileLimits, Job};
+use super::{CompileCommand, CompileError, CompileJob, CompileLimits};
 
 /// Most bytes that are read of the error output of a failed compile.
 const MAX_STDERR_BYTES: u64 = 16 << 10;
@@ -49,7 +49,7 @@ impl From<CompileError> for NotCompiled {
 /// Compiles in a process, which is ended where it takes long and there is no place for that.
 pub(super) fn run_process(
     command: CompileCommand,
-    job: &Job<'_>,
+    job: &CompileJob<'_>,
     limits: CompileLimits,
     place: &mut CompilePlace<'_>,
 ) -> Result<Vec<u8>, NotCompiled> {

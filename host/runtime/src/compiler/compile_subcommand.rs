@@ -7,7 +7,7 @@ use dormouse_catalog::addressed_bytes;
 use dormouse_files::process_limits::ProcessLimits;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Kind, Machine, Origin};
+use crate::engine::{EngineKind, InstanceOrigin, Machine};
 
 /// Most bytes of compiled code: a base for any component, and a number for each byte of the
 /// component. Components of known toolchains become four times as large.
@@ -85,8 +85,8 @@ pub fn run() -> anyhow::Result<()> {
             "it exports `{name}`: names that begin with `dormouse-addressed-` are Dormouse's own"
         );
     }
-    let kind = Kind {
-        origin: Origin::Demand,
+    let kind = EngineKind {
+        origin: InstanceOrigin::Demand,
         concurrent: order.concurrent,
     };
     let engine = Machine::engine(kind).map_err(|error| anyhow::anyhow!("{error:#}"))?;

@@ -84,7 +84,7 @@ impl From<&HostLimits> for CompileLimits {
 }
 
 /// A component to be compiled.
-pub(super) struct Job<'a> {
+pub(super) struct CompileJob<'a> {
     /// Name of the resulting entry.
     pub name: &'a str,
     /// The component.
@@ -114,7 +114,7 @@ impl Compiler {
     ///
     /// # Errors
     /// It is no component, needs a feature that no engine here has, or exceeds the limits.
-    pub(super) fn compile(&self, job: &Job<'_>) -> Result<Vec<u8>, CompileError> {
+    pub(super) fn compile(&self, job: &CompileJob<'_>) -> Result<Vec<u8>, CompileError> {
         let limits = *self.limits.lock();
         if let Some((then, error)) = self.failed.lock().get(job.name)
             && *then == limits

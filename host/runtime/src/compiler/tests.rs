@@ -29,7 +29,7 @@ fn compile_process() {
 }
 
 fn compile(compiler: &Compiler, wat: &str) -> Result<Vec<u8>, CompileError> {
-    compiler.compile(&Job {
+    compiler.compile(&CompileJob {
         name: "it",
         component: &wat::parse_str(wat).unwrap(),
         concurrent: false,

@@ -10,7 +10,7 @@ use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
 use self::ticker::{RunningGuest, Ticker};
 use crate::memory::GUEST_STACK_BYTES;
-use crate::state::State;
+use crate::state::InstanceState;
 
 /// Most instances in the pool; further ones are made on demand.
 const POOL: u32 = 128;
@@ -30,7 +30,7 @@ const DENSE_IMAGE_BYTES: u64 = 1 << 20;
 /// eight times as many calls. But a pool has places of one size, and not many; so instances that do
 /// not fit, or stay for long, are made on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum InstanceOrigin {
     /// From the pool.
     Pool,
     /// Made to measure.
@@ -39,8 +39,8 @@ pub(super) enum Origin {
 
 /// Kind of the engine that runs a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
-    pub origin: Origin,
+pub(super) struct EngineKind {
+    pub origin: InstanceOrigin,
     /// Whether it has the component model's concurrency. A call through all of that takes a fifth
     /// more of a processor's time (`cargo xtask bench http`), and few components use it; those of
     /// componentize-js are among them.
@@ -52,7 +52,7 @@ pub(super) struct Machine {
     pub engine: Engine,
     /// Linker with all functions that the host offers: WASI (whose use is up to each store) and the
     /// contract.
-    pub linker: wasmtime::component::Linker<State>,
+    pub linker: wasmtime::component::Linker<InstanceState>,
 }
 
 /// Engines of one host, each made when it is first needed.
@@ -83,13 +83,13 @@ impl Machines {
     }
 
     /// Returns an engine, made now if need be.
-    pub(super) fn get(&self, kind: Kind) -> Result<&Machine, String> {
+    pub(super) fn get(&self, kind: EngineKind) -> Result<&Machine, String> {
         let [pool, demand, concurrent_pool, concurrent_demand] = &self.all;
         let machine = match (kind.origin, kind.concurrent) {
-            (Origin::Pool, false) => pool,
-            (Origin::Demand, false) => demand,
-            (Origin::Pool, true) => concurrent_pool,
-            (Origin::Demand, true) => concurrent_demand,
+            (InstanceOrigin::Pool, false) => pool,
+            (InstanceOrigin::Demand, false) => demand,
+            (InstanceOrigin::Pool, true) => concurrent_pool,
+            (InstanceOrigin::Demand, true) => concurrent_demand,
         };
         let make = || {
             self.made.fetch_add(1, Ordering::Relaxed);
@@ -145,7 +145,7 @@ fn pool(concurrent: bool) -> PoolingAllocationConfig {
 
 impl Machine {
     /// Returns an engine of that kind alone, for a process that only compiles.
-    pub(super) fn engine(kind: Kind) -> wasmtime::Result<Engine> {
+    pub(super) fn engine(kind: EngineKind) -> wasmtime::Result<Engine> {
         let mut config = Config::new();
         config
             .epoch_interruption(true)
@@ -163,14 +163,14 @@ impl Machine {
             .memory_guaranteed_dense_image_size(DENSE_IMAGE_BYTES)
             // A guest can see the text of an error; none shows the host's code.
             .wasm_backtrace_max_frames(None);
-        if kind.origin == Origin::Pool {
+        if kind.origin == InstanceOrigin::Pool {
             config.allocation_strategy(pool(kind.concurrent));
         }
         Engine::new(&config)
     }
 
     /// Returns an engine of that kind, with all functions that the host offers.
-    pub(super) fn new(kind: Kind) -> wasmtime::Result<Self> {
+    pub(super) fn new(kind: EngineKind) -> wasmtime::Result<Self> {
         let engine = Self::engine(kind)?;
         let linker = crate::state::linker(&engine)?;
         Ok(Self { engine, linker })
@@ -188,14 +188,14 @@ mod tests {
         let machines = Machines::default();
         let hash = |origin, concurrent| {
             let mut hasher = DefaultHasher::new();
-            let kind = Kind { origin, concurrent };
+            let kind = EngineKind { origin, concurrent };
             let engine = &machines.get(kind).unwrap().engine;
             engine.precompile_compatibility_hash().hash(&mut hasher);
             hasher.finish()
         };
         for concurrent in [false, true] {
-            let pooled = hash(Origin::Pool, concurrent);
-            assert_eq!(pooled, hash(Origin::Demand, concurrent));
+            let pooled = hash(InstanceOrigin::Pool, concurrent);
+            assert_eq!(pooled, hash(InstanceOrigin::Demand, concurrent));
         }
         assert_eq!(machines.made(), 4);
     }

@@ -18,10 +18,10 @@ const LINGER: u32 = 10;
 
 /// Advances the epochs of engines while any call runs. On an idle host no thread wakes up.
 #[derive(Default)]
-pub(super) struct Ticker(Arc<Shared>);
+pub(super) struct Ticker(Arc<TickerState>);
 
 #[derive(Default)]
-struct Shared {
+struct TickerState {
     /// Number of running calls.
     running: AtomicU64,
     /// Number of threads that sleep until a call runs: readable without the lock, too, as a thread
@@ -31,7 +31,7 @@ struct Shared {
     changed: Condvar,
 }
 
-impl Shared {
+impl TickerState {
     fn begin(&self) {
         // A thread that falls asleep increments its count before it reads this one for the last
         // time, so that one of the two sees the other.
@@ -57,7 +57,7 @@ impl Shared {
 }
 
 /// Held by a call while it runs.
-pub(crate) struct RunningGuest(Arc<Shared>);
+pub(crate) struct RunningGuest(Arc<TickerState>);
 
 impl Drop for RunningGuest {
     fn drop(&mut self) {

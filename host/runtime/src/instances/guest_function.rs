@@ -7,7 +7,7 @@ use wasmtime::{Result, Store};
 
 use crate::loader::{AddressedIndex, AddressedResultIndex, FunctionIndex};
 use crate::request::GuestRequest;
-use crate::state::State;
+use crate::state::InstanceState;
 use crate::value;
 
 /// Most bytes that are copied out of a guest's memory at once, a multiple of the three that become
@@ -35,7 +35,7 @@ impl<'i> GuestFunction<'i> {
     /// `max_result`, in bytes, keeps the addresses, as nothing is read of it.
     pub(super) async fn call(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<InstanceState>,
         wanted: &GuestRequest,
         mut params: Vec<Val>,
         max_result: u64,
@@ -63,7 +63,11 @@ impl<'i> GuestFunction<'i> {
         }
     }
 
-    fn function(&self, store: &mut Store<State>, index: &ComponentExportIndex) -> Result<Func> {
+    fn function(
+        &self,
+        store: &mut Store<InstanceState>,
+        index: &ComponentExportIndex,
+    ) -> Result<Func> {
         let function = self.instance.get_func(store, index);
         function.ok_or_else(|| wasmtime::Error::msg("there is no such function"))
     }
@@ -71,7 +75,7 @@ impl<'i> GuestFunction<'i> {
     /// Puts lists of bytes into the guest's memory.
     async fn place(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<InstanceState>,
         addressed: &AddressedIndex,
         lists: Vec<&mut Val>,
     ) -> Result<()> {
@@ -97,7 +101,7 @@ impl<'i> GuestFunction<'i> {
     /// Returns the result at an address, and lets the guest clean up.
     async fn result(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<InstanceState>,
         functions: &AddressedResultIndex,
         at: u32,
         wanted: &GuestRequest,
@@ -125,7 +129,7 @@ impl<'i> GuestFunction<'i> {
     /// Reads lists of bytes of the result at an address, as base64.
     async fn read(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<InstanceState>,
         functions: &AddressedResultIndex,
         at: u32,
         lists: Vec<&mut Val>,

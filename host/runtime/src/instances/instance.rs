@@ -13,23 +13,23 @@ use super::Instances;
 use super::converted_result::{ConvertedResult, fits};
 use super::guest_function::GuestFunction;
 use crate::call::{Call, Pace};
-use crate::engine::Origin;
+use crate::engine::InstanceOrigin;
 use crate::error::Cause;
-use crate::loader::{Bound, Loaded, words};
-use crate::memory::{CallMemory, InstanceMemory, Refused, held_too_many};
-use crate::request::Params;
+use crate::loader::{Bound, LoadedComponent, words};
+use crate::memory::{CallMemory, InstanceMemory, MemoryRefusal, held_too_many};
+use crate::request::CheckedParams;
 use crate::sandbox::NetworkGate;
-use crate::state::{Current, State};
+use crate::state::{Current, InstanceState};
 use crate::target::Target;
 use crate::value::json_memory;
 
 /// An instance and its store.
 pub(crate) struct Live {
-    store: Store<State>,
+    store: Store<InstanceState>,
     instance: Instance,
     /// The component that it is an instance of, and the engine's kind.
-    loaded: Arc<Loaded>,
-    origin: Origin,
+    loaded: Arc<LoadedComponent>,
+    origin: InstanceOrigin,
     sound: bool,
     /// Time of its last call.
     used: Instant,
@@ -51,8 +51,8 @@ impl Live {
     /// Instantiates a component under its server's grants and limits.
     pub(super) async fn start(
         instances: &Instances,
-        loaded: &Arc<Loaded>,
-        origin: Origin,
+        loaded: &Arc<LoadedComponent>,
+        origin: InstanceOrigin,
         place: Option<OwnedSemaphorePermit>,
         mut memory: InstanceMemory,
     ) -> Result<Self, Cause> {
@@ -83,7 +83,7 @@ impl Live {
         let http = Arc::clone(http);
         let network = NetworkGate::new(&target.server, output.clone(), http, &target.limits);
         let settings = Arc::clone(settings);
-        let state = State::new(target, wasi, preopens, output, settings, memory, network);
+        let state = InstanceState::new(target, wasi, preopens, output, settings, memory, network);
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
@@ -158,7 +158,7 @@ impl Live {
         &mut self,
         target: &Target,
         call: &Call,
-        params: Params,
+        params: CheckedParams,
     ) -> Result<ConvertedResult, Cause> {
         let export = call.wanted.export();
         let function = self
@@ -214,7 +214,7 @@ impl Live {
         let made = made.map_or(0, |value| json_memory(value, size));
         let charge = server
             .charge(made)
-            .ok_or_else(|| cause_of(Refused::Host(server.host_limit()), target))?;
+            .ok_or_else(|| cause_of(MemoryRefusal::Host(server.host_limit()), target))?;
         let checking = match &turn {
             Some(turn) if call.wanted.has_output_schema() => turn.checking().await,
             _ => None,
@@ -240,7 +240,11 @@ impl Live {
 /// polled through the returned value, and limits the values that it may hand over at once.
 /// `uncounted` is the most memory that these may take, as a multiple of the memory that wasmtime
 /// counts.
-fn begin_metering(store: &mut Store<State>, target: &Target, uncounted: usize) -> Arc<CallMemory> {
+fn begin_metering(
+    store: &mut Store<InstanceState>,
+    target: &Target,
+    uncounted: usize,
+) -> Arc<CallMemory> {
     let memory = CallMemory::new(Arc::clone(store.data().memory.server()));
     store.data_mut().call_memory = Some(Arc::clone(&memory));
     store.set_hostcall_fuel(fuel(target.limits.result, uncounted));
@@ -250,7 +254,7 @@ fn begin_metering(store: &mut Store<State>, target: &Target, uncounted: usize) -
 /// Returns the outcome of a guest's code that was metered; an error where there was no memory for
 /// it.
 fn ended<T>(
-    store: &Store<State>,
+    store: &Store<InstanceState>,
     target: &Target,
     outcome: Option<wasmtime::Result<T>>,
 ) -> Result<T, Cause> {
@@ -258,25 +262,25 @@ fn ended<T>(
         Some(outcome) => outcome.map_err(|error| cause(store, target, &error)),
         None => {
             let host = store.data().memory.server().host_limit();
-            Err(cause_of(Refused::Host(host), target))
+            Err(cause_of(MemoryRefusal::Host(host), target))
         }
     }
 }
 
 /// Returns the cause for an instance that was refused memory.
-fn cause_of(refused: Refused, target: &Target) -> Cause {
+fn cause_of(refused: MemoryRefusal, target: &Target) -> Cause {
     match refused {
-        Refused::Instance(wanted) => Cause::Memory {
+        MemoryRefusal::Instance(wanted) => Cause::Memory {
             server: target.server.clone(),
             wanted,
             limit: target.limits.memory,
         },
-        Refused::Host(limit) => Cause::HostMemory { limit },
+        MemoryRefusal::Host(limit) => Cause::HostMemory { limit },
     }
 }
 
 /// Returns the cause for which a guest ended, without the text of a host backtrace.
-fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Cause {
+fn cause(store: &Store<InstanceState>, target: &Target, error: &wasmtime::Error) -> Cause {
     if let Some(refused) = store.data().memory.refused {
         return cause_of(refused, target);
     }

@@ -13,13 +13,13 @@ use crate::memory::{ReclaimableInstance, ReclaimableInstances, ServerMemory};
 
 /// A kept instance. The lock is held by the call that uses it.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct KeptInstance {
     pub(super) live: Arc<tokio::sync::Mutex<Option<Live>>>,
     /// Number of calls that wait for the lock.
     pub(super) waiting: Arc<watch::Sender<usize>>,
 }
 
-impl Default for Kept {
+impl Default for KeptInstance {
     fn default() -> Self {
         Self {
             live: Arc::default(),
@@ -29,7 +29,7 @@ impl Default for Kept {
 }
 
 /// Exclusive hold on the place of a kept instance.
-pub(crate) type Place = tokio::sync::OwnedMutexGuard<Option<Live>>;
+pub(crate) type KeptInstanceGuard = tokio::sync::OwnedMutexGuard<Option<Live>>;
 
 /// Counts a call while it waits.
 pub(super) struct WaitingCall<'a>(&'a watch::Sender<usize>);
@@ -51,13 +51,13 @@ impl Drop for WaitingCall<'_> {
 pub(super) struct KeptInstances {
     pub(super) server: String,
     pub(super) memory: Arc<ServerMemory>,
-    pub(super) sessions: Mutex<HashMap<SessionId, Kept>>,
+    pub(super) sessions: Mutex<HashMap<SessionId, KeptInstance>>,
 }
 
 /// A kept instance that no call uses, nor can use for as long as this is held.
 struct IdleInstance {
     server: String,
-    place: Place,
+    place: KeptInstanceGuard,
     used: Instant,
 }
 

@@ -14,15 +14,15 @@ use dormouse_wit::Instance as Kind;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-pub(crate) use kept_instances::Place;
+pub(crate) use kept_instances::KeptInstanceGuard;
 
 use self::instance::Live;
 use self::kept_instances::{KeptInstances, WaitingCall};
 use crate::call::{Call, Pace};
 use crate::error::Cause;
-use crate::loader::{Loaded, Loader};
+use crate::loader::{LoadedComponent, Loader};
 use crate::memory::{InstanceMemory, ReclaimableInstances, ServerMemory};
-use crate::request::Params;
+use crate::request::CheckedParams;
 use crate::sandbox::GivenSecrets;
 use crate::schemas;
 use crate::target::Target;
@@ -95,7 +95,7 @@ impl Instances {
 
     /// Waits for earlier calls of the same kept instance, if the call is to have one: before the
     /// call takes its permit and its time begins.
-    pub(super) async fn place(&self, call: &Call) -> Result<Option<Place>, Cause> {
+    pub(super) async fn place(&self, call: &Call) -> Result<Option<KeptInstanceGuard>, Cause> {
         let (Kind::PerSession, Some(session)) = (self.target.instance, call.session) else {
             return Ok(None);
         };
@@ -124,10 +124,10 @@ impl Instances {
     /// Runs a call in the instance that it is to have.
     pub(super) async fn run(
         &self,
-        loaded: &Arc<Loaded>,
-        place: Option<Place>,
+        loaded: &Arc<LoadedComponent>,
+        place: Option<KeptInstanceGuard>,
         call: &Call,
-        params: Params,
+        params: CheckedParams,
         pace: &Pace,
     ) -> Result<Answer, Cause> {
         let Some(mut place) = place else {
@@ -159,7 +159,7 @@ impl Instances {
         result?.written(&self.target)
     }
 
-    async fn fresh(&self, loaded: &Arc<Loaded>, pace: &Pace) -> Result<Live, Cause> {
+    async fn fresh(&self, loaded: &Arc<LoadedComponent>, pace: &Pace) -> Result<Live, Cause> {
         let origin = loaded.origin(&self.loader, &self.target).await;
         let (origin, place) = origin.map_err(Cause::Load)?;
         let memory = InstanceMemory::new(

@@ -4,7 +4,7 @@ use dormouse_catalog::addressed_bytes::{AddressedNames, PLACE_BYTES, READ_BYTES,
 use dormouse_wit::{Field, Function, Type, VariantCase};
 use wasmtime::component::{Component, ComponentExportIndex};
 
-use super::signature::{Found, find_in};
+use super::signature::{ExportedFunction, find_in};
 
 /// Place of such a function in a component.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) fn find(component: &Component, signature: &Function) -> Option<Addres
     let params: Vec<_> = params.collect();
     let takes_bytes = params != signature.params;
     let returns_bytes = result != signature.result;
-    let is = |found: &Found, params: &[Field], result: Option<&Type>| {
+    let is = |found: &ExportedFunction, params: &[Field], result: Option<&Type>| {
         let found = found.signature(&signature.export);
         found.is_ok_and(|found| found.params == params && found.result.as_ref() == result)
     };

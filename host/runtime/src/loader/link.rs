@@ -17,14 +17,14 @@ use wasmtime::component::{Component, InstancePre, Linker, ResourceType};
 
 use super::flag_lists::has_lists_of_flags;
 use crate::cache::Compiled;
-use crate::compiler::{CompileCommand, Compiler, Job};
-use crate::engine::{Kind, Machine, Origin};
+use crate::compiler::{CompileCommand, CompileJob, Compiler};
+use crate::engine::{EngineKind, InstanceOrigin, Machine};
 use crate::sandbox::WASI_VERSION;
-use crate::state::State;
+use crate::state::InstanceState;
 
 /// A component whose imports are bound.
 pub(crate) struct Linked {
-    pub pre: InstancePre<State>,
+    pub pre: InstancePre<InstanceState>,
     /// Imports whose calls end the component.
     pub not_offered: Vec<NotOffered>,
 }
@@ -103,12 +103,12 @@ pub(crate) fn link(machine: &Machine, component: &Component) -> Result<Linked, S
 pub fn not_offered(component: &[u8], compile: CompileCommand) -> Result<Vec<NotOffered>, String> {
     let concurrent = dormouse_catalog::is_concurrent(component);
     let imports = dormouse_catalog::imports_alone(component);
-    let kind = Kind {
-        origin: Origin::Demand,
+    let kind = EngineKind {
+        origin: InstanceOrigin::Demand,
         concurrent,
     };
     let machine = Machine::new(kind).map_err(|error| format!("{error:#}"))?;
-    let job = Job {
+    let job = CompileJob {
         name: "imports",
         component: imports.as_deref().unwrap_or(component),
         concurrent,
@@ -126,7 +126,7 @@ pub fn not_offered(component: &[u8], compile: CompileCommand) -> Result<Vec<NotO
 /// Defines imports of WASI that the host does not offer as functions that end their caller. Returns
 /// these.
 fn define_missing(
-    linker: &mut Linker<State>,
+    linker: &mut Linker<InstanceState>,
     component: &Component,
 ) -> Result<Vec<NotOffered>, String> {
     let engine = component.engine();
@@ -238,8 +238,8 @@ mod tests {
 
     /// Links a component that has been read from text.
     fn linked(wat: &str) -> Result<Linked, String> {
-        let machine = Machine::new(Kind {
-            origin: Origin::Demand,
+        let machine = Machine::new(EngineKind {
+            origin: InstanceOrigin::Demand,
             concurrent: false,
         });
         let machine = machine.unwrap();

@@ -8,14 +8,14 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{ComponentExportIndex, InstancePre};
 
 use super::{AddressedIndex, Loader};
-use crate::engine::Origin;
+use crate::engine::InstanceOrigin;
 use crate::memory::HostShare;
 use crate::sandbox::GrantedFolders;
-use crate::state::State;
+use crate::state::InstanceState;
 use crate::target::Target;
 
 /// A component that is ready to be instantiated.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedComponent {
     /// In the pool's engine, if its server's instances fit the pool.
     pub(super) pooled: Option<Bound>,
     /// In the other engine: from the start if its instances cannot come from the pool, else once
@@ -27,7 +27,7 @@ pub(crate) struct Loaded {
 
 /// A component in one engine.
 pub(crate) struct Bound {
-    pub pre: InstancePre<State>,
+    pub pre: InstancePre<InstanceState>,
     /// Memory of the host for each of its instances.
     pub share: HostShare,
     pub(super) functions: HashMap<Export, FunctionIndex>,
@@ -47,26 +47,27 @@ impl Bound {
     }
 }
 
-impl Loaded {
+impl LoadedComponent {
     /// Returns the kind of engine for a new instance, with its place if that is in the pool.
     pub(crate) async fn origin(
         &self,
         loader: &Arc<Loader>,
         target: &Arc<Target>,
-    ) -> Result<(Origin, Option<OwnedSemaphorePermit>), String> {
+    ) -> Result<(InstanceOrigin, Option<OwnedSemaphorePermit>), String> {
         if self.is_pooled()
             && let Some(place) = loader.machines.place()
         {
-            return Ok((Origin::Pool, Some(place)));
+            return Ok((InstanceOrigin::Pool, Some(place)));
         }
         let load = async || {
             let (loader, target) = (Arc::clone(loader), Arc::clone(target));
-            let task = tokio::task::spawn_blocking(move || loader.bind(&target, Origin::Demand));
+            let task =
+                tokio::task::spawn_blocking(move || loader.bind(&target, InstanceOrigin::Demand));
             task.await
                 .unwrap_or_else(|error| Err(format!("loading it failed: {error}")))
         };
         self.demand.get_or_try_init(load).await?;
-        Ok((Origin::Demand, None))
+        Ok((InstanceOrigin::Demand, None))
     }
 
     /// Checks whether its instances can come from the pool.
@@ -75,10 +76,10 @@ impl Loaded {
     }
 
     /// Returns the component in one of the engines, if it is loaded there.
-    pub(crate) fn get(&self, origin: Origin) -> Option<&Bound> {
+    pub(crate) fn get(&self, origin: InstanceOrigin) -> Option<&Bound> {
         match origin {
-            Origin::Pool => self.pooled.as_ref(),
-            Origin::Demand => self.demand.get(),
+            InstanceOrigin::Pool => self.pooled.as_ref(),
+            InstanceOrigin::Demand => self.demand.get(),
         }
     }
 }

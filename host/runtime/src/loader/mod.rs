@@ -22,16 +22,16 @@ use wasmtime::component::Component;
 pub(crate) use addressed::{AddressedIndex, AddressedResultIndex};
 pub use link::{NotOffered, not_offered};
 pub(crate) use link::{link, words};
-pub(crate) use loaded::{Bound, FunctionIndex, Loaded};
+pub(crate) use loaded::{Bound, FunctionIndex, LoadedComponent};
 
 use self::signature::find;
-use crate::cache::{Cache, Cached, Compiled};
-use crate::compiler::{CompileCommand, Compiler, Job};
-use crate::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
+use crate::cache::{Cached, CompileCache, Compiled};
+use crate::compiler::{CompileCommand, CompileJob, Compiler};
+use crate::engine::{EngineKind, InstanceOrigin, Machine, Machines, POOL_MEMORY};
 use crate::memory::{HostMemory, HostShare};
 use crate::request::ContractExport;
 use crate::sandbox::GrantedFolders;
-use crate::target::{Code, Target};
+use crate::target::{ComponentLocation, Target};
 
 /// A component that is compiled for an engine.
 pub(super) struct Ready<'m> {
@@ -43,7 +43,7 @@ pub(super) struct Ready<'m> {
 /// Loads components, each content at most once at a time.
 pub(super) struct Loader {
     pub machines: Machines,
-    pub cache: Cache,
+    pub cache: CompileCache,
     /// Places that no grant may reach.
     own: OwnPlaces,
     /// Memory budget of all guests together.
@@ -62,7 +62,7 @@ impl Loader {
             memory: HostMemory::new(limits.memory()),
             compiler: Compiler::new(limits, compile),
             machines: Machines::default(),
-            cache: Cache::new(cache.join("components")),
+            cache: CompileCache::new(cache.join("components")),
             own,
             loading: Mutex::default(),
             compiled: AtomicU64::new(0),
@@ -76,7 +76,11 @@ impl Loader {
     /// # Errors
     /// It cannot be read or compiled, or does not fit the pool. In the last case its code is in the
     /// cache, from which the other engine takes it.
-    pub(super) fn component(&self, code: &Code, origin: Origin) -> Result<Ready<'_>, String> {
+    pub(super) fn component(
+        &self,
+        code: &ComponentLocation,
+        origin: InstanceOrigin,
+    ) -> Result<Ready<'_>, String> {
         let unread = |error: io::Error| format!("{code} cannot be read: {error}");
         let size = code.size().map_err(unread)?;
         let _held = self.memory.hold_file(size).ok_or_else(|| {
@@ -87,7 +91,7 @@ impl Loader {
             )
         })?;
         let bytes = code.bytes(size).map_err(unread)?;
-        let digest = Cache::digest(&bytes);
+        let digest = CompileCache::digest(&bytes);
         // Others that want the same content wait here, so that it is looked at once at a time, and
         // then find it cached; different contents are loaded side by side.
         let gate = self.gate(&digest);
@@ -117,19 +121,19 @@ impl Loader {
     /// Does the same for bytes that nobody else loads meanwhile.
     fn ready(
         &self,
-        code: &Code,
+        code: &ComponentLocation,
         bytes: &[u8],
         digest: &str,
-        origin: Origin,
+        origin: InstanceOrigin,
     ) -> Result<Ready<'_>, String> {
         let concurrent = dormouse_catalog::is_concurrent(bytes);
         let share = HostShare::of(bytes, concurrent)?;
-        let machine = self.machines.get(Kind { origin, concurrent })?;
-        let name = Cache::name(&machine.engine, digest);
+        let machine = self.machines.get(EngineKind { origin, concurrent })?;
+        let name = CompileCache::name(&machine.engine, digest);
         let component = match self.cached(machine, &name, origin) {
             Some(component) => component,
             None => {
-                let job = Job {
+                let job = CompileJob {
                     name: &name,
                     component: bytes,
                     concurrent,
@@ -150,7 +154,7 @@ impl Loader {
         &self,
         machine: &Machine,
         name: &str,
-        origin: Origin,
+        origin: InstanceOrigin,
     ) -> Option<Result<Component, String>> {
         match (self.cache.load(&machine.engine, name), origin) {
             (Cached::Missing, _) => None,
@@ -160,15 +164,22 @@ impl Loader {
             }
             // The same code is for both engines, and only the pool has limits of size: compiled
             // once more, it would not fit either.
-            (Cached::Refused(error), Origin::Pool) => Some(Err(words(&format!("{error:#}")))),
-            (Cached::Refused(error), Origin::Demand) => {
+            (Cached::Refused(error), InstanceOrigin::Pool) => {
+                Some(Err(words(&format!("{error:#}"))))
+            }
+            (Cached::Refused(error), InstanceOrigin::Demand) => {
                 tracing::warn!("a compiled component is not used: {error:#}");
                 None
             }
         }
     }
 
-    fn compile(&self, machine: &Machine, code: &Code, job: &Job<'_>) -> Result<Component, String> {
+    fn compile(
+        &self,
+        machine: &Machine,
+        code: &ComponentLocation,
+        job: &CompileJob<'_>,
+    ) -> Result<Component, String> {
         let started = std::time::Instant::now();
         let compiled = Compiled::new(&self.compiler, job).map_err(|error| {
             let error = words(&error.to_string());
@@ -185,15 +196,15 @@ impl Loader {
     }
 
     /// Does everything that precedes the first instance. Blocks.
-    pub(super) fn load(&self, target: &Target) -> Result<Loaded, String> {
+    pub(super) fn load(&self, target: &Target) -> Result<LoadedComponent, String> {
         let folders = GrantedFolders::open(&target.server, &target.grants, &self.own)
             .map_err(|error| error.to_string())?;
         // A kept instance would hold its place in the pool all the while.
         let passing = target.instance == Instance::PerCall;
         if passing && target.limits.memory <= POOL_MEMORY {
-            match self.bind(target, Origin::Pool) {
+            match self.bind(target, InstanceOrigin::Pool) {
                 Ok(bound) => {
-                    return Ok(Loaded {
+                    return Ok(LoadedComponent {
                         pooled: Some(bound),
                         demand: OnceCell::new(),
                         folders,
@@ -204,15 +215,15 @@ impl Loader {
                 Err(error) => tracing::debug!("server `{}`: {error}", target.server),
             }
         }
-        Ok(Loaded {
+        Ok(LoadedComponent {
             pooled: None,
-            demand: OnceCell::new_with(Some(self.bind(target, Origin::Demand)?)),
+            demand: OnceCell::new_with(Some(self.bind(target, InstanceOrigin::Demand)?)),
             folders,
         })
     }
 
     /// Loads a component into an engine, and compares it with its declaration.
-    fn bind(&self, target: &Target, origin: Origin) -> Result<Bound, String> {
+    fn bind(&self, target: &Target, origin: InstanceOrigin) -> Result<Bound, String> {
         let Ready {
             component,
             machine,
@@ -299,8 +310,8 @@ fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Re
         Some((name, _)) => {
             let server = &target.server;
             let file = match &target.code {
-                Code::File(file) => visible_path(file),
-                Code::Bridge => "FILE".to_owned(),
+                ComponentLocation::File(file) => visible_path(file),
+                ComponentLocation::Bridge => "FILE".to_owned(),
             };
             Err(format!(
                 "it stands in front of another MCP server (it imports `{name}`), and this server has no upstream\n\

@@ -6,13 +6,17 @@ use wasmtime::component::types::{self, ComponentFunc, ComponentItem};
 use wasmtime::component::{Component, ComponentExportIndex};
 
 /// An exported function: its index and its type.
-pub(super) struct Found {
+pub(super) struct ExportedFunction {
     pub index: ComponentExportIndex,
     function: ComponentFunc,
 }
 
 /// Finds an export.
-pub(super) fn find(engine: &Engine, component: &Component, export: &Export) -> Option<Found> {
+pub(super) fn find(
+    engine: &Engine,
+    component: &Component,
+    export: &Export,
+) -> Option<ExportedFunction> {
     let _ = engine;
     let instance = match &export.interface {
         Some(name) => Some(component.get_export(None, name.as_str())?.1),
@@ -26,9 +30,11 @@ pub(super) fn find_in(
     component: &Component,
     instance: Option<&ComponentExportIndex>,
     name: &str,
-) -> Option<Found> {
+) -> Option<ExportedFunction> {
     match component.get_export(instance, name)? {
-        (ComponentItem::ComponentFunc(function), index) => Some(Found { index, function }),
+        (ComponentItem::ComponentFunc(function), index) => {
+            Some(ExportedFunction { index, function })
+        }
         _ => None,
     }
 }
@@ -40,7 +46,7 @@ const MAX_SIGNATURE_BYTES: usize = 16 << 20;
 /// Memory of a type without its name and parts, in bytes.
 const TYPE_BYTES: usize = 128;
 
-impl Found {
+impl ExportedFunction {
     /// Returns the function's signature.
     ///
     /// # Errors
@@ -71,7 +77,7 @@ impl Found {
     }
 }
 
-/// Why types are those of no tool.
+/// Reason why types are those of no tool.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum WrongType {
     #[error("no tool can have")]
@@ -187,13 +193,13 @@ impl TypeReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Kind, Machine, Origin};
+    use crate::engine::{EngineKind, InstanceOrigin, Machine};
 
     /// The signature of a function with a tuple of so many tuples of so many records, which have one
     /// field of that name.
     fn signature(name: &str, items: usize) -> Result<Function, String> {
-        let kind = Kind {
-            origin: Origin::Demand,
+        let kind = EngineKind {
+            origin: InstanceOrigin::Demand,
             concurrent: false,
         };
         let engine = Machine::engine(kind).unwrap();

@@ -7,7 +7,7 @@ use wasmtime::ResourceLimiterAsync;
 
 use super::host_share::HostShare;
 use super::memory_wait::{MemoryWait, PendingGrowth};
-use super::server_memory::{NoRoom, ServerMemory};
+use super::server_memory::{NoMemoryRoom, ServerMemory};
 use crate::sandbox::Charge;
 
 /// Most linear memories of one store: each takes one mapping or more, and a process has a limited
@@ -22,7 +22,7 @@ const TABLE_ELEMENT: usize = size_of::<usize>();
 
 /// Reason for which memory was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum MemoryRefusal {
     /// The instance would have had so many bytes in all, more than its limit.
     Instance(u64),
     /// The host's budget, of so many bytes, is taken.
@@ -43,7 +43,7 @@ pub(crate) struct InstanceMemory {
     limit: u64,
     max_core_instances: usize,
     taken: Arc<AtomicU64>,
-    pub refused: Option<Refused>,
+    pub refused: Option<MemoryRefusal>,
     /// Time for which the instance's current call has waited for memory.
     pub waits: Arc<MemoryWait>,
 }
@@ -64,12 +64,12 @@ impl InstanceMemory {
     ///
     /// # Errors
     /// There is no room for that.
-    pub(crate) async fn begin(&mut self, share: &HostShare) -> Result<(), Refused> {
+    pub(crate) async fn begin(&mut self, share: &HostShare) -> Result<(), MemoryRefusal> {
         self.max_core_instances = share.max_core_instances();
         let limit = self.server.host.limit();
         match self.grow(share.bytes()).await {
             true => Ok(()),
-            false => Err(self.refused.unwrap_or(Refused::Host(limit))),
+            false => Err(self.refused.unwrap_or(MemoryRefusal::Host(limit))),
         }
     }
 
@@ -97,11 +97,11 @@ impl InstanceMemory {
     pub(super) async fn grow(&mut self, bytes: u64) -> bool {
         let wanted = self.taken().saturating_add(bytes);
         if wanted > self.limit {
-            self.refused = Some(Refused::Instance(wanted));
+            self.refused = Some(MemoryRefusal::Instance(wanted));
             return false;
         }
         if self.server.try_take(bytes).is_err() && !self.wait(bytes).await {
-            self.refused = Some(Refused::Host(self.server.host.limit()));
+            self.refused = Some(MemoryRefusal::Host(self.server.host.limit()));
             return false;
         }
         self.taken.fetch_add(bytes, Ordering::Relaxed);
@@ -120,8 +120,8 @@ impl InstanceMemory {
             released.as_mut().enable();
             let only = match self.server.try_take(bytes) {
                 Ok(()) => return true,
-                Err(NoRoom::InShare) => Some(&*self.server),
-                Err(NoRoom::InHost) => None,
+                Err(NoMemoryRoom::InShare) => Some(&*self.server),
+                Err(NoMemoryRoom::InHost) => None,
             };
             let now = (host.became_idle.load(Ordering::Acquire), only.is_some());
             if looked_at != Some(now) {

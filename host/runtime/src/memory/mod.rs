@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 
 pub(crate) use call_memory::{CallMemory, allocated};
 pub(crate) use host_share::{GUEST_STACK_BYTES, HostShare, held_too_many};
-pub(crate) use instance_memory::{InstanceMemory, MemoryCharge, Refused};
+pub(crate) use instance_memory::{InstanceMemory, MemoryCharge, MemoryRefusal};
 pub(crate) use memory_wait::MemoryWait;
 pub(crate) use reclaim::{ReclaimableInstance, ReclaimableInstances};
 pub(crate) use server_memory::{ReclaimCaches, ServerCharge, ServerMemory};
@@ -42,7 +42,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// The memory budget of a host.
 pub(super) struct HostMemory {
     limit: AtomicU64,
-    usage: Mutex<Usage>,
+    usage: Mutex<MemoryUsage>,
     released: Notify,
     /// The kept instances of all servers, which may be ended while no call uses them.
     kept: Mutex<Vec<Weak<dyn ReclaimableInstances>>>,
@@ -57,7 +57,7 @@ pub(super) struct HostMemory {
 
 /// Memory in use, in bytes.
 #[derive(Debug, Default, Clone, Copy)]
-struct Usage {
+struct MemoryUsage {
     taken: u64,
     /// Memory of instances that wait for more: it comes free only when one of them gives up.
     held_by_waiting: u64,

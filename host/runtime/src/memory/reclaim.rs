@@ -1,4 +1,4 @@
-//! What is kept as long as nobody else needs its memory, and given back then.
+//! Things that are kept as long as nobody else needs their memory, and given back then.
 
 use std::time::Instant;
 

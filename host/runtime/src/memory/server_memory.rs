@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{HostMemory, Usage};
+use super::{HostMemory, MemoryUsage};
 
 /// Divisor of the host's budget that gives one server's share.
 const SERVER_SHARE: u64 = 2;
@@ -17,12 +17,12 @@ pub(crate) type ReclaimCaches = fn(Option<&ServerMemory>) -> bool;
 pub(crate) struct ServerMemory {
     pub(super) host: Arc<HostMemory>,
     /// Changed while the host's usage is locked.
-    usage: Mutex<Usage>,
+    usage: Mutex<MemoryUsage>,
 }
 
 /// Budget that has no room for more memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoRoom {
+pub(super) enum NoMemoryRoom {
     /// The share of the server: freeing memory of other servers does not help.
     InShare,
     InHost,
@@ -40,15 +40,15 @@ impl ServerMemory {
     ///
     /// # Errors
     /// There is no room for it in this server's share, or else in the host's budget.
-    pub(super) fn try_take(&self, bytes: u64) -> Result<(), NoRoom> {
+    pub(super) fn try_take(&self, bytes: u64) -> Result<(), NoMemoryRoom> {
         let limit = self.host.limit();
         let mut host = self.host.usage.lock();
         let mut server = self.usage.lock();
         if server.taken.saturating_add(bytes) > limit / SERVER_SHARE {
-            return Err(NoRoom::InShare);
+            return Err(NoMemoryRoom::InShare);
         }
         if host.taken.saturating_add(bytes) > limit {
-            return Err(NoRoom::InHost);
+            return Err(NoMemoryRoom::InHost);
         }
         host.taken += bytes;
         server.taken += bytes;
@@ -59,7 +59,7 @@ impl ServerMemory {
     /// The limit of an instance does not count, as a result of an allowed size may take more.
     pub(crate) fn charge(self: &Arc<Self>, bytes: u64) -> Option<ServerCharge> {
         if let Err(no_room) = self.try_take(bytes) {
-            let only = (no_room == NoRoom::InShare).then_some(&**self);
+            let only = (no_room == NoMemoryRoom::InShare).then_some(&**self);
             if !self.host.end_idle(bytes, only) || self.try_take(bytes).is_err() {
                 return None;
             }
@@ -98,7 +98,7 @@ impl ServerMemory {
         self.host.wake_waiting();
     }
 
-    pub(super) fn change(&self, change: impl Fn(&mut Usage)) {
+    pub(super) fn change(&self, change: impl Fn(&mut MemoryUsage)) {
         let mut host = self.host.usage.lock();
         let mut server = self.usage.lock();
         change(&mut host);
@@ -110,7 +110,7 @@ impl ServerMemory {
     /// it did.
     pub(super) fn give_up_in_vain(&self, bytes: u64, held: u64) -> bool {
         let limit = self.host.limit();
-        let in_vain = |usage: &Usage, limit: u64| {
+        let in_vain = |usage: &MemoryUsage, limit: u64| {
             usage.taken.saturating_add(bytes) > limit && usage.held_by_waiting >= usage.taken
         };
         let mut host = self.host.usage.lock();

@@ -20,7 +20,7 @@ async fn memories_and_tables_of_an_instance_count_together() {
     assert!(one.memory_growing(0, 4 * mib, None).await.unwrap());
     assert!(one.memory_growing(0, 4 * mib, None).await.unwrap());
     assert!(!one.memory_growing(0, 4 * mib, None).await.unwrap());
-    assert_eq!(one.refused, Some(Refused::Instance(12 * MIB)));
+    assert_eq!(one.refused, Some(MemoryRefusal::Instance(12 * MIB)));
     // 8 bytes for each element.
     assert!(!one.table_growing(0, mib, None).await.unwrap());
     assert!(one.table_growing(0, mib / 4, None).await.unwrap());
@@ -147,7 +147,7 @@ async fn where_all_wait_for_one_another_the_last_one_is_refused() {
     let mut waiting = first.grow(MIB).boxed();
     assert!(futures::poll!(&mut waiting).is_pending());
     assert!(!second.grow(MIB).await);
-    assert_eq!(second.refused, Some(Refused::Host(8 * MIB)));
+    assert_eq!(second.refused, Some(MemoryRefusal::Host(8 * MIB)));
     drop(second);
     assert!(waiting.await);
 }

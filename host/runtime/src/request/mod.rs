@@ -18,7 +18,7 @@ use wasmtime::component::Val;
 pub use arguments::Arguments;
 pub use completion::{Completion, Reference, completion};
 pub(crate) use contract_export::ContractExport;
-pub(crate) use params::Params;
+pub(crate) use params::CheckedParams;
 
 use self::result::{error_text, object};
 use crate::error::Cause;
@@ -31,18 +31,18 @@ use crate::value;
 #[derive(Debug)]
 pub enum GuestRequest {
     /// `tools/call`: an MCP `CallToolResult`.
-    Tool(Tool),
+    Tool(ToolRequest),
     /// `prompts/get`: an MCP `GetPromptResult`.
-    Prompt(Prompt),
+    Prompt(PromptRequest),
     /// `resources/read`: an MCP `ReadResourceResult`.
-    Resource(Resource),
+    Resource(ResourceRequest),
     /// `completion/complete`: an MCP `CompleteResult`.
     Completion(Completion),
 }
 
 /// A call of a tool.
 #[derive(Debug)]
-pub struct Tool {
+pub struct ToolRequest {
     /// The tool's own name, without a prefix.
     pub name: String,
     /// Its declaration, as far as a call needs it.
@@ -65,7 +65,7 @@ pub struct Callable {
 
 /// A prompt.
 #[derive(Debug)]
-pub struct Prompt {
+pub struct PromptRequest {
     /// Its own name, without a prefix.
     pub name: String,
     /// The function behind it, if it has one.
@@ -78,7 +78,7 @@ pub struct Prompt {
 
 /// A resource, perhaps one of a template.
 #[derive(Debug)]
-pub struct Resource {
+pub struct ResourceRequest {
     /// Its URI.
     pub uri: String,
     /// The function behind it, if it has one.
@@ -161,7 +161,7 @@ impl GuestRequest {
     /// Checks whether [checking](Self::check) the arguments may take long.
     pub(super) fn check_takes_long(&mut self, memory: &Arc<ServerMemory>) -> bool {
         match self {
-            Self::Tool(Tool {
+            Self::Tool(ToolRequest {
                 callable,
                 arguments,
                 ..
@@ -190,7 +190,7 @@ impl GuestRequest {
     /// # Errors
     /// They do not match.
     pub(super) fn check(&mut self, memory: &Arc<ServerMemory>) -> Result<(), Cause> {
-        if let Self::Tool(Tool {
+        if let Self::Tool(ToolRequest {
             name,
             callable,
             arguments,
@@ -207,7 +207,7 @@ impl GuestRequest {
     pub(super) fn params(&self, max_bytes: u64) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
-            Self::Tool(Tool {
+            Self::Tool(ToolRequest {
                 name,
                 callable,
                 arguments,
@@ -223,12 +223,12 @@ impl GuestRequest {
                     }
                 })
             }
-            Self::Prompt(Prompt {
+            Self::Prompt(PromptRequest {
                 function: Some(function),
                 arguments: Arguments { values, .. },
                 ..
             })
-            | Self::Resource(Resource {
+            | Self::Resource(ResourceRequest {
                 function: Some(function),
                 variables: values,
                 ..

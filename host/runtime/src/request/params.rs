@@ -10,13 +10,13 @@ use crate::error::Cause;
 const MAX_KEPT_BYTES: u64 = 64 << 10;
 
 /// Parameters that have been found right, kept or to be made again.
-pub(crate) struct Params {
+pub(crate) struct CheckedParams {
     kept: Option<Vec<Val>>,
     bytes: u64,
     max_bytes: u64,
 }
 
-impl Params {
+impl CheckedParams {
     /// Makes the parameters, to check that they are right. They may take `max_bytes` of memory.
     ///
     /// # Errors

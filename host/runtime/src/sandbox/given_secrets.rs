@@ -225,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_secret_of_a_request_is_not_shown_once_it_is_known() {
-        use dormouse_egress::{PluginRequest, PluginSecrets};
+        use dormouse_egress::{PluginHttpRequest, PluginSecrets};
         use dormouse_policy::{HttpSecret, SecretPlacement, SecretSource};
 
         let text = env!("CARGO_MANIFEST_DIR");
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(secrets.redact_end(&said, 0), said);
         let url: url::Url = "http://127.0.0.1:1/".parse().unwrap();
         let reach = http.reach("GET", &url, &[]).unwrap();
-        let request = PluginRequest {
+        let request = PluginHttpRequest {
             method: hyper::Method::GET,
             url,
             headers: hyper::HeaderMap::new(),

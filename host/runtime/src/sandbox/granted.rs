@@ -76,7 +76,7 @@ pub(crate) struct Preopen {
     pub(crate) dir: Dir,
     /// Path that its guest sees.
     pub(crate) path: String,
-    /// What of it is in memory, where that can be read without waiting for a disk.
+    /// Its filesystem, where what is in memory can be read without waiting for a disk.
     pub(crate) cached: Option<CachedDevice>,
 }
 
@@ -85,10 +85,10 @@ pub struct GrantedFolders {
     server: String,
     grants: Vec<FsGrant>,
     own: OwnPlaces,
-    open: Mutex<Opened>,
+    open: Mutex<OpenedFolders>,
 }
 
-struct Opened {
+struct OpenedFolders {
     /// Identity of each folder, in the order of the grants.
     identities: Vec<Identity>,
     preopens: Preopens,
@@ -178,7 +178,7 @@ fn folders<'g>(
 }
 
 /// Makes what instances are given of these folders.
-fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>) -> Opened {
+fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>) -> OpenedFolders {
     let mut identities = Vec::with_capacity(folders.len());
     let mut preopens = Vec::with_capacity(folders.len());
     for (grant, folder) in folders {
@@ -194,7 +194,7 @@ fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>) -> Opened {
             path: grant.path.to_string_lossy().into_owned(),
         });
     }
-    Opened {
+    OpenedFolders {
         identities,
         preopens: preopens.into(),
         judged,

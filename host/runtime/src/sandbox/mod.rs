@@ -16,5 +16,5 @@ pub(crate) use granted::Preopens;
 pub use granted::{GrantError, GrantedFolders};
 pub(crate) use http::{HttpHooks, HttpMemory, HttpState, http_context};
 pub(crate) use network::{DeniedRequest, NetworkGate, NetworkState};
-pub(crate) use output::Output;
+pub(crate) use output::InstanceOutput;
 pub(crate) use wasi::{WASI_VERSION, add_to_linker, context};

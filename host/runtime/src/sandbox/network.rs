@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{Network, ResolveAddre
 use wasmtime_wasi::p2::bindings::sockets::network::{ErrorCode, IpAddressFamily};
 use wasmtime_wasi::p2::{TcpSocket, UdpSocket};
 
-use super::Output;
+use super::InstanceOutput;
 use super::wasi::WASI_VERSION;
 
 /// Most destinations of one instance that are logged, each once: a guest may try many.
@@ -93,12 +93,12 @@ pub(crate) struct DeniedRequest {
 /// Decides on one instance's access to the network: HTTP as far as it is granted, and nothing else.
 #[derive(Clone)]
 pub(crate) struct NetworkGate {
-    shared: Arc<Shared>,
+    shared: Arc<SharedNetwork>,
 }
 
-struct Shared {
+struct SharedNetwork {
     server: String,
-    output: Output,
+    output: InstanceOutput,
     http: Arc<GrantedHttp>,
     max_requests: u32,
     max_bytes: u64,
@@ -123,12 +123,12 @@ struct NetworkUse {
 impl NetworkGate {
     pub(crate) fn new(
         server: &str,
-        output: Output,
+        output: InstanceOutput,
         http: Arc<GrantedHttp>,
         limits: &Limits,
     ) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedNetwork {
                 server: server.to_owned(),
                 output,
                 http,
@@ -355,7 +355,7 @@ fn shown_origin(url: &str) -> String {
 }
 
 /// Result of a function of `wasi:sockets`.
-type Answer<T> = Result<T, ErrorCode>;
+type SocketResult<T> = Result<T, ErrorCode>;
 
 /// Replaces wasmtime's functions that reach the network with ones that refuse.
 ///
@@ -368,7 +368,7 @@ pub(super) fn add_to_linker<T: NetworkState>(linker: &mut Linker<T>) -> wasmtime
             "create-tcp-socket",
             |mut store, (_,): (IpAddressFamily,)| {
                 store.data_mut().network().refuse(Destination::Tcp);
-                let refused: Answer<Resource<TcpSocket>> = Err(ErrorCode::AccessDenied);
+                let refused: SocketResult<Resource<TcpSocket>> = Err(ErrorCode::AccessDenied);
                 Ok((refused,))
             },
         )?;
@@ -378,7 +378,7 @@ pub(super) fn add_to_linker<T: NetworkState>(linker: &mut Linker<T>) -> wasmtime
             "create-udp-socket",
             |mut store, (_,): (IpAddressFamily,)| {
                 store.data_mut().network().refuse(Destination::Udp);
-                let refused: Answer<Resource<UdpSocket>> = Err(ErrorCode::AccessDenied);
+                let refused: SocketResult<Resource<UdpSocket>> = Err(ErrorCode::AccessDenied);
                 Ok((refused,))
             },
         )?;
@@ -389,7 +389,7 @@ pub(super) fn add_to_linker<T: NetworkState>(linker: &mut Linker<T>) -> wasmtime
             |mut store, (_, name): (Resource<Network>, String)| {
                 let destination = Destination::Name(&name);
                 store.data_mut().network().refuse(destination);
-                let refused: Answer<Resource<ResolveAddressStream>> =
+                let refused: SocketResult<Resource<ResolveAddressStream>> =
                     Err(ErrorCode::PermanentResolverFailure);
                 Ok((refused,))
             },

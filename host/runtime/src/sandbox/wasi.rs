@@ -9,7 +9,7 @@ use wasmtime::component::Linker;
 use wasmtime_wasi::WasiCtx;
 
 use super::http::{self, HttpState};
-use super::output::{Output, StreamName};
+use super::output::{InstanceOutput, StreamName};
 use super::{GivenSecrets, filesystem, network};
 
 /// Version of the WASI interfaces that wasmtime offers. Guests that were built for another 0.2.x
@@ -40,14 +40,14 @@ pub(crate) fn context(
     limits: &Limits,
     http_secrets: &PluginSecrets,
     secrets: &Arc<GivenSecrets>,
-) -> (WasiCtx, Output) {
+) -> (WasiCtx, InstanceOutput) {
     let mut builder = WasiCtx::builder();
     builder
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false)
         .max_random_size(RANDOM);
-    let output = Output::new(server, limits.output, Arc::clone(secrets));
+    let output = InstanceOutput::new(server, limits.output, Arc::clone(secrets));
     builder
         .stdout(output.stream(StreamName::Stdout))
         .stderr(output.stream(StreamName::Stderr));

@@ -39,12 +39,12 @@ static COMPILED_SCHEMAS: LazyLock<Mutex<CompiledSchemas>> = LazyLock::new(Mutex:
 /// Compiled schemas of all servers.
 #[derive(Default)]
 struct CompiledSchemas {
-    by_id: HashMap<u64, Kept>,
+    by_id: HashMap<u64, KeptSchema>,
     /// Number of uses of any schema.
     uses: u64,
 }
 
-struct Kept {
+struct KeptSchema {
     compiled: Arc<CompiledSchema>,
     server: Arc<ServerMemory>,
     charge: ServerCharge,
@@ -134,7 +134,7 @@ fn keep(
     let used = kept.uses;
     let replaced = kept.by_id.insert(
         id.0,
-        Kept {
+        KeptSchema {
             compiled,
             server: Arc::clone(server),
             charge,
@@ -148,7 +148,7 @@ fn keep(
 
 /// Drops the kept schemas of one server, or of all. Returns whether there were any.
 pub(crate) fn forget(only: Option<&ServerMemory>) -> bool {
-    let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
+    let of_it = |kept: &KeptSchema| only.is_none_or(|memory| kept.is_of(memory));
     let mut kept = COMPILED_SCHEMAS.lock();
     let ids: Vec<u64> = kept
         .by_id
@@ -156,12 +156,12 @@ pub(crate) fn forget(only: Option<&ServerMemory>) -> bool {
         .filter(|(_, kept)| of_it(kept))
         .map(|(id, _)| *id)
         .collect();
-    let forgotten: Vec<Kept> = ids.iter().filter_map(|id| kept.by_id.remove(id)).collect();
+    let forgotten: Vec<KeptSchema> = ids.iter().filter_map(|id| kept.by_id.remove(id)).collect();
     drop(kept);
     !forgotten.is_empty()
 }
 
-impl Kept {
+impl KeptSchema {
     fn is_of(&self, memory: &ServerMemory) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.server), memory)
     }
@@ -180,7 +180,7 @@ impl CompiledSchemas {
     }
 
     /// Removes the schemas that were used longest ago until there is room for one more.
-    fn make_room(&mut self, server: &ServerMemory, bytes: u64) -> Vec<Kept> {
+    fn make_room(&mut self, server: &ServerMemory, bytes: u64) -> Vec<KeptSchema> {
         let mut given_up = Vec::new();
         self.make_room_in(Some(server), MAX_BYTES_OF_SERVER, bytes, &mut given_up);
         self.make_room_in(None, MAX_BYTES, bytes, &mut given_up);
@@ -192,9 +192,9 @@ impl CompiledSchemas {
         only: Option<&ServerMemory>,
         most: u64,
         bytes: u64,
-        given_up: &mut Vec<Kept>,
+        given_up: &mut Vec<KeptSchema>,
     ) {
-        let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
+        let of_it = |kept: &KeptSchema| only.is_none_or(|memory| kept.is_of(memory));
         let there = self.by_id.values().filter(|kept| of_it(kept));
         let mut there: u64 = there.map(|kept| kept.charge.bytes()).sum();
         if there.saturating_add(bytes) <= most {

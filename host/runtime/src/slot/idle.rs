@@ -8,7 +8,7 @@ use dormouse_policy::NEVER;
 use dormouse_upstream::whose_state;
 
 use super::Slot;
-use super::life::{Life, Stage};
+use super::life::{Life, SlotState};
 
 /// Mark of a slot that is being stopped, set until this is dropped.
 struct Stopping<'s>(&'s AtomicBool);
@@ -63,7 +63,7 @@ impl Slot {
             // The slot may have been called, or stopped, meanwhile.
             is_all = life.era == era && life.running == 0 && life.used.elapsed() >= idle;
             if is_all {
-                life.rest(Stage::Idle(SystemTime::now()));
+                life.rest(SlotState::Idle(SystemTime::now()));
                 drop(life);
                 users.extend(self.instances.stop().into_iter().map(Some));
             }

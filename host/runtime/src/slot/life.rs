@@ -5,14 +5,14 @@ use std::time::{Instant, SystemTime};
 
 use futures::future::{BoxFuture, Shared};
 
-use crate::loader::Loaded;
+use crate::loader::LoadedComponent;
 
 /// A start that all waiting calls share.
-pub(super) type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
+pub(super) type Loading = Shared<BoxFuture<'static, Result<Arc<LoadedComponent>, String>>>;
 
 /// Life of a slot so far.
 pub(super) struct Life {
-    pub(super) stage: Stage,
+    pub(super) stage: SlotState,
     /// Number that grows with every stop, so that loads and timers from before are recognised.
     pub(super) era: u64,
     /// Era whose end by idleness is awaited.
@@ -25,7 +25,7 @@ pub(super) struct Life {
 impl Life {
     pub(super) fn new() -> Self {
         Self {
-            stage: Stage::Known,
+            stage: SlotState::Known,
             era: 0,
             watched: None,
             failures: 0,
@@ -35,7 +35,7 @@ impl Life {
     }
 
     /// Ends an era.
-    pub(super) fn rest(&mut self, stage: Stage) {
+    pub(super) fn rest(&mut self, stage: SlotState) {
         self.era += 1;
         self.failures = 0;
         self.stage = stage;
@@ -43,15 +43,15 @@ impl Life {
 }
 
 /// State of a slot.
-pub(super) enum Stage {
+pub(super) enum SlotState {
     Known,
     Starting(Loading),
-    Ready(Arc<Loaded>, SystemTime),
+    Ready(Arc<LoadedComponent>, SystemTime),
     Idle(SystemTime),
     Failed(String, Instant),
 }
 
-impl Stage {
+impl SlotState {
     /// Returns it as outsiders see it.
     pub(super) fn phase(&self) -> Phase {
         match self {

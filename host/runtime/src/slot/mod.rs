@@ -19,13 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 pub use life::Phase;
 
-use self::life::{Life, Loading, Stage};
+use self::life::{Life, Loading, SlotState};
 use self::running_call::RunningCall;
 use crate::call::{Call, Graceful, Turns};
 use crate::error::{CallError, Cause};
 use crate::instances::Instances;
-use crate::loader::{Loaded, Loader};
-use crate::request::{GuestRequest, Params};
+use crate::loader::{LoadedComponent, Loader};
+use crate::request::{CheckedParams, GuestRequest};
 use crate::target::Target;
 
 /// Time for which a failed start is not repeated.
@@ -142,7 +142,7 @@ impl Slot {
     }
 
     /// Returns the parameters of a call, if they are right and there is room for them.
-    async fn params(&self, wanted: &mut GuestRequest) -> Result<Params, Cause> {
+    async fn params(&self, wanted: &mut GuestRequest) -> Result<CheckedParams, Cause> {
         let (size, limit) = (wanted.base64(), self.target.limits.result);
         if size > limit {
             return Err(Cause::ArgumentsTooLarge {
@@ -158,26 +158,26 @@ impl Slot {
         };
         wanted.check(memory)?;
         drop(checking);
-        Params::of(wanted, self.target.limits.memory)
+        CheckedParams::of(wanted, self.target.limits.memory)
     }
 
     /// Returns the loaded component, loaded now if need be. All waiting calls share one load, which
     /// goes on even if one of them gives up.
-    async fn loaded(&self, call: &Call) -> Result<Arc<Loaded>, Cause> {
+    async fn loaded(&self, call: &Call) -> Result<Arc<LoadedComponent>, Cause> {
         let (loading, era) = {
             let mut life = self.life.lock();
             match &life.stage {
-                Stage::Ready(loaded, _) => return Ok(Arc::clone(loaded)),
-                Stage::Failed(reason, until) if *until > Instant::now() => {
+                SlotState::Ready(loaded, _) => return Ok(Arc::clone(loaded)),
+                SlotState::Failed(reason, until) if *until > Instant::now() => {
                     return Err(Cause::Backoff {
                         reason: reason.clone(),
                         wait: until.saturating_duration_since(Instant::now()),
                     });
                 }
-                Stage::Starting(loading) => (loading.clone(), life.era),
+                SlotState::Starting(loading) => (loading.clone(), life.era),
                 _ => {
                     let loading = self.start();
-                    life.stage = Stage::Starting(loading.clone());
+                    life.stage = SlotState::Starting(loading.clone());
                     (loading, life.era)
                 }
             }
@@ -209,22 +209,22 @@ impl Slot {
     }
 
     /// Records the outcome of a start: once, by the first waiting call that sees it.
-    fn settle(&self, era: u64, result: &Result<Arc<Loaded>, String>) {
+    fn settle(&self, era: u64, result: &Result<Arc<LoadedComponent>, String>) {
         let mut life = self.life.lock();
-        if life.era != era || !matches!(life.stage, Stage::Starting(_)) {
+        if life.era != era || !matches!(life.stage, SlotState::Starting(_)) {
             return;
         }
         match result {
             Ok(loaded) => {
                 life.failures = 0;
                 life.used = Instant::now();
-                life.stage = Stage::Ready(Arc::clone(loaded), SystemTime::now());
+                life.stage = SlotState::Ready(Arc::clone(loaded), SystemTime::now());
                 self.watch(&mut life);
             }
             Err(reason) => {
                 let wait = BACKOFF.pause(life.failures);
                 life.failures += 1;
-                life.stage = Stage::Failed(reason.clone(), Instant::now() + wait);
+                life.stage = SlotState::Failed(reason.clone(), Instant::now() + wait);
             }
         }
     }
@@ -233,7 +233,7 @@ impl Slot {
     /// not disturbed.
     pub fn stop(&self) {
         let mut life = self.life.lock();
-        life.rest(Stage::Known);
+        life.rest(SlotState::Known);
         drop(life);
         self.instances.stop();
         if let Some(upstream) = &self.target.upstream {

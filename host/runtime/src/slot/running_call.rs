@@ -8,9 +8,9 @@ use dormouse_protocol::Answer;
 use super::Slot;
 use crate::call::{Call, CallPermit, Pace, PausableDeadline};
 use crate::error::Cause;
-use crate::instances::Place;
-use crate::loader::Loaded;
-use crate::request::Params;
+use crate::instances::KeptInstanceGuard;
+use crate::loader::LoadedComponent;
+use crate::request::CheckedParams;
 
 /// Counts a call while it runs, however it ends.
 pub(super) struct RunningCall(Arc<Slot>);
@@ -24,9 +24,9 @@ impl RunningCall {
     pub(super) async fn run(
         self,
         call: Arc<Call>,
-        params: Params,
-        loaded: Arc<Loaded>,
-        place: Option<Place>,
+        params: CheckedParams,
+        loaded: Arc<LoadedComponent>,
+        place: Option<KeptInstanceGuard>,
         turn: Arc<CallPermit>,
     ) -> Result<Answer, Cause> {
         let Slot {

@@ -4,14 +4,14 @@ use dormouse_protocol::{attribution, severity};
 use dormouse_text::log_text::logger_name;
 use serde_json::Value;
 
-use super::State;
+use super::InstanceState;
 use crate::bindings::dormouse::plugin::call;
 
 /// Longest message of a guest to its agent, in bytes: messages that wait to be sent are memory of
 /// the host and not of the guest.
 const TEXT: usize = 64 << 10;
 
-impl call::Host for State {
+impl call::Host for InstanceState {
     fn progress(&mut self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(call) = &self.call {
             let message = message.map(|message| {

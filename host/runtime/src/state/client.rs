@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use dormouse_protocol::{AskError, Capability, Question, check_size};
 use dormouse_upstream::without_blocking;
 
-use super::{CANCELLED, State};
+use super::{CANCELLED, InstanceState};
 use crate::ask::{QuestionSize, answered, capability_for, question};
 use crate::bindings::dormouse::plugin::client;
 
 /// Most questions that are asked at once.
 const QUESTIONS: usize = 32;
 
-impl client::Host for State {
+impl client::Host for InstanceState {
     fn supported(&mut self) -> client::Capabilities {
         let known = [
             (
@@ -48,7 +48,7 @@ impl client::Host for State {
     }
 }
 
-impl State {
+impl InstanceState {
     /// Converts questions to MCP, each under its own id.
     fn asked(&self, requests: Vec<client::Request>) -> Result<Vec<Question>, AskError> {
         let mut ids = BTreeSet::new();

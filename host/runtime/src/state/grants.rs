@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use dormouse_policy::HttpGrant;
 
-use super::State;
+use super::InstanceState;
 use crate::grant_questions::GrantAnswer;
 
-impl State {
+impl InstanceState {
     /// Asks the user of the running call for a grant. The call's deadline waits with it.
     pub(super) async fn ask_user_for(&mut self, wanted: HttpGrant) {
         let (Some(questions), Some(call)) = (&self.grant_questions, &self.call) else {

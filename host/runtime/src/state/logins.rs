@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use dormouse_upstream::auth::NotLoggedIn;
 
-use super::{CANCELLED, State};
+use super::{CANCELLED, InstanceState};
 
-impl State {
+impl InstanceState {
     /// Has the user of the running call log in at a provider, where they are not logged in there. The
     /// call's deadline waits with it.
     ///

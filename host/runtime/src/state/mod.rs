@@ -31,14 +31,14 @@ use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
-use crate::sandbox::{HttpHooks, HttpMemory, NetworkGate, Output, Preopens, http_context};
+use crate::sandbox::{HttpHooks, HttpMemory, InstanceOutput, NetworkGate, Preopens, http_context};
 use crate::target::Target;
 
 /// Most resources (files, streams, …) that a guest holds at once.
 const RESOURCES: usize = 4096;
 
 /// The state of one instance.
-pub(super) struct State {
+pub(super) struct InstanceState {
     pub server: String,
     questions: QuestionLimit,
     grant_questions: Option<Arc<GrantQuestions>>,
@@ -54,7 +54,7 @@ pub(super) struct State {
     /// Gate to the network.
     pub network: NetworkGate,
     /// Output to stdout, stderr and the log.
-    pub output: Output,
+    pub output: InstanceOutput,
     /// The running call; an instance that is kept has a new one with each call.
     pub call: Option<Current>,
     settings: Arc<Map<String, Value>>,
@@ -91,12 +91,12 @@ impl Current {
     }
 }
 
-impl State {
+impl InstanceState {
     pub(super) fn new(
         target: &Target,
         wasi: WasiCtx,
         preopens: Preopens,
-        output: Output,
+        output: InstanceOutput,
         settings: Arc<Map<String, Value>>,
         memory: InstanceMemory,
         network: NetworkGate,
@@ -128,19 +128,19 @@ impl State {
 }
 
 /// Returns a linker with all functions that the host offers.
-pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
+pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<InstanceState>> {
     let mut linker = Linker::new(engine);
     crate::sandbox::add_to_linker(&mut linker)?;
-    plugin::types::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
-    plugin::call::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
-    plugin::client::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
-    plugin::notify::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
-    plugin::settings::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
-    plugin::upstream::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    plugin::types::add_to_linker::<_, HasSelf<_>>(&mut linker, InstanceState::in_function)?;
+    plugin::call::add_to_linker::<_, HasSelf<_>>(&mut linker, InstanceState::in_function)?;
+    plugin::client::add_to_linker::<_, HasSelf<_>>(&mut linker, InstanceState::in_function)?;
+    plugin::notify::add_to_linker::<_, HasSelf<_>>(&mut linker, InstanceState::in_function)?;
+    plugin::settings::add_to_linker::<_, HasSelf<_>>(&mut linker, InstanceState::in_function)?;
+    plugin::upstream::add_to_linker::<_, HasSelf<_>>(&mut linker, InstanceState::in_function)?;
     Ok(linker)
 }
 
-impl State {
+impl InstanceState {
     /// Records that a function of the host runs, and returns the state.
     fn in_function(&mut self) -> &mut Self {
         if let Some(memory) = &self.call_memory {
@@ -150,4 +150,4 @@ impl State {
     }
 }
 
-impl plugin::types::Host for State {}
+impl plugin::types::Host for InstanceState {}

@@ -6,13 +6,13 @@ use dormouse_protocol::Capability;
 use hyper::HeaderMap;
 use url::Url;
 
-use super::State;
+use super::InstanceState;
 use crate::grant_questions::SecretAnswer;
 
 /// Most questions for secrets of one request: who says that one is there is asked again where it is not.
 const MAX_QUESTIONS: usize = 3;
 
-impl State {
+impl InstanceState {
     /// Asks the user of the running call for the secrets that a request would have and that have no
     /// text. The call's deadline waits with it. Those that stay missing are told as the request is sent.
     pub(super) async fn ask_user_for_secrets(&mut self, url: &Url, headers: &HeaderMap) {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::State;
+use super::InstanceState;
 use crate::bindings::dormouse::plugin::settings;
 
-impl settings::Host for State {
+impl settings::Host for InstanceState {
     fn get(&mut self, key: String) -> Option<String> {
         self.settings.get(&key).map(Value::to_string)
     }

@@ -1,4 +1,4 @@
-//! What the sandbox has in a guest's store.
+//! Parts of the sandbox in a guest's store.
 
 use dormouse_policy::HttpGrant;
 use dormouse_upstream::auth::NotLoggedIn;
@@ -7,13 +7,13 @@ use url::Url;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
-use super::State;
+use super::InstanceState;
 use crate::memory::MemoryCharge;
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
 use crate::sandbox::{FilesystemState, HttpMemory, HttpState, NetworkGate, NetworkState, Preopens};
 
-impl WasiView for State {
+impl WasiView for InstanceState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.in_function();
         WasiCtxView {
@@ -23,7 +23,7 @@ impl WasiView for State {
     }
 }
 
-impl FilesystemState for State {
+impl FilesystemState for InstanceState {
     type Charge = MemoryCharge;
 
     fn preopens(&self) -> &Preopens {
@@ -40,7 +40,7 @@ impl FilesystemState for State {
     }
 }
 
-impl WasiHttpView for State {
+impl WasiHttpView for InstanceState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         self.in_function();
         WasiHttpCtxView {
@@ -51,7 +51,7 @@ impl WasiHttpView for State {
     }
 }
 
-impl NetworkState for State {
+impl NetworkState for InstanceState {
     fn network(&mut self) -> &NetworkGate {
         &self.network
     }
@@ -73,7 +73,7 @@ impl NetworkState for State {
     }
 }
 
-impl HttpState for State {
+impl HttpState for InstanceState {
     fn http_memory(&mut self) -> &mut HttpMemory<MemoryCharge> {
         &mut self.http_memory
     }

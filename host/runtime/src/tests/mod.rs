@@ -16,7 +16,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Call, CallError, Callable, Cause, Code, GuestRequest, Runtime, Schemas, Slot, Target, Tool,
+    Call, CallError, Callable, Cause, ComponentLocation, GuestRequest, Runtime, Schemas, Slot,
+    Target, ToolRequest,
 };
 
 /// A component with one function for each way in which a call can end.
@@ -91,7 +92,7 @@ impl Place {
     fn target(&self) -> Target {
         Target {
             server: "odd".into(),
-            code: Code::File(self.path.clone()),
+            code: ComponentLocation::File(self.path.clone()),
             upstream: None,
             instance: Instance::PerCall,
             functions: self
@@ -120,7 +121,7 @@ impl Place {
             .unwrap();
         let object: Value = serde_json::from_str(declared.tool.get()).unwrap();
         Call {
-            wanted: GuestRequest::Tool(Tool {
+            wanted: GuestRequest::Tool(ToolRequest {
                 name: tool.into(),
                 callable: Arc::new(Callable {
                     function: declared.function.clone(),

@@ -64,7 +64,9 @@ fn one_content_is_looked_at_once_at_a_time() {
     let place = place();
     let runtime = runtime(place.cache());
     let bytes = std::fs::read(&place.path).unwrap();
-    let gate = runtime.loader.gate(&crate::cache::Cache::digest(&bytes));
+    let gate = runtime
+        .loader
+        .gate(&crate::cache::CompileCache::digest(&bytes));
     let turn = gate.lock();
     std::thread::scope(|scope| {
         let loads: Vec<_> = (0..3)

@@ -64,9 +64,9 @@ pub(super) fn spend_memory(values: usize, text_bytes: usize) -> Result<(), Misma
 }
 
 /// Limits the values that are made on this thread until it is dropped.
-pub(super) struct Counted;
+pub(super) struct CountedValues;
 
-impl Counted {
+impl CountedValues {
     pub(super) fn begin(max_bytes: u64) -> Self {
         ALLOWANCE.set(Some(Allowance {
             steps: MAX_STEPS,
@@ -76,7 +76,7 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedValues {
     fn drop(&mut self) {
         ALLOWANCE.set(None);
     }

@@ -13,7 +13,7 @@ use dormouse_wit::{Case, Field, Function, Type};
 use serde_json::{Map, Number, Value};
 use wasmtime::component::Val;
 
-use super::allowance::{Counted, VALUE_STEPS, spend, spend_memory};
+use super::allowance::{CountedValues, VALUE_STEPS, spend, spend_memory};
 use super::mismatch::Mismatch;
 
 /// Returns the parameters of a function from a tool's arguments. They may take `max_bytes` of
@@ -23,7 +23,7 @@ pub(crate) fn arguments(
     arguments: &Map<String, Value>,
     max_bytes: u64,
 ) -> Result<Vec<Val>, Mismatch> {
-    let _counted = Counted::begin(max_bytes);
+    let _counted = CountedValues::begin(max_bytes);
     let values = record(function.arguments(), arguments)?;
     if function.spread {
         return Ok(vec![Val::Record(values)]);

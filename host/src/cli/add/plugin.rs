@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use dormouse_catalog::Entry;
+use dormouse_catalog::CatalogEntry;
 use dormouse_config::edit::{Editor, component_table, upstream_table};
 use dormouse_config::review::shell_word;
 use dormouse_policy::Grants;
@@ -17,9 +17,9 @@ use super::warn_of_others;
 use crate::child_commands::compile_command;
 use crate::cli::grant_args::{self, GrantArgs};
 use crate::cli::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
-use crate::cli::progress::Progress;
+use crate::cli::progress::ProgressLine;
 use crate::cli::{component, consent, cost, describe, grant_requests, hosts, output};
-use crate::roster::{Collision, Held, Kind, Places, Roster, folders, names};
+use crate::roster::{Collision, HeldByPlugin, OfferKind, Places, Roster, folders, names};
 
 /// Plugin that is to be added.
 pub(super) struct Plugin<'a> {
@@ -99,7 +99,7 @@ impl Plugin<'_> {
                 output::warn(&doubt);
             }
         }
-        let held = Held {
+        let held = HeldByPlugin {
             has_upstream,
             ..given.held(&grants)
         };
@@ -169,7 +169,7 @@ impl Plugin<'_> {
 }
 
 /// Returns the collisions of the new server's items with those of another server.
-fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Collision>> {
+fn taken(places: &Places, server: &str, entry: &CatalogEntry) -> anyhow::Result<Vec<Collision>> {
     let roster = Roster::open(places.clone())?;
     let snapshot = roster.snapshot();
     let listing = &entry.listing;
@@ -195,7 +195,7 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
     // Resources of one URI are told apart by their servers.
     let prompts = listing.prompts.iter().filter_map(|prompt| {
         let shown = names::shown(server, None, &prompt.key);
-        let theirs = snapshot.offers(Kind::Prompt).find(&shown)?;
+        let theirs = snapshot.offers(OfferKind::Prompt).find(&shown)?;
         let own = theirs.declared().map_or("", |theirs| &theirs.key);
         ours("prompt", &shown, &prompt.key, Some((theirs.server(), own)))
     });
@@ -205,7 +205,7 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
 /// Compiles and links a plugin ahead of its first call, as a check that it can be started. Returns
 /// its imports that end it where they are called.
 fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
-    let _progress = Progress::new(&format!("compiling {}", visible_path(file)));
+    let _progress = ProgressLine::new(&format!("compiling {}", visible_path(file)));
     let limits = dormouse_config::load(&places.config)?.limits;
     let runtime = Runtime::new(places.cache.clone(), compile_command);
     runtime.set_limits(&limits);
@@ -227,7 +227,7 @@ fn upstream(request: &GrantRequest) -> Option<Table> {
 }
 
 /// Returns the text on the added server, and on the grants and settings that it lacks.
-fn told(server: &str, entry: &Entry, held: Held<'_>) -> anyhow::Result<String> {
+fn told(server: &str, entry: &CatalogEntry, held: HeldByPlugin<'_>) -> anyhow::Result<String> {
     let listing = &entry.listing;
     let mut text = describe::headline(
         listing.title.as_ref().or(listing.name.as_ref()),
@@ -239,7 +239,7 @@ fn told(server: &str, entry: &Entry, held: Held<'_>) -> anyhow::Result<String> {
     }
     for tool in &listing.tools {
         let shown = names::shown(server, None, &tool.name);
-        let described = describe::Tool::new(&tool.tool, &shown);
+        let described = describe::ToolDescription::new(&tool.tool, &shown);
         text.push_str(&format!(
             "  {}  {}\n",
             output::styled(output::STRONG, shown),

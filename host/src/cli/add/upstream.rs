@@ -32,7 +32,7 @@ pub(super) struct UpstreamArgs {
 }
 
 /// Server that is to be added.
-pub(super) struct Upstream<'a> {
+pub(super) struct AddedUpstream<'a> {
     pub(super) name: &'a str,
     pub(super) url: Option<String>,
     pub(super) command: Vec<String>,
@@ -55,7 +55,7 @@ impl UpstreamArgs {
     }
 }
 
-impl Upstream<'_> {
+impl AddedUpstream<'_> {
     /// Writes it into the configuration, and tells running hosts.
     pub(super) fn add(self, places: &Places) -> anyhow::Result<()> {
         let (name, replaces) = (self.name, self.replaces);

@@ -6,13 +6,13 @@ use dormouse_wit::GrantRequest;
 
 use super::Rows;
 use crate::cli::describe;
-use crate::roster::{Held, requested_settings};
+use crate::roster::{HeldByPlugin, requested_settings};
 
 impl Rows {
     /// Checks that a plugin has what it asks for, but for settings and secrets that it does not need.
     pub(super) fn requests(&mut self, server: &ServerConfig, requests: &[GrantRequest]) {
         let about = format!("server {}", server.name);
-        let held = Held::of(server);
+        let held = HeldByPlugin::of(server);
         for setting in requested_settings(requests) {
             if let Some(why) = held.wrong_setting(setting) {
                 let name = &setting.name;

@@ -25,7 +25,7 @@ fn granted(grants: &[&str]) -> Grants {
 
 /// Returns what a server with these grants and nothing else lacks.
 fn missing(wanted: &[GrantRequest], grants: &Grants) -> Vec<MissingGrant> {
-    super::missing(wanted, Held::new(grants, &serde_json::Map::new()))
+    super::missing(wanted, HeldByPlugin::new(grants, &serde_json::Map::new()))
 }
 
 #[test]

@@ -28,13 +28,13 @@ pub(in crate::cli) struct InputArgs {
 /// Source of a secret's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum SourceArg {
-    /// What the user types when they are asked.
+    /// Text that the user types when they are asked.
     Typed,
     /// A variable of the environment.
     Variable(String),
     /// A file, absolute.
     File(String),
-    /// What a program prints: its name or path, and its arguments.
+    /// Output of a program: its name or path, and its arguments.
     Command(Vec<String>),
     /// The user's own store of secrets, by name there.
     Keyring(String),

@@ -24,12 +24,12 @@ pub(in crate::cli) use words::secret_in_words;
 
 use super::output;
 use super::secret::place_in_words;
-use crate::roster::{Held, mode_of, requested_secrets, requested_settings, shown_value};
+use crate::roster::{HeldByPlugin, mode_of, requested_secrets, requested_settings, shown_value};
 
 /// Settings and secrets that a plugin is to have.
 #[derive(Default)]
 pub(in crate::cli) struct GivenInputs {
-    /// What is written into the configuration.
+    /// Inputs that are written into the configuration.
     pub(in crate::cli) inputs: PluginInputs,
     /// The secrets among it, as they are read there.
     pub(in crate::cli) secrets: Vec<HttpSecret>,
@@ -107,10 +107,10 @@ impl GivenInputs {
     }
 
     /// Returns what a plugin has with this and these grants.
-    pub(in crate::cli) fn held<'a>(&'a self, grants: &'a Grants) -> Held<'a> {
-        Held {
+    pub(in crate::cli) fn held<'a>(&'a self, grants: &'a Grants) -> HeldByPlugin<'a> {
+        HeldByPlugin {
             secrets: &self.secrets,
-            ..Held::new(grants, &self.inputs.settings)
+            ..HeldByPlugin::new(grants, &self.inputs.settings)
         }
     }
 

@@ -12,14 +12,14 @@ use dormouse_text::visible::visible_path;
 use hyper::http::uri::Authority;
 
 use crate::cli::{Cli, output};
-use crate::mcp::http::guard::{Guard, Origin};
+use crate::mcp::http::guard::{RequestGuard, WebOrigin};
 use crate::mcp::http::token::{Token, VARIABLE};
 use crate::mcp::http::{Options, cannot_listen};
 
 /// Options of a host that is reached over HTTP.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
-pub(super) struct Http {
+pub(super) struct HttpArgs {
     /// Serve many agents at http://ADDR:PORT/mcp instead. Port 0 is any that is free.
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(super) http: Option<SocketAddr>,
@@ -40,7 +40,7 @@ pub(super) struct Http {
     allow_host: Vec<Authority>,
     /// A web page that may speak to the host, such as `https://example.com`.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
-    allow_origin: Vec<Origin>,
+    allow_origin: Vec<WebOrigin>,
     /// The longest message that a client may send.
     #[arg(long, value_name = "SIZE", requires = "http", default_value = "16MiB", value_parser = units::size)]
     max_body: u64,
@@ -67,7 +67,7 @@ pub(super) struct Http {
     stop_timeout: Duration,
 }
 
-impl Http {
+impl HttpArgs {
     /// Returns the options to serve with at an address, with as many bytes for all messages
     /// together. `data` is Dormouse's data folder.
     ///
@@ -116,7 +116,7 @@ impl Http {
         };
         Ok(Options {
             address,
-            guard: Guard {
+            guard: RequestGuard {
                 hosts: self.allow_host,
                 origins: self.allow_origin,
                 token,

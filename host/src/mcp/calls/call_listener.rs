@@ -26,14 +26,14 @@ pub(in crate::mcp) struct CallListener {
     roster: Arc<Roster>,
     client: ClientKey,
     server: String,
-    asks: mpsc::UnboundedSender<Ask>,
+    asks: mpsc::UnboundedSender<CallQuestions>,
     may_ask: bool,
     /// Cancelled when no request waits for the call any longer.
     cancel: CancellationToken,
-    state: Mutex<State>,
+    state: Mutex<CallListenerState>,
 }
 
-struct State {
+struct CallListenerState {
     relay: Option<Arc<Relay>>,
     capabilities: ClientCapabilities,
     /// Whether the client's answers are those of this host's user.
@@ -50,7 +50,7 @@ struct State {
 }
 
 /// Questions of a call, with the channel for the answers.
-pub(in crate::mcp) struct Ask {
+pub(in crate::mcp) struct CallQuestions {
     pub(in crate::mcp) questions: Vec<Question>,
     pub(in crate::mcp) answers: oneshot::Sender<Result<Vec<Answer>, AskError>>,
 }
@@ -60,7 +60,7 @@ impl CallListener {
         roster: Arc<Roster>,
         (client, (server, may_ask)): (ClientKey, (&str, bool)),
         cancel: CancellationToken,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<CallQuestions>) {
         let (asks, receiver) = mpsc::unbounded_channel();
         let line = Self {
             roster,
@@ -69,7 +69,7 @@ impl CallListener {
             asks,
             may_ask,
             cancel,
-            state: Mutex::new(State {
+            state: Mutex::new(CallListenerState {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
                 may_decide: false,
@@ -215,7 +215,11 @@ impl Listener for CallListener {
             true => AskError::Failed("the call was cancelled".into()),
             false => AskError::Over,
         };
-        if self.asks.send(Ask { questions, answers }).is_err() {
+        if self
+            .asks
+            .send(CallQuestions { questions, answers })
+            .is_err()
+        {
             return std::future::ready(Err(gone())).boxed();
         }
         answered

@@ -19,16 +19,16 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::call_listener::{Ask, CallListener};
+use super::call_listener::{CallListener, CallQuestions};
 use super::leased_sessions::LeasedSession;
-use super::pending_questions::Round;
+use super::pending_questions::QuestionRound;
 use super::plugin_request::{Continuation, PluginRequest};
 use super::relay::Relay;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::original::Original;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::Host;
-use crate::roster::Context;
+use crate::roster::CallContext;
 
 /// Time that the last notifications of a cancelled call may take to go out.
 const CANCELLED_FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
@@ -44,7 +44,7 @@ pub(in crate::mcp) type CallOutcome = Result<Answer, ErrorObject>;
 pub(in crate::mcp) struct InFlightCall {
     work: BoxFuture<'static, CallOutcome>,
     line: Arc<CallListener>,
-    asks: mpsc::UnboundedReceiver<Ask>,
+    asks: mpsc::UnboundedReceiver<CallQuestions>,
     cancel: CancellationToken,
     binding: [u8; 32],
     /// Session with which the call ends; none if it belongs to no connection.
@@ -63,7 +63,7 @@ pub(in crate::mcp) struct InFlightCall {
 /// A call that waits for answers.
 pub(in crate::mcp) struct Suspended {
     exchange: InFlightCall,
-    asked: Round,
+    asked: QuestionRound,
 }
 
 impl Suspended {
@@ -98,7 +98,7 @@ impl Host {
         order: PluginRequest,
         mut continued: Continuation,
         context: &RequestContext<'_>,
-        work: impl FnOnce(Arc<crate::roster::Roster>, PluginRequest, Context) -> F,
+        work: impl FnOnce(Arc<crate::roster::Roster>, PluginRequest, CallContext) -> F,
     ) -> CallOutcome
     where
         F: Future<Output = CallOutcome> + Send + 'static,
@@ -137,7 +137,7 @@ impl Host {
                 let (session, own) = self.session_of(&order, context);
                 let is_of_tool = order.method == "tools/call";
                 let untold = is_of_tool.then(|| (session, order.server.clone()));
-                let call = Context {
+                let call = CallContext {
                     session,
                     cancel: cancel.clone(),
                     listener: line.clone(),
@@ -196,7 +196,7 @@ impl Host {
         let mut listening = true;
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
-        let (mut round, mut gathered) = (Round::default(), Instant::now());
+        let (mut round, mut gathered) = (QuestionRound::default(), Instant::now());
         let end = loop {
             tokio::select! {
                 // Most calls are done at once, and then nothing else need be looked at.

@@ -7,7 +7,7 @@ use dormouse_protocol::{Answer, AskError, Capability, Question, attribution};
 use dormouse_runtime::check_answer;
 use serde_json::Value;
 
-use super::call_listener::Ask;
+use super::call_listener::CallQuestions;
 
 /// Number of times that questions are asked again after an answer that does not fit, with the
 /// reason. After that the call gets an error, so that the client is not asked for ever.
@@ -15,7 +15,7 @@ const AGAIN: u32 = 2;
 
 /// Questions that were asked together, with the answers so far.
 struct PendingQuestions {
-    ask: Ask,
+    ask: CallQuestions,
     answered: HashMap<String, Answer>,
     /// Errors of the last answers to the questions still open, by question id.
     wrong: HashMap<String, String>,
@@ -25,11 +25,15 @@ struct PendingQuestions {
 
 /// Questions of one result of a call: those that were asked at the same time.
 #[derive(Default)]
-pub(in crate::mcp) struct Round(Vec<PendingQuestions>);
+pub(in crate::mcp) struct QuestionRound(Vec<PendingQuestions>);
 
-impl Round {
+impl QuestionRound {
     /// Adds questions, unless the request came with their answers.
-    pub(in crate::mcp) fn add(&mut self, ask: Ask, responses: &mut HashMap<String, Answer>) {
+    pub(in crate::mcp) fn add(
+        &mut self,
+        ask: CallQuestions,
+        responses: &mut HashMap<String, Answer>,
+    ) {
         self.0.extend(PendingQuestions::new(ask).answer(responses));
     }
 
@@ -60,7 +64,7 @@ impl Round {
 }
 
 impl PendingQuestions {
-    fn new(ask: Ask) -> Self {
+    fn new(ask: CallQuestions) -> Self {
         Self {
             ask,
             answered: HashMap::new(),
@@ -176,7 +180,10 @@ mod tests {
             question("who", Capability::ElicitationForm, form),
             question("where", Capability::Roots, json!({})),
         ];
-        (PendingQuestions::new(Ask { questions, answers }), answered)
+        (
+            PendingQuestions::new(CallQuestions { questions, answers }),
+            answered,
+        )
     }
 
     fn answer(asked: PendingQuestions, responses: Value) -> Option<PendingQuestions> {
@@ -227,7 +234,7 @@ mod tests {
                 text: None,
             };
             let questions = vec![question];
-            (Ask { questions, answers }, answered)
+            (CallQuestions { questions, answers }, answered)
         };
         let given = |ids: &[&str]| -> HashMap<String, Answer> {
             let answers = ids.iter();
@@ -235,7 +242,7 @@ mod tests {
                 .map(|id| ((*id).to_owned(), json!({ "roots": [] }).into()))
                 .collect()
         };
-        let mut round = Round::default();
+        let mut round = QuestionRound::default();
         let mut along = given(&["along"]);
         let mut waiting = Vec::new();
         for id in ["along", "1", "2", "1"] {

@@ -126,7 +126,7 @@ impl Queue {
     }
 }
 
-enum Next {
+enum NextStep {
     Note(Note),
     Wait,
     End,
@@ -203,7 +203,7 @@ impl Relay {
                 continue;
             }
             match self.next() {
-                Next::Note(note) => {
+                NextStep::Note(note) => {
                     sent += 1;
                     if matches!(note, Note::Progress { .. }) {
                         progressed = Instant::now();
@@ -214,7 +214,7 @@ impl Relay {
                         return;
                     }
                 }
-                Next::Wait => tokio::select! {
+                NextStep::Wait => tokio::select! {
                     () = self.changed.notified() => {}
                     () = tokio::time::sleep_until(progressed + self.max_silence),
                         if self.token.is_some() =>
@@ -224,17 +224,17 @@ impl Relay {
                         self.preparing(format!("still running after {} s", begun.elapsed().as_secs()));
                     }
                 },
-                Next::End => return,
+                NextStep::End => return,
             }
         }
     }
 
-    fn next(&self) -> Next {
+    fn next(&self) -> NextStep {
         let mut queue = self.queue.lock();
         match queue.pop() {
-            Some(note) => Next::Note(note),
-            None if queue.closed => Next::End,
-            None => Next::Wait,
+            Some(note) => NextStep::Note(note),
+            None if queue.closed => NextStep::End,
+            None => NextStep::Wait,
         }
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::client_connection::{ClientConnection, Notification};
-use crate::mcp::methods::resources::Subscriptions;
+use crate::mcp::methods::resources::ClientSubscriptions;
 use crate::roster::{
     Changes, FollowedUri, Numbers, ResourceIdentity, Roster, Snapshot, UpdatedResource,
 };
@@ -28,7 +28,7 @@ const GATHERED: usize = 1024;
 /// Client to be told of changes.
 pub(in crate::mcp) trait ChangeSink {
     /// Tells which lists have changed. False when the client is gone.
-    async fn lists(&self, changed: Changed) -> bool;
+    async fn lists(&self, changed: ChangedLists) -> bool;
     /// Returns the resources whose changes the client wants to be told.
     fn wanted(&self) -> Vec<FollowedUri>;
     /// Tells that one of these resources has changed.
@@ -37,13 +37,13 @@ pub(in crate::mcp) trait ChangeSink {
 
 /// Set of lists that have changed.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::mcp) struct Changed {
+pub(in crate::mcp) struct ChangedLists {
     pub(in crate::mcp) tools: bool,
     pub(in crate::mcp) prompts: bool,
     pub(in crate::mcp) resources: bool,
 }
 
-impl Changed {
+impl ChangedLists {
     fn between(old: Numbers, new: Numbers) -> Self {
         Self {
             tools: old.tools != new.tools,
@@ -175,7 +175,7 @@ pub(in crate::mcp) async fn announce(
             }
         }
         let now = *lists.borrow_and_update();
-        if !audience.lists(Changed::between(told, now)).await {
+        if !audience.lists(ChangedLists::between(told, now)).await {
             return;
         }
         told = now;
@@ -194,14 +194,14 @@ pub(in crate::mcp) async fn announce(
 pub(in crate::mcp) struct Legacy {
     pub(in crate::mcp) connection: Arc<dyn ClientConnection>,
     /// The resources that it has subscribed to.
-    pub(in crate::mcp) subscriptions: Arc<Subscriptions>,
+    pub(in crate::mcp) subscriptions: Arc<ClientSubscriptions>,
     pub(in crate::mcp) roster: Arc<Roster>,
     /// Name of the profile that it has named, if it has.
     pub(in crate::mcp) profile: Option<Arc<str>>,
 }
 
 impl ChangeSink for Legacy {
-    async fn lists(&self, changed: Changed) -> bool {
+    async fn lists(&self, changed: ChangedLists) -> bool {
         for notification in changed.notifications() {
             if self.connection.notify(notification).await.is_err() {
                 return false;

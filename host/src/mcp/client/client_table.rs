@@ -10,12 +10,12 @@ use serde::Deserialize;
 const TABLE: &str = include_str!("clients.json");
 
 #[derive(Deserialize)]
-struct Table {
-    clients: Vec<Row>,
+struct ClientTable {
+    clients: Vec<ClientRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct ClientRow {
     names: Vec<String>,
     /// The client's name on our command line, where it has one.
     id: Option<String>,
@@ -23,7 +23,7 @@ struct Row {
     client: KnownClient,
 }
 
-/// What is known of a client. What is not known needs nothing of it.
+/// Facts about a client. An unknown client needs none of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(in crate::mcp) struct KnownClient {
     /// Number of tools from which on it defers them by itself.
@@ -50,8 +50,8 @@ impl KnownClient {
     }
 }
 
-fn rows() -> Vec<Row> {
-    let table = serde_json::from_str::<Table>(TABLE).ok();
+fn rows() -> Vec<ClientRow> {
+    let table = serde_json::from_str::<ClientTable>(TABLE).ok();
     table.map(|table| table.clients).unwrap_or_default()
 }
 

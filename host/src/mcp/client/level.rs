@@ -92,15 +92,15 @@ pub(in crate::mcp) fn wanted(meta: &RequestMetaObject) -> Result<WantedLogs, Err
 }
 
 /// Least severe level of the logs that a client of the era with sessions wants.
-pub(in crate::mcp) struct Level(AtomicU8);
+pub(in crate::mcp) struct WantedLogLevel(AtomicU8);
 
-impl Default for Level {
+impl Default for WantedLogLevel {
     fn default() -> Self {
         Self(AtomicU8::new(UNSAID))
     }
 }
 
-impl Level {
+impl WantedLogLevel {
     pub(in crate::mcp) fn set(&self, severity: u8) {
         self.0.store(severity, Ordering::Relaxed);
     }

@@ -15,28 +15,28 @@ use tokio_util::sync::CancellationToken;
 use super::client_connection::ClientConnection;
 use super::compatibility;
 use super::level;
-use super::level::{Level, WantedLogs};
-use crate::mcp::calls::call_listener::Ask;
+use super::level::{WantedLogLevel, WantedLogs};
+use crate::mcp::calls::call_listener::CallQuestions;
 use crate::mcp::calls::relay::Relay;
 use crate::mcp::calls::suspended_calls;
 
 /// The client of a session while none of its requests is being answered.
-pub(in crate::mcp) struct Client {
+pub(in crate::mcp) struct SessionClient {
     connection: Arc<dyn ClientConnection>,
     capabilities: ClientCapabilities,
     declared: Map<String, Value>,
     era: ClientEra,
-    level: Arc<Level>,
+    level: Arc<WantedLogLevel>,
     relay: Relay,
     key: ClientKey,
 }
 
-impl Client {
+impl SessionClient {
     /// The one that has said that in its handshake.
     pub(in crate::mcp) fn new(
         connection: Arc<dyn ClientConnection>,
         said: &InitializeRequestParams,
-        level: Arc<Level>,
+        level: Arc<WantedLogLevel>,
         key: ClientKey,
     ) -> Arc<Self> {
         let capabilities = able(said.capabilities.clone(), &said.protocol_version);
@@ -63,7 +63,7 @@ impl Client {
     }
 }
 
-impl Listener for Client {
+impl Listener for SessionClient {
     /// Does nothing: progress belongs to a request.
     fn progress(&self, _progress: f64, _total: Option<f64>, _message: Option<String>) {}
 
@@ -101,7 +101,7 @@ impl Listener for Client {
         let (connection, era) = (Arc::clone(&self.connection), self.era.clone());
         async move {
             let (answers, answered) = oneshot::channel();
-            ask(&*connection, &era, Ask { questions, answers }).await;
+            ask(&*connection, &era, CallQuestions { questions, answers }).await;
             let gone = || Err(AskError::Failed("the agent has gone".into()));
             answered.await.unwrap_or_else(|_| gone())
         }
@@ -191,8 +191,12 @@ pub(in crate::mcp) fn can(client: &ClientCapabilities, capability: Capability) -
 }
 
 /// Asks a client of the era with sessions.
-pub(in crate::mcp) async fn ask(connection: &dyn ClientConnection, era: &ClientEra, ask: Ask) {
-    let Ask {
+pub(in crate::mcp) async fn ask(
+    connection: &dyn ClientConnection,
+    era: &ClientEra,
+    ask: CallQuestions,
+) {
+    let CallQuestions {
         questions,
         mut answers,
     } = ask;

@@ -14,10 +14,10 @@ use super::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::messages::error_object::ErrorObject;
 
 /// Outcome of a question: the text of its result, or the client's error.
-pub(in crate::mcp) type Outcome = Result<String, ErrorObject>;
+pub(in crate::mcp) type QuestionOutcome = Result<String, ErrorObject>;
 
 /// Returns the outcome that a client's answer has.
-pub(in crate::mcp) fn outcome_of(outcome: Result<&str, &str>) -> Outcome {
+pub(in crate::mcp) fn outcome_of(outcome: Result<&str, &str>) -> QuestionOutcome {
     outcome.map(str::to_owned).map_err(|error| {
         serde_json::from_str(error)
             .unwrap_or_else(|_| ErrorObject::internal_error("its error is not one of JSON-RPC"))
@@ -27,7 +27,7 @@ pub(in crate::mcp) fn outcome_of(outcome: Result<&str, &str>) -> Outcome {
 /// Questions to a client that it has not answered yet.
 #[derive(Default)]
 pub(in crate::mcp) struct UnansweredQuestions {
-    waiting: Mutex<HashMap<RequestId, oneshot::Sender<Outcome>>>,
+    waiting: Mutex<HashMap<RequestId, oneshot::Sender<QuestionOutcome>>>,
     /// Id of the next question.
     next: AtomicI64,
 }
@@ -75,7 +75,7 @@ impl UnansweredQuestions {
     }
 
     /// Passes on the client's answer to a question.
-    pub(in crate::mcp) fn answered(&self, id: &RequestId, outcome: Outcome) {
+    pub(in crate::mcp) fn answered(&self, id: &RequestId, outcome: QuestionOutcome) {
         let waiting = self.waiting.lock().remove(id);
         // Nobody may wait for it any more.
         let _ = waiting.map(|waiting| waiting.send(outcome));

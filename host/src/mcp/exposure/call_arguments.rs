@@ -14,7 +14,7 @@ const MAX_TEXT_BYTES: usize = 64 << 10;
 /// Beginning of the names of members that serde_json reads as something else.
 const PRIVATE: &str = "serde_json::private";
 
-/// What a tool that calls another was given.
+/// Arguments of a tool that calls another.
 #[derive(Debug)]
 pub(in crate::mcp) struct CallArguments {
     /// Name of the tool to be called.

@@ -10,7 +10,7 @@ use dormouse_protocol::Answer;
 use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value};
 
-use crate::roster::{Shown, wrong_access};
+use crate::roster::{ShownTool, wrong_access};
 
 /// Longest schema that arguments are checked against for that, in bytes: a stranger has written it,
 /// and it is made ready for each call.
@@ -24,7 +24,7 @@ const MAX_PROBLEMS: usize = 5;
 
 /// Returns the reason why a tool is not called by the tool that was used for it, if it is not the
 /// right one: clients decide by that one's hints what their user is asked.
-pub(in crate::mcp) fn wrong_tool(tool: &Shown, used: ToolAccess) -> Option<String> {
+pub(in crate::mcp) fn wrong_tool(tool: &ShownTool, used: ToolAccess) -> Option<String> {
     let needed = tool.access();
     (needed != used).then(|| wrong_access(&tool.name, needed, used))
 }

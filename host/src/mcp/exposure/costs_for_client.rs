@@ -1,4 +1,4 @@
-//! What all tools cost an agent, as it is shown them.
+//! Costs of all tools to an agent, as it is shown them.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use dormouse_tokens::{KeptCounts, TOKENIZER, TokenCount};
 
 use super::{client_table, decision, has_meta_tools, meta_tools};
 use crate::roster::status::TokenCosts;
-use crate::roster::{Roster, Shown, Snapshot, Status};
+use crate::roster::{Roster, ShownTool, Snapshot, Status};
 
 /// Cost of all tools for one client, or for those that have no session.
 pub struct CostsForClient {
-    /// How they are shown to it.
+    /// Exposure in which it is shown them.
     pub decision: ExposureDecision,
     /// The cost of each tool, in the order of the list.
     pub tools: Vec<TokenCosts>,
-    /// What tools of Dormouse's own cost that are listed.
+    /// Cost of Dormouse's own tools that are listed.
     pub own: TokenCount,
 }
 
@@ -33,7 +33,7 @@ impl CostsForClient {
     #[must_use]
     pub fn of(snapshot: &Snapshot, client: Option<&str>, known: &KeptCounts) -> Self {
         let decision = decision(snapshot, client);
-        let of_tool = |tool: &Shown| {
+        let of_tool = |tool: &ShownTool| {
             let (mapped, raw) = (known.of(&tool.mapped()), known.of(tool.raw()));
             let is_listed = snapshot.is_listed(tool, decision.mode);
             TokenCosts {

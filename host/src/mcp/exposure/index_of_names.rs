@@ -8,7 +8,7 @@ use dormouse_policy::exposure::ShownMode;
 use serde_json::{Map, Value};
 
 use super::text_argument;
-use crate::roster::{Shown, Snapshot};
+use crate::roster::{ShownTool, Snapshot};
 
 /// Most bytes of an index in a description, for clients that are not known to cut it.
 const MAX_BYTES: usize = 24 << 10;
@@ -17,8 +17,8 @@ const MAX_BYTES: usize = 24 << 10;
 const MAX_REPLY_BYTES: usize = 32 << 10;
 
 /// Returns the tools that are not listed in that mode, by their servers.
-fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&Shown>> {
-    let mut servers: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
+fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&ShownTool>> {
+    let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
     for tool in snapshot.tools() {
         if !snapshot.is_listed(tool, mode) {
             servers.entry(tool.server()).or_default().push(tool);
@@ -63,14 +63,14 @@ pub(super) fn names(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -
 
 /// Returns the name by which a tool is loaded: as agents see it, without its server's in front. It is
 /// the whole name where that begins with anything else.
-pub(super) fn own_name(tool: &Shown) -> &str {
+pub(super) fn own_name(tool: &ShownTool) -> &str {
     let own = tool.name.strip_prefix(tool.server());
     let own = own.and_then(|own| own.strip_prefix(dormouse_config::name::SEPARATOR));
     own.unwrap_or(&tool.name)
 }
 
 /// Returns the name of a server and those of its tools.
-fn line(server: &str, tools: &[&Shown]) -> String {
+fn line(server: &str, tools: &[&ShownTool]) -> String {
     let names: Vec<_> = tools.iter().map(|tool| own_name(tool)).collect();
     if names.iter().zip(tools).all(|(own, tool)| *own != tool.name) {
         return format!("{server}: {}", names.join(", "));
@@ -91,7 +91,7 @@ pub(super) fn list_servers(
     if let Some(server) = wanted {
         known_server(server, snapshot)?;
     }
-    let mut servers: BTreeMap<&str, Vec<&Shown>> = BTreeMap::new();
+    let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
     let tools = snapshot.tools().iter();
     for tool in tools.filter(|tool| wanted.is_none_or(|wanted| tool.server() == wanted)) {
         servers.entry(tool.server()).or_default().push(tool);
@@ -118,7 +118,8 @@ pub(super) fn list_servers(
 
 /// Checks that a server has tools that agents can call.
 pub(super) fn known_server(server: &str, snapshot: &Snapshot) -> Result<(), String> {
-    let names: std::collections::BTreeSet<_> = snapshot.tools().iter().map(Shown::server).collect();
+    let names: std::collections::BTreeSet<_> =
+        snapshot.tools().iter().map(ShownTool::server).collect();
     if names.contains(server) {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use super::{names_argument, text_argument};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::Host;
-use crate::roster::{Shown, Snapshot, names};
+use crate::roster::{ShownTool, Snapshot, names};
 
 impl Host {
     /// Answers a call of `load_tools`: the tools join the list of this session alone, whose client is
@@ -35,7 +35,7 @@ impl Host {
                 wanted.len()
             ));
         }
-        let of_server: Vec<&Shown> = snapshot
+        let of_server: Vec<&ShownTool> = snapshot
             .tools()
             .iter()
             .filter(|tool| tool.server() == server)
@@ -54,8 +54,9 @@ impl Host {
         };
         for name in wanted {
             let mut tools = of_server.iter().copied();
-            let is_called =
-                |tool: &&Shown| [tool.name.as_str(), own_name(tool), tool.tool()].contains(&name);
+            let is_called = |tool: &&ShownTool| {
+                [tool.name.as_str(), own_name(tool), tool.tool()].contains(&name)
+            };
             match tools.find(is_called) {
                 Some(tool) => found.push(tool),
                 None => {

@@ -10,17 +10,17 @@ const MAX_LOADED: usize = 1000;
 
 /// Names of the tools that the agent of one session has loaded into its list.
 #[derive(Debug, Default)]
-pub(in crate::mcp) struct LoadedTools(Mutex<Loaded>);
+pub(in crate::mcp) struct LoadedTools(Mutex<LoadedToolCalls>);
 
 #[derive(Debug, Default)]
-struct Loaded {
+struct LoadedToolCalls {
     /// Number of the call that has loaded each tool last.
     calls: BTreeMap<String, u64>,
     /// Number of calls.
     count: u64,
 }
 
-impl Loaded {
+impl LoadedToolCalls {
     /// Returns the names that were loaded last, as many as there is room for.
     fn latest(&self, room: usize) -> BTreeSet<String> {
         let mut all: Vec<_> = self.calls.iter().collect();

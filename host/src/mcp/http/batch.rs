@@ -14,9 +14,9 @@ use rmcp::model::{ProtocolVersion, RequestId};
 use super::answers::answer;
 use super::answers::answer::{Body, Response};
 use super::answers::answer_room::TakenAnswerRoom;
-use super::answers::sse::Event;
-use super::endpoint::{Endpoint, session_id};
-use super::message::{self, Message};
+use super::answers::sse::SentEvent;
+use super::endpoint::{HttpEndpoint, session_id};
+use super::message::{self, HttpMessage};
 use super::post::PostHead;
 use crate::mcp::messages::error_object::{ErrorObject, MAX_MESSAGE_BYTES};
 use crate::mcp::stdio::MAX_BATCH_MESSAGES;
@@ -32,13 +32,13 @@ const MAX_ANSWERED_BYTES: u64 = 32 << 20;
 const MAX_REFUSAL_BYTES: usize = MAX_MESSAGE_BYTES + 512;
 
 /// Messages that have come together.
-pub(super) struct Batch {
+pub(super) struct HttpBatch {
     messages: Vec<Bytes>,
     /// Room for refusals of all of them, with their ids: nobody may ever read them.
     room: TakenAnswerRoom,
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Returns the messages of a batch, if a body is one and its session has batches.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Endpoint {
         &self,
         head: &PostHead<'_>,
         body: &Bytes,
-    ) -> Option<Result<Batch, Box<Response>>> {
+    ) -> Option<Result<HttpBatch, Box<Response>>> {
         let text = std::str::from_utf8(body).ok()?;
         let may_be = text.trim_start().starts_with('[');
         let session = may_be.then(|| session_id(head.headers)).flatten()?;
@@ -78,7 +78,7 @@ impl Endpoint {
         };
         let messages = found.items.into_iter();
         let messages = messages.map(|one| body.slice_ref(one.as_bytes()));
-        Some(Ok(Batch {
+        Some(Ok(HttpBatch {
             messages: messages.collect(),
             room,
         }))
@@ -86,8 +86,8 @@ impl Endpoint {
 
     /// Answers each message of a batch as if it had come alone: in an array, or in a
     /// stream of events where one of them takes its time.
-    pub(super) async fn together(&self, head: &PostHead<'_>, batch: Batch) -> Response {
-        let Batch { messages, room } = batch;
+    pub(super) async fn together(&self, head: &PostHead<'_>, batch: HttpBatch) -> Response {
+        let HttpBatch { messages, room } = batch;
         let answered = self.each(head, &messages).await;
         answer::hold_room(answered, room)
     }
@@ -161,7 +161,7 @@ impl Endpoint {
 
 /// Returns an event without its id, if there is anything else in it: a client has one id to come back
 /// with, which is that of one of the streams. A client without an id begins anew.
-fn without_id(event: Event) -> Option<Event> {
+fn without_id(event: SentEvent) -> Option<SentEvent> {
     Some(event.message?.into())
 }
 
@@ -207,5 +207,5 @@ fn refused(id: Option<RequestId>, error: ErrorObject) -> Response {
 
 fn is_handshake(message: &[u8]) -> bool {
     let read = message::read(message);
-    matches!(read, Ok(Message::Request { method, .. }) if method == "initialize")
+    matches!(read, Ok(HttpMessage::Request { method, .. }) if method == "initialize")
 }

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::mcp::messages::message_room::{KEPT_TIMES, MessageRoom, NoRoom, bytes_of_values};
+use crate::mcp::messages::message_room::{KEPT_TIMES, MessageRoom, NoMessageRoom, bytes_of_values};
 
 /// Number of bytes of each body that take no shared room. Most requests are shorter and so are let
 /// in whatever others send.
@@ -44,7 +44,7 @@ pub(super) enum BodyError {
     #[error("the body did not arrive within {0:?}")]
     Slow(Duration),
     #[error(transparent)]
-    NoRoom(#[from] NoRoom),
+    NoRoom(#[from] NoMessageRoom),
 }
 
 impl Bodies {

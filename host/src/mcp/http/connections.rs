@@ -17,7 +17,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::endpoint::Endpoint;
+use super::endpoint::HttpEndpoint;
 use crate::mcp::client::client_log;
 
 /// Time that a client may take to read anything of what it is sent.
@@ -37,10 +37,10 @@ connection: close\r\ncontent-length: 0\r\n\r\n";
 
 /// Open connections of the server.
 #[derive(Clone)]
-pub(super) struct Connections(Arc<Inner>);
+pub(super) struct Connections(Arc<HttpConnectionsState>);
 
-struct Inner {
-    open: Mutex<Open>,
+struct HttpConnectionsState {
+    open: Mutex<OpenHttpConnections>,
     most: usize,
     /// Time that the head of a request may take, and time that a connection may be without a
     /// request.
@@ -51,7 +51,7 @@ struct Inner {
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenHttpConnections {
     next: u64,
     seats: HashMap<u64, Arc<ConnectionSlot>>,
 }
@@ -59,13 +59,13 @@ struct Open {
 /// The place of one connection. Its requests come and go without a lock that other
 /// connections take.
 struct ConnectionSlot {
-    usage: Mutex<Usage>,
+    usage: Mutex<ConnectionUsage>,
     /// Ends the connection, when cancelled.
     close: CancellationToken,
 }
 
 /// Use that is made of a connection.
-struct Usage {
+struct ConnectionUsage {
     /// Requests that were received in full and are not answered in full.
     busy: usize,
     /// Number of these requests that only listen, and may do so for ever.
@@ -77,7 +77,7 @@ struct Usage {
 impl ConnectionSlot {
     fn new() -> Self {
         Self {
-            usage: Mutex::new(Usage {
+            usage: Mutex::new(ConnectionUsage {
                 busy: 0,
                 listening: 0,
                 idle: Instant::now(),
@@ -95,7 +95,7 @@ impl ConnectionSlot {
 
 /// Reason for which there is no seat.
 #[derive(Debug, PartialEq, Eq)]
-enum Full {
+enum NoConnectionSlot {
     /// All connections are busy.
     OfBusy,
     /// Time in which one of them will have had its chance.
@@ -103,7 +103,7 @@ enum Full {
 }
 
 /// Connection, as the code that answers its requests sees it.
-pub(super) struct Connection {
+pub(super) struct HttpConnection {
     seat: Arc<ConnectionSlot>,
     /// The address of this machine that it goes to.
     pub(super) local: IpAddr,
@@ -111,7 +111,7 @@ pub(super) struct Connection {
 
 impl Connections {
     pub(super) fn new(most: usize, head: Duration) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(HttpConnectionsState {
             open: Mutex::default(),
             most,
             head,
@@ -121,7 +121,7 @@ impl Connections {
     }
 
     /// Serves all clients, for ever.
-    pub(super) async fn accept(&self, listener: TcpListener, endpoint: Arc<Endpoint>) {
+    pub(super) async fn accept(&self, listener: TcpListener, endpoint: Arc<HttpEndpoint>) {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => match self.seat().await {
@@ -147,8 +147,8 @@ impl Connections {
             let seat = self.0.open.lock().sit(self.0.most);
             match seat {
                 Ok(seat) => return Some(seat),
-                Err(Full::ForNow(left)) => tokio::time::sleep(left).await,
-                Err(Full::OfBusy) => return None,
+                Err(NoConnectionSlot::ForNow(left)) => tokio::time::sleep(left).await,
+                Err(NoConnectionSlot::OfBusy) => return None,
             }
         }
     }
@@ -161,11 +161,16 @@ impl Connections {
         let _ = tokio::time::timeout(at_most, self.0.tasks.wait()).await;
     }
 
-    fn admit(&self, stream: TcpStream, seat: (u64, Arc<ConnectionSlot>), endpoint: &Arc<Endpoint>) {
+    fn admit(
+        &self,
+        stream: TcpStream,
+        seat: (u64, Arc<ConnectionSlot>),
+        endpoint: &Arc<HttpEndpoint>,
+    ) {
         let (number, seat) = seat;
         let local = stream.local_addr();
         let local = local.map_or(Ipv4Addr::UNSPECIFIED.into(), |local| local.ip());
-        let connection = Connection {
+        let connection = HttpConnection {
             seat: seat.clone(),
             local,
         };
@@ -182,17 +187,17 @@ impl Connections {
     }
 }
 
-impl Open {
+impl OpenHttpConnections {
     /// Takes a seat, if need be that of the connection which has been idle for longest; where none
     /// is, that of the one which has only listened for longest: its client will listen again.
-    fn sit(&mut self, most: usize) -> Result<(u64, Arc<ConnectionSlot>), Full> {
+    fn sit(&mut self, most: usize) -> Result<(u64, Arc<ConnectionSlot>), NoConnectionSlot> {
         if self.seats.len() >= most {
             let seats = self.seats.iter();
             let idle = seats.filter_map(|(number, seat)| Some((seat.idle()?, *number)));
-            let ((_, since), number) = idle.min().ok_or(Full::OfBusy)?;
+            let ((_, since), number) = idle.min().ok_or(NoConnectionSlot::OfBusy)?;
             let left = MIN_IDLE.saturating_sub(since.elapsed());
             if !left.is_zero() {
-                return Err(Full::ForNow(left));
+                return Err(NoConnectionSlot::ForNow(left));
             }
             if let Some(seat) = self.seats.remove(&number) {
                 seat.close.cancel();
@@ -206,7 +211,7 @@ impl Open {
     }
 }
 
-impl Connection {
+impl HttpConnection {
     /// Keeps the connection as long as the returned value is held. A client that has not yet sent a
     /// whole request has none.
     pub(super) fn busy(&self) -> RequestInProgress {
@@ -245,8 +250,8 @@ impl Drop for RequestInProgress {
 
 async fn serve(
     stream: TcpStream,
-    endpoint: Arc<Endpoint>,
-    connection: Connection,
+    endpoint: Arc<HttpEndpoint>,
+    connection: HttpConnection,
     head: Duration,
     closing: CancellationToken,
 ) {
@@ -289,7 +294,7 @@ mod tests {
     async fn the_longest_idle_makes_room() {
         let connections = Connections::new(2, Duration::from_secs(1));
         let sit = async || Some(connections.seat().await?.1);
-        let connection = |seat: &Arc<ConnectionSlot>| Connection {
+        let connection = |seat: &Arc<ConnectionSlot>| HttpConnection {
             seat: seat.clone(),
             local: Ipv4Addr::LOCALHOST.into(),
         };
@@ -300,7 +305,7 @@ mod tests {
         drop(connection(&first).busy());
         assert!(matches!(
             connections.0.open.lock().sit(2),
-            Err(Full::ForNow(_))
+            Err(NoConnectionSlot::ForNow(_))
         ));
         let third = sit().await.unwrap();
         assert!(second.close.is_cancelled() && !first.close.is_cancelled());
@@ -311,7 +316,7 @@ mod tests {
         let also = connection(&fourth).busy();
         assert!(matches!(
             connections.0.open.lock().sit(2),
-            Err(Full::OfBusy)
+            Err(NoConnectionSlot::OfBusy)
         ));
         // One who has gone already is missed by nobody.
         drop((connection(&second).busy(), connection(&third).busy()));
@@ -327,7 +332,7 @@ mod tests {
         let connections = Connections::new(2, Duration::from_secs(1));
         let sit = async || connections.seat().await.unwrap().1;
         let busy = |seat: &Arc<ConnectionSlot>| {
-            let connection = Connection {
+            let connection = HttpConnection {
                 seat: seat.clone(),
                 local: Ipv4Addr::LOCALHOST.into(),
             };

@@ -14,17 +14,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::answers::answer;
-use super::answers::answer::{Held, Response};
+use super::answers::answer::{AnswerResources, Response};
 use super::answers::answer_room::AnswerRoom;
 use super::bodies::Bodies;
-use super::connections::Connection;
+use super::connections::HttpConnection;
 use super::cors;
 use super::era;
-use super::guard::{Guard, Refusal};
+use super::guard::{RequestGuard, RequestRefusal};
 use super::header::{accepts, doubled};
 use super::path::McpPath;
-use super::sessions::{Agent, EventId, Sessions};
-use super::shared::Shared;
+use super::sessions::{Agent, EventId, HttpSessions};
+use super::shared::SharedHttpState;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::roster::UnknownProfile;
 
@@ -37,10 +37,10 @@ pub(super) const EVENTS: &str = "text/event-stream";
 const LAST_EVENT: &str = "last-event-id";
 
 /// State that every request needs.
-pub(super) struct Endpoint {
-    pub(super) guard: Guard,
-    pub(super) shared: Shared,
-    pub(super) sessions: Sessions,
+pub(super) struct HttpEndpoint {
+    pub(super) guard: RequestGuard,
+    pub(super) shared: SharedHttpState,
+    pub(super) sessions: HttpSessions,
     pub(super) bodies: Bodies,
     /// Memory of long messages that are being written.
     pub(super) answers: Arc<AnswerRoom>,
@@ -52,11 +52,11 @@ pub(super) struct Endpoint {
     pub(super) listening: TaskTracker,
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Answers a request.
     pub(super) async fn answer(
         &self,
-        connection: &Connection,
+        connection: &HttpConnection,
         request: Request<Incoming>,
     ) -> Response {
         if request.uri().path() == "/health" {
@@ -97,7 +97,7 @@ impl Endpoint {
     /// Answers a client that may speak MCP, and sees that profile, or all.
     async fn admitted(
         &self,
-        connection: &Connection,
+        connection: &HttpConnection,
         request: Request<Incoming>,
         profile: Option<Arc<str>>,
     ) -> Response {
@@ -151,7 +151,7 @@ impl Endpoint {
     /// request, or one that it comes back to.
     fn stream(
         &self,
-        connection: &Connection,
+        connection: &HttpConnection,
         headers: &HeaderMap,
         profile: Option<&str>,
     ) -> Result<Response, Box<Response>> {
@@ -176,7 +176,7 @@ impl Endpoint {
                 }
             }
         };
-        let mut held = Held {
+        let mut held = AnswerResources {
             busy: connection.busy(),
             _running: None,
         };
@@ -220,7 +220,7 @@ fn said(method: &Method, status: StatusCode, what: &'static str) -> Response {
     answer::not_allowed("GET, HEAD", "")
 }
 
-fn refused(refusal: &Refusal) -> Response {
+fn refused(refusal: &RequestRefusal) -> Response {
     tracing::debug!("a request was refused: {refusal}");
     let mut response = answer::text(refusal.status(), format!("{refusal}\n"));
     if let Some(challenge) = refusal.challenge() {

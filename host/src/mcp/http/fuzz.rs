@@ -11,7 +11,7 @@ use hyper::header::{HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Uri};
 use url::Url;
 
-use super::guard::Guard;
+use super::guard::RequestGuard;
 pub use super::sessions::fuzz::event_ids;
 use crate::fuzz::{first_line, text};
 
@@ -31,7 +31,7 @@ pub fn guard(data: &[u8]) {
     let Ok(uri) = uri.parse::<Uri>().or_else(|_| "/mcp".parse::<Uri>()) else {
         return;
     };
-    let guard = Guard {
+    let guard = RequestGuard {
         hosts: vec!["mcp.example".parse().expect("it is written here")],
         origins: vec!["https://app.example".parse().expect("it is written here")],
         token: None,

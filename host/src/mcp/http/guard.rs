@@ -18,24 +18,24 @@ use hyper::{HeaderMap, StatusCode, Uri};
 
 /// Hosts, origins and token with which requests are let in.
 #[derive(Debug, Default)]
-pub struct Guard {
+pub struct RequestGuard {
     /// Names under which the host is reached, besides those of the local machine.
     pub hosts: Vec<Authority>,
     /// Web pages that may speak to the host.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<WebOrigin>,
     /// Token that a client has to know. None admits everybody who can reach the address.
     pub token: Option<Token>,
 }
 
 /// Origin of a web page: `https://example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct WebOrigin {
     scheme: String,
     host: String,
     port: Option<u16>,
 }
 
-impl std::str::FromStr for Origin {
+impl std::str::FromStr for WebOrigin {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -62,7 +62,7 @@ impl std::str::FromStr for Origin {
 
 /// Reasons why a request is not let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum RequestRefusal {
     Host(String),
     Origin(String),
     /// No token was sent; with the file that it is in, where that is told.
@@ -71,7 +71,7 @@ pub(super) enum Refusal {
     WrongToken(Option<String>),
 }
 
-impl Refusal {
+impl RequestRefusal {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
@@ -100,7 +100,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RequestRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (problem, file) = match self {
             Self::Host(host) => {
@@ -113,7 +113,7 @@ impl fmt::Display for Refusal {
             Self::Origin(origin) => {
                 write!(f, "requests from web pages of `{origin}` are not served")?;
                 // What is no origin, such as `null`, is anybody's, and cannot be let in.
-                return match origin.parse::<Origin>() {
+                return match origin.parse::<WebOrigin>() {
                     Ok(_) => write!(
                         f,
                         "\nhint: `--allow-origin {origin}`, if you trust them with all of your servers"
@@ -135,7 +135,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Guard {
+impl RequestGuard {
     /// Checks that a request has a `Host` and an `Origin` that it may have; `local` is the address
     /// of this machine that it has come to.
     pub(super) fn place(
@@ -143,7 +143,7 @@ impl Guard {
         local: IpAddr,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestRefusal> {
         let host = self.host(local, uri, headers)?;
         self.origin(host.as_ref(), headers)
     }
@@ -153,9 +153,9 @@ impl Guard {
         local: IpAddr,
         uri: &'a Uri,
         headers: &HeaderMap,
-    ) -> Result<Cow<'a, Authority>, Refusal> {
-        let said = only(headers, HOST).map_err(|()| Refusal::Host("?".into()))?;
-        let refuse = || Refusal::Host(said.unwrap_or_default().into());
+    ) -> Result<Cow<'a, Authority>, RequestRefusal> {
+        let said = only(headers, HOST).map_err(|()| RequestRefusal::Host("?".into()))?;
+        let refuse = || RequestRefusal::Host(said.unwrap_or_default().into());
         let named = said.and_then(|host| host.parse::<Authority>().ok());
         let host = named.ok_or_else(refuse)?;
         let served = |host: &Authority| {
@@ -172,18 +172,20 @@ impl Guard {
         }
         // A whole URL in the request's first line comes before the header.
         match uri.authority() {
-            Some(authority) if !served(authority) => Err(Refusal::Host(authority.to_string())),
+            Some(authority) if !served(authority) => {
+                Err(RequestRefusal::Host(authority.to_string()))
+            }
             Some(authority) => Ok(Cow::Borrowed(authority)),
             None => Ok(Cow::Owned(host)),
         }
     }
 
-    fn origin(&self, host: &Authority, headers: &HeaderMap) -> Result<(), Refusal> {
-        let said = only(headers, ORIGIN).map_err(|()| Refusal::Origin("?".into()))?;
+    fn origin(&self, host: &Authority, headers: &HeaderMap) -> Result<(), RequestRefusal> {
+        let said = only(headers, ORIGIN).map_err(|()| RequestRefusal::Origin("?".into()))?;
         let Some(said) = said else {
             return Ok(());
         };
-        let same = |origin: &Origin| {
+        let same = |origin: &WebOrigin| {
             // A name of the internet is never the local machine, whatever it
             // resolves to just now. And what is no page of the web is not ours, though
             // it may call itself `localhost`: programs with web views do.
@@ -191,11 +193,11 @@ impl Guard {
                 && is_loopback(&origin.host)
                 && format!("{}://{host}", origin.scheme)
                     .parse()
-                    .is_ok_and(|ours: Origin| ours == *origin)
+                    .is_ok_and(|ours: WebOrigin| ours == *origin)
         };
         match said.parse() {
             Ok(origin) if self.origins.contains(&origin) || same(&origin) => Ok(()),
-            _ => Err(Refusal::Origin(said.into())),
+            _ => Err(RequestRefusal::Origin(said.into())),
         }
     }
 
@@ -207,7 +209,7 @@ impl Guard {
         local: IpAddr,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestRefusal> {
         let Some(token) = &self.token else {
             return Ok(());
         };
@@ -216,15 +218,15 @@ impl Guard {
             let file = token.file().filter(|_| is_here)?;
             Some(visible_path(file))
         };
-        let sent = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken(file()))?;
+        let sent = only(headers, AUTHORIZATION).map_err(|()| RequestRefusal::WrongToken(file()))?;
         match sent.and_then(|sent| sent.split_once(' ')) {
             Some((scheme, sent)) if scheme.eq_ignore_ascii_case("bearer") => {
                 match token.is(sent.trim()) {
                     true => Ok(()),
-                    false => Err(Refusal::WrongToken(file())),
+                    false => Err(RequestRefusal::WrongToken(file())),
                 }
             }
-            _ => Err(Refusal::NoToken(file())),
+            _ => Err(RequestRefusal::NoToken(file())),
         }
     }
 }

@@ -14,8 +14,8 @@ use serde_json::json;
 
 use super::answers::answer;
 use super::answers::answer::Response;
-use super::answers::written::{Message, written};
-use super::endpoint::{Endpoint, SESSION, refused_request};
+use super::answers::written::{WrittenMessage, written};
+use super::endpoint::{HttpEndpoint, SESSION, refused_request};
 use super::header::only;
 use super::post::PostHead;
 use super::sessions::Agent;
@@ -36,7 +36,7 @@ const LIMITED_STREAM_AFTER: Duration = Duration::from_secs(10);
 /// programs that use it.
 const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Opens a session by a handshake, of a client that sees that profile, or all.
     pub(super) fn open_session(
         &self,
@@ -108,7 +108,7 @@ impl Endpoint {
         // It goes on also where the connection breaks.
         tokio::spawn(async move {
             let answered = work.await;
-            claimed.answer(Message::answer(&id, answered, &room));
+            claimed.answer(WrittenMessage::answer(&id, answered, &room));
         });
         Ok(answer::events(events.boxed()))
     }

@@ -3,14 +3,14 @@
 use dormouse_jsonrpc::{self as jsonrpc, Envelope, MessageError, MessageLimits, Unreadable};
 use rmcp::model::RequestId;
 
-use crate::mcp::client::unanswered_questions::{Outcome, outcome_of};
+use crate::mcp::client::unanswered_questions::{QuestionOutcome, outcome_of};
 use crate::mcp::messages::client_notification::ClientNotification;
 use crate::mcp::messages::client_request::id_of;
 use crate::mcp::messages::error_object::ErrorObject;
 
 /// A message, with the parts that decide who deals with it.
 #[derive(Debug)]
-pub(super) enum Message<'a> {
+pub(super) enum HttpMessage<'a> {
     Request {
         id: RequestId,
         method: String,
@@ -23,12 +23,12 @@ pub(super) enum Message<'a> {
         content: Option<ClientNotification>,
     },
     /// The answer to a question; with the question's id, if that can be the one of a question.
-    Response(Option<RequestId>, Outcome),
+    Response(Option<RequestId>, QuestionOutcome),
 }
 
 /// A text that is no message.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct RefusedMessage {
     pub(super) id: Option<RequestId>,
     pub(super) error: ErrorObject,
 }
@@ -37,11 +37,11 @@ pub(super) struct Refused {
 ///
 /// # Errors
 /// The body is no message; with the answer.
-pub(super) fn read(body: &[u8]) -> Result<Message<'_>, Box<Refused>> {
+pub(super) fn read(body: &[u8]) -> Result<HttpMessage<'_>, Box<RefusedMessage>> {
     let text = std::str::from_utf8(body).map_err(|error| {
         let why = format!("the body is not UTF-8: {error}");
         let error = ErrorObject::parse_error(why);
-        Box::new(Refused { id: None, error })
+        Box::new(RefusedMessage { id: None, error })
     })?;
     // Some clients put a byte order mark before it.
     let text = text.trim_start_matches('\u{feff}');
@@ -49,23 +49,23 @@ pub(super) fn read(body: &[u8]) -> Result<Message<'_>, Box<Refused>> {
         .map_err(|unreadable| refused(*unreadable))?;
     match envelope.message() {
         Ok(jsonrpc::Message::Request { id, method, params }) => match id_of(&id) {
-            Some(id) => Ok(Message::Request {
+            Some(id) => Ok(HttpMessage::Request {
                 id,
                 method: method.into_owned(),
                 params,
             }),
             None => {
                 let error = ErrorObject::invalid_request(MessageError::BadId.to_string());
-                Err(Box::new(Refused { id: None, error }))
+                Err(Box::new(RefusedMessage { id: None, error }))
             }
         },
-        Ok(jsonrpc::Message::Notification { method, params }) => Ok(Message::Notification {
+        Ok(jsonrpc::Message::Notification { method, params }) => Ok(HttpMessage::Notification {
             content: ClientNotification::read(&method, params),
             method: method.into_owned(),
         }),
         Ok(jsonrpc::Message::Response { id, outcome }) => {
             let id = id.as_ref().and_then(id_of);
-            Ok(Message::Response(id, outcome_of(outcome)))
+            Ok(HttpMessage::Response(id, outcome_of(outcome)))
         }
         Err(unreadable) => Err(refused(*unreadable)),
     }
@@ -74,13 +74,13 @@ pub(super) fn read(body: &[u8]) -> Result<Message<'_>, Box<Refused>> {
 /// Returns the id of a message that is a request.
 pub(super) fn request_id(body: &[u8]) -> Option<RequestId> {
     match read(body).ok()? {
-        Message::Request { id, .. } => Some(id),
+        HttpMessage::Request { id, .. } => Some(id),
         _ => None,
     }
 }
 
 /// Returns the error with which a text that is no message is answered.
-fn refused(message: Unreadable<'_>) -> Box<Refused> {
+fn refused(message: Unreadable<'_>) -> Box<RefusedMessage> {
     let error = match message.error {
         MessageError::NotJson(why) => {
             ErrorObject::parse_error(format!("the body is not JSON: {why}"))
@@ -91,7 +91,7 @@ fn refused(message: Unreadable<'_>) -> Box<Refused> {
         }
     };
     let id = message.id.as_ref().and_then(id_of);
-    Box::new(Refused { id, error })
+    Box::new(RefusedMessage { id, error })
 }
 
 #[cfg(test)]
@@ -151,14 +151,14 @@ mod tests {
         }
         assert_eq!(read(b"\"\xff\"").unwrap_err().error.code.0, -32700);
         let response = read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
-        let Message::Response(Some(RequestId::Number(1)), Ok(result)) = response else {
+        let HttpMessage::Response(Some(RequestId::Number(1)), Ok(result)) = response else {
             panic!("{response:?}");
         };
         assert_eq!(result, "{}");
         let error = br#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
         assert!(matches!(
             read(error).unwrap(),
-            Message::Response(None, Err(_))
+            HttpMessage::Response(None, Err(_))
         ));
     }
 }

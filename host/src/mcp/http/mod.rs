@@ -46,11 +46,11 @@ use super::common::Common;
 use crate::roster::Roster;
 use answers::answer_room::AnswerRoom;
 use connections::Connections;
-use endpoint::Endpoint;
-use guard::Guard;
+use endpoint::HttpEndpoint;
+use guard::RequestGuard;
 use path::PATH;
-use sessions::Sessions;
-use shared::Shared;
+use sessions::HttpSessions;
+use shared::SharedHttpState;
 use token::Token;
 
 /// Time that answers may take to go out when everything has ended.
@@ -62,7 +62,7 @@ pub struct Options {
     /// Address to listen at; with port 0, at any port that is free.
     pub address: SocketAddr,
     /// Checks of which requests are let in.
-    pub guard: Guard,
+    pub guard: RequestGuard,
     /// The longest body of a request, in bytes.
     pub max_body: usize,
     /// Most bytes of all bodies together that are on their way.
@@ -99,15 +99,15 @@ pub fn cannot_listen(address: SocketAddr, error: io::Error) -> anyhow::Error {
 }
 
 /// Server that has its port.
-pub struct Server {
+pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
     connections: Connections,
-    endpoint: Arc<Endpoint>,
+    endpoint: Arc<HttpEndpoint>,
     stop_timeout: Duration,
 }
 
-impl Server {
+impl HttpServer {
     /// Takes the port. Requests are answered from [`run`](Self::run) on. Has to be called inside of
     /// a tokio runtime.
     ///
@@ -119,14 +119,15 @@ impl Server {
         let listener = listener.map_err(|error| cannot_listen(wanted, error))?;
         let address = listener.local_addr()?;
         let answers = Arc::<AnswerRoom>::default();
-        let sessions = Sessions::new(options.max_sessions, options.session_idle, answers.clone());
+        let sessions =
+            HttpSessions::new(options.max_sessions, options.session_idle, answers.clone());
         let common = Common::new(roster, options.max_calls)?;
-        let shared = Shared::new(common);
+        let shared = SharedHttpState::new(common);
         Ok(Self {
             listener,
             address,
             connections: Connections::new(options.max_connections, options.header_time),
-            endpoint: Arc::new(Endpoint {
+            endpoint: Arc::new(HttpEndpoint {
                 guard: options.guard,
                 shared,
                 sessions,

@@ -9,25 +9,25 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, StatusCode};
 
-use super::answers::answer::{self, Held, Response};
+use super::answers::answer::{self, AnswerResources, Response};
 use super::bodies::BodyError;
-use super::connections::Connection;
+use super::connections::HttpConnection;
 use super::endpoint::{
-    EVENTS, Endpoint, refused_message, refused_request, session_id, unknown_profile,
+    EVENTS, HttpEndpoint, refused_message, refused_request, session_id, unknown_profile,
 };
 use super::era::{self, RequestEra};
 use super::header::accepts;
-use super::message::{self, Message, Refused};
+use super::message::{self, HttpMessage, RefusedMessage};
 use crate::mcp::client::client_log;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::message_room::{NoRoom, TakenRoom};
+use crate::mcp::messages::message_room::{NoMessageRoom, TakenRoom};
 use crate::mcp::messages::original::Original;
 use crate::mcp::methods::listen;
 
 /// Facts of a message that was posted, besides the message.
 pub(super) struct PostHead<'a> {
-    pub(super) connection: &'a Connection,
+    pub(super) connection: &'a HttpConnection,
     pub(super) headers: &'a HeaderMap,
     /// Profile that the path names.
     pub(super) profile: Option<&'a Arc<str>>,
@@ -42,11 +42,11 @@ impl PostHead<'_> {
     }
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Answers what a client has posted: a message, or a batch of them.
     pub(super) async fn post(
         &self,
-        connection: &Connection,
+        connection: &HttpConnection,
         request: Request<Incoming>,
         profile: Option<Arc<str>>,
     ) -> Result<Response, Box<Response>> {
@@ -84,7 +84,7 @@ impl Endpoint {
         let headers = head.headers;
         let message = without_blocking(body.len(), || message::read(&body));
         let message = message.map_err(|refused| {
-            let Refused { id, error } = *refused;
+            let RefusedMessage { id, error } = *refused;
             answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
         })?;
         if !["application/json", EVENTS]
@@ -95,7 +95,7 @@ impl Endpoint {
             return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
         }
         match message {
-            Message::Request { id, method, params } => {
+            HttpMessage::Request { id, method, params } => {
                 if self.stopping.is_cancelled() {
                     return Err(answer::busy(&id, "this server is stopping"));
                 }
@@ -103,7 +103,7 @@ impl Endpoint {
                     true => &self.listening,
                     false => &self.running,
                 };
-                let mut held = Held {
+                let mut held = AnswerResources {
                     busy: head.connection.busy(),
                     _running: Some(tracker.token()),
                 };
@@ -120,7 +120,7 @@ impl Endpoint {
                 let answered = self.request(request, head).await?;
                 Ok(answer::hold(answered, held))
             }
-            Message::Notification { method, content } => {
+            HttpMessage::Notification { method, content } => {
                 let has_session = era::has_session(headers).map_err(refused_message)?;
                 era::check_notification(&method, headers).map_err(refused_message)?;
                 if has_session {
@@ -129,7 +129,7 @@ impl Endpoint {
                 }
                 Ok(answer::empty(StatusCode::ACCEPTED))
             }
-            Message::Response(id, outcome) => {
+            HttpMessage::Response(id, outcome) => {
                 if !era::has_session(headers).map_err(refused_message)? {
                     let why = "a client of this version is asked nothing that it could answer";
                     return Err(refused_message(ErrorObject::invalid_request(why)));
@@ -175,19 +175,19 @@ impl Endpoint {
         let read = self.bodies.read(body, length).await;
         read.map_err(|error| {
             let status = match error {
-                BodyError::TooLong(_) | BodyError::NoRoom(NoRoom::Ever(_)) => {
+                BodyError::TooLong(_) | BodyError::NoRoom(NoMessageRoom::Ever(_)) => {
                     StatusCode::PAYLOAD_TOO_LARGE
                 }
                 BodyError::Broken(_) => StatusCode::BAD_REQUEST,
                 BodyError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-                BodyError::NoRoom(NoRoom::Now(_)) => StatusCode::SERVICE_UNAVAILABLE,
+                BodyError::NoRoom(NoMessageRoom::Now(_)) => StatusCode::SERVICE_UNAVAILABLE,
             };
             let response = answer::text(status, format!("{error}\n"));
             if let BodyError::NoRoom(no_room) = &error {
                 client_log::warn(&format!("a request was refused: {no_room}"));
             }
             Box::new(match error {
-                BodyError::NoRoom(NoRoom::Now(_)) => answer::retried_soon(response),
+                BodyError::NoRoom(NoMessageRoom::Now(_)) => answer::retried_soon(response),
                 _ => response,
             })
         })

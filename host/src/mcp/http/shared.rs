@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mcp::common::Common;
 use crate::mcp::server::Host;
-use crate::mcp::session::Session;
+use crate::mcp::session::AgentSession;
 use crate::roster::UnknownProfile;
 
 /// State that all agents of one server share.
-pub(super) struct Shared {
+pub(super) struct SharedHttpState {
     common: Arc<Common>,
     /// Host for all requests of the stateless era that name no profile: none of them belongs to a
     /// session.
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     pub(super) closed: CancellationToken,
 }
 
-impl Shared {
+impl SharedHttpState {
     pub(super) fn new(common: Arc<Common>) -> Self {
         let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
         let stateless = Host::new(common.clone(), None, closed.clone(), ending.clone());
@@ -56,8 +56,8 @@ impl Shared {
     }
 
     /// Begins a session of clients that see that profile, or all, and makes the host for it.
-    pub(super) fn host_of_session(&self, profile: Option<&Arc<str>>) -> (Session, Host) {
-        let session = Session::begin(self.common.clone());
+    pub(super) fn host_of_session(&self, profile: Option<&Arc<str>>) -> (AgentSession, Host) {
+        let session = AgentSession::begin(self.common.clone());
         let closed = self.closed.child_token();
         let common = self.common.clone();
         let host = Host::new(common, Some(session.id()), closed, self.ending.clone());

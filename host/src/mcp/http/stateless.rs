@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use super::answers::answer;
 use super::answers::answer::Response;
 use super::answers::answer_room::ClientAnswerRoom;
-use super::answers::written::{Message, written};
-use super::endpoint::Endpoint;
+use super::answers::written::{WrittenMessage, written};
+use super::endpoint::HttpEndpoint;
 use super::post::PostHead;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::lifecycle::Terms;
@@ -27,13 +27,13 @@ type Answered = Result<Answer, ErrorObject>;
 
 /// Connection to the client of one request, for the events before its answer.
 struct RequestStream {
-    messages: mpsc::Sender<Message>,
+    messages: mpsc::Sender<WrittenMessage>,
     room: ClientAnswerRoom,
 }
 
 impl ClientConnection for RequestStream {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let Some(message) = Message::notification(notification, &self.room) else {
+        let Some(message) = WrittenMessage::notification(notification, &self.room) else {
             return std::future::ready(Ok(())).boxed();
         };
         let sent = self.messages.send(message);
@@ -48,30 +48,30 @@ impl ClientConnection for RequestStream {
 }
 
 /// The messages of one request, the last of which is its answer.
-struct Messages {
+struct RequestMessages {
     id: RequestId,
     /// The request's work. When its client goes, this is dropped, and the call with it.
     work: BoxFuture<'static, Answered>,
-    said: mpsc::Receiver<Message>,
+    said: mpsc::Receiver<WrittenMessage>,
     /// Messages that are there, and go out next.
-    next: VecDeque<Message>,
+    next: VecDeque<WrittenMessage>,
     has_ended: bool,
     room: ClientAnswerRoom,
 }
 
-impl Messages {
+impl RequestMessages {
     /// Ends the stream with the answer, behind what was said before it.
     fn end(&mut self, answered: Answered) {
         while let Ok(message) = self.said.try_recv() {
             self.next.push_back(message);
         }
-        let answer = Message::answer(&self.id, answered, &self.room);
+        let answer = WrittenMessage::answer(&self.id, answered, &self.room);
         self.next.push_back(answer);
         self.has_ended = true;
     }
 
     /// Returns the next message; none at the end.
-    async fn next(&mut self) -> Option<Message> {
+    async fn next(&mut self) -> Option<WrittenMessage> {
         loop {
             if let Some(message) = self.next.pop_front() {
                 return Some(message);
@@ -88,7 +88,7 @@ impl Messages {
     }
 }
 
-impl Endpoint {
+impl HttpEndpoint {
     /// Answers a request that is complete by itself.
     pub(super) async fn stateless(
         &self,
@@ -106,7 +106,7 @@ impl Endpoint {
             room: room.clone(),
         });
         let work = async move { host.answer_request(request, &terms, connection).await };
-        let mut messages = Messages {
+        let mut messages = RequestMessages {
             id,
             work: work.boxed(),
             said,

@@ -25,7 +25,7 @@ async fn serve(home: &Home) -> (SocketAddr, CancellationToken) {
     home.write("dormouse.toml", b"[servers.s]\ncomponent = 'a.wasm'\n");
     let options = Options {
         address: "127.0.0.1:0".parse().unwrap(),
-        guard: Guard::default(),
+        guard: RequestGuard::default(),
         max_body: 1 << 20,
         max_bodies: 8 << 20,
         body_time: Duration::from_secs(5),
@@ -36,7 +36,7 @@ async fn serve(home: &Home) -> (SocketAddr, CancellationToken) {
         max_calls: 8,
         stop_timeout: Duration::from_secs(1),
     };
-    let server = Server::bind(home.open(), options).await.unwrap();
+    let server = HttpServer::bind(home.open(), options).await.unwrap();
     let (address, stop) = (server.address, CancellationToken::new());
     tokio::spawn(server.run(stop.clone()));
     (address, stop)

@@ -98,13 +98,13 @@ impl ErrorObject {
     /// read: MCP has none that is null.
     pub(in crate::mcp) fn to_message(&self, id: Option<&RequestId>) -> Vec<u8> {
         #[derive(Serialize)]
-        struct Message<'a> {
+        struct ErrorMessage<'a> {
             jsonrpc: &'static str,
             #[serde(skip_serializing_if = "Option::is_none")]
             id: Option<&'a RequestId>,
             error: &'a ErrorObject,
         }
-        let message = Message {
+        let message = ErrorMessage {
             jsonrpc: "2.0",
             id,
             error: self,

@@ -42,7 +42,7 @@ pub(in crate::mcp) struct TakenRoom {
 
 /// Reason for which a message is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(in crate::mcp) enum NoRoom {
+pub(in crate::mcp) enum NoMessageRoom {
     #[error(
         "the messages that are on their way, and whose calls are, take more than {0} bytes \
          together: send it again later (`--max-bodies` sets how many they may take)"
@@ -55,7 +55,7 @@ pub(in crate::mcp) enum NoRoom {
     Ever(usize),
 }
 
-impl NoRoom {
+impl NoMessageRoom {
     /// Returns the error with which a request is answered.
     pub(in crate::mcp) fn error(self) -> ErrorObject {
         match self {
@@ -81,14 +81,14 @@ impl MessageRoom {
     ///
     /// # Errors
     /// There is not, or never will be.
-    pub(in crate::mcp) fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, NoRoom> {
+    pub(in crate::mcp) fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, NoMessageRoom> {
         if bytes > self.bytes {
-            return Err(NoRoom::Ever(self.bytes));
+            return Err(NoMessageRoom::Ever(self.bytes));
         }
         u32::try_from(bytes)
             .ok()
             .and_then(|bytes| Arc::clone(&self.places).try_acquire_many_owned(bytes).ok())
-            .ok_or(NoRoom::Now(self.bytes))
+            .ok_or(NoMessageRoom::Now(self.bytes))
     }
 
     /// Takes room for `bytes`, less the free part, as soon as there is as much. Does not wait where
@@ -100,7 +100,7 @@ impl MessageRoom {
         &self,
         bytes: usize,
         until: Instant,
-    ) -> Result<TakenRoom, NoRoom> {
+    ) -> Result<TakenRoom, NoMessageRoom> {
         let bytes = bytes.saturating_sub(FREE_BYTES);
         if bytes == 0 {
             return Ok(TakenRoom::default());
@@ -110,7 +110,7 @@ impl MessageRoom {
             Err(no_room) => {
                 let left = self.places.available_permits();
                 let count = u32::try_from(bytes).ok();
-                let count = count.filter(|_| matches!(no_room, NoRoom::Now(_)));
+                let count = count.filter(|_| matches!(no_room, NoMessageRoom::Now(_)));
                 let in_vain = self.left_in_vain.load(Ordering::Relaxed);
                 let Some(count) = count.filter(|_| left != in_vain) else {
                     return Err(no_room);
@@ -172,7 +172,7 @@ mod tests {
         let also = held.clone();
         drop(held);
         let refused = room.wait(6 * MIB, soon()).await.unwrap_err();
-        assert_eq!(refused, NoRoom::Now(8 * MIB));
+        assert_eq!(refused, NoMessageRoom::Now(8 * MIB));
         assert!(refused.to_string().contains("--max-bodies"), "{refused}");
         // Nobody waits again before there is more.
         let later = Instant::now() + Duration::from_secs(3600);
@@ -196,7 +196,7 @@ mod tests {
         let later = Instant::now() + Duration::from_secs(3600);
         let values = r#"{"a":1},"#.repeat(MIB / 64);
         let refused = room.wait(bytes_of_message(values.as_bytes()), later).await;
-        assert_eq!(refused.unwrap_err(), NoRoom::Ever(4 * MIB));
+        assert_eq!(refused.unwrap_err(), NoMessageRoom::Ever(4 * MIB));
     }
 
     #[test]

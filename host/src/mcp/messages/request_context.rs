@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::client_request::ClientRequest;
 use super::error_object::ErrorObject;
 use super::original::Original;
-use crate::mcp::calls::call_listener::Ask;
+use crate::mcp::calls::call_listener::CallQuestions;
 use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::client::compatibility;
 use crate::mcp::client::level;
@@ -105,7 +105,7 @@ impl<'a> RequestContext<'a> {
     }
 
     /// Asks the client something by a request, as soon as it may be sent one.
-    pub(in crate::mcp) async fn ask(&self, ask: Ask) {
+    pub(in crate::mcp) async fn ask(&self, ask: CallQuestions) {
         let _ = tokio::time::timeout(HANDSHAKE, self.ready.wait()).await;
         session_client::ask(&*self.connection, &self.client_era, ask).await;
     }

@@ -11,19 +11,19 @@ use super::error_object::ErrorObject;
 
 /// Parameters, each of which is there once: with two of one name it would be open which one the
 /// headers repeat.
-struct Params(Map<String, Value>);
+struct UniqueParams(Map<String, Value>);
 
-impl<'de> Deserialize<'de> for Params {
+impl<'de> Deserialize<'de> for UniqueParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = Params;
+            type Value = UniqueParams;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Params, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<UniqueParams, A::Error> {
                 let mut params = Map::new();
                 while let Some((name, value)) = all.next_entry::<String, Value>()? {
                     match params.entry(name) {
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Params {
                         }
                     };
                 }
-                Ok(Params(params))
+                Ok(UniqueParams(params))
             }
         }
         deserializer.deserialize_map(Members)
@@ -50,7 +50,7 @@ pub(in crate::mcp) fn read(text: &[u8]) -> Result<Map<String, Value>, ErrorObjec
     let params = match text {
         b"" | b"null" => Map::new(),
         text => match serde_json::from_slice(text) {
-            Ok(Params(params)) => params,
+            Ok(UniqueParams(params)) => params,
             Err(error) => return refuse(format!("`params` cannot be read: {error}")),
         },
     };

@@ -10,7 +10,7 @@ use crate::mcp::messages::error_object::ErrorObject;
 use crate::roster::{ApprovalOutcome, Roster, Snapshot, Status};
 
 /// Command that clients are offered as a prompt.
-struct Command {
+struct PromptCommand {
     name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -20,36 +20,36 @@ struct Command {
     changes: bool,
 }
 
-const COMMANDS: [Command; 5] = [
-    Command {
+const COMMANDS: [PromptCommand; 5] = [
+    PromptCommand {
         name: "servers",
         title: "Servers",
         description: "Lists the MCP servers behind Dormouse, and what state each is in.",
         about_one: false,
         changes: false,
     },
-    Command {
+    PromptCommand {
         name: "status",
         title: "Server status",
         description: "Says all about one of the MCP servers behind Dormouse.",
         about_one: true,
         changes: false,
     },
-    Command {
+    PromptCommand {
         name: "enable",
         title: "Enable a server",
         description: "Shows the tools of one of the MCP servers behind Dormouse again, for good.",
         about_one: true,
         changes: true,
     },
-    Command {
+    PromptCommand {
         name: "disable",
         title: "Disable a server",
         description: "Stops one of the MCP servers behind Dormouse and hides its tools, for good.",
         about_one: true,
         changes: true,
     },
-    Command {
+    PromptCommand {
         name: APPROVE,
         title: "Approve what has changed",
         description: "Shows you what one of the MCP servers behind Dormouse offers that you have \
@@ -66,7 +66,7 @@ const APPROVE: &str = "approve";
 const SERVER: &str = "server";
 
 /// The command of that name. No server has a prompt that is shown under it.
-fn find(name: &str) -> Option<&'static Command> {
+fn find(name: &str) -> Option<&'static PromptCommand> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
@@ -251,7 +251,7 @@ fn message(description: &str, text: &str) -> Value {
 fn said(
     roster: &Roster,
     snapshot: &Snapshot,
-    command: &Command,
+    command: &PromptCommand,
     arguments: &Map<String, Value>,
 ) -> Result<String, ErrorObject> {
     if !command.about_one {
@@ -268,7 +268,7 @@ fn said(
 /// The server that a command is about.
 fn about(
     snapshot: &Snapshot,
-    command: &Command,
+    command: &PromptCommand,
     arguments: &Map<String, Value>,
 ) -> Result<String, ErrorObject> {
     let Some(wanted) = arguments.get(SERVER).and_then(Value::as_str) else {

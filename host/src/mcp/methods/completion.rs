@@ -10,11 +10,11 @@ use crate::mcp::calls::plugin_request::{Continuation, PluginRequest};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
-use crate::roster::{Kind, Offer};
+use crate::roster::{Offer, OfferKind};
 
 /// A request, taken apart.
 struct Request {
-    kind: Kind,
+    kind: OfferKind,
     key: String,
     argument: String,
     value: String,
@@ -30,8 +30,8 @@ impl Host {
         let request = request(params)?;
         let snapshot = self.snapshot();
         let of_command = match request.kind {
-            Kind::Prompt => commands::complete(&request.key, &snapshot),
-            Kind::Resource | Kind::Template => None,
+            OfferKind::Prompt => commands::complete(&request.key, &snapshot),
+            OfferKind::Resource | OfferKind::Template => None,
         };
         if let Some(servers) = of_command {
             return Ok(complete(
@@ -41,8 +41,8 @@ impl Host {
         }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
             let what = match request.kind {
-                Kind::Prompt => "prompt",
-                Kind::Resource | Kind::Template => "resource template",
+                OfferKind::Prompt => "prompt",
+                OfferKind::Resource | OfferKind::Template => "resource template",
             };
             let mut collisions = snapshot.collisions().iter();
             let collision = collisions.find(|c| c.what == what && c.name == request.key);
@@ -75,8 +75,8 @@ impl Host {
         let own = own.unwrap_or_default();
         let completion = Completion {
             of: match request.kind {
-                Kind::Prompt => Reference::Prompt(own),
-                Kind::Resource | Kind::Template => Reference::Template(own),
+                OfferKind::Prompt => Reference::Prompt(own),
+                OfferKind::Resource | OfferKind::Template => Reference::Template(own),
             },
             argument: request.argument,
             value: request.value,
@@ -117,8 +117,8 @@ fn request(params: Option<Value>) -> Result<Request, ErrorObject> {
     let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
     let of = params.get("ref").unwrap_or(&Value::Null);
     let (kind, key) = match of.get("type").and_then(Value::as_str) {
-        Some("ref/prompt") => (Kind::Prompt, text(of, "name")),
-        Some("ref/resource") => (Kind::Template, text(of, "uri")),
+        Some("ref/prompt") => (OfferKind::Prompt, text(of, "name")),
+        Some("ref/resource") => (OfferKind::Template, text(of, "uri")),
         _ => {
             return Err(refuse(
                 "`ref` has to be of type `ref/prompt` or `ref/resource`",

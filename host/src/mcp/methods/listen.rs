@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::commands;
 use super::resources::leave_allowed;
-use crate::mcp::client::announce::{ChangeFeed, ChangeSink, Changed, announce, leave_seen};
+use crate::mcp::client::announce::{ChangeFeed, ChangeSink, ChangedLists, announce, leave_seen};
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
@@ -58,7 +58,7 @@ impl Host {
             accepted.resource_subscriptions = Some(uris.collect());
         }
         join_all(followed.iter().map(FollowedResource::known)).await;
-        let stream = Stream {
+        let stream = NotificationStream {
             connection: &*context.connection,
             id: &context.id,
             accepted: &accepted,
@@ -81,7 +81,7 @@ impl Host {
 
 /// Stream of the notifications of one subscription, which its client tells from others by the
 /// request's id.
-struct Stream<'a> {
+struct NotificationStream<'a> {
     connection: &'a dyn ClientConnection,
     id: &'a RequestId,
     /// Notifications that are sent: those that the client has asked for, as far as the host has
@@ -91,7 +91,7 @@ struct Stream<'a> {
     host: &'a Host,
 }
 
-impl Stream<'_> {
+impl NotificationStream<'_> {
     async fn acknowledge(&self) -> bool {
         self.send(Notification::acknowledged(self.accepted)).await
     }
@@ -103,11 +103,11 @@ impl Stream<'_> {
     }
 }
 
-impl ChangeSink for Stream<'_> {
-    async fn lists(&self, changed: Changed) -> bool {
+impl ChangeSink for NotificationStream<'_> {
+    async fn lists(&self, changed: ChangedLists) -> bool {
         let accepted = self.accepted;
         let wanted = |one: Option<bool>| one == Some(true);
-        let changed = Changed {
+        let changed = ChangedLists {
             tools: changed.tools && wanted(accepted.tools_list_changed),
             prompts: changed.prompts && wanted(accepted.prompts_list_changed),
             resources: changed.resources && wanted(accepted.resources_list_changed),

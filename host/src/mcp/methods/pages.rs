@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 
 use super::tools::ListedTools;
-use crate::roster::{Roster, Shown, Snapshot, is_page};
+use crate::roster::{Roster, ShownTool, Snapshot, is_page};
 
 /// Servers of which a client has read pages.
 #[derive(Default)]
@@ -49,7 +49,7 @@ pub(in crate::mcp) fn meant_tool<'s>(
     roster: &Roster,
     snapshot: &'s Snapshot,
     listed: &ListedTools,
-) -> Option<&'s Shown> {
+) -> Option<&'s ShownTool> {
     let shown = snapshot.find(name);
     // An agent means what it is shown, but for what a project has put in the way of a page.
     if let Some(shown) = shown.filter(|shown| !snapshot.is_of_project(shown.server())) {

@@ -15,7 +15,7 @@ use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
 use crate::roster::{
-    FollowedResource, FollowedUri, MAX_FOLLOWED_URI_BYTES, Refusal, ResourceSource, Roster,
+    FollowedResource, FollowedUri, MAX_FOLLOWED_URI_BYTES, OfferRefusal, ResourceSource, Roster,
 };
 
 /// Most resources that one client may subscribe to.
@@ -26,7 +26,7 @@ const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
 
 /// Resources whose changes a client of the era with sessions subscribes to.
 #[derive(Default)]
-pub(in crate::mcp) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
+pub(in crate::mcp) struct ClientSubscriptions(Mutex<HashMap<String, FollowedResource>>);
 
 /// Removes the URIs that are beyond a client's limits.
 pub(in crate::mcp) fn leave_allowed(uris: &mut Vec<String>) {
@@ -40,7 +40,7 @@ pub(in crate::mcp) fn leave_allowed(uris: &mut Vec<String>) {
     uris.truncate(MAX_SUBSCRIPTIONS);
 }
 
-impl Subscriptions {
+impl ClientSubscriptions {
     pub(in crate::mcp) fn list(&self) -> Vec<FollowedUri> {
         let all = self.0.lock();
         all.values().map(|one| one.followed().clone()).collect()
@@ -97,8 +97,8 @@ impl Subscriptions {
 
 /// Returns the MCP error of a resource's refusal. MCP wants to be told the URI where there is no
 /// such resource (SEP-2164).
-pub(in crate::mcp) fn with_uri(refused: Refusal, uri: &str) -> ErrorObject {
-    let unknown = matches!(refused, Refusal::NotFound(_));
+pub(in crate::mcp) fn with_uri(refused: OfferRefusal, uri: &str) -> ErrorObject {
+    let unknown = matches!(refused, OfferRefusal::NotFound(_));
     let error = refusal(refused);
     match unknown {
         true => error.with_value(&json!({ "uri": uri })),

@@ -1,4 +1,4 @@
-//! What this server says of itself, in a handshake and without one.
+//! Description that this server gives of itself, in a handshake and without one.
 
 use std::sync::Arc;
 

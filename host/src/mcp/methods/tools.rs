@@ -21,7 +21,7 @@ use crate::mcp::exposure::{
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, refusal};
-use crate::roster::{AgentCall, Refusal, Shown};
+use crate::roster::{AgentCall, OfferRefusal, ShownTool};
 use listed::CalledTool;
 pub(in crate::mcp) use listed::ListedTools;
 use unknown_tool::unknown;
@@ -107,14 +107,14 @@ impl Host {
         }
         let (server, tool) = (server.to_owned(), tool.to_owned());
         let typed = shown
-            .and_then(Shown::declared)
+            .and_then(ShownTool::declared)
             .is_some_and(ListedTool::is_typed);
         if typed {
             arguments.text = None;
         } else if called_as.is_none() {
             arguments.text = context.original.object("arguments");
         }
-        let object = shown.and_then(Shown::declared);
+        let object = shown.and_then(ShownTool::declared);
         let deferred = called_as.zip(object).map(|(_, declared)| {
             let object = declared.object(context.era() == Era::Stateless).get();
             (object.to_owned(), arguments.values.clone())
@@ -151,7 +151,7 @@ impl Host {
                     let answer = roster.call_for_agent(agent_call, call).await;
                     answer.map_err(|refused| match refused {
                         // It has gone since it was found.
-                        Refusal::NotFound(why) => ErrorObject::invalid_params(why),
+                        OfferRefusal::NotFound(why) => ErrorObject::invalid_params(why),
                         refused => refusal(refused),
                     })
                 },

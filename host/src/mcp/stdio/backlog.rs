@@ -146,18 +146,18 @@ impl Drop for QueuedMessage {
 }
 
 /// A stream to a client, which tells its backlog of all that the client takes.
-pub(super) struct Counted<W> {
+pub(super) struct CountedOutput<W> {
     output: W,
     backlog: Arc<Backlog>,
 }
 
-impl<W> Counted<W> {
+impl<W> CountedOutput<W> {
     pub(super) fn new(output: W, backlog: Arc<Backlog>) -> Self {
         Self { output, backlog }
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Counted<W> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for CountedOutput<W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -193,7 +193,7 @@ mod tests {
         let backlog = Arc::new(Backlog::new(1 << 20, TIMEOUT));
         let _message = backlog.add(1 << 20);
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
-        let mut output = Counted::new(ours, Arc::clone(&backlog));
+        let mut output = CountedOutput::new(ours, Arc::clone(&backlog));
         let writing = tokio::spawn(async move {
             // It ends with the reader.
             let _ = output.write_all(&vec![0; 1 << 20]).await;

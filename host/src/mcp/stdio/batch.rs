@@ -34,7 +34,7 @@ pub(super) struct Batches {
 #[derive(Default)]
 struct WaitingMessages {
     next: u64,
-    batches: HashMap<u64, Batch>,
+    batches: HashMap<u64, StdioBatch>,
     /// Length of the answers that are there, in bytes.
     bytes: usize,
     /// The batch of each request that has no answer yet.
@@ -43,7 +43,7 @@ struct WaitingMessages {
 
 /// Batch whose answers are not all there yet.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct StdioBatch {
     /// Its requests that have no answer yet.
     open: HashSet<RequestId>,
     /// The answers, as JSON.
@@ -51,7 +51,7 @@ pub(super) struct Batch {
     bytes: usize,
 }
 
-impl Batch {
+impl StdioBatch {
     /// Adds a request, which is to be answered.
     pub(super) fn request(&mut self, id: RequestId) {
         self.open.insert(id);
@@ -118,7 +118,7 @@ impl Batches {
     }
 
     /// Waits for the answers of a batch. Returns their line, if none is missing.
-    pub(super) fn wait(&self, batch: Batch) -> Option<Vec<u8>> {
+    pub(super) fn wait(&self, batch: StdioBatch) -> Option<Vec<u8>> {
         let line = batch.line();
         if !batch.open.is_empty() {
             let mut waiting = self.waiting.lock();
@@ -181,7 +181,7 @@ mod tests {
         let batches = Batches::default();
         let id = |batch: usize, request: usize| RequestId::Number((batch * 2 + request) as i64);
         for number in 0..6 {
-            let mut batch = Batch::default();
+            let mut batch = StdioBatch::default();
             batch.request(id(number, 0));
             batch.request(id(number, 1));
             assert_eq!(batches.wait(batch), None);
@@ -211,7 +211,7 @@ mod tests {
         }
         let ids = |size: usize| (0..size as i64).map(RequestId::Number).collect::<Vec<_>>();
         dormouse_tests::growth::is_linear("answers", 500, ids, |ids: &Vec<RequestId>| {
-            let mut batch = Batch::default();
+            let mut batch = StdioBatch::default();
             ids.iter().for_each(|id| batch.request(id.clone()));
             assert_eq!(batches.wait(batch), None);
             let lines = ids

@@ -11,10 +11,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::backlog::{Backlog, Counted};
+use super::backlog::{Backlog, CountedOutput};
 use super::batch::Batches;
 use super::in_flight::InFlightRequests;
-use super::output::{OutgoingLine, Output};
+use super::output::{OutgoingLine, StdioOutput};
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::client::client_log;
 use crate::mcp::client::unanswered_questions::UnansweredQuestions;
@@ -26,7 +26,7 @@ const REFUSALS: usize = 64;
 /// Client at the other end of stdio.
 pub(super) struct StdioClient<W> {
     me: Weak<Self>,
-    output: Output<Counted<W>>,
+    output: StdioOutput<CountedOutput<W>>,
     /// Messages that were sent and are not written yet.
     pub(super) backlog: Arc<Backlog>,
     /// Requests that have no answer yet.
@@ -50,7 +50,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
         let backlog = Arc::<Backlog>::default();
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            output: Output::new(Counted::new(output, Arc::clone(&backlog))),
+            output: StdioOutput::new(CountedOutput::new(output, Arc::clone(&backlog))),
             backlog,
             in_flight: InFlightRequests::default(),
             batches: Batches::default(),

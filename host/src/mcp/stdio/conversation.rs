@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::StdioClient;
 use super::incoming::{Incoming, MAX_LINE_BYTES};
-use super::input::Input;
+use super::input::StdioInput;
 use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::common::{self, Common};
 use crate::mcp::lifecycle::{Agreed, DISCOVER};
@@ -20,7 +20,7 @@ use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::MessageRoom;
 use crate::mcp::server::{Host, with_params};
-use crate::mcp::session::Session;
+use crate::mcp::session::AgentSession;
 use crate::roster::Roster;
 
 /// Time for which running calls may go on after the agent has closed its end: long enough for the
@@ -60,7 +60,7 @@ where
     let common = Common::new(roster, common::IN_FLIGHT)?;
     let client = StdioClient::new(output, ready.clone());
     let room = MessageRoom::new(max_message_bytes, MAX_LINE_BYTES);
-    let input = Input::new(input, client.clone(), room);
+    let input = StdioInput::new(input, client.clone(), room);
     // On a thread of the runtime's, which goes on with a request that was read there: from any other
     // thread, each would have to wake one.
     tokio::spawn(converse(common, input, client, stop, ready)).await?;
@@ -70,7 +70,7 @@ where
 /// Has one conversation with the agent after another, until the last is over.
 async fn converse<R, W>(
     common: Arc<Common>,
-    mut input: Input<R, W>,
+    mut input: StdioInput<R, W>,
     client: Arc<StdioClient<W>>,
     stop: CancellationToken,
     ready: CancellationToken,
@@ -78,7 +78,7 @@ async fn converse<R, W>(
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let session = Session::begin(common.clone());
+    let session = AgentSession::begin(common.clone());
     let mut first = None;
     loop {
         let (over, ending) = (CancellationToken::new(), CancellationToken::new());
@@ -142,7 +142,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
     /// conversation begins; none at the end of the input.
     async fn run<R: AsyncRead + Unpin>(
         &mut self,
-        input: &mut Input<R, W>,
+        input: &mut StdioInput<R, W>,
         first: Option<Box<ClientRequest>>,
     ) -> Option<Box<ClientRequest>> {
         if let Some(handshake) = first {

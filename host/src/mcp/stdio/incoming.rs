@@ -4,11 +4,11 @@ use dormouse_jsonrpc::{Envelope, Line, Message, MessageError, MessageLimits, Unr
 use rmcp::model::RequestId;
 
 use crate::mcp::client::client_log;
-use crate::mcp::client::unanswered_questions::{Outcome, outcome_of};
+use crate::mcp::client::unanswered_questions::{QuestionOutcome, outcome_of};
 use crate::mcp::messages::client_notification::ClientNotification;
 use crate::mcp::messages::client_request::{ClientRequest, id_of};
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::message_room::{NoRoom, TakenRoom};
+use crate::mcp::messages::message_room::{NoMessageRoom, TakenRoom};
 use crate::mcp::messages::original::Original;
 
 /// Longest line that is read, in bytes.
@@ -19,7 +19,7 @@ pub(in crate::mcp) enum Incoming {
     Request(Box<ClientRequest>),
     Notification(ClientNotification),
     /// The answer to a question.
-    Response(RequestId, Outcome),
+    Response(RequestId, QuestionOutcome),
     /// The line has no usable message; with the id of the answer, and the error in it.
     Refused(Option<RequestId>, ErrorObject),
     Nothing,
@@ -104,7 +104,7 @@ impl Incoming {
     }
 
     /// Returns the treatment of a message for which there is no room. Its values are not built.
-    pub(in crate::mcp) fn refused(line: &str, no_room: NoRoom) -> Self {
+    pub(in crate::mcp) fn refused(line: &str, no_room: NoMessageRoom) -> Self {
         let envelope = match Self::envelope(line) {
             Ok((_, envelope)) => envelope,
             Err(done) => return *done,

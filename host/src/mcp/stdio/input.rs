@@ -9,14 +9,14 @@ use dormouse_upstream::without_blocking;
 use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::time::Instant;
 
-use super::batch::Batch;
+use super::batch::StdioBatch;
 use super::client::StdioClient;
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use super::output::OutgoingLine;
 use crate::mcp::client::client_log;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{
-    MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message,
+    MessageRoom, NoMessageRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message,
 };
 
 /// Number of bytes of the input that are read at once.
@@ -27,7 +27,7 @@ const READ_BYTES: usize = 64 << 10;
 pub(in crate::mcp) const MAX_OPEN_REQUESTS: usize = 16_384;
 
 /// Messages that an agent sends.
-pub(super) struct Input<R, W> {
+pub(super) struct StdioInput<R, W> {
     lines: LineReader<BufReader<R>>,
     client: Arc<StdioClient<W>>,
     /// Memory of messages that were read and are not dealt with yet.
@@ -40,7 +40,7 @@ pub(super) struct Input<R, W> {
     said_open: Once,
 }
 
-impl<R, W> Input<R, W>
+impl<R, W> StdioInput<R, W>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -127,12 +127,12 @@ where
     }
 
     /// Notes whether there is room for a line, and logs once where there is none any more.
-    fn say_room(&mut self, room: &Result<TakenRoom, NoRoom>) {
+    fn say_room(&mut self, room: &Result<TakenRoom, NoMessageRoom>) {
         match room {
             Ok(_) => self.is_refusing = false,
-            Err(NoRoom::Now(_)) if self.is_refusing => {}
+            Err(NoMessageRoom::Now(_)) if self.is_refusing => {}
             Err(no_room) => {
-                self.is_refusing = matches!(no_room, NoRoom::Now(_));
+                self.is_refusing = matches!(no_room, NoMessageRoom::Now(_));
                 client_log::warn(&format!("a message was refused: {no_room}"));
             }
         }
@@ -157,8 +157,8 @@ where
     }
 
     /// Reads several messages that came together, and share their room.
-    fn begin(&mut self, messages: &[String], room: &Result<TakenRoom, NoRoom>) {
-        let mut batch = Batch::default();
+    fn begin(&mut self, messages: &[String], room: &Result<TakenRoom, NoMessageRoom>) {
+        let mut batch = StdioBatch::default();
         for message in messages {
             let read = match read(message, room) {
                 Incoming::Request(request) if request.method == "initialize" => {
@@ -188,7 +188,7 @@ where
 }
 
 /// Reads a line, if there is room for its message.
-fn read(line: &str, room: &Result<TakenRoom, NoRoom>) -> Incoming {
+fn read(line: &str, room: &Result<TakenRoom, NoMessageRoom>) -> Incoming {
     match room {
         Ok(room) => Incoming::read(line, room),
         Err(no_room) => Incoming::refused(line, *no_room),
@@ -215,7 +215,7 @@ mod tests {
         let lines = std::io::Cursor::new(lines.collect::<String>());
         let client = StdioClient::new(tokio::io::sink(), CancellationToken::new());
         let room = MessageRoom::new(256 << 20, 16 << 20);
-        let mut input = Input::new(lines, client.clone(), room);
+        let mut input = StdioInput::new(lines, client.clone(), room);
         let said = || {
             let lines = logged.lines();
             let said = lines.iter().filter(|line| line.contains("no answer yet"));

@@ -12,4 +12,4 @@ mod streams;
 
 pub(super) use batch::MAX_BATCH_MESSAGES;
 pub use conversation::serve;
-pub use streams::{Streams, streams};
+pub use streams::{StdioStreams, streams};

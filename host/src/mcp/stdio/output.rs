@@ -15,9 +15,9 @@ use crate::mcp::messages::original::on_one_line;
 const MAX_JOINED_BYTES: usize = 64 << 10;
 
 /// Output that lines are written to, until it is closed.
-pub(super) struct Output<W>(Mutex<Option<W>>);
+pub(super) struct StdioOutput<W>(Mutex<Option<W>>);
 
-impl<W: AsyncWrite + Unpin> Output<W> {
+impl<W: AsyncWrite + Unpin> StdioOutput<W> {
     pub(super) fn new(output: W) -> Self {
         Self(Mutex::new(Some(output)))
     }

@@ -4,7 +4,7 @@ use rmcp::transport::stdio_pipes;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Stream that is read, and stream that is written.
-pub type Streams = (
+pub type StdioStreams = (
     Box<dyn AsyncRead + Send + Unpin>,
     Box<dyn AsyncWrite + Send + Unpin>,
 );
@@ -13,7 +13,7 @@ pub type Streams = (
 /// are read when they are ready, anything else by a blocking thread. Has to be called inside of a
 /// tokio runtime.
 #[must_use]
-pub fn streams() -> Streams {
+pub fn streams() -> StdioStreams {
     // Node gives its children sockets where others give pipes.
     #[cfg(unix)]
     if let Some(streams) = sockets() {
@@ -24,7 +24,7 @@ pub fn streams() -> Streams {
 }
 
 #[cfg(unix)]
-fn sockets() -> Option<Streams> {
+fn sockets() -> Option<StdioStreams> {
     use std::os::fd::AsFd as _;
 
     let input = socket(std::io::stdin().as_fd())?;

@@ -1,6 +1,6 @@
 //! Agents that are shown tools in the way that is decided by what these cost and by their client.
 
-use dormouse_policy::exposure::{DecisionReason, ShownMode, TooMany};
+use dormouse_policy::exposure::{DecisionReason, ShownMode, TooManyTools};
 
 use super::exposure::deferred;
 use super::*;
@@ -72,7 +72,7 @@ fn counts_decide_in_place_of_estimates() {
             is_estimate,
             ..
         }
-        | DecisionReason::NothingNeeded(TooMany::Tokens {
+        | DecisionReason::NothingNeeded(TooManyTools::Tokens {
             tokens,
             is_estimate,
             ..

@@ -9,7 +9,7 @@ use super::call_decisions::{CallDecision, ConfirmedTool, ToolKey, has_session};
 use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
-use crate::roster::{Context, Roster, Snapshot};
+use crate::roster::{CallContext, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
 const ANSWERS: [(&str, &str); 3] = [
@@ -72,7 +72,7 @@ impl Roster {
     pub(in crate::roster) async fn confirm_call(
         &self,
         call: CallToConfirm<'_>,
-        context: &Context,
+        context: &CallContext,
     ) -> Result<(), String> {
         let snapshot = self.snapshot();
         if !snapshot.confirmation(call.server).asks_about(call.access) {
@@ -113,7 +113,7 @@ impl Roster {
     pub(in crate::roster) fn refused_at_once(
         &self,
         call: CallToConfirm<'_>,
-        context: &Context,
+        context: &CallContext,
     ) -> Option<String> {
         let snapshot = self.snapshot();
         if !snapshot.confirmation(call.server).asks_about(call.access) {
@@ -135,7 +135,7 @@ impl Roster {
         client: &ClientKey,
         key: &ToolKey,
         now: &ConfirmedTool,
-        context: &Context,
+        context: &CallContext,
     ) -> Result<(), &'static str> {
         let Some(shown) = shown(call) else {
             return Err(TOO_LONG);

@@ -1,4 +1,4 @@
-//! What users have said of calls that they were asked about, by their clients.
+//! Decisions of users on calls that they were asked about, by their clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) type ToolKey = (String, String);
 /// Tool as it was when its user was asked about a call of it. A yes is for that alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfirmedTool {
-    /// What it may do.
+    /// Access that it has.
     pub(super) access: ToolAccess,
     /// Hash of its declaration; none where nobody is shown it.
     pub(super) declaration: Option<blake3::Hash>,
@@ -39,7 +39,7 @@ pub(super) enum CallDecision {
     Allowed(Box<ConfirmedTool>),
 }
 
-/// What users have said of calls, by their clients. Of one that has a session it is kept as long as
+/// Decisions of users on calls, by their clients. Of one that has a session it is kept as long as
 /// that.
 #[derive(Default)]
 pub(in crate::roster) struct CallDecisions(Mutex<HashMap<ClientKey, DecisionsOfClient>>);

@@ -69,7 +69,7 @@ pub(in super::super) struct OwnForm<'q> {
 }
 
 /// Form in which a user has agreed.
-pub(in super::super) enum Agreed<'q> {
+pub(in super::super) enum AgreedForm<'q> {
     /// The form of this call, just now; its caller now does what was agreed to.
     Now(OwnForm<'q>),
     /// The form of another call, which has done what was agreed to.
@@ -126,7 +126,7 @@ impl Questions {
 
 impl<'q> OwnForm<'q> {
     /// Takes the answer. A refusal counts from here on, for all calls that wait for this form, too.
-    fn answered(self, outcome: FormOutcome) -> Result<Agreed<'q>, Unconfirmed> {
+    fn answered(self, outcome: FormOutcome) -> Result<AgreedForm<'q>, Unconfirmed> {
         let mut state = self.questions.0.lock();
         let outcome = match outcome {
             Ok(()) if state.refused.contains(&self.asked) => Err(Unconfirmed::AskedBefore),
@@ -137,7 +137,7 @@ impl<'q> OwnForm<'q> {
         }
         drop(state);
         match outcome {
-            Ok(()) => Ok(Agreed::Now(self)),
+            Ok(()) => Ok(AgreedForm::Now(self)),
             Err(why) => {
                 self.outcome.send_replace(Some(Err(why)));
                 Err(why)
@@ -177,7 +177,7 @@ impl Roster {
         caller: &Arc<dyn Listener>,
         message: String,
         what: &str,
-    ) -> Result<Agreed<'_>, Unconfirmed> {
+    ) -> Result<AgreedForm<'_>, Unconfirmed> {
         can_ask(caller, &message)?;
         loop {
             let mut form = match self.questions.turn(&asked, &message)? {
@@ -196,7 +196,7 @@ impl Roster {
             match outcome {
                 None => {}
                 Some(Err(why)) => return Err(why),
-                Some(Ok(())) if *form.message == *message => return Ok(Agreed::WithAnother),
+                Some(Ok(())) if *form.message == *message => return Ok(AgreedForm::WithAnother),
                 Some(Ok(())) => return Err(Unconfirmed::Changed),
             }
         }

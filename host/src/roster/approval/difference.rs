@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use similar::ChangeTag;
 
 use super::indented_json::indented;
-use super::line_diff::{self, Shown};
+use super::line_diff::{self, ShownDiffPart};
 use crate::store::PendingItem;
 
 /// Most levels of a value that is shown with a line for each of its parts: each level indents all
@@ -71,11 +71,11 @@ pub fn difference(item: &PendingItem) -> String {
         text.push_str(&format!("  {}\n", visible_line(name)));
         for shown in line_diff::with_context(&line_diff::lines(before, after)) {
             let (sign, line) = match shown {
-                Shown::Line(ChangeTag::Delete, line) => ('-', visible_line(line)),
-                Shown::Line(ChangeTag::Insert, line) => ('+', visible_line(line)),
-                Shown::Line(ChangeTag::Equal, line) => (' ', visible_line(line)),
+                ShownDiffPart::Line(ChangeTag::Delete, line) => ('-', visible_line(line)),
+                ShownDiffPart::Line(ChangeTag::Insert, line) => ('+', visible_line(line)),
+                ShownDiffPart::Line(ChangeTag::Equal, line) => (' ', visible_line(line)),
                 // No line of a server's begins like this one.
-                Shown::Unchanged(count) => ('…', format!("{count} lines as before").into()),
+                ShownDiffPart::Unchanged(count) => ('…', format!("{count} lines as before").into()),
             };
             text.push_str(&format!("  {sign} {line}\n"));
         }

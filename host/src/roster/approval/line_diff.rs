@@ -47,7 +47,7 @@ const CONTEXT_LINES: usize = 3;
 
 /// Part of a difference as it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown<'a> {
+pub(super) enum ShownDiffPart<'a> {
     /// A line, and whether it was added, removed or neither.
     Line(ChangeTag, &'a str),
     /// Number of unchanged lines that are left out.
@@ -56,7 +56,7 @@ pub(super) enum Shown<'a> {
 
 /// Returns all changed lines, with the unchanged ones next to them. Without any change of lines all
 /// lines are returned: the texts differ in something else.
-pub(super) fn with_context<'a>(lines: &[(ChangeTag, &'a str)]) -> Vec<Shown<'a>> {
+pub(super) fn with_context<'a>(lines: &[(ChangeTag, &'a str)]) -> Vec<ShownDiffPart<'a>> {
     let has_changed = |(tag, _): &(ChangeTag, &str)| *tag != ChangeTag::Equal;
     let is_all = !lines.iter().any(has_changed);
     let mut shown = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn with_context<'a>(lines: &[(ChangeTag, &'a str)]) -> Vec<Shown<'a>>
         begin += part.len();
         let before = if is_first { 0 } else { CONTEXT_LINES };
         let after = if is_last { 0 } else { CONTEXT_LINES };
-        let line = |(tag, line): &(ChangeTag, &'a str)| Shown::Line(*tag, line);
+        let line = |(tag, line): &(ChangeTag, &'a str)| ShownDiffPart::Line(*tag, line);
         let left_out = part.len().saturating_sub(before + after);
         // One line is not longer than what would stand for it.
         if is_all || left_out < 2 || part.iter().any(has_changed) {
@@ -75,7 +75,7 @@ pub(super) fn with_context<'a>(lines: &[(ChangeTag, &'a str)]) -> Vec<Shown<'a>>
             continue;
         }
         shown.extend(part.iter().take(before).map(line));
-        shown.push(Shown::Unchanged(left_out));
+        shown.push(ShownDiffPart::Unchanged(left_out));
         shown.extend(part.iter().skip(before + left_out).map(line));
     }
     shown
@@ -121,10 +121,10 @@ mod tests {
             let shown = with_context(&lines).into_iter();
             shown
                 .map(|shown| match shown {
-                    Shown::Line(ChangeTag::Delete, line) => format!("-{line}"),
-                    Shown::Line(ChangeTag::Insert, line) => format!("+{line}"),
-                    Shown::Line(ChangeTag::Equal, line) => format!(" {line}"),
-                    Shown::Unchanged(count) => format!(" ({count})"),
+                    ShownDiffPart::Line(ChangeTag::Delete, line) => format!("-{line}"),
+                    ShownDiffPart::Line(ChangeTag::Insert, line) => format!("+{line}"),
+                    ShownDiffPart::Line(ChangeTag::Equal, line) => format!(" {line}"),
+                    ShownDiffPart::Unchanged(count) => format!(" ({count})"),
                 })
                 .collect()
         };

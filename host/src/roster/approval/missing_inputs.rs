@@ -20,14 +20,14 @@ use serde_json::{Map, Value};
 use self::input_form::{Chosen, InputForm};
 use super::code_block::code_block;
 use super::confirm::{answer_to, can_ask};
-use crate::roster::requests::{Held, missing_command, missing_names};
-use crate::roster::{Context, Roster, Server, folders};
+use crate::roster::requests::{HeldByPlugin, missing_command, missing_names};
+use crate::roster::{CallContext, Roster, Server, folders};
 use crate::store::{DecidedBy, Decision, RecordedFolders};
 
 /// Forms that a user is shown one after the other, where what they fill in is wrong.
 const MAX_FORMS: usize = 3;
 
-/// What users have answered for as long as this host runs, by their servers' names.
+/// Answers of users for as long as this host runs, by their servers' names.
 #[derive(Default)]
 pub(in crate::roster) struct AnsweredInputs {
     given: Mutex<BTreeMap<String, GivenInSession>>,
@@ -108,7 +108,7 @@ impl Roster {
     pub(in crate::roster) async fn with_inputs(
         &self,
         server: &Arc<Server>,
-        context: &Context,
+        context: &CallContext,
     ) -> Result<Arc<Server>, String> {
         if missing(server).is_empty() {
             return Ok(Arc::clone(server));
@@ -129,7 +129,7 @@ impl Roster {
             () = context.cancel.cancelled() => None,
         };
         let found = found.unwrap_or_else(|| Arc::clone(server));
-        let held = Held::of(found.config());
+        let held = HeldByPlugin::of(found.config());
         let requests = found.listing().map_or(&[][..], |listing| &listing.grants);
         let needed: Vec<_> = requests.iter().filter(|one| held.needs(one)).collect();
         match needed.is_empty() {
@@ -144,7 +144,7 @@ impl Roster {
     }
 
     /// Asks the user for what a plugin asks for and has not.
-    async fn ask_for_inputs(&self, server: &Arc<Server>, context: &Context) {
+    async fn ask_for_inputs(&self, server: &Arc<Server>, context: &CallContext) {
         let missing = missing(server);
         let config = server.config();
         let (name, Some(component)) = (&config.name, config.component()) else {
@@ -236,7 +236,7 @@ fn missing(server: &Server) -> Vec<GrantRequest> {
     if server.config().component().is_none() {
         return Vec::new();
     }
-    let held = Held::of(server.config());
+    let held = HeldByPlugin::of(server.config());
     let requests = server.listing().map_or(&[][..], |listing| &listing.grants);
     let is_missing = |request: &&GrantRequest| match request {
         // Who has granted one to read has decided.

@@ -25,13 +25,13 @@ pub(super) use call_confirmation::CallToConfirm;
 pub(super) use call_decisions::CallDecisions;
 pub use changed_items::{Gone, counts, gone_told};
 use code_block::code_block;
-pub(super) use confirm::{Agreed, Questions};
+pub(super) use confirm::{AgreedForm, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
 pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
 pub(super) use missing_inputs::AnsweredInputs;
 
-use super::{Context, Roster};
+use super::{CallContext, Roster};
 use crate::store::{DecidedBy, Decision, Pending, Selection};
 
 /// Outcome of asking a user to approve the pending items of a server.
@@ -59,7 +59,7 @@ impl Roster {
     pub async fn ask_to_approve(
         &self,
         server: &str,
-        context: &Context,
+        context: &CallContext,
     ) -> anyhow::Result<ApprovalOutcome> {
         let found = self.server(server)?;
         let pending = found.pending();
@@ -72,8 +72,8 @@ impl Roster {
             () = context.cancel.cancelled() => Err(Unconfirmed::NoAnswer),
         };
         let form = match confirmed {
-            Ok(Agreed::Now(form)) => form,
-            Ok(Agreed::WithAnother) => return Ok(ApprovalOutcome::Approved(pending.len())),
+            Ok(AgreedForm::Now(form)) => form,
+            Ok(AgreedForm::WithAnother) => return Ok(ApprovalOutcome::Approved(pending.len())),
             Err(why) => {
                 return Ok(ApprovalOutcome::Waits {
                     count: pending.len(),
@@ -97,7 +97,7 @@ impl Roster {
         server: &str,
         pending: &Pending,
         caller: &Arc<dyn Listener>,
-    ) -> Result<Agreed<'_>, Unconfirmed> {
+    ) -> Result<AgreedForm<'_>, Unconfirmed> {
         let found = self.server(server).ok();
         let gone = found.as_deref().and_then(Gone::of);
         let message = code_block(&shown(server, pending, gone.as_ref()));

@@ -9,9 +9,9 @@ use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
 use super::code_block::code_block;
-use super::confirm::{Agreed, ConfirmationSubject, Unconfirmed};
+use super::confirm::{AgreedForm, ConfirmationSubject, Unconfirmed};
 use crate::roster::error::tool_error;
-use crate::roster::{Context, Roster};
+use crate::roster::{CallContext, Roster};
 use crate::store::{DecidedBy, Decision, RecordedFolders};
 
 impl Roster {
@@ -58,7 +58,7 @@ impl Roster {
     }
 
     /// Asks the user of a call's client to trust the project: an MCP `CallToolResult`.
-    pub async fn ask_to_trust(&self, context: Context) -> Value {
+    pub async fn ask_to_trust(&self, context: CallContext) -> Value {
         // The project's files decide how much there is to read.
         let review = match without_blocking(usize::MAX, || self.review_project()) {
             Ok(review) => review,
@@ -88,8 +88,8 @@ impl Roster {
                      them"
                 ));
             }
-            Ok(Agreed::WithAnother) => Ok(()),
-            Ok(Agreed::Now(form)) => {
+            Ok(AgreedForm::WithAnother) => Ok(()),
+            Ok(AgreedForm::Now(form)) => {
                 let trust = || self.trust(&review, DecidedBy::Client);
                 let trusted = without_blocking(usize::MAX, trust);
                 form.done(trusted.is_ok());

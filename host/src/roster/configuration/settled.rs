@@ -21,9 +21,9 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// Times of the last writes to files, and their lengths. None for those that cannot be read.
 #[derive(PartialEq)]
-struct Stamps(Vec<Option<(SystemTime, u64)>>);
+struct WriteStamps(Vec<Option<(SystemTime, u64)>>);
 
-impl Stamps {
+impl WriteStamps {
     fn of(files: &BTreeSet<PathBuf>) -> Self {
         let stamp = |file: &PathBuf| {
             let metadata = fs::metadata(file).ok()?;
@@ -48,14 +48,14 @@ impl Stamps {
 pub(super) fn read_settled<T>(files: &BTreeSet<PathBuf>, read: impl Fn() -> T) -> T {
     let start = Instant::now();
     loop {
-        let before = Stamps::of(files);
+        let before = WriteStamps::of(files);
         let waits = start.elapsed() < MAX_WAIT;
         if waits && !before.are_quiet() {
             sleep(QUIET);
             continue;
         }
         let what = read();
-        if !waits || Stamps::of(files) == before {
+        if !waits || WriteStamps::of(files) == before {
             return what;
         }
     }
@@ -130,6 +130,6 @@ mod tests {
         let file = File::create(&path).unwrap();
         file.set_modified(SystemTime::now() + Duration::from_secs(600))
             .unwrap();
-        assert!(Stamps::of(&BTreeSet::from([path])).are_quiet());
+        assert!(WriteStamps::of(&BTreeSet::from([path])).are_quiet());
     }
 }

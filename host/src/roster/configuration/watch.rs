@@ -69,7 +69,7 @@ pub(in super::super) async fn run(roster: Weak<Roster>) {
         Err(error) => tracing::warn!("watching for changed files: {error}"),
     });
     let watched = match watcher {
-        Ok(watcher) => Arc::new(Mutex::new(Watched {
+        Ok(watcher) => Arc::new(Mutex::new(ConfigurationWatch {
             folders: BTreeSet::new(),
             watcher,
         })),
@@ -128,7 +128,7 @@ pub(in super::super) async fn run(roster: Weak<Roster>) {
 /// Makes the watcher watch the folders of these files, and waits for that, but not for long: the
 /// watcher is held up while files change there without a pause. Returns false where it is not done
 /// yet.
-async fn follow(watched: &Arc<Mutex<Watched>>, files: &BTreeSet<PathBuf>) -> bool {
+async fn follow(watched: &Arc<Mutex<ConfigurationWatch>>, files: &BTreeSet<PathBuf>) -> bool {
     let (watched, files) = (Arc::clone(watched), files.clone());
     let following = tokio::task::spawn_blocking(move || {
         // Only one waits for the watcher at a time.
@@ -140,12 +140,12 @@ async fn follow(watched: &Arc<Mutex<Watched>>, files: &BTreeSet<PathBuf>) -> boo
     matches!(followed, Ok(Ok(Some(()))))
 }
 
-struct Watched {
+struct ConfigurationWatch {
     watcher: RecommendedWatcher,
     folders: BTreeSet<PathBuf>,
 }
 
-impl Watched {
+impl ConfigurationWatch {
     /// Watches the folders of these files and no others. Files are replaced by renaming as often as
     /// by writing, and only a watch on their folder reports that.
     fn follow(&mut self, files: &BTreeSet<PathBuf>) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dormouse_config::{Configured, ServerConfig};
-use dormouse_protocol::Catalog;
+use dormouse_protocol::ListKind;
 use dormouse_upstream::without_blocking;
 
 pub use problems::PROBLEMS_OF_SERVERS;
@@ -15,7 +15,7 @@ use problems::{log_new_problems, only_in};
 pub(super) use reading::Reading;
 
 use super::configuration::folders;
-use super::server::Read;
+use super::server::ServerData;
 use super::{Roster, Server, Snapshot};
 
 impl Roster {
@@ -69,7 +69,7 @@ impl Roster {
         let servers: BTreeMap<_, _> = shown
             .into_iter()
             .map(|server| {
-                let mut found = Read::default();
+                let mut found = ServerData::default();
                 if server.enabled {
                     found.entry = server.component().and_then(|_| read.next());
                     let upstream = server.bridge();
@@ -113,7 +113,7 @@ impl Roster {
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
         if self.changes.is_heard() {
-            for list in [Catalog::Tools, Catalog::Prompts, Catalog::Resources] {
+            for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
                 if !snapshot.lists_as(&old, list) {
                     self.changes.tell_changed(list);
                 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use dormouse_catalog::{Entry, ReadError, Round};
+use dormouse_catalog::{CatalogEntry, ReadError, ReadRound};
 
 use crate::roster::Roster;
 
-/// How components are read that are new.
+/// Way in which new components are read.
 pub(in super::super) enum Reading {
     /// All at once.
     AtOnce,
@@ -28,13 +28,13 @@ impl Roster {
     pub(super) fn read_components(
         &self,
         components: &[PathBuf],
-    ) -> Vec<Result<Arc<Entry>, ReadError>> {
+    ) -> Vec<Result<Arc<CatalogEntry>, ReadError>> {
         let Reading::WhileAnswering(is_going_on) = &self.reading else {
-            return self.catalog.entries(components, Round::begin());
+            return self.catalog.entries(components, ReadRound::begin());
         };
         let round = match is_going_on.load(Ordering::Acquire) {
-            true => Round::over(),
-            false => Round::begin_briefly(),
+            true => ReadRound::over(),
+            false => ReadRound::begin_briefly(),
         };
         let read = self.catalog.entries(components, round);
         self.read_on(is_going_on);
@@ -62,7 +62,7 @@ impl Roster {
                 // is kept, and its servers are shown, before the next one.
                 let _ = roster
                     .catalog
-                    .entries(&unread, Round::begin_in_background());
+                    .entries(&unread, ReadRound::begin_in_background());
                 roster.refresh(None);
                 roster.save();
                 before = unread;

@@ -1,13 +1,13 @@
-//! What a plugin has of what it may ask for.
+//! Inputs that a plugin has, of those that it may ask for.
 
 use dormouse_config::ServerConfig;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, HttpSecret};
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest};
 use serde_json::{Map, Value};
 
-/// What a plugin has of what it may ask for.
+/// Inputs that a plugin has, of those that it may ask for.
 #[derive(Debug, Clone, Copy)]
-pub struct Held<'a> {
+pub struct HeldByPlugin<'a> {
     /// Its grants.
     pub grants: &'a Grants,
     /// Settings that its user has set.
@@ -18,7 +18,7 @@ pub struct Held<'a> {
     pub has_upstream: bool,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HeldByPlugin<'a> {
     /// Returns what a server has.
     #[must_use]
     pub fn of(server: &'a ServerConfig) -> Self {
@@ -199,7 +199,7 @@ mod tests {
                 fs: mode.map(folder).into_iter().collect(),
                 ..Grants::default()
             };
-            let held = Held::new(&grants, settings.as_object().unwrap());
+            let held = HeldByPlugin::new(&grants, settings.as_object().unwrap());
             assert_eq!(
                 (held.has(&wanted), held.needs(&wanted)),
                 (has, needs),

@@ -1,4 +1,4 @@
-//! What plugins ask their users for, against what they have.
+//! Requests of plugins to their users, against what they have.
 
 mod held;
 mod words;
@@ -7,7 +7,7 @@ use dormouse_policy::{FsMode, HttpGrant, HttpSecret};
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest, is_input_name};
 use serde_json::{Map, Value};
 
-pub use held::Held;
+pub use held::HeldByPlugin;
 pub(super) use words::{missing_command, missing_names};
 pub use words::{
     requested_secret_in_words, secret_option, setting_in_words, setting_option, shown_value,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Once};
 use serde_json::{Map, Value};
 
 use crate::roster::uris::{is_own, is_page, split, with_server};
-use crate::roster::{Offer, Refusal, Roster, Snapshot};
+use crate::roster::{Offer, OfferRefusal, Roster, Snapshot};
 
 /// Most bytes that are compared when a URI is matched against the templates of one server: a few
 /// milliseconds. Servers choose their templates, and some of them the URIs.
@@ -49,9 +49,9 @@ pub enum UnresolvedResource {
 impl UnresolvedResource {
     /// Returns the refusal for an agent that has asked for the resource.
     #[must_use]
-    pub fn refusal(&self, uri: &str) -> Refusal {
+    pub fn refusal(&self, uri: &str) -> OfferRefusal {
         let Self::Contested(servers) = self else {
-            return Refusal::NotFound(format!("Unknown resource: `{uri}`"));
+            return OfferRefusal::NotFound(format!("Unknown resource: `{uri}`"));
         };
         let mut why =
             format!("resource `{uri}` is not read, because more than one server claims it:");
@@ -65,7 +65,7 @@ impl UnresolvedResource {
             let or = if i == 0 { "" } else { " or" };
             let _ = write!(why, "{or} `{}`", with_server(uri, server));
         }
-        Refusal::NotFound(why)
+        OfferRefusal::NotFound(why)
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_contested_resource_is_refused_with_all_names() {
         let contested = UnresolvedResource::Contested(vec!["a".into(), "b".into()]);
-        let Refusal::NotFound(why) = contested.refusal("db://1") else {
+        let OfferRefusal::NotFound(why) = contested.refusal("db://1") else {
             panic!("it is found")
         };
         for part in [

@@ -12,7 +12,7 @@ use super::resolution::MAX_STEPS;
 use crate::roster::uris::{
     each_page, each_page_of_result, each_uri, is_page, split, text_of, with_replaced, with_server,
 };
-use crate::roster::{Roster, Server, Shown, Snapshot};
+use crate::roster::{Roster, Server, ShownTool, Snapshot};
 
 /// Most URIs of one result that get their server's name because others have the same: each becomes
 /// longer by that.
@@ -53,7 +53,7 @@ impl Snapshot {
 
     /// Returns the servers of which shown tools name a page, whether these list it or not.
     pub(super) fn servers_naming_page(&self, uri: &str) -> BTreeSet<&str> {
-        let names = |tool: &&Shown| {
+        let names = |tool: &&ShownTool| {
             let mut is_named = false;
             let mut each = |page: &str| is_named |= text_of(page).is_some_and(|page| page == uri);
             if let Some(declared) = tool.declared() {
@@ -64,7 +64,7 @@ impl Snapshot {
         self.tools()
             .iter()
             .filter(names)
-            .map(Shown::server)
+            .map(ShownTool::server)
             .collect()
     }
 }

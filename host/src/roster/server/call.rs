@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dormouse_catalog::ListedTool;
 use dormouse_protocol::Answer;
 use dormouse_runtime::{
-    Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, Tool,
+    Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, ToolRequest,
 };
 use serde_json::{Map, Value, json};
 
 use super::Server;
 use crate::roster::error::tool_error;
-use crate::roster::{Context, NoSuchTool, Refusal, Roster, names};
+use crate::roster::{CallContext, NoSuchTool, OfferRefusal, Roster, names};
 use crate::store::Gated;
 
 /// Counts of a server, kept as long as its host runs.
@@ -32,8 +32,8 @@ impl Server {
         roster: &Roster,
         tool: &str,
         arguments: Arguments,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let name = &self.config.name;
         let listing = self.available()?;
         let tools = &listing.tools;
@@ -56,7 +56,7 @@ impl Server {
             Ok(slot) => slot,
             Err(why) => return failed(&why),
         };
-        let wanted = GuestRequest::Tool(Tool {
+        let wanted = GuestRequest::Tool(ToolRequest {
             name: tool.to_owned(),
             callable,
             arguments,
@@ -74,9 +74,9 @@ impl Server {
         &self,
         roster: &Roster,
         wanted: GuestRequest,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
-        let failed = |why: String| Refusal::Failed(why);
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
+        let failed = |why: String| OfferRefusal::Failed(why);
         let listing = self.available().map_err(|why| failed(why.to_string()))?;
         let slot = self.started(roster, listing).map_err(failed)?;
         Ok(self.run(slot, wanted, context).await?)
@@ -86,9 +86,9 @@ impl Server {
         &self,
         slot: &Arc<Slot>,
         wanted: GuestRequest,
-        context: Context,
+        context: CallContext,
     ) -> Result<Answer, CallError> {
-        let _running = Running::begin(&self.tally);
+        let _running = CountedCall::begin(&self.tally);
         let call = Call {
             wanted,
             session: context.session,
@@ -154,7 +154,7 @@ impl Server {
     pub(in super::super) async fn connect(
         &self,
         roster: &Roster,
-        context: Context,
+        context: CallContext,
     ) -> Result<(), String> {
         let listing = self.available().map_err(|why| why.to_string())?;
         let slot = self.started(roster, listing)?;
@@ -178,9 +178,9 @@ impl Server {
 }
 
 /// Counts a call while it runs, however it ends.
-struct Running<'a>(&'a Tally);
+struct CountedCall<'a>(&'a Tally);
 
-impl<'a> Running<'a> {
+impl<'a> CountedCall<'a> {
     fn begin(tally: &'a Tally) -> Self {
         tally.calls.fetch_add(1, Ordering::Relaxed);
         tally.running.fetch_add(1, Ordering::Relaxed);
@@ -188,7 +188,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for CountedCall<'_> {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::Listing;
 use dormouse_jsonrpc::{MessageLimits, Object, member};
-use dormouse_policy::exposure::{HintOverrides, Hints};
+use dormouse_policy::exposure::{HintOverrides, ToolHints};
 use serde_json::value::RawValue;
 
 /// Returns a listing with the hints that its user has set (`annotations` of its server).
@@ -23,7 +23,7 @@ pub(super) fn overridden(listing: Arc<Listing>, overrides: &HintOverrides) -> Ar
 }
 
 /// Returns an MCP `Tool` object with those hints. None where none is set.
-fn with_hints(tool: &str, hints: Hints) -> Option<Box<RawValue>> {
+fn with_hints(tool: &str, hints: ToolHints) -> Option<Box<RawValue>> {
     let set: Vec<_> = hints
         .named()
         .filter_map(|(name, value)| Some((name, value?)))
@@ -48,10 +48,10 @@ mod tests {
 
     #[test]
     fn what_is_set_takes_the_place_of_what_is_said() {
-        let hints = Hints {
+        let hints = ToolHints {
             read_only: Some(false),
             destructive: Some(true),
-            ..Hints::default()
+            ..ToolHints::default()
         };
         let with = |tool: &str| with_hints(tool, hints).map(|tool| tool.get().to_owned());
         assert_eq!(
@@ -62,6 +62,6 @@ mod tests {
             with(r#"{"name":"a","annotations":{"title":"T","readOnlyHint":true},"x":1}"#).unwrap(),
             r#"{"name":"a","annotations":{"title":"T","readOnlyHint":false,"destructiveHint":true},"x":1}"#
         );
-        assert!(with_hints(r#"{"name":"a"}"#, Hints::default()).is_none());
+        assert!(with_hints(r#"{"name":"a"}"#, ToolHints::default()).is_none());
     }
 }

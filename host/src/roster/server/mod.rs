@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, Listing, NonconformingItem, ReadError, Stamp};
+use dormouse_catalog::{CatalogEntry, Listing, NonconformingItem, ReadError, Stamp};
 use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_runtime::{Callable, RunningCalls, Slot};
 use parking_lot::Mutex;
@@ -57,17 +57,21 @@ pub struct Server {
 
 /// Data that was read for a server: empty, if it is disabled.
 #[derive(Default)]
-pub(super) struct Read {
+pub(super) struct ServerData {
     /// Its component, if it has one of its own.
-    pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
+    pub(super) entry: Option<Result<Arc<CatalogEntry>, ReadError>>,
     /// Record of its upstream, if it has one.
     pub(super) known: Option<Arc<KnownUpstream>>,
 }
 
 impl Server {
     /// Returns the server as it is configured and was read now: `old`, if nothing has changed.
-    pub(super) fn next(old: Option<&Arc<Self>>, config: ServerConfig, read: Read) -> Arc<Self> {
-        let Read { entry, known } = read;
+    pub(super) fn next(
+        old: Option<&Arc<Self>>,
+        config: ServerConfig,
+        read: ServerData,
+    ) -> Arc<Self> {
+        let ServerData { entry, known } = read;
         let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
         let (read, problem) = match entry {
             None => (None, config.refused().map(RefusedServer::for_models)),

@@ -6,7 +6,7 @@ use dormouse_catalog::{ListedItem, ListedTool, Listing};
 use dormouse_config::Bridge;
 use dormouse_policy::NEVER;
 use dormouse_protocol::{QuestionLimit, SessionClients};
-use dormouse_runtime::{Code, GrantQuestions, Slot, Target};
+use dormouse_runtime::{ComponentLocation, GrantQuestions, Slot, Target};
 use dormouse_upstream::{Setup, Upstream};
 use dormouse_wit::Function;
 
@@ -45,8 +45,8 @@ impl Server {
         Ok(roster.runtime.slot(Target {
             server: self.config.name.clone(),
             code: match config.component() {
-                Some(file) => Code::File(file.to_owned()),
-                None => Code::Bridge,
+                Some(file) => ComponentLocation::File(file.to_owned()),
+                None => ComponentLocation::Bridge,
             },
             upstream,
             instance: self.config.instance.unwrap_or(listing.instance),

@@ -8,12 +8,12 @@ use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::value::RawValue;
 
 use crate::roster::client_meta::REQUIRES_USER_INTERACTION;
-use crate::roster::requests::Held;
+use crate::roster::requests::HeldByPlugin;
 
 /// Returns the listing of a server with that mark on its tools, where its plugin needs what its user has
 /// not given it yet.
 pub(super) fn marked(listing: Arc<Listing>, config: &ServerConfig) -> Arc<Listing> {
-    let held = Held::of(config);
+    let held = HeldByPlugin::of(config);
     if config.component().is_none() || !listing.grants.iter().any(|one| held.needs(one)) {
         return listing;
     }

@@ -25,7 +25,7 @@ pub(super) struct AnalysedTools {
 
 /// A file.
 #[derive(Serialize, Deserialize)]
-struct Kept<D> {
+struct AnalysedToolsFile<D> {
     /// Hash of all that the tools were analysed of, in hexadecimal digits.
     made_of: String,
     documents: D,
@@ -52,7 +52,7 @@ impl AnalysedTools {
             return known;
         }
         let documents = analyse();
-        let kept = Kept {
+        let kept = AnalysedToolsFile {
             made_of,
             documents: &documents,
         };
@@ -63,7 +63,11 @@ impl AnalysedTools {
     }
 }
 
-fn keep(folder: &Path, file: &Path, kept: &Kept<&ServerDocuments>) -> anyhow::Result<()> {
+fn keep(
+    folder: &Path,
+    file: &Path,
+    kept: &AnalysedToolsFile<&ServerDocuments>,
+) -> anyhow::Result<()> {
     let written = serde_json::to_vec(kept)?;
     anyhow::ensure!(written.len() <= MAX_FILE_BYTES, "it is too large");
     paths::make_private(folder)?;
@@ -73,7 +77,7 @@ fn keep(folder: &Path, file: &Path, kept: &Kept<&ServerDocuments>) -> anyhow::Re
 /// Reads a file; none where it was made of something else, or is damaged.
 fn read(file: &Path, made_of: &str) -> Option<ServerDocuments> {
     let bytes = read_regular_file(file, MAX_FILE_BYTES as u64).ok()??;
-    let kept: Kept<ServerDocuments> = serde_json::from_slice(&bytes).ok()?;
+    let kept: AnalysedToolsFile<ServerDocuments> = serde_json::from_slice(&bytes).ok()?;
     (kept.made_of == made_of).then_some(kept.documents)
 }
 

@@ -1,13 +1,13 @@
 //! A tool as agents are told of it that have it not in their lists.
 
-use super::Shown;
+use super::ShownTool;
 use super::compact_signature::signature_and_description;
 
 /// Sentence behind the tools that a search has found.
 pub const AFTER_FOUND_TOOLS: &str =
     "\nEach is called by the tool in brackets; `describe_tool` has the whole of it.";
 
-impl Shown {
+impl ShownTool {
     /// Returns its signature, the tool of Dormouse's own that calls it, and the beginning of its
     /// description, on one or two lines, each with its end.
     #[must_use]

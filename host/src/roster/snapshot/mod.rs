@@ -25,15 +25,15 @@ use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_policy::exposure::{
     ExposureMode, ExposureRules, HiddenBy, NamedTool, ServerExposure, ToolExposure,
 };
-use dormouse_protocol::{Catalog, Era};
+use dormouse_protocol::{Era, ListKind};
 
 pub use collision::Collision;
 use collision::{colliding, collisions};
 pub use found_tool::AFTER_FOUND_TOOLS;
-pub use offer::{Kind, Offer};
+pub use offer::{Offer, OfferKind};
 pub use offers::Offers;
 use renamed::renamed;
-pub use shown_tool::Shown;
+pub use shown_tool::ShownTool;
 use tool_costs::Costs;
 pub use tool_costs::mapped;
 use tool_search::ToolSearch;
@@ -58,11 +58,11 @@ pub(super) struct SnapshotFiles {
 #[derive(Debug)]
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
-    tools: Vec<Shown>,
+    tools: Vec<ShownTool>,
     /// Rules by which tools are shown, or not.
     rules: ExposureRules,
     /// Tools that agents cannot call by these rules.
-    hidden_by_rules: Vec<(Shown, HiddenBy)>,
+    hidden_by_rules: Vec<(ShownTool, HiddenBy)>,
     prompts: Offers,
     resources: Offers,
     templates: Offers,
@@ -72,9 +72,9 @@ pub struct Snapshot {
     places: OnceLock<HashMap<String, usize>>,
     /// Index of the words of `tools`; made for the first search.
     search: OnceLock<ToolSearch>,
-    /// What `tools` cost; found out where that decides something.
+    /// Costs of `tools`; found out where they decide something.
     costs: OnceLock<Costs>,
-    /// What it reads of the cache directory.
+    /// Files that it reads of the cache directory.
     files: SnapshotFiles,
     /// Profiles that clients may name, with what each has of this.
     views: Views,
@@ -103,7 +103,7 @@ impl Snapshot {
         let listed = servers.values().filter_map(|s| Some((s, s.listed()?)));
         let count = listed.clone().map(|(_, listing)| listing.tools.len()).sum();
         // Of thousands, each part is taken out of the whole: a start writes them once.
-        let mut tools: Vec<Shown> = Vec::with_capacity(count);
+        let mut tools: Vec<ShownTool> = Vec::with_capacity(count);
         for (server, listing) in listed {
             let config = server.config();
             let declared = listing.tools.iter().enumerate();
@@ -114,7 +114,7 @@ impl Snapshot {
                     tool: &tool.name,
                     shown: &name,
                 };
-                Shown {
+                ShownTool {
                     exposure: rules.tool(names, config.expose),
                     name,
                     server: server.clone(),
@@ -132,7 +132,7 @@ impl Snapshot {
         let names = of_users.map(|tool| tool.name.as_str());
         let known = |server| Server::known_tools(server).collect();
         let users = UsersNames::of(servers.values(), names, known, reserved);
-        let is_users = |tool: &mut Shown| {
+        let is_users = |tool: &mut ShownTool| {
             let server = tool.server.config();
             server.is_of_project() && users.have(server, &tool.name)
         };
@@ -172,7 +172,7 @@ impl Snapshot {
         });
         let hidden_by_rules = hidden_by_rules.collect();
         let [prompts, resources, templates] =
-            [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
+            [OfferKind::Prompt, OfferKind::Resource, OfferKind::Template].map(|kind| {
                 let (offers, collisions) = Offers::new(kind, servers.values(), reserved);
                 all.extend(collisions);
                 offers
@@ -204,7 +204,7 @@ impl Snapshot {
     /// Returns the instructions of servers that agents are shown, by the servers' names. A server
     /// whose tools are all hidden by rules has nothing to say of them.
     pub fn instructions(&self) -> impl Iterator<Item = (&str, &str)> {
-        let shown: HashSet<&str> = self.tools.iter().map(Shown::server).collect();
+        let shown: HashSet<&str> = self.tools.iter().map(ShownTool::server).collect();
         let hidden = self.hidden_by_rules.iter().map(|(tool, _)| tool.server());
         let hidden: HashSet<&str> = hidden.collect();
         let servers = self.servers.iter().filter(move |(name, _)| {
@@ -222,7 +222,7 @@ impl Snapshot {
     /// Returns all tools that agents see: servers by name, the tools of each in the order in which
     /// it declares them.
     #[must_use]
-    pub fn tools(&self) -> &[Shown] {
+    pub fn tools(&self) -> &[ShownTool] {
         &self.tools
     }
 
@@ -235,7 +235,7 @@ impl Snapshot {
     /// Returns the reason why agents cannot call the tool that they would see under this name, if it
     /// is a rule of exposure.
     #[must_use]
-    pub fn hidden_by_rule(&self, name: &str) -> Option<(&Shown, &HiddenBy)> {
+    pub fn hidden_by_rule(&self, name: &str) -> Option<(&ShownTool, &HiddenBy)> {
         let mut hidden = self.hidden_by_rules.iter();
         let (tool, why) = hidden.find(|(tool, _)| tool.name == name)?;
         Some((tool, why))
@@ -302,11 +302,11 @@ impl Snapshot {
 
     /// Returns all offers of one kind that agents see.
     #[must_use]
-    pub fn offers(&self, kind: Kind) -> &Offers {
+    pub fn offers(&self, kind: OfferKind) -> &Offers {
         match kind {
-            Kind::Prompt => &self.prompts,
-            Kind::Resource => &self.resources,
-            Kind::Template => &self.templates,
+            OfferKind::Prompt => &self.prompts,
+            OfferKind::Resource => &self.resources,
+            OfferKind::Template => &self.templates,
         }
     }
 
@@ -323,7 +323,7 @@ impl Snapshot {
 
     /// Returns the tool of exactly that name.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Shown> {
+    pub fn find(&self, name: &str) -> Option<&ShownTool> {
         let places = self.places.get_or_init(|| {
             let names = self.names().map(str::to_owned);
             names.zip(0..).collect()
@@ -334,9 +334,9 @@ impl Snapshot {
     /// Appends the JSON array of those MCP `Tool` objects that are to be listed, for clients of the stateless era or of the
     /// versions before: each as it was declared, but for its name. The array is made anew for each
     /// request, which takes less than sending it; an agent asks once.
-    pub fn write_list(&self, era: Era, lists: impl Fn(&Shown) -> bool, text: &mut String) {
+    pub fn write_list(&self, era: Era, lists: impl Fn(&ShownTool) -> bool, text: &mut String) {
         let listed = || self.tools.iter().filter(|tool| lists(tool));
-        let declared = listed().filter_map(Shown::declared);
+        let declared = listed().filter_map(ShownTool::declared);
         let length: usize = declared.map(|d| d.tool.get().len() + 48).sum();
         text.reserve(length + 2);
         text.push('[');
@@ -354,23 +354,23 @@ impl Snapshot {
 
     /// Checks whether agents see the same list of a catalog.
     #[must_use]
-    pub fn lists_as(&self, other: &Self, catalog: Catalog) -> bool {
+    pub fn lists_as(&self, other: &Self, catalog: ListKind) -> bool {
         // Whose profile is another one may see another list.
         let is_seen_alike = self.profiles().eq(other.profiles());
         is_seen_alike && self.has_listed_as(other, catalog)
     }
 
     /// Checks whether agents that name no profile see the same list of a catalog.
-    fn has_listed_as(&self, other: &Self, catalog: Catalog) -> bool {
+    fn has_listed_as(&self, other: &Self, catalog: ListKind) -> bool {
         match catalog {
-            Catalog::Tools => {
+            ListKind::Tools => {
                 let theirs = other.declared();
                 // Some are shown a tool that asks to trust it.
                 let asks = self.untrusted.is_some() == other.untrusted.is_some();
                 asks && self.rules == other.rules && self.declared().eq(theirs)
             }
-            Catalog::Prompts => self.prompts.lists_as(&other.prompts),
-            Catalog::Resources => {
+            ListKind::Prompts => self.prompts.lists_as(&other.prompts),
+            ListKind::Resources => {
                 // Instructions are resources of Dormouse's.
                 let [ours, theirs] =
                     [self, other].map(|one| one.instructions().map(|(server, _)| server));

@@ -11,7 +11,7 @@ use crate::roster::{Server, names};
 
 /// Kinds of offers beside tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OfferKind {
     /// MCP `Prompt`.
     Prompt,
     /// MCP `Resource`.
@@ -20,7 +20,7 @@ pub enum Kind {
     Template,
 }
 
-impl Kind {
+impl OfferKind {
     /// Returns the member of the MCP object that identifies it.
     #[must_use]
     pub fn member(self) -> &'static str {
@@ -55,7 +55,7 @@ impl Kind {
 pub struct Offer {
     /// Name or URI under which agents see it.
     pub key: String,
-    kind: Kind,
+    kind: OfferKind,
     pub(super) server: Arc<Server>,
     listing: Arc<Listing>,
     index: usize,
@@ -66,7 +66,7 @@ impl Offer {
     /// Returns all items of a kind in a server's listing, each by the key under which agents see it
     /// as long as no other server has the same.
     pub(super) fn all_of<'a>(
-        kind: Kind,
+        kind: OfferKind,
         server: &'a Arc<Server>,
         listing: &'a Arc<Listing>,
     ) -> impl Iterator<Item = Self> + use<'a> {
@@ -74,10 +74,12 @@ impl Offer {
         let declared = kind.declared(listing).iter().enumerate();
         declared.map(move |(index, item)| Self {
             key: match kind {
-                Kind::Prompt => names::shown(&config.name, config.prefix.as_deref(), &item.key),
+                OfferKind::Prompt => {
+                    names::shown(&config.name, config.prefix.as_deref(), &item.key)
+                }
                 // Results of tools refer to resources, so that these keep
                 // their URIs.
-                Kind::Resource | Kind::Template => item.key.clone(),
+                OfferKind::Resource | OfferKind::Template => item.key.clone(),
             },
             kind,
             server: server.clone(),
@@ -117,22 +119,22 @@ impl Offer {
         #[derive(Deserialize)]
         struct Declared {
             #[serde(default)]
-            arguments: Vec<Argument>,
+            arguments: Vec<PromptArgument>,
         }
         #[derive(Deserialize)]
-        struct Argument {
+        struct PromptArgument {
             name: String,
         }
         if self.server.config().bridge().is_some() {
             return true;
         }
         match self.kind {
-            Kind::Prompt => self.declared().is_some_and(|item| {
+            OfferKind::Prompt => self.declared().is_some_and(|item| {
                 let declared = serde_json::from_str::<Declared>(item.object.get());
                 let arguments = declared.map(|prompt| prompt.arguments).unwrap_or_default();
                 arguments.iter().any(|one| one.name == argument)
             }),
-            Kind::Resource | Kind::Template => self
+            OfferKind::Resource | OfferKind::Template => self
                 .parsed()
                 .is_some_and(|template| template.variables().any(|name| name == argument)),
         }

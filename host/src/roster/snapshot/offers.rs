@@ -7,7 +7,7 @@ use dormouse_catalog::ListedItem;
 use dormouse_config::{ReservedNames, name};
 
 use super::collision::{Collision, colliding, collisions};
-use super::offer::{Kind, Offer};
+use super::offer::{Offer, OfferKind};
 use super::renamed::renamed;
 use super::shared_keys::shared_keys;
 use super::users_names::UsersNames;
@@ -20,7 +20,7 @@ use crate::store::Gated;
 /// All offers of one kind that agents see.
 #[derive(Debug)]
 pub struct Offers {
-    kind: Kind,
+    kind: OfferKind,
     all: Vec<Arc<Offer>>,
     /// Offers that are not shown, because their names collide; in order of their keys.
     hidden: Vec<Arc<Offer>>,
@@ -44,7 +44,7 @@ fn called<'a>(all: &'a [Arc<Offer>], key: &str) -> impl Iterator<Item = &'a Arc<
 
 impl Offers {
     pub(super) fn new<'a>(
-        kind: Kind,
+        kind: OfferKind,
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
         reserved_names: &ReservedNames,
     ) -> (Self, Vec<Collision>) {
@@ -58,8 +58,8 @@ impl Offers {
         let mut reserved = Vec::new();
         all.retain(|offer| {
             let is_reserved = match kind {
-                Kind::Prompt => name::is_own(&offer.key) || name::is_command(&offer.key),
-                Kind::Resource | Kind::Template => {
+                OfferKind::Prompt => name::is_own(&offer.key) || name::is_command(&offer.key),
+                OfferKind::Resource | OfferKind::Template => {
                     is_own(&offer.key) || split(&offer.key).is_some()
                 }
             };
@@ -77,7 +77,7 @@ impl Offers {
         let mut hidden: Vec<Arc<Offer>> = Vec::new();
         let mut withheld_templates = Vec::new();
         let mut all: Vec<Arc<Offer>> = match kind {
-            Kind::Prompt => {
+            OfferKind::Prompt => {
                 let of_users = all.iter().filter(|offer| !offer.is_of_project());
                 let shown = of_users.map(|offer| offer.key.as_str());
                 let known = |server| Server::known_prompts(server).collect();
@@ -93,10 +93,10 @@ impl Offers {
                 hidden.extend(theirs.into_iter().map(Arc::new));
                 all.into_iter().map(Arc::new).collect()
             }
-            Kind::Resource | Kind::Template => {
+            OfferKind::Resource | OfferKind::Template => {
                 let withheld: Vec<WithheldTemplate> = servers
                     .clone()
-                    .filter(|_| kind == Kind::Template)
+                    .filter(|_| kind == OfferKind::Template)
                     .flat_map(WithheldTemplate::all_of)
                     .collect();
                 let shared = shared_keys(&all, &withheld);
@@ -123,7 +123,7 @@ impl Offers {
             hidden.extend(contested);
         }
         // Resources and templates of one URI are told apart by their servers.
-        if kind == Kind::Prompt {
+        if kind == OfferKind::Prompt {
             let waiting = WaitingNames::of(Gated::Prompt, servers);
             let taken: Vec<_>;
             (taken, all) =
@@ -138,7 +138,8 @@ impl Offers {
             hidden.extend(taken);
         }
         hidden.sort_by(|one, other| one.own_key().cmp(other.own_key()));
-        let is_shared = |offer: &&Arc<Offer>| kind != Kind::Prompt && offer.key != offer.own_key();
+        let is_shared =
+            |offer: &&Arc<Offer>| kind != OfferKind::Prompt && offer.key != offer.own_key();
         let mut shared: Vec<_> = all.iter().filter(is_shared).cloned().collect();
         shared.sort_by(|one, other| one.own_key().cmp(other.own_key()));
         let mut shared_by_server: BTreeMap<String, Vec<Arc<Offer>>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing};
-use dormouse_policy::exposure::{Hints, ToolAccess, ToolExposure};
+use dormouse_policy::exposure::{ToolAccess, ToolExposure, ToolHints};
 use serde::Deserialize;
 
 use crate::roster::Server;
@@ -11,7 +11,7 @@ use crate::roster::uris::is_for_pages;
 
 /// Tool that agents see.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ShownTool {
     /// Name under which agents see the tool.
     pub name: String,
     /// Whether it is in lists, whatever the mode is.
@@ -21,7 +21,7 @@ pub struct Shown {
     pub(super) index: usize,
 }
 
-impl Shown {
+impl ShownTool {
     /// Returns the name of the tool's server.
     #[must_use]
     pub fn server(&self) -> &str {
@@ -53,10 +53,10 @@ impl Shown {
         let object = self.declared().map(|declared| declared.tool.get());
         let read = object.and_then(|object| serde_json::from_str::<Annotated>(object).ok());
         let said = read.unwrap_or_default().annotations.unwrap_or_default();
-        ToolAccess::of(Hints {
+        ToolAccess::of(ToolHints {
             read_only: said.read_only_hint,
             destructive: said.destructive_hint,
-            ..Hints::default()
+            ..ToolHints::default()
         })
     }
 

@@ -10,24 +10,24 @@ use dormouse_tokens::{KeptCounts, TokenCount};
 use parking_lot::Mutex;
 
 use super::found_tool::AFTER_FOUND_TOOLS;
-use super::{Shown, Snapshot};
+use super::{ShownTool, Snapshot};
 
 /// Most bytes of the tools of a server that may cost less than finding them: what is told of a tool
 /// that was found has a few hundred.
 const MAX_CHEAP_BYTES: usize = 2 << 10;
 
-/// What the tools of a snapshot cost: the same for as long as there is this snapshot, so that no
+/// Costs of a snapshot's tools: the same for as long as there is this snapshot, so that no
 /// session is shown them in another way because something has been counted meanwhile.
 #[derive(Debug)]
 pub(super) struct Costs {
     costs: ToolCosts,
     /// Servers whose tools are cheaper listed than found.
     cheap: BTreeSet<String>,
-    /// What tools of Dormouse's own cost, by the mode and what clients keep of a description.
+    /// Costs of Dormouse's own tools, by the mode and what clients keep of a description.
     own: Mutex<BTreeMap<(ShownMode, Option<usize>), TokenCount>>,
 }
 
-impl Shown {
+impl ShownTool {
     /// Returns the text that a client has its model read for it: its name, description and input
     /// schema. The rest of its declaration is for the client.
     #[must_use]
@@ -107,7 +107,7 @@ impl Snapshot {
     /// Returns what an agent is told that finds the tools of a server, for each server of which
     /// listing them may cost less.
     fn found_texts(&self) -> impl Iterator<Item = (&str, String)> {
-        let mut servers: BTreeMap<&str, (usize, Vec<&Shown>)> = BTreeMap::new();
+        let mut servers: BTreeMap<&str, (usize, Vec<&ShownTool>)> = BTreeMap::new();
         let tools = self.tools.iter();
         for tool in tools.filter(|tool| tool.exposure == ToolExposure::ByMode) {
             let (bytes, tools) = servers.entry(tool.server()).or_default();
@@ -119,7 +119,7 @@ impl Snapshot {
         let servers = servers.into_iter();
         let small = servers.filter(|(_, (bytes, _))| *bytes <= MAX_CHEAP_BYTES);
         small.map(|(server, (_, tools))| {
-            let found: String = tools.into_iter().map(Shown::as_found).collect();
+            let found: String = tools.into_iter().map(ShownTool::as_found).collect();
             (server, found + AFTER_FOUND_TOOLS)
         })
     }
@@ -161,13 +161,13 @@ impl Snapshot {
 
     /// Returns the texts that decide how tools are shown, but for those of Dormouse's own tools.
     pub fn deciding_texts(&self) -> impl Iterator<Item = String> {
-        let mapped = self.tools.iter().map(Shown::mapped);
+        let mapped = self.tools.iter().map(ShownTool::mapped);
         mapped.chain(self.found_texts().map(|(_, found)| found))
     }
 
     /// Whether a tool is in the lists of agents in that mode.
     #[must_use]
-    pub fn is_listed(&self, tool: &Shown, mode: ShownMode) -> bool {
+    pub fn is_listed(&self, tool: &ShownTool, mode: ShownMode) -> bool {
         match tool.exposure {
             ToolExposure::Listed => true,
             ToolExposure::ByMode if mode == ShownMode::Direct => true,
@@ -180,7 +180,7 @@ impl Snapshot {
 }
 
 /// Returns the most bytes that the text may have that a model reads of a tool.
-fn read_bytes(tool: &Shown) -> usize {
+fn read_bytes(tool: &ShownTool) -> usize {
     const NAMES_OF_MEMBERS: usize = 64;
     let part = |name| member(tool.raw(), name).map_or(0, str::len);
     tool.name.len() + part("description") + part("inputSchema") + NAMES_OF_MEMBERS

@@ -7,7 +7,7 @@ use dormouse_search::{SearchIndex, SearchOptions, ToolDocument};
 use dormouse_upstream::without_blocking;
 
 use super::analysed_tools::AnalysedTools;
-use super::{Shown, Snapshot};
+use super::{ShownTool, Snapshot};
 
 /// Index of the words of a snapshot's tools.
 pub(super) struct ToolSearch(SearchIndex);
@@ -26,7 +26,7 @@ struct Texts<'t> {
 }
 
 impl<'t> Texts<'t> {
-    fn of(tool: &'t Shown) -> Self {
+    fn of(tool: &'t ShownTool) -> Self {
         let object = tool.declared().map_or("{}", |declared| declared.tool.get());
         let text = |name| serde_json::from_str(member(object, name)?).ok();
         Self {
@@ -39,7 +39,7 @@ impl<'t> Texts<'t> {
 
 impl ToolSearch {
     /// Makes the index of tools, those of each server together.
-    fn of(tools: &[Shown], analysed: &AnalysedTools) -> Self {
+    fn of(tools: &[ShownTool], analysed: &AnalysedTools) -> Self {
         let servers = tools.chunk_by(|one, other| one.server() == other.server());
         let servers = servers.filter_map(|tools| {
             let texts: Vec<_> = tools.iter().map(Texts::of).collect();
@@ -66,7 +66,7 @@ impl Snapshot {
         query: &str,
         server: Option<&str>,
         limit: usize,
-    ) -> impl Iterator<Item = (&Shown, f32)> {
+    ) -> impl Iterator<Item = (&ShownTool, f32)> {
         // Whoever waits for the index holds up nobody else, either.
         let hits = without_blocking(usize::MAX, || {
             let analysed = || AnalysedTools::new(self.files.analysed_tools.clone());

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use pending_approvals::PendingApprovals;
 use server_status::of_server;
 pub use server_status::{ServerStatus, lacks_login, wants_login};
-pub use state::State;
+pub use state::ServerState;
 pub use token_costs::{ShownTo, TokenCosts};
 
 use super::Roster;
@@ -41,7 +41,7 @@ pub struct Status {
     pub cache_hits: u64,
     /// Agents connected.
     pub sessions: u64,
-    /// How tools are shown to each of them, and to those that have no session.
+    /// Exposure of tools to each of them, and to those that have no session.
     #[serde(default)]
     pub shown_to: Vec<ShownTo>,
     /// Name of the tokenizer by which tokens are counted; empty where they are not.

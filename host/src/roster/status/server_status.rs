@@ -11,7 +11,7 @@ use dormouse_text::visible::{visible_line, visible_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{PendingApprovals, State, TokenCosts, memory, seconds};
+use super::{PendingApprovals, ServerState, TokenCosts, memory, seconds};
 use crate::roster::{Gone, Roster, Server, Snapshot};
 use crate::store::{Gated, Pending};
 
@@ -24,7 +24,7 @@ pub struct ServerStatus {
     /// Its name.
     pub name: String,
     /// Its state.
-    pub state: State,
+    pub state: ServerState,
     /// The state as clients call it: connected, pending, failed, disabled,
     /// needs-auth or, where no host runs that could tell, unknown.
     pub client_state: String,
@@ -36,7 +36,7 @@ pub struct ServerStatus {
     pub upstream: Option<String>,
     /// Number of its tools.
     pub tools: usize,
-    /// What its tools cost, as those are shown them that have no session.
+    /// Costs of its tools, as those are shown them that have no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenCosts>,
     /// Whether its offers are not known: it has only the tool that reads them.
@@ -116,7 +116,7 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
         false => None,
     };
     let (state, since) = if !config.enabled {
-        (State::Disabled, None)
+        (ServerState::Disabled, None)
     } else if !needs.is_empty() {
         for need in needs {
             let need = need.for_models(&config.origin.scope);
@@ -124,18 +124,18 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
                 errors.push(need.to_owned());
             }
         }
-        (State::NeedsConfig, None)
+        (ServerState::NeedsConfig, None)
     } else if server.problem().is_some() {
-        (State::Failed, None)
+        (ServerState::Failed, None)
     } else if let Some(lacking) = without_upstream(server) {
         errors.push(lacking);
-        (State::NeedsConfig, None)
+        (ServerState::NeedsConfig, None)
     } else if upstream.needs_auth.is_some() {
         errors.push(wants_login(config));
-        (State::NeedsAuth, None)
+        (ServerState::NeedsAuth, None)
     } else if let Some(lacking) = lacking {
         errors.push(lacking);
-        (State::NeedsAuth, None)
+        (ServerState::NeedsAuth, None)
     } else {
         let phase = slot.map_or(Phase::Known, |slot| slot.phase());
         let phase = with_upstream(phase, &upstream);
@@ -144,28 +144,31 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
         match phase {
             Phase::Known if failed.as_ref().is_some_and(|failed| failed.needs_login) => {
                 errors.push(wants_login(config));
-                (State::NeedsAuth, None)
+                (ServerState::NeedsAuth, None)
             }
             Phase::Known if failed.is_some() => {
                 errors.extend(failed.map(|failed| failed.why));
-                (State::Failed, None)
+                (ServerState::Failed, None)
             }
-            Phase::Known if server.is_unknown() => (State::Configured, None),
-            Phase::Known => (State::Known, None),
-            Phase::Starting => (State::Starting, None),
-            Phase::Ready(since) => (State::Ready, Some(seconds(since))),
-            Phase::Idle(since) => (State::Idle, Some(seconds(since))),
+            Phase::Known if server.is_unknown() => (ServerState::Configured, None),
+            Phase::Known => (ServerState::Known, None),
+            Phase::Starting => (ServerState::Starting, None),
+            Phase::Ready(since) => (ServerState::Ready, Some(seconds(since))),
+            Phase::Idle(since) => (ServerState::Idle, Some(seconds(since))),
             Phase::Failed(why, _) => {
                 errors.push(why);
-                (State::Failed, None)
+                (ServerState::Failed, None)
             }
         }
     };
     // Tools that are hidden are the first thing to know, whatever runs.
-    let calm = matches!(state, State::Known | State::Ready | State::Idle);
+    let calm = matches!(
+        state,
+        ServerState::Known | ServerState::Ready | ServerState::Idle
+    );
     let is_withheld = waiting.as_ref().is_some_and(|waiting| waiting.withheld > 0);
     let state = match calm && is_withheld {
-        true => State::Quarantined,
+        true => ServerState::Quarantined,
         false => state,
     };
     let collisions = snapshot.collisions().iter().filter(|collision| {
@@ -302,7 +305,7 @@ fn denied(why: &str) -> String {
 
 /// Returns the phase of a server in front of an upstream: that of the upstream, which alone matters
 /// to its user. The adapter in front of it always loads.
-fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
+fn with_upstream(phase: Phase, upstream: &dormouse_upstream::UpstreamStatus) -> Phase {
     let since = upstream.connections.iter().map(|one| one.since).min();
     match (since, &upstream.error) {
         _ if matches!(phase, Phase::Failed(..)) => phase,
@@ -316,7 +319,7 @@ fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
 /// Returns an upstream's description of itself: that of the running one, or else the last known
 /// one.
 fn server_info(
-    upstream: &dormouse_upstream::Status,
+    upstream: &dormouse_upstream::UpstreamStatus,
     server: &Server,
 ) -> Option<Map<String, Value>> {
     if !upstream.server_info.is_empty() {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// States of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum ServerState {
     /// Switched off in the configuration.
     Disabled,
     /// A value that its start needs is not set.
@@ -28,7 +28,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
+impl ServerState {
     /// Returns the name of the state.
     #[must_use]
     pub fn word(self) -> &'static str {

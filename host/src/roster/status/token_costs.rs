@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What tools cost a model, in tokens.
+/// Costs of tools to a model, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCosts {
-    /// What a model reads of them where all are listed: names, descriptions and input schemas.
+    /// Cost of what a model reads where all are listed: names, descriptions and input schemas.
     pub mapped: u64,
     /// Their whole declarations.
     pub raw: u64,
@@ -25,7 +25,7 @@ impl TokenCosts {
     }
 }
 
-/// How tools are shown to a client that is connected, or to all that have no session.
+/// Exposure of tools to a client that is connected, or to all that have no session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownTo {
     /// Name that the client has given itself; none for those that have no session.

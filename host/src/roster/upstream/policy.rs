@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use crate::roster::approval::Agreed;
+use crate::roster::approval::AgreedForm;
 use crate::roster::{Roster, Server};
 use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
 
@@ -273,8 +273,8 @@ impl Roster {
             };
             if mode == OnChange::Ask {
                 match self.confirm_approval(server, &pending, caller).await {
-                    Ok(Agreed::WithAnother) => return Ok(()),
-                    Ok(Agreed::Now(form)) => {
+                    Ok(AgreedForm::WithAnother) => return Ok(()),
+                    Ok(AgreedForm::Now(form)) => {
                         let shown = pending.digest();
                         let approval = self.approve(server, &shown, None, DecidedBy::Client);
                         form.done(approval.is_ok());

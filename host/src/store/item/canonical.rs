@@ -20,7 +20,7 @@ pub(in super::super) fn canonical(text: &str) -> Option<String> {
 }
 
 /// JSON value by its parts.
-enum Value<'t> {
+enum CanonicalValue<'t> {
     /// Number, `true`, `false` or `null`, as it is written.
     Word(&'t str),
     Text(String),
@@ -28,7 +28,7 @@ enum Value<'t> {
     Object(BTreeMap<String, Self>),
 }
 
-impl Value<'_> {
+impl CanonicalValue<'_> {
     fn write(&self, to: &mut String) -> Option<()> {
         match self {
             Self::Word(word) => to.push_str(word),
@@ -69,7 +69,7 @@ struct Scanner<'t> {
 
 impl<'t> Scanner<'t> {
     /// Reads a value that may have `depth` levels within it.
-    fn value(&mut self, depth: usize) -> Option<Value<'t>> {
+    fn value(&mut self, depth: usize) -> Option<CanonicalValue<'t>> {
         Some(match self.next()? {
             b'{' => {
                 self.at += 1;
@@ -84,7 +84,7 @@ impl<'t> Scanner<'t> {
                         return None;
                     }
                 }
-                Value::Object(members)
+                CanonicalValue::Object(members)
             }
             b'[' => {
                 self.at += 1;
@@ -92,9 +92,9 @@ impl<'t> Scanner<'t> {
                 while self.goes_on(b']')? {
                     items.push(self.value(depth.checked_sub(1)?)?);
                 }
-                Value::List(items)
+                CanonicalValue::List(items)
             }
-            b'"' => Value::Text(self.string()?),
+            b'"' => CanonicalValue::Text(self.string()?),
             _ => {
                 let rest = self.text.get(self.at..)?;
                 let is_behind = |letter: char| {
@@ -102,7 +102,7 @@ impl<'t> Scanner<'t> {
                 };
                 let word = rest.get(..rest.find(is_behind).unwrap_or(rest.len()))?;
                 self.at += word.len();
-                Value::Word(word)
+                CanonicalValue::Word(word)
             }
         })
     }

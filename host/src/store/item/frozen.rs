@@ -18,8 +18,8 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
         return approved.to_owned();
     };
     let now = Object::parse(current.get(), members).unwrap_or_default();
-    let known = Hints::of(&shown);
-    let cautious = known.most_cautious(Hints::of(&now));
+    let known = EffectHints::of(&shown);
+    let cautious = known.most_cautious(EffectHints::of(&now));
     if cautious != known {
         let annotations = shown.get("annotations").unwrap_or_default().to_owned();
         let mut annotations = Object::parse(&annotations, members).unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
 pub(in super::super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
     let tool = Object::parse(tool.get(), members).unwrap_or_default();
-    let hints = json!(BTreeMap::from(Hints::of(&tool).members()));
+    let hints = json!(BTreeMap::from(EffectHints::of(&tool).members()));
     let mut caution = Object::default();
     caution.set("annotations", hints.to_string());
     if let Some(schema) = tool.get("outputSchema") {
@@ -64,7 +64,7 @@ pub(in super::super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bo
         (Some(one), Some(other)) => is_same_output(one, other),
         (one, other) => one.is_none() && other.is_none(),
     };
-    is_same_output && Hints::of(&one) == Hints::of(&other)
+    is_same_output && EffectHints::of(&one) == EffectHints::of(&other)
 }
 
 /// Returns the most cautious hints of all of these tools, as a tool with these hints only; none if
@@ -74,9 +74,9 @@ pub(in super::super) fn most_cautious<'t>(
 ) -> Option<Box<RawValue>> {
     let hints = tools.into_iter().map(|tool| {
         let tool = Object::parse(tool.get(), MessageLimits::default().members);
-        Hints::of(&tool.unwrap_or_default())
+        EffectHints::of(&tool.unwrap_or_default())
     });
-    let members = hints.reduce(Hints::most_cautious)?.members();
+    let members = hints.reduce(EffectHints::most_cautious)?.members();
     let hints: Map<String, Value> = members
         .into_iter()
         .map(|(name, is)| (name.to_owned(), is.into()))
@@ -110,14 +110,14 @@ fn is_same_output(one: &str, other: &str) -> bool {
 
 /// Hints of MCP `ToolAnnotations` on a tool's effects, with the defaults of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Hints {
+struct EffectHints {
     read_only: bool,
     destructive: bool,
     idempotent: bool,
     open_world: bool,
 }
 
-impl Hints {
+impl EffectHints {
     fn of(tool: &Object<'_>) -> Self {
         let annotations = tool.get("annotations").unwrap_or_default();
         let members = MessageLimits::default().members;

@@ -1,4 +1,4 @@
-//! What of an upstream's offers its user has approved, and what waits for that.
+//! Approval of an upstream's offers: what its user has approved, and what waits for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,10 +83,10 @@ impl Record {
         &mut self,
         shown: &str,
         selection: Selection<'_>,
-    ) -> Result<Pending, Changed> {
+    ) -> Result<Pending, ItemChanged> {
         let pending = self.pending().selected(selection);
         if pending.digest() != shown {
-            return Err(Changed);
+            return Err(ItemChanged);
         }
         for item in pending.iter() {
             self.accept(item);
@@ -211,4 +211,4 @@ impl Record {
 /// Error of an item that is no longer what its user was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it has changed while you were reading, and nothing is allowed\nhint: look again")]
-pub struct Changed;
+pub struct ItemChanged;

@@ -23,12 +23,12 @@ const MAX_CAUTION_BYTES: usize = 8 << 20;
 const MAX_GONE: usize = 1_000;
 
 /// Tools by name, each as it is listed.
-pub(super) type Tools = BTreeMap<String, Box<RawValue>>;
+pub(super) type ToolsByName = BTreeMap<String, Box<RawValue>>;
 
 impl Record {
     /// Notes what kinds of clients other than `clients` are offered, before the recorded tools are
     /// replaced. `own` are the tools that `clients` are offered.
-    pub(super) fn keep_cautions(&mut self, clients: &str, own: &Tools) {
+    pub(super) fn keep_cautions(&mut self, clients: &str, own: &ToolsByName) {
         let recorded = tools_by_name(&self.offered);
         let is_kept = |name: &str, tool: &RawValue| {
             let now = own.get(name);
@@ -52,7 +52,7 @@ impl Record {
 
     /// Notes the tools that the kind of clients asked for last is offered, and forgets, for all
     /// kinds, tools that need the same caution as the recorded ones.
-    pub(super) fn settle_cautions(&mut self, own: &Tools) {
+    pub(super) fn settle_cautions(&mut self, own: &ToolsByName) {
         let recorded = tools_by_name(&self.offered);
         if let Some(last) = self.offered_to.last_mut() {
             for (name, tool) in own {
@@ -100,7 +100,7 @@ impl Record {
                 .iter()
                 .filter(|(name, _)| kind.has_tool(name) && !kind.cautions.contains_key(*name))
                 .map(|(name, tool)| (name.clone(), caution_of(tool)));
-            let all: Tools = same.chain(kind.cautions.clone()).collect();
+            let all: ToolsByName = same.chain(kind.cautions.clone()).collect();
             for (name, caution) in all {
                 let all = match hints.get(&name) {
                     Some(before) => frozen_tool(before, &caution),
@@ -174,8 +174,8 @@ impl Record {
 }
 
 /// Returns the tools that an upstream offers: of several with one name, the first.
-pub(super) fn tools_by_name(offered: &Offered) -> Tools {
-    let mut tools = Tools::new();
+pub(super) fn tools_by_name(offered: &Offered) -> ToolsByName {
+    let mut tools = ToolsByName::new();
     for (name, tool) in Gated::Tool.of(offered) {
         tools.entry(name).or_insert(tool);
     }

@@ -17,10 +17,10 @@ impl Record {
     /// It is none of a record that this Dormouse can read.
     pub(in super::super) fn parse(text: &str) -> Result<Self, Damaged> {
         #[derive(Deserialize)]
-        struct Envelope {
+        struct RecordFormat {
             format: u32,
         }
-        let Envelope { format } = serde_json::from_str(text)?;
+        let RecordFormat { format } = serde_json::from_str(text)?;
         if format > FORMAT {
             return Err(Damaged::Newer(format));
         }

@@ -1,4 +1,4 @@
-//! What a user knows of an upstream from other folders than the one that it is started in.
+//! Items of an upstream that a user knows from other folders than the one that it is started in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-pub use approval::Changed;
+pub use approval::ItemChanged;
 use caution::tools_by_name;
 pub use format::Damaged;
 use format::FORMAT;
 pub use known::KnownUpstream;
 pub(super) use known_elsewhere::{KnownElsewhere, told_without_folder};
 use offered_to::{OfferedTo, kind_of_clients};
-use unseen::{Change, Unseen};
+use unseen::{OffersChange, Unseen};
 
 use super::item::{Gated, Novelty, Treatment, canonical};
 
@@ -160,7 +160,7 @@ impl Record {
         self.fetched = seconds_now();
         let mut news = OfferedChanges::default();
         for kind in Gated::ALL {
-            let change = Change {
+            let change = OffersChange {
                 kind,
                 before: kind.of(&before),
                 now: kind.of(&self.offered),

@@ -80,7 +80,7 @@ pub(super) struct Clients<'a> {
 }
 
 /// Change of an upstream's offers of one kind.
-pub(super) struct Change<'r> {
+pub(super) struct OffersChange<'r> {
     pub(super) kind: Gated,
     pub(super) before: Vec<(String, Box<RawValue>)>,
     pub(super) now: Vec<(String, Box<RawValue>)>,
@@ -93,8 +93,8 @@ pub(super) struct Change<'r> {
 }
 
 impl Unseen {
-    pub(super) fn update(&mut self, change: Change<'_>, news: &mut OfferedChanges) {
-        let Change {
+    pub(super) fn update(&mut self, change: OffersChange<'_>, news: &mut OfferedChanges) {
+        let OffersChange {
             kind,
             first,
             first_clients,

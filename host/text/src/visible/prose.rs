@@ -21,7 +21,7 @@ const CANCEL_TAG: char = '\u{e007f}';
 
 /// Way in which a character of prose is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum ShownCharacter {
     /// As it is.
     Unchanged,
     /// Not at all, as a part of the line break behind it.
@@ -43,9 +43,9 @@ pub fn visible_prose(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for (c, how) in characters(text) {
         match how {
-            Shown::Unchanged => shown.push(c),
-            Shown::Escaped => shown.extend(c.escape_default()),
-            Shown::LineBreak | Shown::LeftOut => {}
+            ShownCharacter::Unchanged => shown.push(c),
+            ShownCharacter::Escaped => shown.extend(c.escape_default()),
+            ShownCharacter::LineBreak | ShownCharacter::LeftOut => {}
         }
     }
     Cow::Owned(shown)
@@ -55,7 +55,8 @@ pub fn visible_prose(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn hides_something(text: &str) -> bool {
     !is_unchanged(text)
-        && characters(text).any(|(_, how)| matches!(how, Shown::LeftOut | Shown::Escaped))
+        && characters(text)
+            .any(|(_, how)| matches!(how, ShownCharacter::LeftOut | ShownCharacter::Escaped))
 }
 
 fn is_unchanged(text: &str) -> bool {
@@ -63,7 +64,7 @@ fn is_unchanged(text: &str) -> bool {
 }
 
 /// Returns the characters of a text, each with the way in which it is shown.
-fn characters(text: &str) -> impl Iterator<Item = (char, Shown)> + '_ {
+fn characters(text: &str) -> impl Iterator<Item = (char, ShownCharacter)> + '_ {
     // Where the tags end of the flag that has been read.
     let mut flag_end = 0;
     text.char_indices().map(move |(at, c)| {
@@ -73,7 +74,7 @@ fn characters(text: &str) -> impl Iterator<Item = (char, Shown)> + '_ {
         }
         let in_flag = at < flag_end && is_tag(c);
         let how = match in_flag || matches!(c, '\n' | '\t') || !is_hidden(c) {
-            true => Shown::Unchanged,
+            true => ShownCharacter::Unchanged,
             false => {
                 let before = text.get(..at).unwrap_or_default();
                 let behind = text.get(at + c.len_utf8()..).unwrap_or_default();
@@ -85,11 +86,11 @@ fn characters(text: &str) -> impl Iterator<Item = (char, Shown)> + '_ {
 }
 
 /// Decides how a character is shown that shows nothing by itself.
-fn hidden(c: char, before: &str, behind: &str, is_behind_flag: bool) -> Shown {
+fn hidden(c: char, before: &str, behind: &str, is_behind_flag: bool) -> ShownCharacter {
     let next = behind.chars().next();
     let is_seen = match c {
-        '\r' if next == Some('\n') => return Shown::LineBreak,
-        '\u{200e}' | '\u{200f}' | '\u{61c}' => return Shown::LeftOut,
+        '\r' if next == Some('\n') => return ShownCharacter::LineBreak,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => return ShownCharacter::LeftOut,
         '\u{fe0e}' | '\u{fe0f}' => chooses_a_picture(before, behind),
         '\u{200d}' if next.is_some_and(is_picture) => {
             is_behind_flag && before.ends_with(CANCEL_TAG) || ends_with_a_picture(before)
@@ -103,8 +104,8 @@ fn hidden(c: char, before: &str, behind: &str, is_behind_flag: bool) -> Shown {
         _ => category(c) == GeneralCategory::PrivateUse,
     };
     match is_seen {
-        true => Shown::Unchanged,
-        false => Shown::Escaped,
+        true => ShownCharacter::Unchanged,
+        false => ShownCharacter::Escaped,
     }
 }
 

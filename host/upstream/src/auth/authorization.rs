@@ -6,7 +6,7 @@ use dormouse_protocol::{Answer, AskError, Capability, Listener, MAX_WAIT_FOR_OTH
 use dormouse_text::server_url::host;
 use serde_json::json;
 
-use super::{Auth, Failure, NotLoggedIn, Pending};
+use super::{Auth, LoginFailure, NotLoggedIn, PendingLogin};
 
 /// Id of the question for a login among those of a call.
 const QUESTION: &str = "dormouse-login";
@@ -42,7 +42,7 @@ impl Auth {
             .begin(challenge)
             .await
             .map_err(|failure| NotLoggedIn::new(format!("`{server}` needs a login: {failure}")))?;
-        let refused = |failure: Failure| {
+        let refused = |failure: LoginFailure| {
             NotLoggedIn::new(format!(
                 "{failure}\nhint: call again for a new link, or run `dormouse login {server}`"
             ))
@@ -84,7 +84,7 @@ impl Auth {
         Err(NotLoggedIn::with_link(reason, by_command()))
     }
 
-    fn question(&self, pending: &Pending) -> Question {
+    fn question(&self, pending: &PendingLogin) -> Question {
         let server = &self.0.server;
         let elsewhere = match pending.host_elsewhere() {
             Some(host) => format!("; what you are given there goes to `{host}`"),

@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::peer_user::{Peer, peer};
+use super::peer_user::{PeerOwner, peer};
 
 /// Most attempts to find a port that is free at all addresses.
 const ATTEMPTS: usize = 8;
@@ -42,12 +42,12 @@ pub(super) struct Arrival {
     /// Query of the URL.
     pub(super) query: String,
     /// Sender for the answer.
-    pub(super) answer: oneshot::Sender<Answer>,
+    pub(super) answer: oneshot::Sender<RedirectOutcome>,
 }
 
 /// Outcome of a redirect, with a sentence for the user in front of the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum RedirectOutcome {
     /// The user is logged in.
     Done(String),
     /// The user is not logged in.
@@ -133,16 +133,16 @@ impl Callback {
                 continue;
             };
             match peer(listener, &stream).await {
-                Peer::Own => self.accept(stream),
-                Peer::Gone => {}
-                Peer::AnotherUsers if !self.has_told_of_others => {
+                PeerOwner::Own => self.accept(stream),
+                PeerOwner::Gone => {}
+                PeerOwner::AnotherUsers if !self.has_told_of_others => {
                     self.has_told_of_others = true;
                     tracing::warn!(
                         "another user of this machine has come to the port of a login, and is sent \
                          away"
                     );
                 }
-                Peer::AnotherUsers => {}
+                PeerOwner::AnotherUsers => {}
             }
         }
     }
@@ -247,10 +247,10 @@ impl Serving {
             Err(_) => None,
         };
         Ok(match answer {
-            Some(Answer::Done(text)) => page(StatusCode::OK, &text),
+            Some(RedirectOutcome::Done(text)) => page(StatusCode::OK, &text),
             // The browser has done all right; it is the login that has failed.
-            Some(Answer::Failed(text)) => page(StatusCode::OK, &text),
-            Some(Answer::Foreign(text)) => page(StatusCode::BAD_REQUEST, &text),
+            Some(RedirectOutcome::Failed(text)) => page(StatusCode::OK, &text),
+            Some(RedirectOutcome::Foreign(text)) => page(StatusCode::BAD_REQUEST, &text),
             None => page(StatusCode::GONE, "This login is over."),
         })
     }
@@ -316,7 +316,10 @@ mod tests {
         }
         let mut old = Vec::new();
         silent[0].read_to_end(&mut old).await.unwrap();
-        arrival.answer.send(Answer::Done("Done.".into())).unwrap();
+        arrival
+            .answer
+            .send(RedirectOutcome::Done("Done.".into()))
+            .unwrap();
         let mut page = String::new();
         browser.read_to_string(&mut page).await.unwrap();
         assert!(page.contains("Done."), "{page}");

@@ -6,14 +6,14 @@ use dormouse_launch::Secret;
 use futures::future::BoxFuture;
 use rmcp::transport::auth::WWWAuthenticateParams;
 
-use super::store::Store;
-use super::user_login::Inner;
-use super::{Auth, Failure, server};
+use super::store::LoginStore;
+use super::user_login::UserLogin;
+use super::{Auth, LoginFailure, server};
 use crate::Lost;
 use crate::http::{Credentials, on_reading_thread};
 use crate::server_secrets::ServerSecrets;
 
-impl Inner {
+impl UserLogin {
     fn give(&self, token: Secret) -> Secret {
         self.given.lock().give(&token);
         token
@@ -60,20 +60,20 @@ impl Inner {
     }
 
     /// Returns a token in place of this one; `None` where only a new login brings one.
-    async fn renew(self: &Arc<Self>, stale: &Secret) -> Result<Option<Secret>, Failure> {
+    async fn renew(self: &Arc<Self>, stale: &Secret) -> Result<Option<Secret>, LoginFailure> {
         let renewing = Arc::clone(self).renewing(stale.clone());
         // A call that is cancelled meanwhile must not cost the user their login: the
         // old token may be used up, and the new one on its way.
         match tokio::spawn(renewing).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Failure::Refresh {
+            Err(_) => Err(LoginFailure::Refresh {
                 url: self.http.shown(),
                 why: "the host is ending".into(),
             }),
         }
     }
 
-    async fn renewing(self: Arc<Self>, stale: Secret) -> Result<Option<Secret>, Failure> {
+    async fn renewing(self: Arc<Self>, stale: Secret) -> Result<Option<Secret>, LoginFailure> {
         let _turn = self.renewing.lock().await;
         let _lock = self.store.lock().await?;
         // Only what is there now counts: another host may have been faster, and what
@@ -94,13 +94,13 @@ impl Inner {
         let renewed = server::refresh(&http, &self.secrets, &login);
         let Some(renewed) = on_reading_thread(&self.server, renewed).await? else {
             // It would be refused each time.
-            self.store.in_background(Store::remove).await?;
+            self.store.in_background(LoginStore::remove).await?;
             return Ok(None);
         };
         self.secrets
             .learn(renewed.secrets().iter().map(String::as_str));
         let kept = renewed.clone();
-        let write = move |store: &Store| store.write(&kept);
+        let write = move |store: &LoginStore| store.write(&kept);
         self.store.in_background(write).await?;
         tracing::info!("the login of `{}` was renewed", self.server);
         Ok(renewed.access())
@@ -121,6 +121,6 @@ impl Credentials for Auth {
     }
 }
 
-fn lost(failure: Failure) -> Lost {
+fn lost(failure: LoginFailure) -> Lost {
     Lost::Broken(failure.to_string())
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use dormouse_launch::Wrong;
+use dormouse_launch::OAuthMistake;
 use dormouse_text::visible::visible_path;
 
 /// Reason for which there is no login, for the user who wants it. Never says a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum LoginFailure {
     /// The file with the login is out of reach.
     #[error(
         "the login in `{}` cannot be {what}: {why}\nhint: see to the file's permissions; if it is damaged, remove it and log in again",
@@ -49,7 +49,7 @@ pub enum Failure {
     },
     /// No login can be begun with what is configured.
     #[error("`oauth.{}` {}\nhint: correct it under `oauth` of the server", .0.key, .0.why)]
-    Configured(#[from] Wrong),
+    Configured(#[from] OAuthMistake),
     /// The secret of the client that is configured has no text.
     #[error("the `client_secret` of the login at `{url}` {why}")]
     ClientSecret {

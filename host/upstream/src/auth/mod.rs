@@ -1,7 +1,7 @@
 //! Logging in to upstreams that want to know their user: OAuth, on first use only.
 //!
 //! Nothing is done at start, and no browser is opened: for an upstream that refuses a call, the
-//! host gets a link ([`Pending`]), which the user follows if they like. The tokens lie in the
+//! host gets a link ([`PendingLogin`]), which the user follows if they like. The tokens lie in the
 //! [`store`], which all hosts share. rmcp speaks the protocol ([`server`]). Plugins have logins at
 //! providers that their user has named ([`provider`]).
 
@@ -27,9 +27,9 @@ mod store;
 mod tests;
 mod user_login;
 
-pub use failure::Failure;
+pub use failure::LoginFailure;
 pub(crate) use logins::Logins;
 pub use not_logged_in::NotLoggedIn;
-pub use pending::Pending;
-pub use store::Kept;
+pub use pending::PendingLogin;
+pub use store::KeptLoginSummary;
 pub use user_login::Auth;

@@ -26,7 +26,7 @@ const LISTENING: &str = "0A";
 
 /// Whose a connection within this machine is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Peer {
+pub(super) enum PeerOwner {
     /// This process's user's, or the system's; or the system does not say whose it is.
     Own,
     /// Another user's.
@@ -37,43 +37,43 @@ pub(super) enum Peer {
 }
 
 /// Finds whose a connection to a port is. `listener` is the port's address.
-pub(super) async fn peer(listener: SocketAddr, stream: &TcpStream) -> Peer {
+pub(super) async fn peer(listener: SocketAddr, stream: &TcpStream) -> PeerOwner {
     let (Ok(here), Ok(there)) = (stream.local_addr(), stream.peer_addr()) else {
-        return Peer::Gone;
+        return PeerOwner::Gone;
     };
     let peer = peer_at(listener, here, there).await;
     // Who has reset a connection has its addresses to spare, and what was found may be somebody
     // else's connection, which has got them since. It is this one as long as this one has a peer.
     match stream.peer_addr() {
         Ok(_) => peer,
-        Err(_) => Peer::Gone,
+        Err(_) => PeerOwner::Gone,
     }
 }
 
 /// Finds whose the end of a connection is that has the address `there`.
 #[cfg(target_os = "linux")]
-async fn peer_at(listener: SocketAddr, here: SocketAddr, there: SocketAddr) -> Peer {
+async fn peer_at(listener: SocketAddr, here: SocketAddr, there: SocketAddr) -> PeerOwner {
     match connection_end(there, here) {
-        Ok(Some(end)) if end.is_established => return Peer::of(end.user),
+        Ok(Some(end)) if end.is_established => return PeerOwner::of(end.user),
         // The other end is closed, if the system knows our own one.
-        Ok(_) if matches!(connection_end(here, there), Ok(Some(_))) => return Peer::Gone,
+        Ok(_) if matches!(connection_end(here, there), Ok(Some(_))) => return PeerOwner::Gone,
         Ok(_) | Err(_) => {}
     }
     // Reading the tables takes time with all connections of the machine.
     let reading = move || peer_by_tables(listener, here, there);
     let read = tokio::task::spawn_blocking(reading).await;
-    read.unwrap_or(Peer::Gone)
+    read.unwrap_or(PeerOwner::Gone)
 }
 
 /// Elsewhere nothing tells whose a connection is.
 #[cfg(not(target_os = "linux"))]
-async fn peer_at(_: SocketAddr, _: SocketAddr, _: SocketAddr) -> Peer {
-    Peer::Own
+async fn peer_at(_: SocketAddr, _: SocketAddr, _: SocketAddr) -> PeerOwner {
+    PeerOwner::Own
 }
 
 /// Finds whose the end of a connection is by the system's tables of all connections.
 #[cfg(target_os = "linux")]
-fn peer_by_tables(listener: SocketAddr, here: SocketAddr, there: SocketAddr) -> Peer {
+fn peer_by_tables(listener: SocketAddr, here: SocketAddr, there: SocketAddr) -> PeerOwner {
     let mut tables = String::new();
     for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
         if let Ok(file) = std::fs::File::open(file) {
@@ -82,13 +82,13 @@ fn peer_by_tables(listener: SocketAddr, here: SocketAddr, there: SocketAddr) -> 
         }
     }
     match user_of(&tables, listener, here, there) {
-        PeerUser::Unknown => Peer::Own,
-        PeerUser::Gone => Peer::Gone,
-        PeerUser::User(user) => Peer::of(user),
+        PeerUser::Unknown => PeerOwner::Own,
+        PeerUser::Gone => PeerOwner::Gone,
+        PeerUser::User(user) => PeerOwner::of(user),
     }
 }
 
-impl Peer {
+impl PeerOwner {
     #[cfg(target_os = "linux")]
     fn of(user: u32) -> Self {
         let own = rustix::process::geteuid().as_raw();
@@ -211,12 +211,12 @@ mod tests {
             let client = TcpStream::connect(port).await.unwrap();
             let (stream, there) = listener.accept().await.unwrap();
             let here = stream.local_addr().unwrap();
-            assert_eq!(peer(port, &stream).await, Peer::Own, "{at}");
-            assert_eq!(peer_by_tables(port, here, there), Peer::Own, "{at}");
+            assert_eq!(peer(port, &stream).await, PeerOwner::Own, "{at}");
+            assert_eq!(peer_by_tables(port, here, there), PeerOwner::Own, "{at}");
             assert!(connection_end(there, here).unwrap().unwrap().is_established);
             drop(client);
-            assert_eq!(peer(port, &stream).await, Peer::Gone, "{at}");
-            assert_eq!(peer_by_tables(port, here, there), Peer::Gone, "{at}");
+            assert_eq!(peer(port, &stream).await, PeerOwner::Gone, "{at}");
+            assert_eq!(peer_by_tables(port, here, there), PeerOwner::Gone, "{at}");
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
         let second = second.connect(port).await.unwrap();
         let end = connection_end(of_first, port).unwrap().unwrap();
         assert!(end.is_established);
-        assert_eq!(peer(port, &stream).await, Peer::Gone);
+        assert_eq!(peer(port, &stream).await, PeerOwner::Gone);
         let mut sent = [0; 13];
         stream.read_exact(&mut sent).await.unwrap();
         assert_eq!(&sent, b"GET /callback");

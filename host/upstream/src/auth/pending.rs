@@ -7,11 +7,11 @@ use dormouse_launch::{Http, Redirect};
 use reqwest::Url;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
-use super::Failure;
-use super::callback::{Answer, Arrival, Callback};
+use super::LoginFailure;
+use super::callback::{Arrival, Callback, RedirectOutcome};
 use super::error_text::shown;
 use super::server::Attempt;
-use super::store::Store;
+use super::store::LoginStore;
 use crate::http::on_reading_thread;
 use crate::server_secrets::ServerSecrets;
 
@@ -20,28 +20,28 @@ pub(super) const LIFE: Duration = Duration::from_secs(600);
 
 /// Login that waits for its user to follow a link. It goes on by itself, also if nobody waits for
 /// it, until they have, or for ten minutes.
-pub struct Pending {
+pub struct PendingLogin {
     id: String,
     url: String,
     link: String,
     host_elsewhere: Option<String>,
     arrivals: mpsc::Sender<Arrival>,
-    outcome: watch::Receiver<Option<Result<(), Failure>>>,
+    outcome: watch::Receiver<Option<Result<(), LoginFailure>>>,
     /// Ends the login when something is sent.
     decline: mpsc::Sender<()>,
     /// Held by the caller whose user is being asked.
     pub(super) asking: Mutex<()>,
 }
 
-impl Pending {
+impl PendingLogin {
     /// Opens a port for the redirect, and gets a link that leads there and is valid for `life`.
     pub(super) async fn begin(
         http: &Http,
         secrets: &Arc<ServerSecrets>,
         challenge: Option<&str>,
-        store: Store,
+        store: LoginStore,
         life: Duration,
-    ) -> Result<Arc<Self>, Failure> {
+    ) -> Result<Arc<Self>, LoginFailure> {
         let (arrivals, arrived) = mpsc::channel(1);
         let (decline, declined) = mpsc::channel(1);
         let (sender, outcome) = watch::channel(None);
@@ -52,8 +52,8 @@ impl Pending {
         };
         let port = redirect.port;
         let listen = |error: std::io::Error| match port {
-            0 => Failure::Listen(error.to_string()),
-            port => Failure::Port {
+            0 => LoginFailure::Listen(error.to_string()),
+            port => LoginFailure::Port {
                 port,
                 why: error.to_string(),
             },
@@ -63,7 +63,7 @@ impl Pending {
             .map_err(listen)?;
         let redirect = callback.url().map_err(listen)?;
         // A damaged file is of no use, and will be replaced.
-        let granted = store.in_background(Store::read).await.ok().flatten();
+        let granted = store.in_background(LoginStore::read).await.ok().flatten();
         let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
         let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect);
         let attempt = on_reading_thread(secrets.server(), attempt).await?;
@@ -120,12 +120,12 @@ impl Pending {
     ///
     /// # Errors
     /// The user is not logged in, and will not be with this link.
-    pub async fn finish(&self) -> Result<(), Failure> {
+    pub async fn finish(&self) -> Result<(), LoginFailure> {
         let mut outcome = self.outcome.clone();
         let outcome = outcome.wait_for(Option::is_some).await;
         match outcome.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
-            _ => Err(Failure::Exchange {
+            _ => Err(LoginFailure::Exchange {
                 url: self.url.clone(),
                 why: "the host is ending".into(),
             }),
@@ -146,7 +146,7 @@ impl Pending {
             return Err("the login is over".into());
         }
         match answered.await {
-            Ok(Answer::Foreign(why)) => Err(why),
+            Ok(RedirectOutcome::Foreign(why)) => Err(why),
             // Who waits for the outcome hears it.
             _ => Ok(()),
         }
@@ -162,7 +162,7 @@ impl Pending {
 /// Part of a login that goes on by itself.
 struct LoginInBackground {
     attempt: Attempt,
-    store: Store,
+    store: LoginStore,
     url: String,
     life: Duration,
 }
@@ -180,7 +180,7 @@ impl LoginInBackground {
         mut callback: Callback,
         mut arrived: mpsc::Receiver<Arrival>,
         mut declined: mpsc::Receiver<()>,
-        sender: watch::Sender<Option<Result<(), Failure>>>,
+        sender: watch::Sender<Option<Result<(), LoginFailure>>>,
     ) {
         let end = tokio::time::Instant::now() + self.life;
         let url = || self.url.clone();
@@ -188,16 +188,16 @@ impl LoginInBackground {
             let arrival = tokio::select! {
                 Some(arrival) = arrived.recv() => arrival,
                 () = callback.run() => continue,
-                _ = declined.recv() => break (Err(Failure::Declined { url: url() }), None),
+                _ = declined.recv() => break (Err(LoginFailure::Declined { url: url() }), None),
                 () = tokio::time::sleep_until(end) => {
                     let minutes = self.life.as_secs() / 60;
-                    break (Err(Failure::Late { url: url(), minutes }), None);
+                    break (Err(LoginFailure::Late { url: url(), minutes }), None);
                 }
             };
             // Nothing interrupts this: it may be about to get the only token there is.
             match self.take(&arrival.query).await {
                 Some(outcome) => break (outcome, Some(arrival.answer)),
-                None => drop(arrival.answer.send(Answer::Foreign(
+                None => drop(arrival.answer.send(RedirectOutcome::Foreign(
                     "This is not the answer to the login that Dormouse waits for.".into(),
                 ))),
             }
@@ -207,11 +207,11 @@ impl LoginInBackground {
         drop(arrived);
         if let Some(answer) = answer {
             let _ = answer.send(match &outcome {
-                Ok(()) => Answer::Done(format!(
+                Ok(()) => RedirectOutcome::Done(format!(
                     "You are logged in at {}. You can close this page.",
                     self.url
                 )),
-                Err(failure) => Answer::Failed(failure.to_string()),
+                Err(failure) => RedirectOutcome::Failed(failure.to_string()),
             });
         }
         sender.send_replace(Some(outcome));
@@ -219,7 +219,7 @@ impl LoginInBackground {
     }
 
     /// Returns the outcome of a redirect; `None` where it is not of this login.
-    async fn take(&self, query: &str) -> Option<Result<(), Failure>> {
+    async fn take(&self, query: &str) -> Option<Result<(), LoginFailure>> {
         let reply = parse(query, &self.attempt.secrets)?;
         // Whoever knows the state has the link, or has come from it.
         if reply.state != self.attempt.state {
@@ -229,7 +229,7 @@ impl LoginInBackground {
             Ok(code) => code,
             Err(why) => {
                 let url = self.url.clone();
-                return Some(Err(Failure::Denied { url, why }));
+                return Some(Err(LoginFailure::Denied { url, why }));
             }
         };
         let exchanged = self.attempt.exchange(&code, reply.issuer.as_deref());
@@ -241,7 +241,7 @@ impl LoginInBackground {
         // A refresh of the old login, which may be going on, would replace this one.
         let kept = match self.store.lock().await {
             Ok(_lock) => {
-                let write = move |store: &Store| store.write(&login);
+                let write = move |store: &LoginStore| store.write(&login);
                 self.store.in_background(write).await
             }
             Err(failure) => Err(failure),

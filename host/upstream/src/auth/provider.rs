@@ -7,8 +7,8 @@ use dormouse_egress::{LoginFuture, LoginToken};
 use dormouse_launch::{Http, Secret};
 use dormouse_policy::ProviderLogin;
 
-use super::user_login::Inner;
-use super::{Auth, Failure};
+use super::user_login::UserLogin;
+use super::{Auth, LoginFailure};
 use crate::Lost;
 
 impl Auth {
@@ -39,7 +39,7 @@ impl Auth {
     ///
     /// # Errors
     /// The login cannot be read.
-    pub fn is_lacking(&self) -> Result<bool, Failure> {
+    pub fn is_lacking(&self) -> Result<bool, LoginFailure> {
         let Some(kept) = self.0.store.kept()? else {
             return Ok(true);
         };
@@ -56,7 +56,7 @@ impl Auth {
     }
 }
 
-impl Inner {
+impl UserLogin {
     fn is_refused(&self, token: &Secret) -> bool {
         self.refused.lock().as_ref() == Some(token)
     }

@@ -5,23 +5,21 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use dormouse_files::regular::read_regular_file;
 use dormouse_files::{ownership, paths};
-use dormouse_launch::redaction::basic_credentials;
 use dormouse_launch::{Http, Secret};
 use dormouse_secrets::{StoredSecret, StoredSecretError};
-use oauth2::TokenResponse as _;
 use parking_lot::Mutex;
-use rmcp::transport::auth::StoredCredentials;
-use serde::{Deserialize, Serialize};
 
-use super::Failure;
+use super::LoginFailure;
+use login::{LoginFacts, hash_of};
 
-/// Seconds before its end from which on a token is no longer used: a request with it has to arrive
-/// before that end. Less for one that lives only shortly.
-const MARGIN: u64 = 30;
+pub use login::KeptLoginSummary;
+pub(super) use login::Login;
+
+mod login;
 
 /// Interval at which the lock is tried.
 const RETRY: Duration = Duration::from_millis(20);
@@ -33,137 +31,9 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
 /// Largest file with a login that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// A user's login at one upstream.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Login {
-    /// The upstream: nobody else gets the token.
-    pub(super) url: String,
-    /// The `WWW-Authenticate` header that the login began with. It says where the
-    /// authorization server is; without one the upstream is asked for it each time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) challenge: Option<String>,
-    /// The secret that a registration has given to the client. One from the
-    /// configuration is not kept here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) client_secret: Option<String>,
-    /// URL at which tokens are revoked, if the authorization server has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) revocation: Option<String>,
-    /// Endpoint that its tokens have come from: no other gets them for renewal, whatever the
-    /// upstream says of its authorization server then. None in a login that an older version has
-    /// kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) token_endpoint: Option<String>,
-    /// Tokens, client, scopes, issuer.
-    pub(super) credentials: StoredCredentials,
-}
-
-impl Login {
-    /// Returns the access token.
-    pub(super) fn access(&self) -> Option<Secret> {
-        let response = self.credentials.token_response.as_ref()?;
-        Some(Secret::new(response.access_token().secret().clone()))
-    }
-
-    /// Returns the refresh token.
-    pub(super) fn refresh(&self) -> Option<Secret> {
-        let response = self.credentials.token_response.as_ref()?;
-        Some(Secret::new(response.refresh_token()?.secret().clone()))
-    }
-
-    /// Returns all parts of the login that must not be seen.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        let tokens = [self.access(), self.refresh()].into_iter().flatten();
-        let mut secrets: Vec<_> = tokens.map(|token| token.expose().to_owned()).collect();
-        if let Some(secret) = &self.client_secret {
-            secrets.push(secret.clone());
-            secrets.extend(basic_credentials(&self.credentials.client_id, secret));
-        }
-        secrets
-    }
-
-    /// Whether the access token has to be renewed before the next request.
-    pub(super) fn ends_soon(&self) -> bool {
-        let lifetime = self.lifetime().unwrap_or_default();
-        self.left()
-            .is_some_and(|left| left < MARGIN.min(lifetime / 4).max(1))
-    }
-
-    /// Whether the access token is of no use any more.
-    pub(super) fn is_over(&self) -> bool {
-        self.left() == Some(0)
-    }
-
-    /// Returns the seconds for which the access token is still valid, if its lifetime was said.
-    fn left(&self) -> Option<u64> {
-        self.about().left()
-    }
-
-    /// Returns what may be told of the login.
-    fn kept(&self) -> Kept {
-        self.about().kept()
-    }
-
-    /// Returns what is no secret of it.
-    fn about(&self) -> About {
-        About {
-            of: Some(hash_of(&self.url)),
-            received: self.credentials.token_received_at,
-            lifetime: self.lifetime(),
-            renews: self.refresh().is_some(),
-        }
-    }
-
-    fn lifetime(&self) -> Option<u64> {
-        let response = self.credentials.token_response.as_ref()?;
-        Some(response.expires_in()?.as_secs())
-    }
-}
-
-/// Facts of a login that are no secret, kept beside it for those who only want to know of it.
-#[derive(Default, Serialize, Deserialize)]
-struct About {
-    /// Hash of the URL that the login is for: a URL may have a secret in it.
-    of: Option<String>,
-    /// Time at which the access token was received, in seconds of Unix time.
-    received: Option<u64>,
-    /// Time for which it was valid then, in seconds.
-    lifetime: Option<u64>,
-    /// Whether there is a refresh token.
-    renews: bool,
-}
-
-impl About {
-    fn left(&self) -> Option<u64> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
-        let end = self.received?.saturating_add(self.lifetime?);
-        Some(end.saturating_sub(now))
-    }
-
-    fn kept(&self) -> Kept {
-        Kept {
-            left: self.left().map(Duration::from_secs),
-            renews: self.renews,
-        }
-    }
-}
-
-fn hash_of(url: &str) -> String {
-    blake3::hash(url.as_bytes()).to_hex().to_string()
-}
-
-/// Parts of a kept login that may be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
-    /// Time for which its token is still valid, if that was said; zero where it has ended.
-    pub left: Option<Duration>,
-    /// Whether the next call gets another token by itself.
-    pub renews: bool,
-}
-
 /// The place of one upstream's login.
 #[derive(Clone)]
-pub(super) struct Store {
+pub(super) struct LoginStore {
     url: String,
     /// Dormouse's data folder.
     data: PathBuf,
@@ -175,7 +45,7 @@ pub(super) struct Store {
     last: Arc<Mutex<Option<(String, Login)>>>,
 }
 
-impl Store {
+impl LoginStore {
     /// Returns the place of an upstream's login in Dormouse's data folder. Upstreams of one URL share it, unless
     /// they are reached as different clients, or log in elsewhere: a refresh token must not go to a
     /// server that another entry names. Each server has its own at a provider.
@@ -224,8 +94,8 @@ impl Store {
     /// for its user.
     pub(super) async fn in_background<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&Self) -> Result<T, LoginFailure> + Send + 'static,
+    ) -> Result<T, LoginFailure> {
         let store = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&store)).await;
         done.unwrap_or_else(|error| Err(self.failure("reached", &error)))
@@ -235,7 +105,7 @@ impl Store {
     ///
     /// Its file is read each time that the login is needed: that costs microseconds, and so a login
     /// in another process counts at once. The keyring is asked for one that is another than before.
-    pub(super) fn read(&self) -> Result<Option<Login>, Failure> {
+    pub(super) fn read(&self) -> Result<Option<Login>, LoginFailure> {
         if let Some(login) = self.read_plain()? {
             return Ok(Some(login));
         }
@@ -256,7 +126,7 @@ impl Store {
     }
 
     /// Returns the login, if it was read before. Asks no keyring.
-    pub(super) fn known(&self) -> Result<Option<Login>, Failure> {
+    pub(super) fn known(&self) -> Result<Option<Login>, LoginFailure> {
         if let Some(login) = self.read_plain()? {
             return Ok(Some(login));
         }
@@ -272,15 +142,16 @@ impl Store {
     }
 
     /// Returns what may be told of the login. Asks no keyring.
-    pub(super) fn kept(&self) -> Result<Option<Kept>, Failure> {
+    pub(super) fn kept(&self) -> Result<Option<KeptLoginSummary>, LoginFailure> {
         if let Some(login) = self.read_plain()? {
             return Ok(Some(login.kept()));
         }
         let about = self.stored.about();
         let about = about.map_err(|error| self.failure("read", &error))?;
         // One that says nothing is one all the same.
-        let about = about.map(|about| serde_json::from_str::<About>(&about).unwrap_or_default());
-        let is_elsewhere = |about: &About| {
+        let about =
+            about.map(|about| serde_json::from_str::<LoginFacts>(&about).unwrap_or_default());
+        let is_elsewhere = |about: &LoginFacts| {
             about
                 .of
                 .as_ref()
@@ -294,7 +165,7 @@ impl Store {
     /// Keeps a login in place of the one before: in the keyring, or encrypted where none runs or it
     /// fails. All or nothing, and on the disk when this returns: the login before may be of no use any
     /// more. Blocks.
-    pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
+    pub(super) fn write(&self, login: &Login) -> Result<(), LoginFailure> {
         let unwritten = |error: &dyn fmt::Display| self.failure("written", error);
         self.make_folders().map_err(|error| unwritten(&error))?;
         let text = serde_json::to_string(login).map_err(|error| unwritten(&error))?;
@@ -306,7 +177,7 @@ impl Store {
     }
 
     /// Forgets the login. False if there was none. Blocks.
-    pub(super) fn remove(&self) -> Result<bool, Failure> {
+    pub(super) fn remove(&self) -> Result<bool, LoginFailure> {
         let was_plain = self.remove_plain()?;
         let removed = self.stored.remove();
         let removed = removed.map_err(|error| self.failure("removed", &error))?;
@@ -321,7 +192,7 @@ impl Store {
 
     /// Puts a login that an older version has written where logins are kept now. For whom holds the
     /// lock. Blocks.
-    pub(super) fn take_over(&self) -> Result<(), Failure> {
+    pub(super) fn take_over(&self) -> Result<(), LoginFailure> {
         match self.read_plain()? {
             Some(login) => self.write(&login),
             None => Ok(()),
@@ -330,7 +201,7 @@ impl Store {
 
     /// Reads a login that an older version has written. It is newer than any other: those are taken
     /// over.
-    fn read_plain(&self) -> Result<Option<Login>, Failure> {
+    fn read_plain(&self) -> Result<Option<Login>, LoginFailure> {
         if !ownership::counts(&self.plain, &self.data) {
             return Ok(None);
         }
@@ -341,7 +212,7 @@ impl Store {
         }
     }
 
-    fn remove_plain(&self) -> Result<bool, Failure> {
+    fn remove_plain(&self) -> Result<bool, LoginFailure> {
         match fs::remove_file(&self.plain) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -349,7 +220,7 @@ impl Store {
         }
     }
 
-    fn parse(&self, text: &[u8]) -> Result<Option<Login>, Failure> {
+    fn parse(&self, text: &[u8]) -> Result<Option<Login>, LoginFailure> {
         match serde_json::from_slice::<Login>(text) {
             // A file that was moved here is another upstream's.
             Ok(login) => Ok((login.url == self.url).then_some(login)),
@@ -366,7 +237,7 @@ impl Store {
     ///
     /// The lock has a file of its own, since the login's is replaced by each change, and the lock
     /// would go with it. The wait blocks no thread, and can be cancelled.
-    pub(super) async fn lock(&self) -> Result<File, Failure> {
+    pub(super) async fn lock(&self) -> Result<File, LoginFailure> {
         let open = || -> io::Result<File> {
             self.make_folders()?;
             paths::open_own(&self.lock, File::options().write(true))
@@ -398,8 +269,8 @@ impl Store {
         self.lock.parent().map_or(Ok(()), paths::make_private)
     }
 
-    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
-        Failure::Store {
+    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> LoginFailure {
+        LoginFailure::Store {
             file: match self.is_plain() {
                 true => self.plain.clone(),
                 false => self.stored.file().to_owned(),

@@ -12,23 +12,23 @@ use parking_lot::Mutex as StdMutex;
 use tokio::sync::Mutex;
 
 use super::given_token::Given;
-use super::store::{Kept, Login, Store};
-use super::{Failure, Pending, pending, server};
+use super::store::{KeptLoginSummary, Login, LoginStore};
+use super::{LoginFailure, PendingLogin, pending, server};
 use crate::http::on_reading_thread;
 use crate::server_secrets::ServerSecrets;
 
 /// User's login at one upstream. Clones share it.
 #[derive(Clone)]
-pub struct Auth(pub(super) Arc<Inner>);
+pub struct Auth(pub(super) Arc<UserLogin>);
 
 /// Login at one upstream, which all clones of an [`Auth`] share.
-pub(super) struct Inner {
+pub(super) struct UserLogin {
     pub(super) server: String,
     pub(super) http: Http,
     /// Source of the secret of the client that is configured, where it is not written there.
     pub(super) client_secret: Option<SecretSource>,
     pub(super) secrets: Arc<ServerSecrets>,
-    pub(super) store: Store,
+    pub(super) store: LoginStore,
     pub(super) given: StdMutex<Given>,
     /// The token that was last refused where no other could be had in its place.
     pub(super) refused: StdMutex<Option<Secret>>,
@@ -36,7 +36,7 @@ pub(super) struct Inner {
     /// the file's lock.
     pub(super) renewing: Mutex<()>,
     /// The login that waits for the user; all callers share it.
-    pub(super) pending: Mutex<Option<Arc<Pending>>>,
+    pub(super) pending: Mutex<Option<Arc<PendingLogin>>>,
 }
 
 impl Auth {
@@ -54,12 +54,12 @@ impl Auth {
         client_secret: Option<SecretSource>,
         data: &Path,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(UserLogin {
             server: server.to_owned(),
             http: http.clone(),
             client_secret,
             secrets: ServerSecrets::new(server, &Launch::Http(http.clone())),
-            store: Store::new(data, http),
+            store: LoginStore::new(data, http),
             given: StdMutex::default(),
             refused: StdMutex::default(),
             renewing: Mutex::new(()),
@@ -72,7 +72,7 @@ impl Auth {
     ///
     /// # Errors
     /// There is no way to log in there, or none that can be found now.
-    pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
+    pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<PendingLogin>, LoginFailure> {
         self.check()?;
         // Held while the link is got: that is done once for all who want it.
         let mut pending = self.0.pending.lock().await;
@@ -81,20 +81,21 @@ impl Auth {
         }
         let store = self.0.store.clone();
         let http = self.0.http_with_secret().await?;
-        let new = Pending::begin(&http, &self.0.secrets, challenge, store, pending::LIFE).await?;
+        let new =
+            PendingLogin::begin(&http, &self.0.secrets, challenge, store, pending::LIFE).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 
     /// Checks whether the configuration has room for a login. Asks nobody.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), LoginFailure> {
         let http = &self.0.http;
         if http.oauth.off {
-            return Err(Failure::Off { url: http.shown() });
+            return Err(LoginFailure::Off { url: http.shown() });
         }
         http.oauth.check()?;
         if http.has_authorization() {
             let url = http.shown();
-            return Err(Failure::Header { url });
+            return Err(LoginFailure::Header { url });
         }
         Ok(())
     }
@@ -103,7 +104,7 @@ impl Auth {
     ///
     /// # Errors
     /// The login cannot be read.
-    pub fn kept(&self) -> Result<Option<Kept>, Failure> {
+    pub fn kept(&self) -> Result<Option<KeptLoginSummary>, LoginFailure> {
         self.0.store.kept()
     }
 
@@ -113,10 +114,10 @@ impl Auth {
     /// # Errors
     /// The login cannot be forgotten. (Tokens that cannot be revoked end by themselves; that is
     /// only logged.)
-    pub async fn logout(&self) -> Result<bool, Failure> {
+    pub async fn logout(&self) -> Result<bool, LoginFailure> {
         let _lock = self.0.store.lock().await?;
         let login = self.0.login().await;
-        let removed = self.0.store.in_background(Store::remove).await?;
+        let removed = self.0.store.in_background(LoginStore::remove).await?;
         let revoke = async |login: &Login| {
             let http = self.0.http_with_secret().await;
             let http = http.map_err(|failure| failure.to_string())?;
@@ -135,15 +136,15 @@ impl Auth {
     }
 }
 
-impl Inner {
+impl UserLogin {
     /// Returns where the login is, with the secret of its client, which is looked up each time that
     /// the authorization server wants it.
-    pub(super) async fn http_with_secret(&self) -> Result<Cow<'_, Http>, Failure> {
+    pub(super) async fn http_with_secret(&self) -> Result<Cow<'_, Http>, LoginFailure> {
         let Some(source) = &self.client_secret else {
             return Ok(Cow::Borrowed(&self.http));
         };
         let text = secret_text(source).await;
-        let text = text.map_err(|why| Failure::ClientSecret {
+        let text = text.map_err(|why| LoginFailure::ClientSecret {
             url: self.http.shown(),
             why,
         })?;
@@ -167,7 +168,7 @@ impl Inner {
             return;
         }
         let taken = match self.store.lock().await {
-            Ok(_lock) => self.store.in_background(Store::take_over).await,
+            Ok(_lock) => self.store.in_background(LoginStore::take_over).await,
             Err(failure) => Err(failure),
         };
         if let Err(why) = taken {
@@ -176,8 +177,8 @@ impl Inner {
     }
 
     /// Returns the login that is kept, and hides its secrets from now on.
-    pub(super) async fn login(&self) -> Result<Option<Login>, Failure> {
-        let login = self.store.in_background(Store::read).await?;
+    pub(super) async fn login(&self) -> Result<Option<Login>, LoginFailure> {
+        let login = self.store.in_background(LoginStore::read).await?;
         if let Some(login) = &login {
             self.secrets
                 .learn(login.secrets().iter().map(String::as_str));

@@ -16,13 +16,13 @@ use crate::messages::known_roots::KnownRoots;
 /// that have called.
 #[derive(Default)]
 pub(crate) struct Callers {
-    inner: Mutex<Inner>,
+    inner: Mutex<CallersState>,
     /// Roots that the callers have named.
     pub(crate) roots: Arc<KnownRoots>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct CallersState {
     next: u64,
     listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
     /// Sessions that have called, until they end.

@@ -20,7 +20,7 @@ use crate::listing::lists;
 use crate::listing::subscriptions::Follower;
 use crate::messages::channel::{Lost, MessageSender};
 use crate::messages::input_required::InputRequired;
-use crate::messages::level::Level;
+use crate::messages::level::ToldLogLevel;
 use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
 use crate::opening::introduction::Introduction;
@@ -40,7 +40,7 @@ pub(crate) struct Connection {
     sender: Arc<dyn MessageSender>,
     peer: Arc<Peer>,
     pub(super) server_introduction: ServerIntroduction,
-    level: Level,
+    level: ToldLogLevel,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
     /// Place of the last process that was started before it was opened.

@@ -16,14 +16,14 @@ pub(crate) struct ConnectionPermit([ConnectionCount; 2]);
 
 /// Limit that a new connection would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Full {
+pub(super) enum ExceededConnectionLimit {
     /// The server has as many connections as it may have.
     Server(usize),
     /// The servers together have as many as the host may have.
     Host(usize),
 }
 
-impl Full {
+impl ExceededConnectionLimit {
     /// Returns the message for a caller that gets no connection to `server`.
     pub(super) fn message(self, server: &str) -> String {
         let (whose, most, table) = match self {
@@ -126,14 +126,14 @@ impl ConnectionRoom {
         &self,
         count: &ConnectionCount,
         most: usize,
-    ) -> Result<Arc<ConnectionPermit>, Full> {
+    ) -> Result<Arc<ConnectionPermit>, ExceededConnectionLimit> {
         let _counting = self.counting.lock();
         let most_of_host = self.most();
         if count.get() >= most {
-            return Err(Full::Server(most));
+            return Err(ExceededConnectionLimit::Server(most));
         }
         if self.all.get() >= most_of_host {
-            return Err(Full::Host(most_of_host));
+            return Err(ExceededConnectionLimit::Host(most_of_host));
         }
         let counts = [count.clone(), self.all.clone()];
         for count in &counts {
@@ -153,9 +153,15 @@ mod tests {
         let [one, other] = [(); 2].map(|()| ConnectionCount::default());
         let first = room.take(&one, 2).unwrap();
         let second = room.take(&one, 2).unwrap();
-        assert_eq!(room.take(&one, 2).unwrap_err(), Full::Server(2));
+        assert_eq!(
+            room.take(&one, 2).unwrap_err(),
+            ExceededConnectionLimit::Server(2)
+        );
         let third = room.take(&other, 2).unwrap();
-        assert_eq!(room.take(&other, 2).unwrap_err(), Full::Host(3));
+        assert_eq!(
+            room.take(&other, 2).unwrap_err(),
+            ExceededConnectionLimit::Host(3)
+        );
         drop(first);
         let fourth = room.take(&other, 2).unwrap();
         room.set_most(2);

@@ -20,11 +20,11 @@ pub(super) struct Link {
     /// The session that it is for; none where it is shared.
     pub(super) session: Option<SessionId>,
     pub(super) callers: Arc<Callers>,
-    pub(super) stage: Stage,
+    pub(super) stage: LinkStage,
 }
 
 #[derive(Clone)]
-pub(super) enum Stage {
+pub(super) enum LinkStage {
     /// Attempt for a client that introduces itself so.
     Connecting(Introduction, Connecting),
     Open(Arc<Connection>),
@@ -34,8 +34,8 @@ impl Link {
     /// Whether a client that introduces itself so can use the connection.
     fn suits(&self, introduction: &Introduction) -> bool {
         match &self.stage {
-            Stage::Connecting(other, _) => other == introduction,
-            Stage::Open(connection) => {
+            LinkStage::Connecting(other, _) => other == introduction,
+            LinkStage::Open(connection) => {
                 let other = connection.introduction();
                 // Where each request says what its client can be asked, clients that can be
                 // asked different things are no trouble to each other.
@@ -98,7 +98,7 @@ impl Links {
         introduction: &Introduction,
     ) -> Vec<Link> {
         let is_it = |link: &Link| {
-            matches!(link.stage, Stage::Open(_))
+            matches!(link.stage, LinkStage::Open(_))
                 && link.session == session
                 && link.callers.is_idle()
                 && link.suits(introduction)
@@ -119,7 +119,7 @@ impl Links {
         }
         let mut links = self.all.values();
         links.find_map(|link| match &link.stage {
-            Stage::Connecting(other, connecting)
+            LinkStage::Connecting(other, connecting)
                 if link.session == session && other.era == introduction.era =>
             {
                 Some(connecting.clone())
@@ -129,7 +129,7 @@ impl Links {
     }
 
     /// Returns the connections under `key` that a session has a part in.
-    pub(super) fn of(&self, key: Option<SessionId>, session: SessionId) -> Vec<Stage> {
+    pub(super) fn of(&self, key: Option<SessionId>, session: SessionId) -> Vec<LinkStage> {
         let links = self.all.values().filter(|link| link.session == key);
         links
             .filter(|link| key.is_some() || link.callers.sessions().contains(&session))
@@ -167,7 +167,7 @@ impl Links {
     /// Returns the open connections, by their numbers.
     pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Arc<Callers>)> {
         let open = self.all.iter().filter_map(|(number, link)| {
-            let Stage::Open(connection) = &link.stage else {
+            let LinkStage::Open(connection) = &link.stage else {
                 return None;
             };
             Some((*number, Arc::clone(connection), Arc::clone(&link.callers)))
@@ -183,7 +183,7 @@ impl Links {
     pub(super) fn idle(&self) -> impl Iterator<Item = (u64, &Link, &Arc<Connection>, Instant)> {
         let links = self.all.iter();
         links.filter_map(|(number, link)| match &link.stage {
-            Stage::Open(connection) if link.callers.is_idle() => {
+            LinkStage::Open(connection) if link.callers.is_idle() => {
                 let since = link.callers.last_left().unwrap_or(connection.opened);
                 Some((*number, link, connection, since))
             }

@@ -16,24 +16,24 @@ use tokio::sync::Semaphore;
 pub use idle::{StoppedIdle, whose_state};
 pub use state::RETIRED;
 
-use state::State;
+use state::UpstreamState;
 
 use super::connection_room::{ConnectionCount, RoomQueue};
-use super::links::Stage;
+use super::links::LinkStage;
 use crate::Connector;
 use crate::Setup;
 use crate::listing::follow::MAX_FETCHING;
-use crate::listing::subscriptions::{Subscription, Subscriptions};
+use crate::listing::subscriptions::{Subscription, UpstreamSubscriptions};
 use crate::messages::channel::Lost;
-use crate::status::{Connected, Status};
+use crate::status::{Connected, UpstreamStatus};
 
 /// Upstream of one server.
 pub struct Upstream {
     me: Weak<Self>,
     connector: Arc<Connector>,
     setup: Setup,
-    state: Mutex<State>,
-    subscriptions: Arc<Subscriptions>,
+    state: Mutex<UpstreamState>,
+    subscriptions: Arc<UpstreamSubscriptions>,
     /// Places of connections that fetch their lists again.
     fetching: Arc<Semaphore>,
     count: ConnectionCount,
@@ -92,11 +92,11 @@ impl Upstream {
 
     /// Returns the status of the upstream.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> UpstreamStatus {
         let state = self.state.lock();
-        let mut status = Status {
+        let mut status = UpstreamStatus {
             server_info: state.server_info.clone(),
-            ..Status::default()
+            ..UpstreamStatus::default()
         };
         match state.failures.last() {
             Some(Lost::Auth { challenge }) => status.needs_auth = Some(challenge.clone()),
@@ -104,8 +104,8 @@ impl Upstream {
         }
         for link in state.links.iter() {
             match &link.stage {
-                Stage::Connecting(..) => status.connecting = true,
-                Stage::Open(connection) => match connection.ended() {
+                LinkStage::Connecting(..) => status.connecting = true,
+                LinkStage::Open(connection) => match connection.ended() {
                     Some(why) => status.error = Some(why),
                     None => status.connections.push(Connected {
                         session: link.session,

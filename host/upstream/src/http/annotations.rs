@@ -23,29 +23,29 @@ const MAX_KEPT_BYTES: usize = 1 << 20;
 
 /// Arguments that the tools of one upstream want in headers, by its lists.
 #[derive(Default)]
-pub(super) struct Annotations {
-    lists: Mutex<Lists>,
+pub(super) struct HeaderAnnotations {
+    lists: Mutex<ReadToolLists>,
 }
 
 /// Last two lists: while one is read, the one before it counts for tools that were not read yet.
 #[derive(Default)]
-struct Lists {
-    current: List,
-    previous: List,
+struct ReadToolLists {
+    current: ReadToolList,
+    previous: ReadToolList,
     /// Number of tools that were left out.
     told: usize,
 }
 
 /// Part of a list that was read.
 #[derive(Default)]
-struct List {
+struct ReadToolList {
     /// Arguments of each tool, by its name; empty for one that wants no headers.
     tools: HashMap<String, Vec<HeaderArgument>>,
     /// Size of the names in it.
     bytes: usize,
 }
 
-impl List {
+impl ReadToolList {
     /// Adds a tool. False where too much is kept already.
     fn add(&mut self, tool: &str, wanted: Vec<HeaderArgument>) -> bool {
         let bytes = wanted.iter().map(bytes).sum::<usize>() + tool.len();
@@ -65,7 +65,7 @@ fn bytes(argument: &HeaderArgument) -> usize {
     names.sum::<usize>() + argument.header.len() + size_of::<HeaderArgument>()
 }
 
-impl Annotations {
+impl HeaderAnnotations {
     /// Reads a page of the upstream's tools, which may be the first one of a list. A tool whose
     /// annotations are wrong must not be used, so it is taken out; without such a tool the page
     /// stays as it is.

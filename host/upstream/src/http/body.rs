@@ -8,7 +8,7 @@ use reqwest::header::CONTENT_TYPE;
 use tokio::task::coop::consume_budget;
 
 use crate::Lost;
-use crate::messages::read_room::{NoRoom, ReadRoom};
+use crate::messages::read_room::{NoReadRoom, ReadRoom};
 
 /// Most bytes of an error's body that are read.
 const ERROR: usize = 64 * 1024;
@@ -17,7 +17,7 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 
 /// Kind of body that an answer has.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     /// Message, or a batch of them.
     Json,
     /// A stream of events.
@@ -27,18 +27,18 @@ pub(super) enum Kind {
 }
 
 /// Returns the kind of body that an answer has. Where the server does not say, it is JSON.
-pub(super) fn kind(response: &Response) -> Kind {
+pub(super) fn kind(response: &Response) -> BodyKind {
     let Some(value) = response.headers().get(CONTENT_TYPE) else {
-        return Kind::Json;
+        return BodyKind::Json;
     };
     let value = String::from_utf8_lossy(value.as_bytes());
     let essence = value.split(';').next().unwrap_or_default().trim();
     match essence.to_ascii_lowercase().as_str() {
-        "text/event-stream" => Kind::Events,
-        "application/json" => Kind::Json,
-        other if other.ends_with("+json") => Kind::Json,
+        "text/event-stream" => BodyKind::Events,
+        "application/json" => BodyKind::Json,
+        other if other.ends_with("+json") => BodyKind::Json,
         // As it was written: a secret in it is found by its letters.
-        _ => Kind::Other(essence.to_owned()),
+        _ => BodyKind::Other(essence.to_owned()),
     }
 }
 
@@ -48,14 +48,14 @@ pub(super) fn kind(response: &Response) -> Kind {
 /// The text is longer than there is room for, or has been cut off.
 pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<String, Lost> {
     let shown = shown_url(response.url());
-    let large = |why: NoRoom| {
+    let large = |why: NoReadRoom| {
         let hint = "`message` in the server's `limits` sets how long an answer may be";
         Lost::Broken(format!("`{shown}` has answered with {why}\nhint: {hint}"))
     };
     let mut place = room.place();
     let announced = response.content_length().unwrap_or(0);
     if announced > room.message_bytes() as u64 {
-        return Err(large(NoRoom::Message(room.message_bytes())));
+        return Err(large(NoReadRoom::Message(room.message_bytes())));
     }
     let mut body = Vec::new();
     loop {
@@ -83,7 +83,7 @@ pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<S
 /// end lets the connection be used again.
 pub(super) async fn explanation(mut response: Response) -> String {
     // A stream that nobody has asked for may never end.
-    if kind(&response) == Kind::Events {
+    if kind(&response) == BodyKind::Events {
         return String::new();
     }
     let mut body = Vec::new();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dormouse_policy::Backoff;
 
-use super::event::Event;
-use super::events::Events;
+use super::event::ReceivedEvent;
+use super::events::ReceivedEvents;
 
 /// Longest wait that the server has not named.
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ impl Cursor {
     }
 
     /// Notes that an event has come: the stream works, and goes on after it.
-    pub(super) fn read(&mut self, event: &Event) {
+    pub(super) fn read(&mut self, event: &ReceivedEvent) {
         if let Some(id) = &event.id {
             self.after = Some(id.clone()).filter(|id| !id.is_empty());
         }
@@ -48,7 +48,7 @@ impl Cursor {
     }
 
     /// Notes that a connection is over, and the wait that it has named for the next one.
-    pub(super) fn leave(&mut self, events: &Events) {
+    pub(super) fn leave(&mut self, events: &ReceivedEvents) {
         self.retry = events.retry().or(self.retry);
     }
 
@@ -79,7 +79,7 @@ mod tests {
         let waits: Vec<_> = (0..8).map_while(|_| cursor.wait(false)).collect();
         let expected = [500, 1000, 2000, 4000, 8000, 16000];
         assert_eq!(waits, expected.map(Duration::from_millis));
-        cursor.read(&Event::default());
+        cursor.read(&ReceivedEvent::default());
         assert!((0..1000).all(|_| cursor.wait(true).is_some()));
         assert_eq!(cursor.wait(true), Some(MAX_RECONNECT_DELAY));
     }
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn goes_on_after_the_last_event_that_had_an_id() {
         let mut cursor = Cursor::default();
-        let event = |id: Option<&str>| Event {
+        let event = |id: Option<&str>| ReceivedEvent {
             id: id.map(str::to_owned),
-            ..Event::default()
+            ..ReceivedEvent::default()
         };
         for (id, after) in [
             (None, None),

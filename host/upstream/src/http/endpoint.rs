@@ -10,18 +10,18 @@ use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSF
 use reqwest::{Response, Url};
 use serde_json::value::RawValue;
 
-pub(super) use requests::Ask;
+pub(super) use requests::EndpointRequest;
 
 use super::Credentials;
-use super::event::Event;
+use super::event::ReceivedEvent;
 use super::headers;
-use super::message::{Messages, excerpt};
+use super::message::{ReceivedMessages, excerpt};
 use crate::Lost;
 use crate::messages::read_room::ReadRoom;
 use crate::server_secrets::ServerSecrets;
 
 /// An endpoint as it is configured.
-pub(super) struct Endpoint {
+pub(super) struct UpstreamEndpoint {
     url: Url,
     /// The entry's own headers, for the URL's origin only.
     headers: HeaderMap,
@@ -39,14 +39,14 @@ pub(super) struct Endpoint {
 
 /// A session, which is worth as much as a password.
 #[derive(Debug, Clone)]
-pub(super) struct Session {
+pub(super) struct EndpointSession {
     /// Its id (`Mcp-Session-Id`).
     pub(super) id: HeaderValue,
     /// The origin that has opened it.
     origin: String,
 }
 
-impl Endpoint {
+impl UpstreamEndpoint {
     /// Reads the URL and the headers of an entry. Nothing is connected to.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Endpoint {
 
     /// Returns the messages in an event. Junk between the messages is no reason to lose those
     /// around it, and is logged once for a connection.
-    pub(super) fn messages(&self, event: Event) -> Vec<Box<RawValue>> {
+    pub(super) fn messages(&self, event: ReceivedEvent) -> Vec<Box<RawValue>> {
         let messages = event
             .messages(self.read_room.batch_messages())
             .unwrap_or_else(|why| {
@@ -125,14 +125,14 @@ impl Endpoint {
                         "`{shown}` sends events that are no messages, which are ignored: {why}"
                     );
                 });
-                Messages::default()
+                ReceivedMessages::default()
             });
         self.taken(messages)
     }
 
     /// Returns the messages that are taken of a batch. That there were more is logged once for a
     /// connection.
-    pub(super) fn taken(&self, messages: Messages) -> Vec<Box<RawValue>> {
+    pub(super) fn taken(&self, messages: ReceivedMessages) -> Vec<Box<RawValue>> {
         if messages.left_out > 0 {
             self.large_batches.call_once(|| {
                 let most = self.read_room.batch_messages();
@@ -147,11 +147,11 @@ impl Endpoint {
     }
 
     /// Returns the session that an answer opens, if it does.
-    pub(super) fn session(response: &Response) -> Option<Session> {
+    pub(super) fn session(response: &Response) -> Option<EndpointSession> {
         let mut id = response.headers().get(headers::SESSION)?.clone();
         id.set_sensitive(true);
         let origin = response.url().origin().ascii_serialization();
-        Some(Session { id, origin })
+        Some(EndpointSession { id, origin })
     }
 
     /// Returns the error without secrets of this entry.
@@ -191,7 +191,7 @@ mod tests {
                 ..Http::default()
             };
             assert!(
-                matches!(Endpoint::new(&http, None, &ReadRoom::default()), Err(Lost::Broken(why)) if why.contains("hint:")),
+                matches!(UpstreamEndpoint::new(&http, None, &ReadRoom::default()), Err(Lost::Broken(why)) if why.contains("hint:")),
                 "{url}"
             );
         }
@@ -206,7 +206,8 @@ mod tests {
                 headers: [(name.to_owned(), Secret::new(value))].into(),
                 ..Http::default()
             };
-            let Err(Lost::Broken(why)) = Endpoint::new(&http, None, &ReadRoom::default()) else {
+            let Err(Lost::Broken(why)) = UpstreamEndpoint::new(&http, None, &ReadRoom::default())
+            else {
                 panic!("{name}");
             };
             assert!(why.contains(told) && !why.contains("secret"), "{why}");

@@ -1,10 +1,10 @@
 //! Server-sent event.
 
-use super::message::{self, Messages};
+use super::message::{self, ReceivedMessages};
 
 /// Server-sent event.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct ReceivedEvent {
     /// Its type; empty where it has none, which means `message`.
     pub(super) kind: String,
     /// Its data, the lines joined.
@@ -13,16 +13,16 @@ pub(super) struct Event {
     pub(super) id: Option<String>,
 }
 
-impl Event {
+impl ReceivedEvent {
     /// Reads the messages in the event, if it holds messages: at most `most` of a batch.
     ///
     /// # Errors
     /// The event should hold some, and does not; says why.
-    pub(super) fn messages(self, most: usize) -> Result<Messages, String> {
+    pub(super) fn messages(self, most: usize) -> Result<ReceivedMessages, String> {
         let message = matches!(self.kind.as_str(), "" | "message");
         // One without data only says where to go on.
         if !message || self.data.trim().is_empty() {
-            return Ok(Messages::default());
+            return Ok(ReceivedMessages::default());
         }
         message::parse(&self.data, most)
     }

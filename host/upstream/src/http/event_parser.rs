@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::event::Event;
-use crate::messages::read_room::{NoRoom, ReadPlace, ReadRoom};
+use super::event::ReceivedEvent;
+use crate::messages::read_room::{NoReadRoom, ReadPlace, ReadRoom};
 
 /// Reason for which no more events come.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +18,7 @@ pub(super) enum Cut {
     Broken(String),
     /// An event was larger than it may be: to go on would bring it again.
     #[error("an event has {0}")]
-    Large(NoRoom),
+    Large(NoReadRoom),
 }
 
 /// Most bytes of an event's type that are kept. No longer type has a meaning here.
@@ -34,7 +34,7 @@ pub(super) struct Parser {
     /// Whether the line feed that may follow belongs to the carriage return before.
     after_return: bool,
     first: bool,
-    event: Option<Event>,
+    event: Option<ReceivedEvent>,
     /// Time to wait before the stream is asked for again, as its server has said.
     pub(super) retry: Option<Duration>,
 }
@@ -54,7 +54,7 @@ impl Parser {
     pub(super) fn feed(
         &mut self,
         mut bytes: &[u8],
-        ready: &mut VecDeque<Event>,
+        ready: &mut VecDeque<ReceivedEvent>,
     ) -> Result<(), Cut> {
         if self.after_return && !bytes.is_empty() {
             self.after_return = false;
@@ -89,7 +89,7 @@ impl Parser {
         Ok(())
     }
 
-    fn finish(&mut self, line: &[u8], ready: &mut VecDeque<Event>) {
+    fn finish(&mut self, line: &[u8], ready: &mut VecDeque<ReceivedEvent>) {
         let line = String::from_utf8_lossy(line);
         let mut line = line.as_ref();
         if std::mem::take(&mut self.first) {
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn events(chunks: &[&[u8]]) -> (Vec<Event>, Option<Duration>) {
+    fn events(chunks: &[&[u8]]) -> (Vec<ReceivedEvent>, Option<Duration>) {
         let mut parser = Parser::new(&ReadRoom::new(1024));
         let mut ready = VecDeque::new();
         for chunk in chunks {
@@ -149,8 +149,8 @@ mod tests {
         (ready.into(), parser.retry)
     }
 
-    fn event(kind: &str, data: &str, id: Option<&str>) -> Event {
-        Event {
+    fn event(kind: &str, data: &str, id: Option<&str>) -> ReceivedEvent {
+        ReceivedEvent {
             kind: kind.to_owned(),
             data: data.to_owned(),
             id: id.map(str::to_owned),
@@ -208,12 +208,12 @@ mod tests {
         let mut ready = VecDeque::new();
         assert_eq!(
             parser.feed(b"data: 0123456789abcdef", &mut ready),
-            Err(Cut::Large(NoRoom::Message(16)))
+            Err(Cut::Large(NoReadRoom::Message(16)))
         );
         // Many small lines are one large event.
         let mut parser = Parser::new(&ReadRoom::new(16));
         let fed = (0..9).try_for_each(|_| parser.feed(b"data: ab\n", &mut ready));
-        assert_eq!(fed, Err(Cut::Large(NoRoom::Message(16))));
+        assert_eq!(fed, Err(Cut::Large(NoReadRoom::Message(16))));
         // Many small events are not.
         let mut parser = Parser::new(&ReadRoom::new(16));
         (0..99).for_each(|_| parser.feed(b"data: ab\n\n: c\n", &mut ready).unwrap());

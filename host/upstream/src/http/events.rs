@@ -7,18 +7,18 @@ use dormouse_egress::causes;
 use reqwest::Response;
 use tokio::task::coop::consume_budget;
 
-use super::event::Event;
+use super::event::ReceivedEvent;
 use super::event_parser::{Cut, Parser};
 use crate::messages::read_room::ReadRoom;
 
 /// The events of one response.
-pub(super) struct Events {
+pub(super) struct ReceivedEvents {
     response: Response,
     parser: Parser,
-    ready: VecDeque<Event>,
+    ready: VecDeque<ReceivedEvent>,
 }
 
-impl Events {
+impl ReceivedEvents {
     /// Reads the events of a response, as far as there is room for them.
     pub(super) fn new(response: Response, room: &ReadRoom) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Events {
     ///
     /// # Errors
     /// The stream has broken, or the event is too large.
-    pub(super) async fn next(&mut self) -> Result<Option<Event>, Cut> {
+    pub(super) async fn next(&mut self) -> Result<Option<ReceivedEvent>, Cut> {
         loop {
             // What comes as fast as it is read would keep a thread from all others: a body that has
             // more is no reason for its reader to wait.
@@ -73,7 +73,8 @@ mod tests {
         let chunk = || Ok::<_, std::io::Error>("data:x\n\n".repeat(10));
         let chunks = futures::stream::iter(std::iter::repeat_with(chunk).take(10_000));
         let body = reqwest::Body::wrap_stream(chunks);
-        let mut events = Events::new(hyper::Response::new(body).into(), &ReadRoom::new(1024));
+        let mut events =
+            ReceivedEvents::new(hyper::Response::new(body).into(), &ReadRoom::new(1024));
         let turns = Arc::new(AtomicUsize::new(0));
         let others = Arc::clone(&turns);
         let other = tokio::spawn(async move {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dormouse_jsonrpc::is_json;
 
-use super::event::Event;
+use super::event::ReceivedEvent;
 use super::event_parser::{Cut, Parser};
 use super::message;
 use crate::Refusal;
@@ -49,7 +49,7 @@ pub fn sse(data: &[u8]) {
 }
 
 /// Returns the events in some chunks, and the error that ends them.
-fn read(chunks: &[&[u8]]) -> (VecDeque<Event>, Result<(), Cut>) {
+fn read(chunks: &[&[u8]]) -> (VecDeque<ReceivedEvent>, Result<(), Cut>) {
     let mut parser = Parser::new(&ReadRoom::new(LIMIT));
     let mut ready = VecDeque::new();
     let end = chunks

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// The messages of a body or an event.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(super) struct ReceivedMessages {
     /// Messages that are taken.
     pub(super) messages: Vec<Box<RawValue>>,
     /// Number of messages behind them.
@@ -19,7 +19,7 @@ pub(super) struct Messages {
 ///
 /// # Errors
 /// The text is neither a JSON object nor an array that has one.
-pub(super) fn parse(text: &str, most: usize) -> Result<Messages, String> {
+pub(super) fn parse(text: &str, most: usize) -> Result<ReceivedMessages, String> {
     let text = text.trim();
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let (found, left_out) = match text.starts_with('[') {
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Messages, String> {
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
     match messages.is_empty() {
-        false => Ok(Messages { messages, left_out }),
+        false => Ok(ReceivedMessages { messages, left_out }),
         true => Err("a JSON object is expected".to_owned()),
     }
 }
@@ -59,7 +59,7 @@ fn is(id: &RequestId<'_>, request: u64) -> bool {
 
 /// Returns the JSON-RPC error in a body, addressed to the request that it came back for: a server
 /// that refuses a request before it has read it leaves the id out.
-pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
+pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<HttpErrorRefusal> {
     let envelope = Envelope::read(body, &MessageLimits::default()).ok()?;
     // With a method it is read as a request, and whoever waits for an answer gets none.
     if envelope.method.is_some() {
@@ -75,7 +75,7 @@ pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
         )),
         _ => None,
     };
-    Some(Refusal {
+    Some(HttpErrorRefusal {
         addressed: id.is_some() && answer.is_some(),
         code: code.code,
         text: code.message,
@@ -85,7 +85,7 @@ pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
 
 /// A JSON-RPC error that a server has given with an HTTP error.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct HttpErrorRefusal {
     /// Whether the server itself has said which request it refuses.
     pub(super) addressed: bool,
     /// Its code.

@@ -32,12 +32,12 @@ use futures::future::BoxFuture;
 use reqwest::Response;
 
 pub(crate) use credentials::Credentials;
-use endpoint::Endpoint;
+use endpoint::UpstreamEndpoint;
 use inbox::Inbox;
 pub(crate) use message::excerpt;
 pub(crate) use reading_threads::on_reading_thread;
 use sse::Sse;
-use streamable::{Failure, Streamable};
+use streamable::{SendFailure, Streamable};
 
 use super::Lost;
 use crate::messages::channel::{Channel, MessageSender, Outgoing, ReceivedMessage};
@@ -57,7 +57,7 @@ pub(super) async fn connect(
     auth: Option<Arc<dyn Credentials>>,
     room: &ReadRoom,
 ) -> Result<Channel, Lost> {
-    let endpoint = Arc::new(Endpoint::new(http, auth, room)?);
+    let endpoint = Arc::new(UpstreamEndpoint::new(http, auth, room)?);
     let (inbox, incoming) = Inbox::new(room.message_bytes());
     let inbox = Arc::new(inbox);
     let old = OnceLock::new();
@@ -66,7 +66,7 @@ pub(super) async fn connect(
         let sse = sse.map_err(|lost| endpoint.redacted(lost))?;
         let _ = old.set(sse);
     }
-    let connection = Arc::new(Connection {
+    let connection = Arc::new(HttpUpstreamConnection {
         streamable: Arc::new(Streamable::new(endpoint, inbox)),
         old,
         transport: http.transport,
@@ -78,22 +78,22 @@ pub(super) async fn connect(
 }
 
 /// A connection over whichever transport the server has turned out to know.
-struct Connection {
+struct HttpUpstreamConnection {
     streamable: Arc<Streamable>,
     /// The old transport, once it is known that the server speaks only that.
     old: OnceLock<Sse>,
     transport: HttpTransport,
 }
 
-impl Connection {
+impl HttpUpstreamConnection {
     async fn send(&self, message: &Outgoing) -> Result<(), Lost> {
         if let Some(old) = self.old.get() {
             return old.post(message).await;
         }
         let (why, answer) = match self.streamable.post(message).await {
             Ok(()) => return Ok(()),
-            Err(Failure::Lost(lost)) => return Err(lost),
-            Err(Failure::Unknown { why, answer }) => (why, answer),
+            Err(SendFailure::Lost(lost)) => return Err(lost),
+            Err(SendFailure::Unknown { why, answer }) => (why, answer),
         };
         let inbox = &self.streamable.inbox;
         let first = message.method.as_deref() == Some("initialize");
@@ -120,7 +120,7 @@ impl Connection {
 }
 
 /// Sender that the peer holds. The connection ends with it.
-struct HttpSender(Arc<Connection>);
+struct HttpSender(Arc<HttpUpstreamConnection>);
 
 impl MessageSender for HttpSender {
     fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>> {
@@ -170,7 +170,7 @@ impl Drop for HttpSender {
 }
 
 /// Returns an error's text for an answer that is none, and the answer's body.
-async fn unexpected(endpoint: &Endpoint, response: Response) -> (String, String) {
+async fn unexpected(endpoint: &UpstreamEndpoint, response: Response) -> (String, String) {
     let shown = shown_url(response.url());
     let status = response.status();
     let retry = response.headers().get(reqwest::header::RETRY_AFTER);

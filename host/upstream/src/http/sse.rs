@@ -7,16 +7,16 @@ use bytes::Bytes;
 use dormouse_egress::shown_url;
 use reqwest::{Method, StatusCode, Url};
 
-use super::body::{self, Kind};
-use super::endpoint::Ask;
-use super::events::Events;
-use super::{Endpoint, Inbox, RESPONSE_HEAD_TIMEOUT, headers, message, unexpected};
+use super::body::{self, BodyKind};
+use super::endpoint::EndpointRequest;
+use super::events::ReceivedEvents;
+use super::{Inbox, RESPONSE_HEAD_TIMEOUT, UpstreamEndpoint, headers, message, unexpected};
 use crate::Lost;
 use crate::messages::channel::{Outgoing, ReceivedMessage};
 
 /// A connection over the old transport. It lasts as long as its stream.
 pub(super) struct Sse {
-    server: Arc<Endpoint>,
+    server: Arc<UpstreamEndpoint>,
     inbox: Arc<Inbox>,
     /// URL that messages are posted to.
     endpoint: Url,
@@ -27,7 +27,10 @@ impl Sse {
     ///
     /// # Errors
     /// There is no such stream, or it does not begin as it has to.
-    pub(super) async fn open(server: Arc<Endpoint>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
+    pub(super) async fn open(
+        server: Arc<UpstreamEndpoint>,
+        inbox: Arc<Inbox>,
+    ) -> Result<Self, Lost> {
         let shown = shown_url(server.url());
         let late = |_| {
             let seconds = RESPONSE_HEAD_TIMEOUT.as_secs();
@@ -57,7 +60,7 @@ impl Sse {
 
     /// Posts a message; answers come on the stream.
     pub(super) async fn post(&self, message: &Outgoing) -> Result<(), Lost> {
-        let ask = Ask {
+        let ask = EndpointRequest {
             method: Method::POST,
             url: Some(&self.endpoint),
             headers: headers::of_post(message),
@@ -85,8 +88,8 @@ impl Sse {
     }
 }
 
-async fn begin(server: &Endpoint) -> Result<(Events, Url), Lost> {
-    let ask = Ask {
+async fn begin(server: &UpstreamEndpoint) -> Result<(ReceivedEvents, Url), Lost> {
+    let ask = EndpointRequest {
         method: Method::GET,
         url: None,
         headers: headers::of_get(None, None),
@@ -95,12 +98,12 @@ async fn begin(server: &Endpoint) -> Result<(Events, Url), Lost> {
         patience: None,
     };
     let response = server.ask(&ask).await?;
-    if !response.status().is_success() || body::kind(&response) != Kind::Events {
+    if !response.status().is_success() || body::kind(&response) != BodyKind::Events {
         return Err(Lost::Broken(unexpected(server, response).await.0));
     }
     let base = response.url().clone();
     let shown = shown_url(&base);
-    let mut events = Events::new(response, &server.read_room);
+    let mut events = ReceivedEvents::new(response, &server.read_room);
     loop {
         let event = match events.next().await {
             Ok(Some(event)) => event,
@@ -133,7 +136,7 @@ async fn begin(server: &Endpoint) -> Result<(Events, Url), Lost> {
 }
 
 /// Reads the stream to its end. Returns words for how it has ended.
-async fn read(mut events: Events, server: &Endpoint, inbox: &Inbox) -> String {
+async fn read(mut events: ReceivedEvents, server: &UpstreamEndpoint, inbox: &Inbox) -> String {
     loop {
         match events.next().await {
             Ok(Some(event)) => {

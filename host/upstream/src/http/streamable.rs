@@ -13,12 +13,12 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, watch};
 
-use super::annotations::Annotations;
-use super::body::{self, Kind};
-use super::endpoint::{Ask, Session};
-use super::events::Events;
-use super::message::{self, Refusal};
-use super::{Endpoint, Inbox, RESPONSE_HEAD_TIMEOUT, headers, unexpected};
+use super::annotations::HeaderAnnotations;
+use super::body::{self, BodyKind};
+use super::endpoint::{EndpointRequest, EndpointSession};
+use super::events::ReceivedEvents;
+use super::message::{self, HttpErrorRefusal};
+use super::{Inbox, RESPONSE_HEAD_TIMEOUT, UpstreamEndpoint, headers, unexpected};
 use crate::Lost;
 use crate::messages::channel::{Outgoing, ReceivedMessage};
 use crate::messages::large::without_blocking;
@@ -31,9 +31,9 @@ const MAX_REPLIES: usize = 2;
 
 /// A connection over streamable HTTP. It holds no socket of its own.
 pub(super) struct Streamable {
-    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) endpoint: Arc<UpstreamEndpoint>,
     pub(super) inbox: Arc<Inbox>,
-    annotations: Annotations,
+    annotations: HeaderAnnotations,
     known: Mutex<ConnectionState>,
     /// Whether the stream of messages that the server sends by itself is open, or asked for.
     listening: watch::Sender<bool>,
@@ -44,12 +44,12 @@ pub(super) struct Streamable {
 /// State of the connection, for requests that carry no message.
 #[derive(Debug, Clone, Default)]
 struct ConnectionState {
-    session: Option<Session>,
+    session: Option<EndpointSession>,
     version: Option<String>,
 }
 
 /// Reason for which a message has not been taken.
-pub(super) enum Failure {
+pub(super) enum SendFailure {
     /// Error, as the peer is told it.
     Lost(Lost),
     /// The server does not know the first message: it may speak something older.
@@ -61,7 +61,7 @@ pub(super) enum Failure {
     },
 }
 
-impl From<Lost> for Failure {
+impl From<Lost> for SendFailure {
     fn from(lost: Lost) -> Self {
         Self::Lost(lost)
     }
@@ -76,11 +76,11 @@ enum Closed {
 }
 
 impl Streamable {
-    pub(super) fn new(endpoint: Arc<Endpoint>, inbox: Arc<Inbox>) -> Self {
+    pub(super) fn new(endpoint: Arc<UpstreamEndpoint>, inbox: Arc<Inbox>) -> Self {
         Self {
             endpoint,
             inbox,
-            annotations: Annotations::default(),
+            annotations: HeaderAnnotations::default(),
             known: Mutex::default(),
             listening: watch::Sender::new(false),
             replying: Semaphore::new(MAX_REPLIES),
@@ -89,7 +89,7 @@ impl Streamable {
 
     /// Posts a message, and hands the messages that come back to the peer. Dropping the future ends
     /// the POST, which since 2026-07-28 is what cancels a request.
-    pub(super) async fn post(self: &Arc<Self>, message: &Outgoing) -> Result<(), Failure> {
+    pub(super) async fn post(self: &Arc<Self>, message: &Outgoing) -> Result<(), SendFailure> {
         let method = message.method.as_deref();
         let version = message.version.as_deref();
         let modern = headers::is_modern(version);
@@ -118,7 +118,7 @@ impl Streamable {
         };
         let response = self
             .endpoint
-            .ask(&Ask {
+            .ask(&EndpointRequest {
                 method: Method::POST,
                 url: None,
                 headers,
@@ -137,7 +137,7 @@ impl Streamable {
         {
             let mut known = self.known.lock();
             if method == Some("initialize") {
-                known.session = Endpoint::session(&response);
+                known.session = UpstreamEndpoint::session(&response);
             }
             if version.is_some() {
                 known.version = message.version.clone();
@@ -157,7 +157,7 @@ impl Streamable {
     pub(super) async fn close(&self) {
         let known = std::mem::take(&mut *self.known.lock());
         let Some(session) = known.session else { return };
-        let ask = Ask {
+        let ask = EndpointRequest {
             method: Method::DELETE,
             url: None,
             headers: headers::of_delete(known.version.as_deref()),
@@ -178,9 +178,9 @@ impl Streamable {
         &self,
         after: Option<&str>,
         patience: Option<Duration>,
-    ) -> Result<Events, Closed> {
+    ) -> Result<ReceivedEvents, Closed> {
         let known = self.known();
-        let ask = Ask {
+        let ask = EndpointRequest {
             method: Method::GET,
             url: None,
             headers: headers::of_get(known.version.as_deref(), after),
@@ -199,8 +199,8 @@ impl Streamable {
             Err(lost) => return Err(Closed::ForGood(lost)),
         };
         let status = response.status();
-        if status.is_success() && body::kind(&response) == Kind::Events {
-            return Ok(Events::new(response, &self.endpoint.read_room));
+        if status.is_success() && body::kind(&response) == BodyKind::Events {
+            return Ok(ReceivedEvents::new(response, &self.endpoint.read_room));
         }
         if status == StatusCode::NOT_FOUND && known.session.is_some() {
             return Err(Closed::ForGood(Lost::Session));
@@ -268,7 +268,7 @@ impl Streamable {
         message: &Outgoing,
         session: bool,
         first: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SendFailure> {
         let status = response.status();
         let (why, body) = unexpected(&self.endpoint, response).await;
         let refusal = message::refusal(&body, message.id);
@@ -286,7 +286,7 @@ impl Streamable {
         let unknown =
             first && status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 408 | 429);
         if unknown && !addressed {
-            return Err(Failure::Unknown { why, answer });
+            return Err(SendFailure::Unknown { why, answer });
         }
         match answer {
             Some(answer) => Ok(self.inbox.put(ReceivedMessage::new(answer)).await?),
@@ -297,7 +297,7 @@ impl Streamable {
 
 /// Whether a server means that it does not know the session, though it should say so
 /// with 404: many have been copied from an example that says 400.
-fn is_lost_session(status: StatusCode, refusal: Option<&Refusal>) -> bool {
+fn is_lost_session(status: StatusCode, refusal: Option<&HttpErrorRefusal>) -> bool {
     status == StatusCode::BAD_REQUEST
         && refusal.is_some_and(|refusal| {
             refusal.code == -32000 && refusal.text.to_ascii_lowercase().contains("session")

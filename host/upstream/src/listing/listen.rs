@@ -23,7 +23,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(60);
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
 
 /// Long request. One that was never made does not end.
-type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
+type PendingListenRequest<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
 
 /// Asks the server to announce changes of all that is wanted, and again when that differs.
 pub(super) async fn listen(
@@ -74,8 +74,8 @@ pub(super) async fn listen(
 async fn ask<'a>(
     peer: &'a Arc<Peer>,
     filter: Map<String, Value>,
-    standing: &mut Asking<'a>,
-) -> Asking<'a> {
+    standing: &mut PendingListenRequest<'a>,
+) -> PendingListenRequest<'a> {
     let params = message::params([("notifications", Value::Object(filter))]);
     let asking = async move { peer.request("subscriptions/listen", &params, None).await };
     let mut asking = asking.boxed().fuse();

@@ -26,7 +26,7 @@ const MAX_CURSOR_BYTES: usize = 64 << 10;
 const TOLD: usize = 3;
 
 /// A list that MCP has.
-struct List {
+struct McpList {
     method: &'static str,
     /// Member of the result that holds the list.
     member: &'static str,
@@ -34,22 +34,22 @@ struct List {
     key: &'static str,
 }
 
-const TOOLS: List = List {
+const TOOLS: McpList = McpList {
     method: "tools/list",
     member: "tools",
     key: "name",
 };
-const PROMPTS: List = List {
+const PROMPTS: McpList = McpList {
     method: "prompts/list",
     member: "prompts",
     key: "name",
 };
-const RESOURCES: List = List {
+const RESOURCES: McpList = McpList {
     method: "resources/list",
     member: "resources",
     key: "uri",
 };
-const TEMPLATES: List = List {
+const TEMPLATES: McpList = McpList {
     method: "resources/templates/list",
     member: "resourceTemplates",
     key: "uriTemplate",
@@ -113,13 +113,13 @@ pub(crate) async fn all(
 }
 
 /// Returns the name or URI of an item.
-fn key(item: &RawValue, list: &List) -> Option<String> {
+fn key(item: &RawValue, list: &McpList) -> Option<String> {
     message::object(item.get()).ok()?.string(list.key)
 }
 
 /// Part of a list that has been read.
 #[derive(Default)]
-struct Read {
+struct PartialList {
     items: Vec<Box<RawValue>>,
     bytes: usize,
     cursors: HashSet<String>,
@@ -153,7 +153,7 @@ impl fmt::Display for Enough {
     }
 }
 
-impl Read {
+impl PartialList {
     /// Adds the items of a page. Returns the cursor of the next page, if there is one, or the
     /// reason for which no more pages are read.
     ///
@@ -161,7 +161,7 @@ impl Read {
     /// The text is no page of this list; says why.
     fn page(
         &mut self,
-        list: &List,
+        list: &McpList,
         page: &str,
         limits: &UpstreamLimits,
         secrets: &ServerSecrets,
@@ -229,10 +229,10 @@ impl Read {
 /// Asks for a whole list. One that the server declares and then does not know is empty.
 async fn list(
     peer: &Arc<Peer>,
-    list: &List,
+    list: &McpList,
     declared: bool,
 ) -> Result<Vec<Box<RawValue>>, Failure> {
-    let mut read = Read::default();
+    let mut read = PartialList::default();
     let mut cursor: Option<String> = None;
     if !declared {
         return Ok(read.items);
@@ -285,9 +285,9 @@ async fn list(
 /// Shortens lists, the last ones first, until they have no more than `limit` bytes together. Calls
 /// `told` for each shortened list, with the number of items that are left.
 fn truncate_together<const N: usize>(
-    lists: [(&List, &mut Vec<Box<RawValue>>); N],
+    lists: [(&McpList, &mut Vec<Box<RawValue>>); N],
     limit: usize,
-    told: impl Fn(&List, usize),
+    told: impl Fn(&McpList, usize),
 ) {
     let mut room = limit;
     for (list, items) in lists {
@@ -306,7 +306,7 @@ fn truncate_together<const N: usize>(
 }
 
 /// Warns that the rest of a list is left out.
-fn warn_of_length(peer: &Peer, list: &List, kept: usize, enough: &Enough) {
+fn warn_of_length(peer: &Peer, list: &McpList, kept: usize, enough: &Enough) {
     peer.warn(&format!(
         "lists too much: of its `{1}` the first {kept} are taken: {enough}\n\
          hint: `[servers.{0}.limits]` sets how long its lists may be",

@@ -1,4 +1,4 @@
-//! What an upstream lists, and its changes.
+//! Lists of an upstream, and their changes.
 
 pub(crate) mod follow;
 pub(crate) mod list_changes;

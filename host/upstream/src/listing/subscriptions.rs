@@ -20,8 +20,8 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// Resources of one upstream that are subscribed to, and how often.
 #[derive(Default)]
-pub(crate) struct Subscriptions {
-    counts: Mutex<Counts>,
+pub(crate) struct UpstreamSubscriptions {
+    counts: Mutex<SubscriptionCounts>,
     /// Number of changes of the wanted resources. Followers look these up when they come to it:
     /// they may change a thousand times before.
     changes: watch::Sender<u64>,
@@ -30,7 +30,7 @@ pub(crate) struct Subscriptions {
 }
 
 #[derive(Default)]
-struct Counts {
+struct SubscriptionCounts {
     /// Subscriptions by URI. Connections have the same texts, each in a set of its own.
     by_uri: BTreeMap<Arc<str>, usize>,
     /// Bytes of all URIs together.
@@ -49,19 +49,19 @@ pub(super) struct WantedResources {
 
 /// Subscription to a resource, until this is dropped.
 pub struct Subscription {
-    all: Arc<Subscriptions>,
+    all: Arc<UpstreamSubscriptions>,
     /// None where there are too many already.
     uri: Option<Arc<str>>,
 }
 
 /// Connection that tells its upstream which resources are subscribed to.
 pub(crate) struct Follower {
-    all: Arc<Subscriptions>,
+    all: Arc<UpstreamSubscriptions>,
     key: u64,
     pub(super) changes: watch::Receiver<u64>,
 }
 
-impl Subscriptions {
+impl UpstreamSubscriptions {
     pub(crate) fn add(self: &Arc<Self>, uri: &str) -> Subscription {
         let mut counts = self.counts.lock();
         let known = counts.by_uri.get_key_value(uri);
@@ -114,7 +114,7 @@ impl Subscriptions {
         known.map(drop).boxed()
     }
 
-    fn change(&self, counts: &mut Counts) {
+    fn change(&self, counts: &mut SubscriptionCounts) {
         counts.number += 1;
         self.changes.send_replace(counts.number);
     }
@@ -188,7 +188,7 @@ mod tests {
     fn many_are_added_and_removed_in_linear_time_and_have_a_number() {
         let uris = |count: usize| (0..count).map(|number| format!("x:{number}")).collect();
         dormouse_tests::growth::is_linear("subscriptions", 1_000, uris, |uris: &Vec<String>| {
-            let all = Arc::new(Subscriptions::default());
+            let all = Arc::new(UpstreamSubscriptions::default());
             let mut follower = all.follower();
             let held: Vec<_> = uris.iter().map(|uri| all.add(uri)).collect();
             assert_eq!(follower.wanted().uris.len(), uris.len().min(MAX_URIS));
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn uris_have_a_size_together() {
-        let all = Arc::new(Subscriptions::default());
+        let all = Arc::new(UpstreamSubscriptions::default());
         let long = "x".repeat(MAX_BYTES / 4 - 1);
         let held: Vec<_> = (0..4).map(|one| all.add(&format!("{one}{long}"))).collect();
         assert!(held.iter().all(Subscription::has_room));

@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 const MAX_KEPT_BYTES: usize = 16 << 10;
 
 /// An answer, or the code and message of an error.
-type Outcome = Result<Answer, (i64, String)>;
+type RootsOutcome = Result<Answer, (i64, String)>;
 
 /// Open question for roots, which all waiting callers share.
-type Asking = Shared<BoxFuture<'static, Outcome>>;
+type RootsQuestion = Shared<BoxFuture<'static, RootsOutcome>>;
 
 /// Owner of roots, which decides how long they are known.
 #[derive(Clone)]
@@ -45,20 +45,20 @@ impl RootsOwner {
     }
 }
 
-enum Stage {
-    Asking(WeakShared<BoxFuture<'static, Outcome>>),
+enum RootsStage {
+    Asking(WeakShared<BoxFuture<'static, RootsOutcome>>),
     Known(Answer),
 }
 
 /// Known roots of the clients that use a connection.
 #[derive(Default)]
-pub(crate) struct KnownRoots(Mutex<Inner>);
+pub(crate) struct KnownRoots(Mutex<KnownRootsState>);
 
 #[derive(Default)]
-struct Inner {
+struct KnownRootsState {
     /// Number of changes of roots. Answers to questions from before the last one are not kept.
     changes: u64,
-    known: Vec<(RootsOwner, Stage)>,
+    known: Vec<(RootsOwner, RootsStage)>,
 }
 
 impl KnownRoots {
@@ -67,15 +67,15 @@ impl KnownRoots {
     pub(super) async fn ask(
         self: &Arc<Self>,
         owner: RootsOwner,
-        asking: impl Future<Output = Outcome> + Send + 'static,
-    ) -> Outcome {
+        asking: impl Future<Output = RootsOutcome> + Send + 'static,
+    ) -> RootsOutcome {
         let asking = {
             let mut inner = self.0.lock();
             inner.known.retain(|(other, _)| !other.is_over());
             let mut known = inner.known.iter();
             let open = match known.find(|(other, _)| other.is(&owner)) {
-                Some((_, Stage::Known(answer))) => return Ok(answer.clone()),
-                Some((_, Stage::Asking(open))) => open.upgrade(),
+                Some((_, RootsStage::Known(answer))) => return Ok(answer.clone()),
+                Some((_, RootsStage::Asking(open))) => open.upgrade(),
                 None => None,
             };
             match open {
@@ -88,10 +88,10 @@ impl KnownRoots {
 
     fn begin(
         self: &Arc<Self>,
-        inner: &mut Inner,
+        inner: &mut KnownRootsState,
         owner: RootsOwner,
-        asking: impl Future<Output = Outcome> + Send + 'static,
-    ) -> Asking {
+        asking: impl Future<Output = RootsOutcome> + Send + 'static,
+    ) -> RootsQuestion {
         let (roots, of, changes) = (Arc::clone(self), owner.clone(), inner.changes);
         let asking = async move {
             let outcome = asking.await;
@@ -102,7 +102,7 @@ impl KnownRoots {
         };
         let asking = asking.boxed().shared();
         if let Some(open) = asking.downgrade() {
-            inner.put(owner, Stage::Asking(open));
+            inner.put(owner, RootsStage::Asking(open));
         }
         asking
     }
@@ -112,7 +112,7 @@ impl KnownRoots {
         // Of more there is no need: whoever asks again has it asked for again.
         let is_short = !matches!(answer, Answer::Verbatim(text) if text.len() > MAX_KEPT_BYTES);
         if is_short && inner.changes == changes && !owner.is_over() {
-            inner.put(owner, Stage::Known(answer.clone()));
+            inner.put(owner, RootsStage::Known(answer.clone()));
         }
     }
 
@@ -130,8 +130,8 @@ impl KnownRoots {
     }
 }
 
-impl Inner {
-    fn put(&mut self, owner: RootsOwner, stage: Stage) {
+impl KnownRootsState {
+    fn put(&mut self, owner: RootsOwner, stage: RootsStage) {
         self.known.retain(|(other, _)| !other.is(&owner));
         self.known.push((owner, stage));
     }
@@ -160,7 +160,7 @@ mod tests {
             }
         }
 
-        async fn ask(&self, owner: &RootsOwner, fails: bool) -> Outcome {
+        async fn ask(&self, owner: &RootsOwner, fails: bool) -> RootsOutcome {
             let count = Arc::clone(&self.count);
             let asking = async move {
                 let count = count.fetch_add(1, Ordering::Relaxed);
@@ -229,7 +229,7 @@ mod tests {
             let answer = Answer::read(text).unwrap();
             let asking = std::future::ready(Ok(answer.clone()));
             assert_eq!(roots.ask(owner.clone(), asking).await, Ok(answer));
-            let is_known = |(_, stage): &&_| matches!(stage, Stage::Known(_));
+            let is_known = |(_, stage): &&_| matches!(stage, RootsStage::Known(_));
             let known = roots.0.lock().known.iter().filter(is_known).count();
             assert_eq!(known, kept, "{bytes}");
             roots.changed();

@@ -16,9 +16,9 @@ const UNSAID: &str = "debug";
 
 /// The level that an upstream was told last.
 #[derive(Default)]
-pub(crate) struct Level(Mutex<Option<&'static str>>);
+pub(crate) struct ToldLogLevel(Mutex<Option<&'static str>>);
 
-impl Level {
+impl ToldLogLevel {
     /// Sends the upstream the level that the sessions of the connection want, if it differs from
     /// the last one. Where no session has named a level, the upstream keeps its own.
     pub(crate) async fn tell(&self, peer: &Arc<Peer>, server_introduction: &ServerIntroduction) {

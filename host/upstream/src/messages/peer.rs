@@ -21,7 +21,7 @@ use tracing::Level;
 
 pub(crate) use requests::SEND_TIMEOUT;
 
-use requests::Pending;
+use requests::PendingRequests;
 
 use super::channel::{Lost, MessageSender, Outgoing, ReceivedMessage};
 use super::large::without_blocking;
@@ -47,7 +47,7 @@ pub(crate) struct Peer {
     pub(crate) introduction: Introduction,
     /// Upstream policy; none where an upstream is only asked what it offers.
     pub(crate) policy: Option<Arc<dyn UpstreamPolicy>>,
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingRequests>,
     /// The protocol version that is spoken.
     version: Mutex<Option<String>>,
     /// Names of the tools that it has listed last; none before that.
@@ -92,7 +92,7 @@ pub(crate) struct PeerPolicy {
 }
 
 /// Clients that an upstream may ask, and how much at once.
-pub(crate) struct Asking {
+pub(crate) struct AskableClients {
     pub(crate) callers: Arc<Callers>,
     pub(crate) introduction: Introduction,
     pub(crate) questions: QuestionLimit,
@@ -104,7 +104,7 @@ impl Peer {
         server: &str,
         sender: Arc<dyn MessageSender>,
         mut incoming: mpsc::Receiver<ReceivedMessage>,
-        asking: Asking,
+        asking: AskableClients,
         policy: PeerPolicy,
     ) -> Arc<Self> {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);

@@ -22,7 +22,7 @@ pub(crate) struct ReadRoom {
 
 /// Reasons for reading no further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoRoom {
+pub(crate) enum NoReadRoom {
     /// The message is larger than one may be, in bytes.
     #[error("more than {} MiB", .0 >> 20)]
     Message(usize),
@@ -83,9 +83,9 @@ impl ReadPlace {
     ///
     /// # Errors
     /// There is no such room.
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), NoReadRoom> {
         if bytes > self.max_bytes {
-            return Err(NoRoom::Message(self.max_bytes));
+            return Err(NoReadRoom::Message(self.max_bytes));
         }
         let wanted = bytes.saturating_sub(FREE_BYTES);
         let Some(more @ 1..) = wanted.checked_sub(self.bytes) else {
@@ -96,7 +96,7 @@ impl ReadPlace {
         let taken = taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
             taken.checked_add(more).filter(|taken| *taken <= most)
         });
-        taken.map_err(|_| NoRoom::Shared(most))?;
+        taken.map_err(|_| NoReadRoom::Shared(most))?;
         self.bytes = wanted;
         Ok(())
     }
@@ -135,7 +135,7 @@ mod tests {
         let limit = 10 * FREE_BYTES;
         let room = ReadRoom::new(limit);
         let mut first = room.place();
-        assert_eq!(first.hold(limit + 1), Err(NoRoom::Message(limit)));
+        assert_eq!(first.hold(limit + 1), Err(NoReadRoom::Message(limit)));
         assert_eq!(first.hold(limit), Ok(()));
         let mut others: Vec<ReadPlace> = (0..100).map(|_| room.place()).collect();
         // Small ones need none.

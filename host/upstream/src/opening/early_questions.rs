@@ -23,13 +23,13 @@ const READING_TIME: Duration = Duration::from_millis(100);
 /// The early questions of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct EarlyQuestions {
-    state: Mutex<State>,
+    state: Mutex<EarlyQuestionsState>,
     /// Notified when a question is done.
     done: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct EarlyQuestionsState {
     open: usize,
     /// Time of the last answer.
     answered: Option<Instant>,

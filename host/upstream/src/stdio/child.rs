@@ -16,8 +16,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::child_status::ChildStatus;
 use super::command::{command, unstarted};
 use super::input::{LAST_OUTPUT_TIMEOUT, Queued};
-use super::process::Process;
-use super::stderr_tail::Words;
+use super::process::ChildProcess;
+use super::stderr_tail::StderrTail;
 use super::{end, input, output};
 use crate::messages::channel::{Channel, Lost, MessageSender, Outgoing};
 use crate::messages::read_room::ReadRoom;
@@ -56,12 +56,12 @@ pub(crate) fn open(
     }
     reaper.ready();
     let (process, (stdin, stdout, stderr)) =
-        Process::spawn(command).map_err(|error| Lost::Broken(unstarted(stdio, &error)))?;
+        ChildProcess::spawn(command).map_err(|error| Lost::Broken(unstarted(stdio, &error)))?;
     let pid = process.id();
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
     let child_status = Arc::new(ChildStatus {
-        words: Words::new(server, Arc::clone(secrets), log, stdio.pass_env.clone()),
+        words: StderrTail::new(server, Arc::clone(secrets), log, stdio.pass_env.clone()),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         has_unread: AtomicBool::new(false),

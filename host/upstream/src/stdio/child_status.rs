@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use tokio_util::sync::CancellationToken;
 
-use super::stderr_tail::Words;
+use super::stderr_tail::StderrTail;
 
 /// State of a child.
 pub(super) struct ChildStatus {
-    pub(super) words: Words,
+    pub(super) words: StderrTail,
     /// Reason for which it was given up, where it did not end by itself.
     pub(super) given_up: OnceLock<String>,
     pub(super) status: OnceLock<String>,

@@ -12,7 +12,7 @@ use std::fs;
 pub(crate) const HOST_VARIABLE: &str = "DORMOUSE_HOST";
 
 /// A process as Linux tells of it.
-struct Process {
+struct LinuxProcess {
     parent: u32,
     /// Start, in hundredths of a second since the machine was started.
     started: u64,
@@ -70,8 +70,8 @@ pub(crate) fn has_started_since(pid: u32, since: StartOrder) -> bool {
 
 /// Returns the processes that are wanted, and their descendants.
 fn with_descendants(
-    all: &BTreeMap<u32, Process>,
-    wanted: impl Fn(u32, &Process) -> bool,
+    all: &BTreeMap<u32, LinuxProcess>,
+    wanted: impl Fn(u32, &LinuxProcess) -> bool,
 ) -> BTreeSet<u32> {
     let mut found: BTreeSet<u32> = all
         .iter()
@@ -92,7 +92,7 @@ fn with_descendants(
 }
 
 /// Returns the processes of this user that can be read, by id.
-fn processes(host: &str) -> BTreeMap<u32, Process> {
+fn processes(host: &str) -> BTreeMap<u32, LinuxProcess> {
     let variable = format!("{HOST_VARIABLE}={host}");
     let Ok(entries) = fs::read_dir("/proc") else {
         return BTreeMap::new();
@@ -105,7 +105,7 @@ fn processes(host: &str) -> BTreeMap<u32, Process> {
         let mut variables = environment.split(|byte| *byte == 0);
         let is_named = !host.is_empty() && variables.any(|found| found == variable.as_bytes());
         let (parent, started) = living(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
-        let process = Process {
+        let process = LinuxProcess {
             parent,
             started,
             is_named,

@@ -6,14 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::child_status::ChildStatus;
-use super::process::Process;
-use crate::reaper::{LOOK, TERMINATION_TIMEOUT, Watched};
+use super::process::ChildProcess;
+use crate::reaper::{LOOK, TERMINATION_TIMEOUT, WatchedGroup};
 
 /// Time that a child may take to end after its input has ended.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Waits for the end of a child, or ends it, and then all that it has started.
-pub(super) async fn attend(mut process: Process, watched: Watched, child_status: Arc<ChildStatus>) {
+pub(super) async fn attend(
+    mut process: ChildProcess,
+    watched: WatchedGroup,
+    child_status: Arc<ChildStatus>,
+) {
     let status = tokio::select! {
         status = process.wait() => Some(status),
         () = child_status.closing.cancelled() => None,
@@ -39,7 +43,7 @@ pub(super) async fn attend(mut process: Process, watched: Watched, child_status:
     child_status.gone.cancel();
 }
 
-async fn leave(process: &mut Process) -> io::Result<ExitStatus> {
+async fn leave(process: &mut ChildProcess) -> io::Result<ExitStatus> {
     if let Ok(status) = tokio::time::timeout(LEAVE, process.wait()).await {
         return status;
     }

@@ -23,7 +23,7 @@ pub(super) async fn write(
     mut queue: mpsc::Receiver<Queued>,
     child_status: Arc<ChildStatus>,
 ) {
-    let unread = Unread::of(&stdin);
+    let unread = UnreadInput::of(&stdin);
     let writing = async {
         while let Some((mut text, written)) = queue.recv().await {
             text.push('\n');
@@ -56,7 +56,7 @@ pub(super) async fn write(
 
 /// Waits until a child has ended and nobody reads its input. A process that the child has started
 /// may go on in its place, but then that process writes or reads something.
-async fn deserted(unread: &Unread, child_status: &ChildStatus) {
+async fn deserted(unread: &UnreadInput, child_status: &ChildStatus) {
     child_status.exited.cancelled().await;
     let mut before = false;
     loop {
@@ -70,12 +70,12 @@ async fn deserted(unread: &Unread, child_status: &ChildStatus) {
 }
 
 /// Part of a child's input that has not been read yet, as far as the system tells.
-struct Unread {
+struct UnreadInput {
     #[cfg(target_os = "linux")]
     pipe: Option<std::os::fd::OwnedFd>,
 }
 
-impl Unread {
+impl UnreadInput {
     #[cfg(target_os = "linux")]
     fn of(stdin: &ChildStdin) -> Self {
         use std::os::fd::AsFd as _;

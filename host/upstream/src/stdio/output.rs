@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::child_status::ChildStatus;
 use crate::messages::channel::{QueueRoom, ReceivedMessage};
 use crate::messages::large::without_blocking;
-use crate::messages::read_room::{NoRoom, ReadRoom};
+use crate::messages::read_room::{NoReadRoom, ReadRoom};
 
 /// Reads messages until there are no more, or there is no room for one.
 pub(super) async fn read(
@@ -24,7 +24,7 @@ pub(super) async fn read(
     let mut place = room.place();
     let mut junk = false;
     loop {
-        let mut no_room = NoRoom::Message(room.message_bytes());
+        let mut no_room = NoReadRoom::Message(room.message_bytes());
         let has_room = |bytes| {
             let held = place.hold(bytes);
             held.map_err(|why| no_room = why).is_ok()

@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 /// A child and its descendants.
-pub(super) struct Process {
+pub(super) struct ChildProcess {
     #[cfg(unix)]
     child: tokio::process::Child,
     #[cfg(windows)]
@@ -15,11 +15,11 @@ pub(super) struct Process {
 }
 
 /// Standard input, output and error of a child.
-pub(super) type Streams = (ChildStdin, ChildStdout, ChildStderr);
+pub(super) type ChildStreams = (ChildStdin, ChildStdout, ChildStderr);
 
-impl Process {
+impl ChildProcess {
     /// Starts a program, with pipes for all of its streams.
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Self, Streams)> {
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Self, ChildStreams)> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

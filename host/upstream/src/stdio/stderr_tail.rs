@@ -20,7 +20,7 @@ const MAX_LINES: usize = 20;
 const MAX_LINE_BYTES: usize = 1 << 10;
 
 /// The last words of a child.
-pub(super) struct Words {
+pub(super) struct StderrTail {
     server: String,
     /// Secrets that are taken out of each line.
     secrets: Arc<ServerSecrets>,
@@ -30,7 +30,7 @@ pub(super) struct Words {
     last: Mutex<VecDeque<String>>,
 }
 
-impl Words {
+impl StderrTail {
     pub(super) fn new(
         server: &str,
         secrets: Arc<ServerSecrets>,

@@ -4,7 +4,7 @@ use std::thread;
 use super::*;
 use crate::tests::logged;
 
-const KEY: Key = Key {
+const KEY: IndexKey = IndexKey {
     stamp: Stamp {
         size: 1,
         mtime: 2,
@@ -17,7 +17,7 @@ const KEY: Key = Key {
 };
 
 /// Returns entries for files of these names in the folder, which it makes.
-fn entries(folder: &Path, names: &[&str]) -> BTreeMap<String, (Key, String)> {
+fn entries(folder: &Path, names: &[&str]) -> BTreeMap<String, (IndexKey, String)> {
     let used = stamp::now();
     let entry = |name: &&str| {
         let file = folder.join(name);
@@ -25,13 +25,13 @@ fn entries(folder: &Path, names: &[&str]) -> BTreeMap<String, (Key, String)> {
         let body = format!("{{\"name\":\"{name} für {name}\"}}");
         (
             file.to_str().unwrap().to_owned(),
-            (Key { used, ..KEY }, body),
+            (IndexKey { used, ..KEY }, body),
         )
     };
     names.iter().map(entry).collect()
 }
 
-fn content(index: &Index) -> BTreeMap<String, (Key, String)> {
+fn content(index: &Index) -> BTreeMap<String, (IndexKey, String)> {
     let paths = index.slots.keys();
     paths
         .map(|path| {
@@ -42,7 +42,11 @@ fn content(index: &Index) -> BTreeMap<String, (Key, String)> {
 }
 
 /// Returns an index of two entries, on disk, and its entries.
-fn made() -> (tempfile::TempDir, PathBuf, BTreeMap<String, (Key, String)>) {
+fn made() -> (
+    tempfile::TempDir,
+    PathBuf,
+    BTreeMap<String, (IndexKey, String)>,
+) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deep/er/index");
     let entries = entries(folder.path(), &["a", "b"]);
@@ -200,7 +204,7 @@ fn what_has_failed_is_tried_again_a_few_times_and_then_when_time_has_passed() {
         (9, RETRIED + 1, true),
         (u32::MAX, RETRIED + 1, true),
     ] {
-        let key = Key { failures, ..KEY };
+        let key = IndexKey { failures, ..KEY };
         let now = KEY.read + passed;
         assert_eq!(key.may_be_tried_again(now), is_tried, "{failures} {passed}");
     }

@@ -78,7 +78,7 @@ fn a_removed_or_damaged_file_is_an_error_until_it_is_back() {
         path.with_extension("none"),
         path,
     ];
-    let found = catalog.entries(&paths, Round::begin());
+    let found = catalog.entries(&paths, ReadRound::begin());
     let good: Vec<_> = found.iter().map(Result::is_ok).collect();
     assert_eq!(good, [true, false, false, true]);
 }
@@ -92,20 +92,20 @@ fn what_was_read_a_moment_after_its_change_stays_until_it_is_read_again() {
     fs::write(&path, typed()).unwrap();
     let paths = [path.clone()];
     let first = place.open();
-    assert!(first.entries(&paths, Round::begin())[0].is_ok());
+    assert!(first.entries(&paths, ReadRound::begin())[0].is_ok());
     first.save().unwrap();
     let second = place.open();
     for catalog in [&first, &second] {
-        let found = catalog.entries(&paths, Round::over());
+        let found = catalog.entries(&paths, ReadRound::over());
         assert!(found[0].is_ok(), "{found:?}");
         assert_eq!(catalog.unread(), paths);
         let before = catalog.counts().read;
-        assert!(catalog.entries(&paths, Round::begin())[0].is_ok());
+        assert!(catalog.entries(&paths, ReadRound::begin())[0].is_ok());
         assert_eq!(catalog.counts().read, before + 1);
         assert!(catalog.unread().is_empty());
     }
     // Of another content there is nothing yet.
     fs::write(&path, "no component").unwrap();
-    let found = second.entries(&paths, Round::over());
+    let found = second.entries(&paths, ReadRound::over());
     assert!(found[0].is_err(), "{found:?}");
 }

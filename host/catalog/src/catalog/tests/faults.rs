@@ -22,7 +22,7 @@ fn what_is_wrong_with_a_file_is_read_once() {
         file("large.wasm", &with_large_types(400)),
     ];
     let faults = |catalog: &Catalog| -> Vec<String> {
-        let found = catalog.entries(&paths, Round::begin()).into_iter();
+        let found = catalog.entries(&paths, ReadRound::begin()).into_iter();
         found.map(|found| found.unwrap_err().to_string()).collect()
     };
     let first = place.open();
@@ -116,7 +116,7 @@ fn what_has_taken_long_is_kept_before_all_is_read() {
     place.pass(10);
     let next = place.open();
     assert!(
-        next.entries(&[path, other], Round::begin())
+        next.entries(&[path, other], ReadRound::begin())
             .iter()
             .all(Result::is_ok)
     );
@@ -142,7 +142,7 @@ fn what_takes_long_takes_the_time_of_one_round_in_all() {
     });
     let millis = std::time::Duration::from_millis;
     let begun = std::time::Instant::now();
-    let mut found = slow.entries(&paths, Round::of(millis(200), millis(500)));
+    let mut found = slow.entries(&paths, ReadRound::of(millis(200), millis(500)));
     assert!(begun.elapsed() < millis(10_000), "{:?}", begun.elapsed());
     assert!(found.pop().unwrap().is_ok(), "what is packed takes no time");
     for error in found.into_iter().map(Result::unwrap_err) {
@@ -150,6 +150,6 @@ fn what_takes_long_takes_the_time_of_one_round_in_all() {
     }
     slow.save().unwrap();
     // It goes on at the next start.
-    let next = place.open().entries(&paths, Round::begin());
+    let next = place.open().entries(&paths, ReadRound::begin());
     assert!(next.iter().all(Result::is_ok));
 }

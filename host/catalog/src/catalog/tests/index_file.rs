@@ -89,7 +89,7 @@ fn hosts_at_once_share_an_index() {
                     let catalog = place.open();
                     assert!(
                         catalog
-                            .entries(pair, Round::begin())
+                            .entries(pair, ReadRound::begin())
                             .iter()
                             .all(Result::is_ok)
                     );

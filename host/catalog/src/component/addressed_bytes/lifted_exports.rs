@@ -80,7 +80,7 @@ impl LiftedExport {
 
 /// Returns the exported functions of a component. None where it is not valid.
 pub(super) fn lifted_exports(component: &[u8]) -> Option<LiftedExports> {
-    let mut reader = Reader {
+    let mut reader = LiftedExportsReader {
         validator: Validator::new_with_features(WasmFeatures::all()),
         levels: Vec::new(),
         root: Root::default(),
@@ -95,7 +95,7 @@ pub(super) fn lifted_exports(component: &[u8]) -> Option<LiftedExports> {
 }
 
 /// Owner of the payloads that are read.
-enum Level {
+enum PayloadOwner {
     Root,
     /// A component within the outermost one, with its number there.
     Inner(u32, InnerComponent),
@@ -103,9 +103,9 @@ enum Level {
     Other,
 }
 
-struct Reader {
+struct LiftedExportsReader {
     validator: Validator,
-    levels: Vec<Level>,
+    levels: Vec<PayloadOwner>,
     root: Root,
 }
 
@@ -136,31 +136,33 @@ struct InnerComponent {
     exports: HashMap<String, String>,
 }
 
-impl Reader {
+impl LiftedExportsReader {
     /// Reads one part. None where it is not valid; of the last part, the types of the whole.
     #[expect(clippy::option_option, reason = "the outer one is the error")]
     fn payload(&mut self, payload: &Payload<'_>) -> Option<Option<Types>> {
         let counts = self.validator.types(0).filter(|_| self.levels.len() == 1);
-        let counts = counts.map(|types| Counts {
+        let counts = counts.map(|types| DefinitionCounts {
             functions: types.component_function_count(),
             components: types.component_count(),
             instances: types.component_instance_count(),
         });
         match payload {
-            Payload::Version { .. } if self.levels.is_empty() => self.levels.push(Level::Root),
-            Payload::ModuleSection { .. } => self.levels.push(Level::Other),
+            Payload::Version { .. } if self.levels.is_empty() => {
+                self.levels.push(PayloadOwner::Root)
+            }
+            Payload::ModuleSection { .. } => self.levels.push(PayloadOwner::Other),
             Payload::ComponentSection { .. } => self.levels.push(match counts {
-                Some(counts) => Level::Inner(counts.components, InnerComponent::default()),
-                None => Level::Other,
+                Some(counts) => PayloadOwner::Inner(counts.components, InnerComponent::default()),
+                None => PayloadOwner::Other,
             }),
             Payload::End(_) => {
-                if let Some(Level::Inner(number, component)) = self.levels.pop() {
+                if let Some(PayloadOwner::Inner(number, component)) = self.levels.pop() {
                     self.root.inner.insert(number, component);
                 }
             }
             payload => match (self.levels.last_mut(), counts) {
-                (Some(Level::Root), Some(counts)) => self.root.payload(payload, &counts)?,
-                (Some(Level::Inner(_, component)), _) => component.payload(payload)?,
+                (Some(PayloadOwner::Root), Some(counts)) => self.root.payload(payload, &counts)?,
+                (Some(PayloadOwner::Inner(_, component)), _) => component.payload(payload)?,
                 _ => {}
             },
         }
@@ -172,14 +174,14 @@ impl Reader {
 }
 
 /// Numbers of the next definitions of the outermost component.
-struct Counts {
+struct DefinitionCounts {
     functions: u32,
     components: u32,
     instances: u32,
 }
 
 impl Root {
-    fn payload(&mut self, payload: &Payload<'_>, counts: &Counts) -> Option<()> {
+    fn payload(&mut self, payload: &Payload<'_>, counts: &DefinitionCounts) -> Option<()> {
         match payload {
             Payload::ComponentCanonicalSection(section) => {
                 let mut next = counts.functions;

@@ -26,7 +26,7 @@ pub(super) const ITEM_BYTES: u64 = 16;
 pub(super) const MAX_KNOWN: usize = 1000;
 
 /// A module or a component that is being read.
-pub(super) enum Scope {
+pub(super) enum FootprintScope {
     /// A core module, with the bytes of each of its instances.
     Module(u64),
     Component(ComponentScope),
@@ -52,7 +52,7 @@ pub(super) const UNKNOWN: InstanceFootprint = InstanceFootprint {
     sends_values: false,
 };
 
-impl Scope {
+impl FootprintScope {
     pub(super) fn new(encoding: Encoding) -> Self {
         match encoding {
             Encoding::Module => Self::Module(CORE_INSTANCE_BYTES),
@@ -182,14 +182,14 @@ impl ComponentScope {
     }
 
     pub(super) fn alias(
-        scopes: &mut [Scope],
+        scopes: &mut [FootprintScope],
         alias: &ComponentAlias<'_>,
     ) -> Result<(), TooManyParts> {
         let outer = |count: u32| {
             let at = scopes.len().checked_sub(1 + count as usize)?;
             match scopes.get(at)? {
-                Scope::Component(component) => Some(component),
-                Scope::Module(_) => None,
+                FootprintScope::Component(component) => Some(component),
+                FootprintScope::Module(_) => None,
             }
         };
         let (module, component) = match *alias {
@@ -211,7 +211,7 @@ impl ComponentScope {
             },
             ComponentAlias::CoreInstanceExport { .. } => (None, None),
         };
-        if let Some(Scope::Component(this)) = scopes.last_mut() {
+        if let Some(FootprintScope::Component(this)) = scopes.last_mut() {
             if let Some(module) = module {
                 this.knows_module(module)?;
             }

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::steps::{StepCount, TooMany};
+use super::steps::{StepCount, TooManySteps};
 use super::value_size::value_nodes;
 
 /// Steps of hashing a part of an item and finding its place.
@@ -20,7 +20,7 @@ const MAX_COMPARED_ITEMS: usize = 15;
 
 impl StepCount<'_> {
     /// Counts the steps for the items of a list.
-    pub(super) fn distinct(&mut self, items: &[Value]) -> Result<(), TooMany> {
+    pub(super) fn distinct(&mut self, items: &[Value]) -> Result<(), TooManySteps> {
         let sizes = items.iter().map(value_nodes);
         if items.len() <= MAX_COMPARED_ITEMS {
             let sizes: u64 = sizes.sum();

@@ -8,8 +8,8 @@
 
 use serde_json::{Map, Value};
 
-use super::parts::{IN_PLACE_LISTS, REFERENCES, Target};
-use super::steps::{StepCount, TooMany};
+use super::parts::{IN_PLACE_LISTS, REFERENCES, ReferencedSchema};
+use super::steps::{StepCount, TooManySteps};
 use super::value_size::value_nodes;
 use super::{MAX_DEPTH, META_NODES};
 
@@ -25,9 +25,9 @@ impl<'a> StepCount<'a> {
         members: &'a Map<String, Value>,
         value: &Value,
         depth: usize,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManySteps> {
         if depth > MAX_DEPTH {
-            return Err(TooMany);
+            return Err(TooManySteps);
         }
         let depth = depth + 1;
         self.add(1)?;
@@ -41,9 +41,11 @@ impl<'a> StepCount<'a> {
                 continue;
             };
             match self.target(reference) {
-                Some(Target::Schema(target)) => self.followed(target, value, depth)?,
-                Some(Target::Meta) => self.add(META_NODES.saturating_mul(value_nodes(value)))?,
-                None => return Err(TooMany),
+                Some(ReferencedSchema::Schema(target)) => self.followed(target, value, depth)?,
+                Some(ReferencedSchema::Meta) => {
+                    self.add(META_NODES.saturating_mul(value_nodes(value)))?
+                }
+                None => return Err(TooManySteps),
             }
         }
         let lists = IN_PLACE_LISTS
@@ -65,7 +67,12 @@ impl<'a> StepCount<'a> {
         Ok(())
     }
 
-    fn followed(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Result<(), TooMany> {
+    fn followed(
+        &mut self,
+        schema: &'a Value,
+        value: &Value,
+        depth: usize,
+    ) -> Result<(), TooManySteps> {
         match schema {
             Value::Object(members) => self.evaluated(members, value, depth),
             _ => Ok(()),
@@ -77,7 +84,7 @@ impl<'a> StepCount<'a> {
         members: &'a Map<String, Value>,
         properties: &Map<String, Value>,
         depth: usize,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManySteps> {
         let looks = [
             "patternProperties",
             "additionalProperties",
@@ -105,7 +112,7 @@ impl<'a> StepCount<'a> {
         members: &'a Map<String, Value>,
         items: &[Value],
         depth: usize,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManySteps> {
         self.add(items.len() as u64)?;
         let schemas = ["contains", "unevaluatedItems"];
         for schema in schemas.iter().filter_map(|name| members.get(*name)) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::parts::{Parts, Target, UNEVALUATED, resolve};
+use super::parts::{ReferencedSchema, SchemaParts, UNEVALUATED, resolve};
 use super::{MAX_DEPTH, MAX_SCHEMA_NODES, META_NODES, has_any};
 
 /// Schemas that apply to one value.
@@ -22,7 +22,7 @@ impl InPlace {
 }
 
 /// Counts the nodes of a schema, with all references followed.
-pub(super) struct Expansion<'a> {
+pub(super) struct SchemaExpansion<'a> {
     root: &'a Value,
     /// Counts of the schemas that apply to one value where each part is; none for parts that are
     /// being counted.
@@ -34,7 +34,7 @@ pub(super) struct Expansion<'a> {
     /// Whether a schema leads back to itself with the same value.
     leads_back: bool,
 }
-impl<'a> Expansion<'a> {
+impl<'a> SchemaExpansion<'a> {
     /// Starts to count a schema.
     pub(super) fn of(root: &'a Value) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl<'a> Expansion<'a> {
             None => {}
         }
         self.in_place.insert(schema, None);
-        let parts = Parts::of(members);
+        let parts = SchemaParts::of(members);
         let mut nodes = 0_u64;
         let mut levels = 0;
         let mut add = |part: InPlace| {
@@ -80,8 +80,8 @@ impl<'a> Expansion<'a> {
         }
         for reference in parts.references {
             add(match resolve(self.root, reference) {
-                Some(Target::Schema(target)) => self.in_place(target, depth + 1)?,
-                Some(Target::Meta) => InPlace::leaf(META_NODES),
+                Some(ReferencedSchema::Schema(target)) => self.in_place(target, depth + 1)?,
+                Some(ReferencedSchema::Meta) => InPlace::leaf(META_NODES),
                 None => InPlace::leaf(1),
             });
         }

@@ -27,7 +27,7 @@ pub(super) const UNEVALUATED_LOOKS: u64 = 3;
 
 /// Target of a reference.
 #[derive(Clone, Copy)]
-pub(super) enum Target<'a> {
+pub(super) enum ReferencedSchema<'a> {
     Schema(&'a Value),
     /// A meta-schema.
     Meta,
@@ -35,22 +35,22 @@ pub(super) enum Target<'a> {
 
 /// Follows a reference of a schema whose references are pointers from its root
 /// (`references`).
-pub(super) fn resolve<'a>(root: &'a Value, reference: &str) -> Option<Target<'a>> {
+pub(super) fn resolve<'a>(root: &'a Value, reference: &str) -> Option<ReferencedSchema<'a>> {
     let Some(fragment) = reference.strip_prefix('#') else {
-        return Some(Target::Meta);
+        return Some(ReferencedSchema::Meta);
     };
     if fragment.is_empty() {
-        return Some(Target::Schema(root));
+        return Some(ReferencedSchema::Schema(root));
     }
     let found = match fragment.contains('%') {
         true => root.pointer(&percent_decoded(fragment)?),
         false => root.pointer(fragment),
     };
-    found.map(Target::Schema)
+    found.map(ReferencedSchema::Schema)
 }
 
 /// Schemas within a schema, by their role.
-pub(super) struct Parts<'a> {
+pub(super) struct SchemaParts<'a> {
     pub(super) in_place: Vec<&'a Value>,
     pub(super) inner: Vec<&'a Value>,
     pub(super) references: Vec<&'a str>,
@@ -59,7 +59,7 @@ pub(super) struct Parts<'a> {
     pub(super) own: u64,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> SchemaParts<'a> {
     pub(super) fn of(schema: &'a Map<String, Value>) -> Self {
         let mut parts = Self {
             in_place: Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dormouse_wit::pattern_states::pattern_states;
 use serde_json::{Map, Value};
 
-use super::parts::{Parts, Target, resolve};
+use super::parts::{ReferencedSchema, SchemaParts, resolve};
 use super::value_size::{text_steps, value_nodes};
 use super::{MATCHING_PER_STEP, MAX_DEPTH, META_NODES};
 
@@ -72,17 +72,17 @@ pub(super) struct StepCount<'a> {
     /// told apart by their places in the schema: their texts may be long.
     states: HashMap<*const str, u64>,
     /// Targets of the references that were met, each of which is followed once.
-    targets: HashMap<*const str, Option<Target<'a>>>,
+    targets: HashMap<*const str, Option<ReferencedSchema<'a>>>,
 }
 
 /// Error of a count that has reached its limit.
-pub(super) struct TooMany;
+pub(super) struct TooManySteps;
 
 impl<'a> StepCount<'a> {
-    pub(super) fn add(&mut self, steps: u64) -> Result<(), TooMany> {
+    pub(super) fn add(&mut self, steps: u64) -> Result<(), TooManySteps> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > self.most {
-            return Err(TooMany);
+            return Err(TooManySteps);
         }
         Ok(())
     }
@@ -92,16 +92,16 @@ impl<'a> StepCount<'a> {
         schema: &'a Value,
         value: &Value,
         depth: usize,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManySteps> {
         self.add(1)?;
         let Value::Object(members) = schema else {
             return Ok(());
         };
         if depth > MAX_DEPTH {
-            return Err(TooMany);
+            return Err(TooManySteps);
         }
         let depth = depth + 1;
-        let parts = Parts::of(members);
+        let parts = SchemaParts::of(members);
         self.add(parts.own)?;
         let before = self.steps;
         for part in &parts.in_place {
@@ -112,11 +112,11 @@ impl<'a> StepCount<'a> {
         }
         for reference in &parts.references {
             match self.target(reference) {
-                Some(Target::Schema(target)) => self.schema(target, value, depth)?,
-                Some(Target::Meta) => {
+                Some(ReferencedSchema::Schema(target)) => self.schema(target, value, depth)?,
+                Some(ReferencedSchema::Meta) => {
                     self.add(META_NODES.saturating_mul(value_nodes(value)))?;
                 }
-                None => return Err(TooMany),
+                None => return Err(TooManySteps),
             }
         }
         match value {
@@ -129,20 +129,20 @@ impl<'a> StepCount<'a> {
     }
 
     /// Returns the target of a reference, which has as many parts as its author likes.
-    pub(super) fn target(&mut self, reference: &'a str) -> Option<Target<'a>> {
+    pub(super) fn target(&mut self, reference: &'a str) -> Option<ReferencedSchema<'a>> {
         let root = self.root;
         let found = self.targets.entry(std::ptr::from_ref(reference));
         *found.or_insert_with(|| resolve(root, reference))
     }
 
-    fn number(&mut self, members: &Map<String, Value>) -> Result<(), TooMany> {
+    fn number(&mut self, members: &Map<String, Value>) -> Result<(), TooManySteps> {
         match members.get("multipleOf") {
             Some(Value::Number(divisor)) if divisor.is_f64() => self.add(DIVISION_STEPS),
             _ => Ok(()),
         }
     }
 
-    fn text(&mut self, members: &'a Map<String, Value>, text: &str) -> Result<(), TooMany> {
+    fn text(&mut self, members: &'a Map<String, Value>, text: &str) -> Result<(), TooManySteps> {
         self.add(text_steps(text))?;
         if members.contains_key("format") {
             self.add(FORMAT_TIMES.saturating_mul(text_steps(text)))?;
@@ -156,7 +156,7 @@ impl<'a> StepCount<'a> {
         }
     }
 
-    pub(super) fn matching(&mut self, pattern: &'a str, text: &str) -> Result<(), TooMany> {
+    pub(super) fn matching(&mut self, pattern: &'a str, text: &str) -> Result<(), TooManySteps> {
         let place = std::ptr::from_ref(pattern);
         let states = match self.states.get(&place) {
             Some(states) => *states,
@@ -177,7 +177,7 @@ impl<'a> StepCount<'a> {
         value: &Value,
         items: &[Value],
         depth: usize,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManySteps> {
         if members.get("uniqueItems") == Some(&Value::Bool(true)) {
             self.distinct(items)?;
         }
@@ -205,7 +205,7 @@ impl<'a> StepCount<'a> {
         value: &Value,
         properties: &Map<String, Value>,
         depth: usize,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManySteps> {
         let looks = FOR_MEMBERS
             .iter()
             .filter(|name| members.contains_key(**name));

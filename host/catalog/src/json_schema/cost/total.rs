@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::parts::{Parts, Target, resolve};
+use super::parts::{ReferencedSchema, SchemaParts, resolve};
 use super::{MAX_DEPTH, MAX_SCHEMA_NODES, META_NODES};
 
 /// Counts the parts of a schema, repeated ones each time.
@@ -34,15 +34,15 @@ impl<'a> Total<'a> {
             return *known;
         }
         self.known.insert(schema, None);
-        let parts = Parts::of(members);
+        let parts = SchemaParts::of(members);
         let mut nodes = 0_u64;
         for part in parts.in_place {
             nodes = nodes.saturating_add(self.nodes(part, depth + 1)?);
         }
         for reference in parts.references {
             let target = match resolve(self.root, reference)? {
-                Target::Schema(target) => self.nodes(target, depth + 1)?,
-                Target::Meta => META_NODES,
+                ReferencedSchema::Schema(target) => self.nodes(target, depth + 1)?,
+                ReferencedSchema::Meta => META_NODES,
             };
             nodes = nodes.saturating_add(target);
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::keyword::{KeywordValue, is_applicator};
 use super::pointer::short;
-use super::{ByUrl, MAX_REFERENCE_BYTES, NamedPart, References, Resource, Unread};
+use super::{ByUrl, MAX_REFERENCE_BYTES, NamedPart, References, SchemaResource, UnreadReference};
 
 impl<'a> References<'a> {
     /// Reads the names and references of a part and of all parts within it.
@@ -47,7 +47,7 @@ impl<'a> References<'a> {
             match (KeywordValue::of(keyword), value) {
                 (KeywordValue::Data, _) => {}
                 (_, Value::String(reference)) if self.is_reference(keyword) => {
-                    self.unread.push(Unread {
+                    self.unread.push(UnreadReference {
                         part: members,
                         keyword,
                         reference,
@@ -143,7 +143,7 @@ impl<'a> References<'a> {
                     is_ambiguous: false,
                 });
         }
-        let resource = Resource {
+        let resource = SchemaResource {
             root: part,
             pointer: short(pointer),
             url,

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 /// Returns the target of the only reference of a schema, that of its property `a`.
-fn target(schema: &Value) -> Result<Target, String> {
+fn target(schema: &Value) -> Result<ReferenceTarget, String> {
     let references = References::of(schema);
     if let Some(why) = references.broken() {
         return Err(why.to_owned());
@@ -29,7 +29,7 @@ fn references_lead_to_parts_of_the_schema_only() {
             }
         }))
     };
-    let pointer = |pointer: &str| Ok(Target::Pointer(pointer.to_owned()));
+    let pointer = |pointer: &str| Ok(ReferenceTarget::Pointer(pointer.to_owned()));
     for (good, leads) in [
         ("#", pointer("")),
         ("#/$defs/a%20b", pointer("/$defs/a b")),
@@ -47,15 +47,15 @@ fn references_lead_to_parts_of_the_schema_only() {
         ("urn:example:one", pointer("/$defs/urn")),
         (
             "https://json-schema.org/draft/2020-12/schema",
-            Ok(Target::MetaSchema),
+            Ok(ReferenceTarget::MetaSchema),
         ),
         (
             "https://json-schema.org/draft/2020-12/meta/core",
-            Ok(Target::MetaSchema),
+            Ok(ReferenceTarget::MetaSchema),
         ),
         (
             "https://json-schema.org/draft/2019-09/meta/format",
-            Ok(Target::MetaSchema),
+            Ok(ReferenceTarget::MetaSchema),
         ),
     ] {
         assert_eq!(of(good), leads, "{good}");
@@ -87,7 +87,7 @@ fn what_stands_below_an_unknown_keyword_need_not_be_a_reference() {
             "x-types": { "Known": { "type": "string" } },
         }))
     };
-    let known = Target::Pointer("/x-types/Known".to_owned());
+    let known = ReferenceTarget::Pointer("/x-types/Known".to_owned());
     assert_eq!(of("x-doc"), Ok(known));
     assert!(of("items").unwrap_err().contains("leads nowhere"));
 }
@@ -108,7 +108,7 @@ fn references_in_a_part_with_a_url_are_relative_to_that() {
     let part = schema["$defs"]["tree"]["properties"]["a"]
         .as_object()
         .unwrap();
-    let leads = Target::Pointer("/$defs/tree/$defs/leaf".to_owned());
+    let leads = ReferenceTarget::Pointer("/$defs/tree/$defs/leaf".to_owned());
     assert_eq!(references.target(part, "$ref"), Some(&leads));
     assert!(references.has_to_be_rewritten());
 }
@@ -122,9 +122,9 @@ fn a_dynamic_reference_is_followed_where_it_leads_to_one_place() {
             "$defs": { "other": other }
         }))
     };
-    assert_eq!(of(json!({})), Ok(Target::Pointer(String::new())));
+    assert_eq!(of(json!({})), Ok(ReferenceTarget::Pointer(String::new())));
     let other = json!({ "$id": "urn:other", "$dynamicAnchor": "node" });
-    assert_eq!(of(other), Ok(Target::Unknown));
+    assert_eq!(of(other), Ok(ReferenceTarget::Unknown));
     let recursive = |anchor: bool| {
         target(&json!({
             "$schema": "https://json-schema.org/draft/2019-09/schema",
@@ -133,8 +133,11 @@ fn a_dynamic_reference_is_followed_where_it_leads_to_one_place() {
             "$defs": { "other": { "$id": "urn:other", "$recursiveAnchor": anchor } }
         }))
     };
-    assert_eq!(recursive(false), Ok(Target::Pointer(String::new())));
-    assert_eq!(recursive(true), Ok(Target::Unknown));
+    assert_eq!(
+        recursive(false),
+        Ok(ReferenceTarget::Pointer(String::new()))
+    );
+    assert_eq!(recursive(true), Ok(ReferenceTarget::Unknown));
 }
 
 #[test]
@@ -148,8 +151,8 @@ fn two_parts_of_one_name_are_nobody_knows_which() {
             }
         }))
     };
-    assert_eq!(of("#name"), Ok(Target::Unknown));
-    assert_eq!(of("urn:x"), Ok(Target::Unknown));
+    assert_eq!(of("#name"), Ok(ReferenceTarget::Unknown));
+    assert_eq!(of("urn:x"), Ok(ReferenceTarget::Unknown));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn data_has_no_names_and_is_a_schema_where_a_reference_leads_there() {
     });
     let references = References::of(&schema);
     assert_eq!(references.broken(), None);
-    let leads = Target::Pointer("/$defs/c".to_owned());
+    let leads = ReferenceTarget::Pointer("/$defs/c".to_owned());
     for part in [
         &schema["properties"]["default"],
         &schema["default"]["properties"]["b"],
@@ -196,8 +199,8 @@ fn what_is_far_from_the_root_is_not_referred_to_by_its_name() {
             "$defs": { "k".repeat(length): { "$anchor": "name" } }
         }))
     };
-    assert!(matches!(of(100), Ok(Target::Pointer(_))));
-    assert_eq!(of(100_000), Ok(Target::Unknown));
+    assert!(matches!(of(100), Ok(ReferenceTarget::Pointer(_))));
+    assert_eq!(of(100_000), Ok(ReferenceTarget::Unknown));
 }
 
 /// A validator keeps the pointer to each part.

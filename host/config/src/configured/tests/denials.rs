@@ -23,7 +23,7 @@ fn what_is_switched_off_stays_off_where_a_project_takes_its_name() {
     .unwrap();
     let own = "[servers.gh]\nenabled = false\n";
     let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     let states = |folder: Option<&Path>| {
         let around = Surroundings::new(home.path().to_owned(), [].into(), folder);
         let all = Configured::new(own.clone(), Some(&around), &trust);

@@ -12,7 +12,7 @@ fn a_client_that_loads_all_of_a_project_itself_hears_nothing_of_its_trust() {
     let around = Surroundings::new(folder.path().to_owned(), [].into(), Some(&project));
     let data = folder.path().join("data");
     let told = |client| {
-        let all = Configured::new(Config::default(), Some(&around), &Trust::new(&data));
+        let all = Configured::new(Config::default(), Some(&around), &TestTrust::new(&data));
         let told = all.untrusted_for(client)?;
         assert_eq!(told.folder, all.untrusted.unwrap().folder);
         Some(told.servers)
@@ -59,7 +59,7 @@ fn trust_that_an_older_version_has_written_is_kept() {
         std::fs::create_dir_all(&data).unwrap();
         let text = serde_json::json!({ project.to_str().unwrap(): hash });
         std::fs::write(data.join("trust.json"), text.to_string()).unwrap();
-        Configured::new(Config::default(), Some(&around), &Trust::new(&data))
+        Configured::new(Config::default(), Some(&around), &TestTrust::new(&data))
     };
     let all = configured(&hash);
     assert_eq!(names(&all), ["git"]);
@@ -73,7 +73,7 @@ fn trust_that_an_older_version_has_written_is_kept() {
     assert_eq!((told.servers, told.changed), (1, true));
     assert!(told.to_string().contains("have changed since"), "{told}");
     std::fs::write(data.join("trust.json"), "{}").unwrap();
-    let all = Configured::new(Config::default(), Some(&around), &Trust::new(&data));
+    let all = Configured::new(Config::default(), Some(&around), &TestTrust::new(&data));
     let told = all.untrusted.unwrap();
     assert!(
         !told.changed && told.to_string().contains("not trusted"),
@@ -100,7 +100,7 @@ fn a_projects_server_gets_no_variables_that_were_not_shown() {
     std::fs::write(home.path().join(".claude.json"), yours).unwrap();
     let project = project.canonicalize().unwrap();
     let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     let configured = |own: &str| {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
         let all = Configured::for_review(own.clone(), Some(&around), &trust, &project);
@@ -140,7 +140,7 @@ fn what_is_known_of_a_projects_server_is_known_of_its_folder() {
         std::fs::write(file, format!("[servers.x]\n{command}\n")).unwrap();
         let project = project.canonicalize().unwrap();
         let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
-        let trust = Trust::new(&home.path().join("data"));
+        let trust = TestTrust::new(&home.path().join("data"));
         let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
         trust
             .grant(&project, &all.review(&project).unwrap().content)
@@ -179,7 +179,7 @@ fn what_is_known_of_the_users_servers_is_known_of_the_folder_that_decides_them()
         let text = format!("[servers.x]\n{table}\n");
         let own = file::parse_usable(&home.join("dormouse.toml"), &text).unwrap();
         let around = Surroundings::new(home.clone(), [].into(), Some(&home.join(folder)));
-        let trust = Trust::new(&home.join("data"));
+        let trust = TestTrust::new(&home.join("data"));
         let all = Configured::new(own, Some(&around), &trust);
         all.servers["x"].bridge().unwrap().fingerprint.clone()
     };
@@ -218,7 +218,7 @@ fn programs_of_a_projects_own_file_are_those_of_its_folder() {
     std::fs::create_dir_all(project.join(".git")).unwrap();
     std::fs::create_dir(&sub).unwrap();
     std::fs::write(project.join("dormouse.toml"), own).unwrap();
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     let around = |folder: &Path| Surroundings::new(home.path().into(), [].into(), Some(folder));
     let all = Configured::for_review(Config::default(), Some(&around(&sub)), &trust, &project);
     let review = all.review(&project).unwrap();

@@ -51,7 +51,7 @@ impl Home {
         let mut around = Surroundings::new(home, [].into(), Some(&project));
         around.system = self.folder.path().join("system");
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), &self.own).unwrap();
-        let trust = Trust::new(&self.folder.path().join("data"));
+        let trust = TestTrust::new(&self.folder.path().join("data"));
         match reviewed {
             true => Configured::for_review(own, Some(&around), &trust, &project),
             false => Configured::new(own, Some(&around), &trust),
@@ -61,7 +61,7 @@ impl Home {
     fn trust(&self) -> Configured {
         let project = self.project();
         let review = self.configured(true).review(&project).unwrap();
-        let trust = Trust::new(&self.folder.path().join("data"));
+        let trust = TestTrust::new(&self.folder.path().join("data"));
         trust.grant(&project, &review.content).unwrap();
         self.configured(false)
     }

@@ -89,7 +89,7 @@ fn a_server_keeps_its_name_where_one_of_its_clients_switches_it_off() {
     let claude = claude.replace("PROJECT", project.to_str().unwrap());
     std::fs::write(home.path().join(".claude.json"), claude).unwrap();
     std::fs::write(home.path().join(".cursor/mcp.json"), cursor).unwrap();
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     for (folder, origin) in [
         (None, Client::ClaudeCode),
         (Some(&*project), Client::Cursor),
@@ -236,7 +236,7 @@ fn a_name_is_the_users_whatever_their_entry_is_worth() {
         std::fs::write(home.path().join(file), text).unwrap();
         let theirs = r#"{"mcpServers": {"gh": {"command": "theirs"}}}"#;
         std::fs::write(project.join(".mcp.json"), theirs).unwrap();
-        let trust = Trust::new(&home.path().join("data"));
+        let trust = TestTrust::new(&home.path().join("data"));
         let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
         let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
         let review = all.review(&project).unwrap();
@@ -265,7 +265,7 @@ fn a_name_of_a_server_that_is_shown_under_another_is_the_users() {
     let project = home.path().join("project");
     std::fs::create_dir_all(project.join(".git")).unwrap();
     std::fs::write(project.join(".mcp.json"), server("gh", "evil")).unwrap();
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
     let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
     let review = all.review(&project).unwrap();

@@ -93,7 +93,7 @@ fn what_a_client_denies_stays_denied_whatever_the_users_own_table_denies() {
     let around = Surroundings::new(home.path().to_owned(), [].into(), None);
     let shown = |server: &str, own: &str| {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-        let trust = Trust::new(&home.path().join("data"));
+        let trust = TestTrust::new(&home.path().join("data"));
         let all = Configured::new(own, Some(&around), &trust);
         let bridge = all.servers[server].bridge().unwrap().clone();
         let client = match server {
@@ -156,7 +156,11 @@ fn what_is_said_of_limits_leaves_the_others_as_they_are() {
     let around = Surroundings::new(home.path().to_owned(), [].into(), None);
     let own = "[servers.slow.limits]\nmemory = '1MiB'\n";
     let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-    let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+    let all = Configured::new(
+        own,
+        Some(&around),
+        &TestTrust::new(&home.path().join("data")),
+    );
     let limits = &all.servers["slow"].limits;
     assert_eq!(limits.timeout, Duration::from_secs(500));
     assert_eq!(limits.memory, 1 << 20);
@@ -177,7 +181,7 @@ fn a_variable_that_is_given_is_missed_no_longer() {
     let around = Surroundings::new(home.path().to_owned(), [].into(), None);
     let needs = |own: &str| {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-        let trust = Trust::new(&home.path().join("data"));
+        let trust = TestTrust::new(&home.path().join("data"));
         let all = Configured::new(own, Some(&around), &trust);
         let needs = &all.servers["hub"].bridge().unwrap().needs;
         let mut places: Vec<_> = needs.iter().map(|need| need.place.clone()).collect();
@@ -267,7 +271,7 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
     let env = |own: &str| {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
         let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
-        let trust = Trust::new(&home.path().join("data"));
+        let trust = TestTrust::new(&home.path().join("data"));
         let before = Configured::for_review(own.clone(), Some(&around), &trust, &project);
         let review = before.review(&project).unwrap();
         trust.grant(&project, &review.content).unwrap();
@@ -302,7 +306,11 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
     for (own, variables) in [(own, 1), (of_project.as_str(), 0)] {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
         let around = Surroundings::new(home.path().to_owned(), [].into(), None);
-        let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+        let all = Configured::new(
+            own,
+            Some(&around),
+            &TestTrust::new(&home.path().join("data")),
+        );
         let (command, _, env) = program(&all, "hub");
         assert_eq!((command.as_str(), env.len()), ("yours", variables));
     }
@@ -322,14 +330,22 @@ fn what_a_wrong_table_switches_off_does_not_come_back_under_another_name() {
         "[server.gh]\nenabled = false\n",
     ] {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-        let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+        let all = Configured::new(
+            own,
+            Some(&around),
+            &TestTrust::new(&home.path().join("data")),
+        );
         assert_eq!(names(&all), ["gh", "other"]);
         assert!(all.servers["gh"].refused().is_some());
     }
     // Of a `[discovery]` that is wrong nobody knows whom it would have asked.
     for own in ["discovery = false", "[discovery]\nclient = []"] {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-        let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+        let all = Configured::new(
+            own,
+            Some(&around),
+            &TestTrust::new(&home.path().join("data")),
+        );
         assert_eq!(names(&all), [""; 0]);
     }
 }

@@ -5,7 +5,7 @@ mod jsonc;
 mod toml;
 mod yaml;
 
-pub(crate) use yaml::Places;
+pub(crate) use yaml::CharacterOffsets;
 
 use super::places::Syntax;
 
@@ -18,24 +18,24 @@ const DEEPEST: usize = 100;
 pub(crate) struct Node {
     /// Byte at which the part begins.
     pub(crate) at: usize,
-    pub(crate) value: Value,
+    pub(crate) value: DocumentValue,
 }
 
 /// Kind of a part of a document, with its content.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum DocumentValue {
     Null,
     Bool(bool),
     /// A number, as it is written.
     Number(String),
     Text(String),
     List(Vec<Node>),
-    Table(Vec<Member>),
+    Table(Vec<DocumentMember>),
 }
 
 /// A key of a table and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Member {
+pub(crate) struct DocumentMember {
     pub(crate) key: String,
     /// The byte at which the key begins.
     pub(crate) at: usize,
@@ -44,14 +44,14 @@ pub(crate) struct Member {
 
 /// Reason why a text is no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unreadable {
+pub(crate) struct UnreadableDocument {
     /// Byte at which the text stops making sense.
     pub(crate) at: usize,
     /// Problem. Nothing of the text is in it, which may be a secret.
     pub(crate) message: String,
 }
 
-impl Unreadable {
+impl UnreadableDocument {
     fn too_deep(at: usize) -> Self {
         Self {
             at,
@@ -68,14 +68,14 @@ impl Node {
     }
 
     /// Returns a key with its value.
-    pub(crate) fn member(&self, key: &str) -> Option<&Member> {
+    pub(crate) fn member(&self, key: &str) -> Option<&DocumentMember> {
         self.members().iter().rev().find(|member| member.key == key)
     }
 
     /// Returns the keys and values, where this is a table.
-    pub(crate) fn members(&self) -> &[Member] {
+    pub(crate) fn members(&self) -> &[DocumentMember] {
         match &self.value {
-            Value::Table(members) => members,
+            DocumentValue::Table(members) => members,
             _ => &[],
         }
     }
@@ -85,14 +85,14 @@ impl Node {
     pub(crate) fn is_no_table(&self) -> bool {
         !matches!(
             self.value,
-            Value::Table(_) | Value::Null | Value::Bool(false)
+            DocumentValue::Table(_) | DocumentValue::Null | DocumentValue::Bool(false)
         )
     }
 
     /// Returns the parts, where this is a list.
     pub(crate) fn items(&self) -> &[Node] {
         match &self.value {
-            Value::List(items) => items,
+            DocumentValue::List(items) => items,
             _ => &[],
         }
     }
@@ -111,7 +111,7 @@ impl Node {
     /// Returns the text, where this is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
-            Value::Text(text) => Some(text),
+            DocumentValue::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -119,18 +119,18 @@ impl Node {
     /// Returns the kind of the part, for a message that says what it should have been.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
-            Value::Null => "null",
-            Value::Bool(_) => "a boolean",
-            Value::Number(_) => "a number",
-            Value::Text(_) => "a string",
-            Value::List(_) => "a list",
-            Value::Table(_) => "a table",
+            DocumentValue::Null => "null",
+            DocumentValue::Bool(_) => "a boolean",
+            DocumentValue::Number(_) => "a number",
+            DocumentValue::Text(_) => "a string",
+            DocumentValue::List(_) => "a list",
+            DocumentValue::Table(_) => "a table",
         }
     }
 }
 
 /// Reads a document. An empty one is an empty table.
-pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
+pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Node, UnreadableDocument> {
     match syntax {
         Syntax::Json => jsonc::parse(text),
         Syntax::Toml => toml::parse(text),
@@ -142,7 +142,7 @@ pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
 fn empty() -> Node {
     Node {
         at: 0,
-        value: Value::Table(Vec::new()),
+        value: DocumentValue::Table(Vec::new()),
     }
 }
 

@@ -8,11 +8,11 @@ fn written(text: &str, syntax: Syntax) -> String {
 
 fn show(node: &Node, shown: &mut String) {
     match &node.value {
-        Value::Null => shown.push('-'),
-        Value::Bool(boolean) => shown.push_str(&boolean.to_string()),
-        Value::Number(number) => shown.push_str(number),
-        Value::Text(text) => shown.push_str(&format!("{text:?}")),
-        Value::List(items) => {
+        DocumentValue::Null => shown.push('-'),
+        DocumentValue::Bool(boolean) => shown.push_str(&boolean.to_string()),
+        DocumentValue::Number(number) => shown.push_str(number),
+        DocumentValue::Text(text) => shown.push_str(&format!("{text:?}")),
+        DocumentValue::List(items) => {
             shown.push('[');
             for item in items {
                 show(item, shown);
@@ -20,7 +20,7 @@ fn show(node: &Node, shown: &mut String) {
             }
             shown.push(']');
         }
-        Value::Table(members) => {
+        DocumentValue::Table(members) => {
             shown.push('{');
             for member in members {
                 shown.push_str(&format!("{}@{}=", member.key, member.at));

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-use super::{DEEPEST, Member, Node, Unreadable, Value, empty};
+use super::{DEEPEST, DocumentMember, DocumentValue, Node, UnreadableDocument, empty};
 
 /// Bytes that the copies of what anchors name may take in any document. Ten lines of aliases to
 /// aliases would otherwise fill any memory.
@@ -17,8 +17,8 @@ const MIN_COPIED_BYTES: usize = 64 << 10;
 /// alone, many short documents take no more than one long one.
 const COPIED_BYTES_FOR_EACH_BYTE: usize = 16;
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
-    let places = Places::of(text);
+pub(super) fn parse(text: &str) -> Result<Node, UnreadableDocument> {
+    let places = CharacterOffsets::of(text);
     let mut tree = Tree {
         copied_bytes_left: text
             .len()
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
         ..Tree::default()
     };
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| Unreadable {
+        let (event, span) = event.map_err(|error| UnreadableDocument {
             at: places.byte(error.marker()),
             message: format!("this is not YAML: {}", error.info()),
         })?;
@@ -40,13 +40,13 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
 }
 
 /// Places of the characters of a text: the parser counts them, the tree wants bytes.
-pub(crate) struct Places {
+pub(crate) struct CharacterOffsets {
     /// The byte of each character; none where both are the same.
     bytes: Option<Vec<usize>>,
     end: usize,
 }
 
-impl Places {
+impl CharacterOffsets {
     pub(crate) fn of(text: &str) -> Self {
         let bytes = (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect());
         Self {
@@ -65,21 +65,21 @@ impl Places {
 }
 
 /// A list or table that has begun.
-struct Open {
+struct OpenYamlNode {
     at: usize,
     anchor: usize,
-    parts: Parts,
+    parts: YamlParts,
 }
 
-enum Parts {
+enum YamlParts {
     List(Vec<Node>),
     /// The members so far, and the key whose value comes next.
-    Table(Vec<Member>, Option<(String, usize)>),
+    Table(Vec<DocumentMember>, Option<(String, usize)>),
 }
 
 #[derive(Default)]
 struct Tree {
-    open: Vec<Open>,
+    open: Vec<OpenYamlNode>,
     root: Option<Node>,
     /// Copies of the nodes that anchors name.
     anchors: HashMap<usize, Node>,
@@ -88,32 +88,32 @@ struct Tree {
 }
 
 impl Tree {
-    fn event(&mut self, event: Event<'_>, at: usize) -> Result<(), Unreadable> {
+    fn event(&mut self, event: Event<'_>, at: usize) -> Result<(), UnreadableDocument> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain && tag.is_none();
                 let value = if plain {
                     scalar(&text)
                 } else {
-                    Value::Text(text.into_owned())
+                    DocumentValue::Text(text.into_owned())
                 };
                 self.part(Node { at, value }, anchor)
             }
-            Event::SequenceStart(anchor, _) => self.begin(at, anchor, Parts::List(Vec::new())),
+            Event::SequenceStart(anchor, _) => self.begin(at, anchor, YamlParts::List(Vec::new())),
             Event::MappingStart(anchor, _) => {
-                self.begin(at, anchor, Parts::Table(Vec::new(), None))
+                self.begin(at, anchor, YamlParts::Table(Vec::new(), None))
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(open) => {
                     // A document may have very many lists and tables of one part.
                     let value = match open.parts {
-                        Parts::List(mut items) => {
+                        YamlParts::List(mut items) => {
                             items.shrink_to_fit();
-                            Value::List(items)
+                            DocumentValue::List(items)
                         }
-                        Parts::Table(mut members, _) => {
+                        YamlParts::Table(mut members, _) => {
                             members.shrink_to_fit();
-                            Value::Table(members)
+                            DocumentValue::Table(members)
                         }
                     };
                     let node = Node { at: open.at, value };
@@ -125,7 +125,7 @@ impl Tree {
             // before it has ended, so that it is simply not found here.
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor) else {
-                    return Err(Unreadable {
+                    return Err(UnreadableDocument {
                         at,
                         message: "this is not YAML: an alias names nothing that stands before it"
                             .to_owned(),
@@ -138,31 +138,38 @@ impl Tree {
         }
     }
 
-    fn begin(&mut self, at: usize, anchor: usize, parts: Parts) -> Result<(), Unreadable> {
+    fn begin(
+        &mut self,
+        at: usize,
+        anchor: usize,
+        parts: YamlParts,
+    ) -> Result<(), UnreadableDocument> {
         if self.open.len() >= DEEPEST {
-            return Err(Unreadable::too_deep(at));
+            return Err(UnreadableDocument::too_deep(at));
         }
-        self.open.push(Open { at, anchor, parts });
+        self.open.push(OpenYamlNode { at, anchor, parts });
         Ok(())
     }
 
     /// Puts a complete part into its container, or makes it the root.
-    fn part(&mut self, node: Node, anchor: usize) -> Result<(), Unreadable> {
+    fn part(&mut self, node: Node, anchor: usize) -> Result<(), UnreadableDocument> {
         if anchor != 0 {
             let copied = copy(&node, &mut self.copied_bytes_left, node.at)?;
             self.anchors.insert(anchor, copied);
         }
         match self.open.last_mut().map(|open| &mut open.parts) {
             None => self.root = Some(node),
-            Some(Parts::List(items)) => items.push(node),
-            Some(Parts::Table(members, waiting)) => match waiting.take() {
-                Some((key, at)) => members.push(Member { key, at, node }),
+            Some(YamlParts::List(items)) => items.push(node),
+            Some(YamlParts::Table(members, waiting)) => match waiting.take() {
+                Some((key, at)) => members.push(DocumentMember { key, at, node }),
                 None => {
                     // A key that is no scalar names nothing that is looked for.
                     let key = match node.value {
-                        Value::Text(text) | Value::Number(text) => text,
-                        Value::Bool(boolean) => boolean.to_string(),
-                        Value::Null | Value::List(_) | Value::Table(_) => String::new(),
+                        DocumentValue::Text(text) | DocumentValue::Number(text) => text,
+                        DocumentValue::Bool(boolean) => boolean.to_string(),
+                        DocumentValue::Null | DocumentValue::List(_) | DocumentValue::Table(_) => {
+                            String::new()
+                        }
                     };
                     *waiting = Some((key, node.at));
                 }
@@ -174,19 +181,19 @@ impl Tree {
 
 /// Copies a tree, if its copy takes no more than the bytes that are left. Counting ends where they
 /// do, so that what is too large to be copied takes no time either.
-fn copy(node: &Node, bytes_left: &mut usize, at: usize) -> Result<Node, Unreadable> {
+fn copy(node: &Node, bytes_left: &mut usize, at: usize) -> Result<Node, UnreadableDocument> {
     let mut left = *bytes_left;
     for part in node.parts() {
         let keys = part.members().iter().map(|member| member.key.len());
         let content = match &part.value {
-            Value::Text(text) | Value::Number(text) => text.len(),
-            Value::Table(_) => keys.sum::<usize>() + size_of_val(part.members()),
-            Value::List(_) => size_of_val(part.items()),
-            Value::Null | Value::Bool(_) => 0,
+            DocumentValue::Text(text) | DocumentValue::Number(text) => text.len(),
+            DocumentValue::Table(_) => keys.sum::<usize>() + size_of_val(part.members()),
+            DocumentValue::List(_) => size_of_val(part.items()),
+            DocumentValue::Null | DocumentValue::Bool(_) => 0,
         };
         left = left
             .checked_sub(content + size_of::<Node>())
-            .ok_or_else(|| Unreadable {
+            .ok_or_else(|| UnreadableDocument {
                 at,
                 message: "its anchors and aliases stand for far more than its text".to_owned(),
             })?;
@@ -196,18 +203,18 @@ fn copy(node: &Node, bytes_left: &mut usize, at: usize) -> Result<Node, Unreadab
 }
 
 /// Reads a plain scalar by the rules of the core schema.
-fn scalar(text: &str) -> Value {
+fn scalar(text: &str) -> DocumentValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => DocumentValue::Null,
+        "true" | "True" | "TRUE" => DocumentValue::Bool(true),
+        "false" | "False" | "FALSE" => DocumentValue::Bool(false),
         _ => {
             let number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
                 && text.parse::<f64>().is_ok();
             if number {
-                Value::Number(text.to_owned())
+                DocumentValue::Number(text.to_owned())
             } else {
-                Value::Text(text.to_owned())
+                DocumentValue::Text(text.to_owned())
             }
         }
     }

@@ -7,10 +7,10 @@ use dormouse_launch::{Http, Launch, Secret, Stdio};
 use dormouse_text::server_url::shown_wrong;
 
 use super::draft;
-use super::draft::{Draft, Text, Written};
+use super::draft::{Draft, DraftText, Written};
 use super::{oauth, timeouts};
 use crate::discovery::filling::dotenv;
-use crate::discovery::filling::expansion::Expansion;
+use crate::discovery::filling::expansion::ClientExpansion;
 use crate::discovery::filling::filler;
 use crate::discovery::filling::filler::{Filled, Filler, ReadText};
 use crate::discovery::itself;
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Reason why a draft is no server.
-pub(in crate::discovery) enum Refused {
+pub(in crate::discovery) enum DraftRefusal {
     /// The draft is Dormouse itself, for this reason.
     Itself(String),
     /// The draft cannot be bridged, for this reason.
@@ -36,9 +36,9 @@ pub(in crate::discovery) fn build(
     draft: Draft,
     written: Written,
     origin: Origin,
-    expansion: Expansion,
+    expansion: ClientExpansion,
     filler: &mut Filler<'_>,
-) -> Result<ServerConfig, Refused> {
+) -> Result<ServerConfig, DraftRefusal> {
     // A project's server runs in the project's folder, as it does in its client.
     let folder = match &origin.scope {
         Scope::Project(folder) | Scope::Local(folder) => Some(folder.clone()),
@@ -64,7 +64,7 @@ pub(in crate::discovery) fn build(
         Scope::Managed | Scope::User | Scope::Local(_) => is_itself,
     };
     if is_skipped && !filling.filler.takes_itself {
-        return Err(Refused::Itself(itself::told(&launch, &origin)));
+        return Err(DraftRefusal::Itself(itself::told(&launch, &origin)));
     }
     if is_itself {
         let text = "it is Dormouse itself now, which starts no other of itself".to_owned();
@@ -100,7 +100,7 @@ pub(in crate::discovery) fn build(
 /// nothing of how but the folder. What cannot be filled in stands there as it is written.
 pub(in crate::discovery) fn filled_target(
     written: Written,
-    expansion: Expansion,
+    expansion: ClientExpansion,
     filler: &mut Filler<'_>,
 ) -> Launch {
     let mut filling = Filling {
@@ -110,7 +110,7 @@ pub(in crate::discovery) fn filled_target(
     };
     match written {
         Written::Stdio(stdio) => {
-            let stdio = filling.stdio(draft::Stdio {
+            let stdio = filling.stdio(draft::StdioDraft {
                 env: BTreeMap::new(),
                 env_file: None,
                 ..stdio
@@ -135,7 +135,7 @@ pub(in crate::discovery) fn may_be_started(name: &str, written: &Written) -> boo
 /// Returns the launch before anything is filled in, which its fingerprint is of. Values that are
 /// taken from elsewhere are there by their names.
 pub(in crate::discovery) fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
-    let table = |texts: &BTreeMap<String, Text>| {
+    let table = |texts: &BTreeMap<String, DraftText>| {
         let secrets = texts
             .iter()
             .map(|(name, text)| (name.clone(), Secret::new(text.unfilled())));
@@ -175,7 +175,7 @@ pub(in crate::discovery) fn unfilled(written: &Written, folder: Option<&Path>) -
 /// A launch whose texts are being filled in.
 struct Filling<'f, 'a> {
     filler: &'f mut Filler<'a>,
-    expansion: Expansion,
+    expansion: ClientExpansion,
     folder: Option<PathBuf>,
 }
 
@@ -192,16 +192,16 @@ impl Filling<'_, '_> {
         self.filler.fill(text, self.expansion, at)
     }
 
-    fn table(&mut self, texts: BTreeMap<String, Text>, key: &str) -> BTreeMap<String, Secret> {
+    fn table(&mut self, texts: BTreeMap<String, DraftText>, key: &str) -> BTreeMap<String, Secret> {
         let mut table = BTreeMap::new();
         for (name, text) in texts {
             let at = within(key, &name);
             let value = match text {
-                Text::Written(text) if key == "headers" => {
+                DraftText::Written(text) if key == "headers" => {
                     Some(self.filler.fill(&text, self.expansion, &at).text)
                 }
-                Text::Written(text) => Some(self.text(&text, &at).text),
-                Text::Variable {
+                DraftText::Written(text) => Some(self.text(&text, &at).text),
+                DraftText::Variable {
                     name: variable,
                     prefix,
                     needed,
@@ -228,7 +228,7 @@ impl Filling<'_, '_> {
         table
     }
 
-    fn stdio(&mut self, written: draft::Stdio) -> Stdio {
+    fn stdio(&mut self, written: draft::StdioDraft) -> Stdio {
         let command = self.text(&written.command, "command");
         let args = written.args.iter().enumerate();
         let args = args.map(|(index, arg)| {
@@ -326,14 +326,14 @@ impl Filling<'_, '_> {
         }
     }
 
-    fn http(&mut self, written: draft::Http) -> Result<Http, Refused> {
+    fn http(&mut self, written: draft::HttpDraft) -> Result<Http, DraftRefusal> {
         // Headers may be made of what the entry sets for itself alone. A variable of the
         // environment that it only names is filled in where it is used, whether it is set now or
         // not.
         let (named, own): (BTreeMap<_, _>, BTreeMap<_, _>) = written
             .env
             .into_iter()
-            .partition(|(_, text)| matches!(text, Text::Variable { .. }));
+            .partition(|(_, text)| matches!(text, DraftText::Variable { .. }));
         self.table(named, "env");
         let own = self.table(own, "env").into_iter();
         self.filler
@@ -372,15 +372,15 @@ fn is_web_socket(url: &str) -> bool {
     )
 }
 
-fn judge(http: &Http) -> Result<(), Refused> {
+fn judge(http: &Http) -> Result<(), DraftRefusal> {
     if is_web_socket(&http.url) {
-        return Err(Refused::Skipped(
+        return Err(DraftRefusal::Skipped(
             "servers behind WebSockets cannot be bridged".to_owned(),
         ));
     }
     // It is shown as it is written: what was filled in may be a secret.
     http.check_url().map_err(|wrong| {
         let shown = quoted(&shown_wrong(&http.shown()));
-        Refused::Bad(format!("{shown} {wrong}"), wrong.hint())
+        DraftRefusal::Bad(format!("{shown} {wrong}"), wrong.hint())
     })
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use dormouse_launch::HttpTransport;
 use dormouse_launch::redaction::is_setting;
 
-use super::draft::{Draft, Http, Stdio, Written};
-use super::entry::{Entry, Unit};
+use super::draft::{Draft, HttpDraft, StdioDraft, Written};
+use super::entry::{ServerEntry, Unit};
 use super::oauth;
 use crate::discovery::document::Node;
-use crate::discovery::filling::expansion::Expansion;
+use crate::discovery::filling::expansion::ClientExpansion;
 use crate::problem::quoted;
 
 /// Dialect in which a client writes a server.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::discovery) struct Dialect {
+pub(in crate::discovery) struct EntryDialect {
     /// The key of the program: a string, or a list with its arguments.
     pub(in crate::discovery) command: &'static str,
     /// Whether a program that is a string is split on white space.
@@ -37,13 +37,13 @@ pub(in crate::discovery) struct Dialect {
     /// The client's own key that switches a server on or off.
     pub(in crate::discovery) switch: Option<&'static str>,
     /// Dialect of the client's OAuth settings.
-    pub(in crate::discovery) oauth: oauth::Dialect,
+    pub(in crate::discovery) oauth: oauth::OAuthDialect,
     /// Forms that are filled into the client's texts.
-    pub(in crate::discovery) expansion: Expansion,
+    pub(in crate::discovery) expansion: ClientExpansion,
 }
 
 /// Dialect that most clients have taken over from the first one.
-pub(in crate::discovery) const COMMON: Dialect = Dialect {
+pub(in crate::discovery) const COMMON: EntryDialect = EntryDialect {
     command: "command",
     command_line: false,
     env: "env",
@@ -65,8 +65,8 @@ pub(in crate::discovery) const COMMON: Dialect = Dialect {
 const SWITCHES: [(&str, bool); 3] = [("enabled", true), ("disabled", false), ("disable", false)];
 
 /// Outcome of reading an entry.
-pub(in crate::discovery) enum Outcome {
-    /// A server; its problems have been reported, and harmful ones have made it [`Outcome::Bad`].
+pub(in crate::discovery) enum EntryOutcome {
+    /// A server; its problems have been reported, and harmful ones have made it [`EntryOutcome::Bad`].
     Server(Box<Draft>),
     /// An entry that is no server which could be bridged: the reason, and its launch, where it has one.
     Skipped(String, Option<Box<Written>>),
@@ -76,30 +76,30 @@ pub(in crate::discovery) enum Outcome {
 }
 
 /// Meaning of a `type`.
-enum Kind {
+enum TransportType {
     Stdio,
     Http(HttpTransport),
 }
 
-impl Dialect {
+impl EntryDialect {
     /// Reads an entry.
-    pub(in crate::discovery) fn read(&self, entry: &mut Entry<'_, '_>) -> Outcome {
+    pub(in crate::discovery) fn read(&self, entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
         let mut outcome = self.read_whole(entry);
-        if let Outcome::Skipped(_, launch) | Outcome::Bad(launch) = &mut outcome {
+        if let EntryOutcome::Skipped(_, launch) | EntryOutcome::Bad(launch) = &mut outcome {
             *launch = self.read_launch(entry).map(Box::new);
         }
         outcome
     }
 
     /// Reads an entry in which nothing is wrong.
-    fn read_whole(&self, entry: &mut Entry<'_, '_>) -> Outcome {
+    fn read_whole(&self, entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
         let before = entry.reader.problem_count;
         let mut draft = Draft::default();
         match self.kind(entry) {
             Err(outcome) => return outcome,
             Ok(None) => {}
-            Ok(Some(Kind::Stdio)) => draft.launch = self.stdio(entry),
-            Ok(Some(Kind::Http(transport))) => {
+            Ok(Some(TransportType::Stdio)) => draft.launch = self.stdio(entry),
+            Ok(Some(TransportType::Http(transport))) => {
                 draft.launch = self.http(entry, transport, &mut draft.notes);
             }
         }
@@ -113,7 +113,7 @@ impl Dialect {
         // A server that is not quite what its user wrote is not theirs; only a
         // timeout is of no such weight.
         if entry.reader.problem_count > before {
-            return Outcome::Bad(None);
+            return EntryOutcome::Bad(None);
         }
         draft.call_timeout = self
             .call_timeout
@@ -123,19 +123,19 @@ impl Dialect {
             .iter()
             .find(|(key, _)| entry.has(key))
             .and_then(|(key, unit)| entry.duration(key, *unit));
-        Outcome::Server(Box::new(draft))
+        EntryOutcome::Server(Box::new(draft))
     }
 
     /// Reads the launch of an entry that cannot be used, as far as that is possible, whatever its
     /// type. Nothing is reported a second time.
-    fn read_launch(&self, entry: &Entry<'_, '_>) -> Option<Written> {
+    fn read_launch(&self, entry: &ServerEntry<'_, '_>) -> Option<Written> {
         let mut reader = entry.reader.unheard();
-        let mut entry = Entry {
+        let mut entry = ServerEntry {
             reader: &mut reader,
             node: entry.node,
             at: entry.at.clone(),
         };
-        let is_url = matches!(self.kind(&mut entry), Ok(Some(Kind::Http(_))));
+        let is_url = matches!(self.kind(&mut entry), Ok(Some(TransportType::Http(_))));
         let mut program = self.stdio(&mut entry);
         // Arguments may stand in one text.
         let args = entry.node.get("args").and_then(Node::text);
@@ -153,7 +153,7 @@ impl Dialect {
 
     /// Returns whether an entry says that its server is on or off. Any key says that it is off, and
     /// only the client's own that it is on.
-    fn switch(&self, entry: &mut Entry<'_, '_>) -> Option<bool> {
+    fn switch(&self, entry: &mut ServerEntry<'_, '_>) -> Option<bool> {
         let mut said = None;
         for (key, on) in SWITCHES {
             match entry.boolean(key).map(|value| value == on) {
@@ -167,28 +167,28 @@ impl Dialect {
 
     /// Returns the kind of the server; none where the entry has no launch, and so only changes a
     /// server that is written elsewhere.
-    fn kind(&self, entry: &mut Entry<'_, '_>) -> Result<Option<Kind>, Outcome> {
+    fn kind(&self, entry: &mut ServerEntry<'_, '_>) -> Result<Option<TransportType>, EntryOutcome> {
         let url = self.urls.iter().find(|(key, _)| entry.has(key));
         let program = entry.has(self.command);
         if entry.has("type") {
             let Some(written) = entry.text("type") else {
-                return Err(Outcome::Bad(None));
+                return Err(EntryOutcome::Bad(None));
             };
             // HTTP without more is whichever of its two transports answers: that is
             // how clients treat it, whatever its name once meant.
             return match written.as_str() {
-                "stdio" | "local" => Ok(Some(Kind::Stdio)),
-                "http" | "remote" => Ok(Some(Kind::Http(HttpTransport::Auto))),
+                "stdio" | "local" => Ok(Some(TransportType::Stdio)),
+                "http" | "remote" => Ok(Some(TransportType::Http(HttpTransport::Auto))),
                 "streamable-http" | "streamable_http" | "streamableHttp" => {
-                    Ok(Some(Kind::Http(HttpTransport::Streamable)))
+                    Ok(Some(TransportType::Http(HttpTransport::Streamable)))
                 }
-                "sse" => Ok(Some(Kind::Http(HttpTransport::Sse))),
+                "sse" => Ok(Some(TransportType::Http(HttpTransport::Sse))),
                 // Anything else may be a value that belongs elsewhere, such as a key.
                 other if is_setting(other) => {
                     let why = format!("servers of type {} cannot be bridged", quoted(other));
-                    Err(Outcome::Skipped(why, None))
+                    Err(EntryOutcome::Skipped(why, None))
                 }
-                _ => Err(Outcome::Skipped(
+                _ => Err(EntryOutcome::Skipped(
                     "its `type` is none of a server that can be bridged (`stdio`, `http`, `sse`)"
                         .to_owned(),
                     None,
@@ -196,8 +196,10 @@ impl Dialect {
             };
         }
         match url {
-            Some((_, transport)) if !program || self.url_first => Ok(Some(Kind::Http(*transport))),
-            _ if program => Ok(Some(Kind::Stdio)),
+            Some((_, transport)) if !program || self.url_first => {
+                Ok(Some(TransportType::Http(*transport)))
+            }
+            _ if program => Ok(Some(TransportType::Stdio)),
             _ if SWITCHES.iter().any(|(key, _)| entry.has(key)) => Ok(None),
             _ => {
                 let message = format!(
@@ -211,7 +213,7 @@ impl Dialect {
                     message,
                     Some("a server is a program to run or a URL to reach"),
                 );
-                Err(Outcome::Bad(None))
+                Err(EntryOutcome::Bad(None))
             }
         }
     }
@@ -220,7 +222,7 @@ impl Dialect {
         self.urls.first().map_or("url", |(key, _)| key)
     }
 
-    fn stdio(&self, entry: &mut Entry<'_, '_>) -> Option<Written> {
+    fn stdio(&self, entry: &mut ServerEntry<'_, '_>) -> Option<Written> {
         let mut words = match entry.node.get(self.command) {
             Some(node) if node.text().is_none() => entry.texts(self.command)?,
             _ => {
@@ -245,7 +247,7 @@ impl Dialect {
         }
         let mut args: Vec<String> = words.collect();
         args.extend(entry.texts("args").unwrap_or_default());
-        Some(Written::Stdio(Stdio {
+        Some(Written::Stdio(StdioDraft {
             command,
             args,
             env: entry.table(self.env),
@@ -256,7 +258,7 @@ impl Dialect {
 
     fn http(
         &self,
-        entry: &mut Entry<'_, '_>,
+        entry: &mut ServerEntry<'_, '_>,
         transport: HttpTransport,
         notes: &mut Vec<String>,
     ) -> Option<Written> {
@@ -268,7 +270,7 @@ impl Dialect {
             entry.problem(key, message, Some("give the URL of the server"));
             return None;
         }
-        Some(Written::Http(Http {
+        Some(Written::Http(HttpDraft {
             url: url.trim().to_owned(),
             headers: entry.table(self.headers),
             transport,

@@ -23,36 +23,36 @@ pub(in crate::discovery) struct Draft {
 /// Launch, as it is written.
 #[derive(Clone)]
 pub(in crate::discovery) enum Written {
-    Stdio(Stdio),
-    Http(Http),
+    Stdio(StdioDraft),
+    Http(HttpDraft),
 }
 
 /// A program, as it is written.
 #[derive(Clone)]
-pub(in crate::discovery) struct Stdio {
+pub(in crate::discovery) struct StdioDraft {
     pub(in crate::discovery) command: String,
     pub(in crate::discovery) args: Vec<String>,
-    pub(in crate::discovery) env: BTreeMap<String, Text>,
+    pub(in crate::discovery) env: BTreeMap<String, DraftText>,
     pub(in crate::discovery) env_file: Option<String>,
     pub(in crate::discovery) cwd: Option<String>,
 }
 
 /// A URL, as it is written.
 #[derive(Clone)]
-pub(in crate::discovery) struct Http {
+pub(in crate::discovery) struct HttpDraft {
     pub(in crate::discovery) url: String,
-    pub(in crate::discovery) headers: BTreeMap<String, Text>,
+    pub(in crate::discovery) headers: BTreeMap<String, DraftText>,
     pub(in crate::discovery) transport: HttpTransport,
     /// OAuth settings, nothing of them filled in.
     pub(in crate::discovery) oauth: OAuth,
     /// Variables that the headers may be made of, and that nobody else gets.
-    pub(in crate::discovery) env: BTreeMap<String, Text>,
+    pub(in crate::discovery) env: BTreeMap<String, DraftText>,
 }
 
 /// A value that is written, or taken from somewhere else. There is no way to print it, because it
 /// may be a secret.
 #[derive(Clone)]
-pub(in crate::discovery) enum Text {
+pub(in crate::discovery) enum DraftText {
     /// Written, in the client's syntax.
     Written(String),
     /// A variable of the environment, behind a prefix.
@@ -64,7 +64,7 @@ pub(in crate::discovery) enum Text {
     },
 }
 
-impl Text {
+impl DraftText {
     /// Returns the text that stands for the value before anything is filled in.
     pub(in crate::discovery) fn unfilled(&self) -> String {
         match self {

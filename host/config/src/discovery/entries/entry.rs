@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use super::draft::Text;
-use crate::Problem;
-use crate::discovery::document::{Node, Value};
+use super::draft::DraftText;
+use crate::ConfigProblem;
+use crate::discovery::document::{DocumentValue, Node};
 use crate::problem::{MAX_PROBLEMS, quoted, shown_message, within};
-use crate::reading::lines::Lines;
+use crate::reading::lines::LineBeginnings;
 
 /// Longest duration, a month: a longer one is a way to say for ever.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// A file that is being read, and its problems so far.
-pub(in crate::discovery) struct Reader<'a> {
+pub(in crate::discovery) struct ClientFileReader<'a> {
     pub(in crate::discovery) file: &'a Path,
     pub(in crate::discovery) text: &'a str,
-    pub(in crate::discovery) lines: &'a Lines,
-    pub(in crate::discovery) problems: Vec<Problem>,
+    pub(in crate::discovery) lines: &'a LineBeginnings,
+    pub(in crate::discovery) problems: Vec<ConfigProblem>,
     /// Number of problems, with those that are not reported.
     pub(in crate::discovery) problem_count: usize,
 }
@@ -31,7 +31,7 @@ pub(in crate::discovery) enum Unit {
     Milliseconds,
 }
 
-impl Reader<'_> {
+impl ClientFileReader<'_> {
     /// Adds a problem at a byte.
     pub(in crate::discovery) fn problem(&mut self, at: usize, message: String, hint: Option<&str>) {
         if self.problems.len() < MAX_PROBLEMS {
@@ -47,9 +47,9 @@ impl Reader<'_> {
         at: usize,
         message: String,
         hint: Option<&str>,
-    ) -> Problem {
+    ) -> ConfigProblem {
         let (line, column) = self.lines.place(self.text, at);
-        let problem = Problem {
+        let problem = ConfigProblem {
             file: self.file.to_owned(),
             line,
             column,
@@ -79,14 +79,14 @@ impl Reader<'_> {
 }
 
 /// A server's table in a file.
-pub(in crate::discovery) struct Entry<'r, 'a> {
-    pub(in crate::discovery) reader: &'r mut Reader<'a>,
+pub(in crate::discovery) struct ServerEntry<'r, 'a> {
+    pub(in crate::discovery) reader: &'r mut ClientFileReader<'a>,
     pub(in crate::discovery) node: &'r Node,
     /// Name of the entry in messages.
     pub(in crate::discovery) at: String,
 }
 
-impl<'r> Entry<'r, '_> {
+impl<'r> ServerEntry<'r, '_> {
     /// Returns the value of a key, which may lead through tables (`requestOptions.headers`). Null
     /// counts as not set.
     fn value(&self, key: &str) -> Option<&'r Node> {
@@ -94,7 +94,7 @@ impl<'r> Entry<'r, '_> {
         for key in key.split('.') {
             node = node.get(key)?;
         }
-        (node.value != Value::Null).then_some(node)
+        (node.value != DocumentValue::Null).then_some(node)
     }
 
     pub(in crate::discovery) fn has(&self, key: &str) -> bool {
@@ -132,7 +132,7 @@ impl<'r> Entry<'r, '_> {
 
     pub(in crate::discovery) fn boolean(&mut self, key: &str) -> Option<bool> {
         let node = self.value(key)?;
-        if let Value::Bool(boolean) = node.value {
+        if let DocumentValue::Bool(boolean) = node.value {
             return Some(boolean);
         }
         self.reader
@@ -144,7 +144,7 @@ impl<'r> Entry<'r, '_> {
     pub(in crate::discovery) fn port(&mut self, key: &str) -> Option<u16> {
         let node = self.value(key)?;
         let port = match &node.value {
-            Value::Number(number) => number.parse().ok().filter(|port: &u16| *port > 0),
+            DocumentValue::Number(number) => number.parse().ok().filter(|port: &u16| *port > 0),
             _ => None,
         };
         if port.is_none() {
@@ -158,7 +158,7 @@ impl<'r> Entry<'r, '_> {
     /// gets them as texts all the same.
     pub(in crate::discovery) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
         let node = self.value(key)?;
-        if !matches!(node.value, Value::List(_)) {
+        if !matches!(node.value, DocumentValue::List(_)) {
             self.reader
                 .wrong_type(node, &self.named(key), "a list of strings");
             return None;
@@ -200,11 +200,11 @@ impl<'r> Entry<'r, '_> {
     }
 
     /// Reads a table of texts. No part of a value is ever in a message.
-    pub(in crate::discovery) fn table(&mut self, key: &str) -> BTreeMap<String, Text> {
+    pub(in crate::discovery) fn table(&mut self, key: &str) -> BTreeMap<String, DraftText> {
         let Some(node) = self.value(key) else {
             return BTreeMap::new();
         };
-        if !matches!(node.value, Value::Table(_)) {
+        if !matches!(node.value, DocumentValue::Table(_)) {
             self.reader
                 .wrong_type(node, &self.named(key), "a table of strings");
             return BTreeMap::new();
@@ -226,10 +226,10 @@ impl<'r> Entry<'r, '_> {
             }
             match plain(&member.node) {
                 Some(text) => {
-                    table.insert(name.clone(), Text::Written(text));
+                    table.insert(name.clone(), DraftText::Written(text));
                 }
                 // A value that is null is a way to say that there is none.
-                None if member.node.value == Value::Null => {}
+                None if member.node.value == DocumentValue::Null => {}
                 None => {
                     let at = within(&self.named(key), name);
                     self.reader.wrong_type(&member.node, &at, "a string");
@@ -243,7 +243,7 @@ impl<'r> Entry<'r, '_> {
     pub(in crate::discovery) fn duration(&mut self, key: &str, unit: Unit) -> Option<Duration> {
         let node = self.value(key)?;
         let number = match &node.value {
-            Value::Number(number) => number.parse::<f64>().ok(),
+            DocumentValue::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
         let seconds = match unit {
@@ -281,9 +281,9 @@ impl<'r> Entry<'r, '_> {
 /// Returns a scalar as the text that a program gets.
 fn plain(node: &Node) -> Option<String> {
     match &node.value {
-        Value::Text(text) if text.contains('\0') => None,
-        Value::Text(text) | Value::Number(text) => Some(text.clone()),
-        Value::Bool(boolean) => Some(boolean.to_string()),
-        Value::Null | Value::List(_) | Value::Table(_) => None,
+        DocumentValue::Text(text) if text.contains('\0') => None,
+        DocumentValue::Text(text) | DocumentValue::Number(text) => Some(text.clone()),
+        DocumentValue::Bool(boolean) => Some(boolean.to_string()),
+        DocumentValue::Null | DocumentValue::List(_) | DocumentValue::Table(_) => None,
     }
 }

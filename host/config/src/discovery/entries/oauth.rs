@@ -5,22 +5,22 @@
 
 use dormouse_launch::{OAuth, Secret};
 
-use super::entry::Entry;
-use crate::discovery::document::{Node, Value};
+use super::entry::ServerEntry;
+use crate::discovery::document::{DocumentValue, Node};
 use crate::problem::within;
 
 /// Dialect of a client's OAuth settings.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::discovery) struct Dialect {
+pub(in crate::discovery) struct OAuthDialect {
     /// Key of the table. In place of the table may stand `false`: no login at all.
     pub(in crate::discovery) table: &'static str,
     /// Meanings of the keys, those of the table with its name before a dot.
-    pub(in crate::discovery) keys: &'static [(&'static str, Means)],
+    pub(in crate::discovery) keys: &'static [(&'static str, OAuthKey)],
 }
 
 /// Meaning of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::discovery) enum Means {
+pub(in crate::discovery) enum OAuthKey {
     ClientId,
     ClientSecret,
     /// A list, or one text with spaces between them.
@@ -40,17 +40,17 @@ pub(in crate::discovery) enum Means {
 }
 
 /// Dialect without OAuth settings.
-pub(in crate::discovery) const NONE: Dialect = Dialect {
+pub(in crate::discovery) const NONE: OAuthDialect = OAuthDialect {
     table: "oauth",
     keys: &[],
 };
 
-impl Dialect {
+impl OAuthDialect {
     /// Reads the settings, and notes those that are not carried over. No part of a value is in a
     /// note.
     pub(in crate::discovery) fn read(
         &self,
-        entry: &mut Entry<'_, '_>,
+        entry: &mut ServerEntry<'_, '_>,
         notes: &mut Vec<String>,
     ) -> OAuth {
         let mut oauth = OAuth::default();
@@ -58,12 +58,12 @@ impl Dialect {
             return oauth;
         }
         match entry.node.get(self.table).map(|node| &node.value) {
-            Some(Value::Bool(on)) => {
+            Some(DocumentValue::Bool(on)) => {
                 oauth.off = !on;
                 return oauth;
             }
             // One word for a kind of login, which is found out without it.
-            Some(Value::Text(_)) => {}
+            Some(DocumentValue::Text(_)) => {}
             _ => self.strangers(entry, notes),
         }
         for (key, means) in self.keys {
@@ -77,40 +77,40 @@ impl Dialect {
     fn key(
         &self,
         key: &str,
-        means: Means,
-        entry: &mut Entry<'_, '_>,
+        means: OAuthKey,
+        entry: &mut ServerEntry<'_, '_>,
         oauth: &mut OAuth,
         notes: &mut Vec<String>,
     ) {
         let place = match means {
-            Means::ClientId => &mut oauth.client_id,
-            Means::MetadataUrl => &mut oauth.metadata_url,
-            Means::AuthorizationUrl => &mut oauth.authorization_url,
-            Means::TokenUrl => &mut oauth.token_url,
-            Means::RedirectUri => &mut oauth.redirect_uri,
-            Means::ClientSecret => {
+            OAuthKey::ClientId => &mut oauth.client_id,
+            OAuthKey::MetadataUrl => &mut oauth.metadata_url,
+            OAuthKey::AuthorizationUrl => &mut oauth.authorization_url,
+            OAuthKey::TokenUrl => &mut oauth.token_url,
+            OAuthKey::RedirectUri => &mut oauth.redirect_uri,
+            OAuthKey::ClientSecret => {
                 oauth.client_secret = entry.text(key).map(Secret::new);
                 return;
             }
-            Means::Scopes => {
+            OAuthKey::Scopes => {
                 let scopes = entry.names(key).unwrap_or_default();
                 let scopes = scopes.iter().flat_map(|scope| scope.split_whitespace());
                 oauth.scopes = scopes.map(str::to_owned).collect();
                 return;
             }
-            Means::CallbackPort(uri) => {
+            OAuthKey::CallbackPort(uri) => {
                 if let Some(port) = entry.port(key) {
                     let uri = uri.replace("PORT", &port.to_string());
                     oauth.redirect_uri.get_or_insert(uri);
                 }
                 return;
             }
-            Means::Enabled => {
+            OAuthKey::Enabled => {
                 oauth.off |= entry.boolean(key) == Some(false);
                 return;
             }
-            Means::Nothing => return,
-            Means::Foreign(usual) => {
+            OAuthKey::Nothing => return,
+            OAuthKey::Foreign(usual) => {
                 if entry.node.get(key).and_then(Node::text) != Some(usual) {
                     notes.push(foreign(key));
                 }
@@ -122,7 +122,7 @@ impl Dialect {
     }
 
     /// Notes the keys of the table that are not known.
-    fn strangers(&self, entry: &Entry<'_, '_>, notes: &mut Vec<String>) {
+    fn strangers(&self, entry: &ServerEntry<'_, '_>, notes: &mut Vec<String>) {
         let members = entry.node.get(self.table).map(Node::members);
         for member in members.unwrap_or_default() {
             let key = within(self.table, &member.key);

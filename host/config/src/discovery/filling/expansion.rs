@@ -7,15 +7,15 @@ use crate::variables;
 /// Forms that a client fills in, in the order in which they are tried, and the texts that have
 /// them.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::discovery) struct Expansion {
-    pub(in crate::discovery) forms: &'static [Form],
+pub(in crate::discovery) struct ClientExpansion {
+    pub(in crate::discovery) forms: &'static [ExpansionForm],
     /// Whether only headers are expanded.
     pub(in crate::discovery) headers_only: bool,
 }
 
 /// Form of something that is filled in.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::discovery) enum Form {
+pub(in crate::discovery) enum ExpansionForm {
     /// Between two marks: the name of a variable.
     Variable {
         open: &'static str,
@@ -36,7 +36,10 @@ pub(in crate::discovery) enum Form {
         close: &'static str,
     },
     /// This very text.
-    Exact { text: &'static str, means: Means },
+    Exact {
+        text: &'static str,
+        means: TextMeaning,
+    },
     /// Between two marks: the id of a question that the client asks its user.
     Input {
         open: &'static str,
@@ -64,7 +67,7 @@ pub(in crate::discovery) enum Missing {
 
 /// Value that an exact text stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::discovery) enum Means {
+pub(in crate::discovery) enum TextMeaning {
     Home,
     Project,
     ProjectName,
@@ -72,7 +75,7 @@ pub(in crate::discovery) enum Means {
 }
 
 /// A form that a text begins with.
-pub(in crate::discovery) enum Read<'t> {
+pub(in crate::discovery) enum ReadForm<'t> {
     Variable {
         name: &'t str,
         default: Option<&'t str>,
@@ -86,7 +89,7 @@ pub(in crate::discovery) enum Read<'t> {
         path: &'t str,
     },
     Exact {
-        means: Means,
+        means: TextMeaning,
         written: &'static str,
     },
     Input {
@@ -97,9 +100,9 @@ pub(in crate::discovery) enum Read<'t> {
     },
 }
 
-impl Form {
+impl ExpansionForm {
     /// Reads the form, where a text begins with it, and returns it with the rest of the text.
-    pub(in crate::discovery) fn read(self, text: &str) -> Option<(Read<'_>, &str)> {
+    pub(in crate::discovery) fn read(self, text: &str) -> Option<(ReadForm<'_>, &str)> {
         match self {
             Self::Variable {
                 open,
@@ -112,7 +115,7 @@ impl Form {
                     true => variables::parts(inside),
                     false => (inside, None),
                 };
-                let read = Read::Variable {
+                let read = ReadForm::Variable {
                     name,
                     default,
                     missing,
@@ -123,26 +126,26 @@ impl Form {
                 let inside = text.strip_prefix(mark)?;
                 let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
                 let (name, rest) = inside.split_at(end.unwrap_or(inside.len()));
-                is_name(name).then_some((Read::Bare { name, missing }, rest))
+                is_name(name).then_some((ReadForm::Bare { name, missing }, rest))
             }
             Self::File { open, close } => {
                 let (path, rest) = between(text, open, close)?;
-                Some((Read::File { path: path.trim() }, rest))
+                Some((ReadForm::File { path: path.trim() }, rest))
             }
             Self::Exact {
                 text: written,
                 means,
             } => {
                 let rest = text.strip_prefix(written)?;
-                Some((Read::Exact { means, written }, rest))
+                Some((ReadForm::Exact { means, written }, rest))
             }
             Self::Input { open, close } => {
                 let (id, rest) = between(text, open, close)?;
-                Some((Read::Input { id: id.trim() }, rest))
+                Some((ReadForm::Input { id: id.trim() }, rest))
             }
             Self::Own { open, close } => {
                 let (id, rest) = between(text, open, close)?;
-                Some((Read::Own { id: id.trim() }, rest))
+                Some((ReadForm::Own { id: id.trim() }, rest))
             }
         }
     }
@@ -180,22 +183,22 @@ pub(crate) fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-const fn everywhere(forms: &'static [Form]) -> Expansion {
-    Expansion {
+const fn everywhere(forms: &'static [ExpansionForm]) -> ClientExpansion {
+    ClientExpansion {
         forms,
         headers_only: false,
     }
 }
 
-const fn in_headers(forms: &'static [Form]) -> Expansion {
-    Expansion {
+const fn in_headers(forms: &'static [ExpansionForm]) -> ClientExpansion {
+    ClientExpansion {
         forms,
         headers_only: true,
     }
 }
 
-const fn variable(open: &'static str, close: &'static str, missing: Missing) -> Form {
-    Form::Variable {
+const fn variable(open: &'static str, close: &'static str, missing: Missing) -> ExpansionForm {
+    ExpansionForm::Variable {
         open,
         close,
         default: false,
@@ -203,8 +206,8 @@ const fn variable(open: &'static str, close: &'static str, missing: Missing) -> 
     }
 }
 
-const fn with_default(open: &'static str, close: &'static str, missing: Missing) -> Form {
-    Form::Variable {
+const fn with_default(open: &'static str, close: &'static str, missing: Missing) -> ExpansionForm {
+    ExpansionForm::Variable {
         open,
         close,
         default: true,
@@ -212,102 +215,102 @@ const fn with_default(open: &'static str, close: &'static str, missing: Missing)
     }
 }
 
-const fn bare(missing: Missing) -> Form {
-    Form::Bare { mark: "$", missing }
+const fn bare(missing: Missing) -> ExpansionForm {
+    ExpansionForm::Bare { mark: "$", missing }
 }
 
-const fn file(open: &'static str, close: &'static str) -> Form {
-    Form::File { open, close }
+const fn file(open: &'static str, close: &'static str) -> ExpansionForm {
+    ExpansionForm::File { open, close }
 }
 
-const fn exact(text: &'static str, means: Means) -> Form {
-    Form::Exact { text, means }
+const fn exact(text: &'static str, means: TextMeaning) -> ExpansionForm {
+    ExpansionForm::Exact { text, means }
 }
 
-const fn input(open: &'static str, close: &'static str) -> Form {
-    Form::Input { open, close }
+const fn input(open: &'static str, close: &'static str) -> ExpansionForm {
+    ExpansionForm::Input { open, close }
 }
 
-const fn own(open: &'static str, close: &'static str) -> Form {
-    Form::Own { open, close }
+const fn own(open: &'static str, close: &'static str) -> ExpansionForm {
+    ExpansionForm::Own { open, close }
 }
 
 /// No forms.
-pub(in crate::discovery) const NONE: Expansion = everywhere(&[]);
+pub(in crate::discovery) const NONE: ClientExpansion = everywhere(&[]);
 
 /// `${V}` and `${V:-default}`; Claude Code does not load a server that misses one.
-pub(in crate::discovery) const CLAUDE: Expansion =
+pub(in crate::discovery) const CLAUDE: ClientExpansion =
     everywhere(&[with_default("${", "}", Missing::Needed)]);
 
 /// `$V`, `${V}` and `${V:-default}`; its documentation says nothing of a missing
 /// one.
-pub(in crate::discovery) const COPILOT: Expansion = everywhere(&[
+pub(in crate::discovery) const COPILOT: ClientExpansion = everywhere(&[
     with_default("${", "}", Missing::Needed),
     bare(Missing::Kept),
 ]);
 
 /// `$V` and `${V}`; a missing one is empty.
-pub(in crate::discovery) const GEMINI: Expansion =
+pub(in crate::discovery) const GEMINI: ClientExpansion =
     everywhere(&[variable("${", "}", Missing::Empty), bare(Missing::Empty)]);
 
 /// `$V` and `${V}`; its documentation says nothing of a missing one.
-pub(in crate::discovery) const AMP: Expansion =
+pub(in crate::discovery) const AMP: ClientExpansion =
     everywhere(&[variable("${", "}", Missing::Needed), bare(Missing::Kept)]);
 
 /// The variables of VS Code: a missing one of the environment is empty, an input is
 /// asked for when the server starts.
-pub(in crate::discovery) const VSCODE: Expansion = everywhere(&[
+pub(in crate::discovery) const VSCODE: ClientExpansion = everywhere(&[
     variable("${env:", "}", Missing::Empty),
     PROJECT,
     PROJECT_NAME,
     HOME,
     SEPARATOR,
-    exact("${/}", Means::Separator),
-    exact("${workspaceRoot}", Means::Project),
+    exact("${/}", TextMeaning::Separator),
+    exact("${workspaceRoot}", TextMeaning::Project),
     input("${input:", "}"),
     own("${command:", "}"),
     own("${config:", "}"),
 ]);
 
 /// Variables of VS Code that Cursor names; its documentation says nothing of a missing one.
-pub(in crate::discovery) const CURSOR: Expansion = everywhere(&[
+pub(in crate::discovery) const CURSOR: ClientExpansion = everywhere(&[
     variable("${env:", "}", Missing::Needed),
     PROJECT,
     PROJECT_NAME,
     HOME,
     SEPARATOR,
-    exact("${/}", Means::Separator),
+    exact("${/}", TextMeaning::Separator),
 ]);
 
 /// `{env:V}`, empty where it is missing, and `{file:path}`, which has to be there.
-pub(in crate::discovery) const OPENCODE: Expansion =
+pub(in crate::discovery) const OPENCODE: ClientExpansion =
     everywhere(&[variable("{env:", "}", Missing::Empty), file("{file:", "}")]);
 
 /// `${env:V}` and `${file:/path}`; its documentation says nothing of a missing one.
-pub(in crate::discovery) const WINDSURF: Expansion = everywhere(&[
+pub(in crate::discovery) const WINDSURF: ClientExpansion = everywhere(&[
     variable("${env:", "}", Missing::Needed),
     file("${file:", "}"),
 ]);
 
 /// `${{ secrets.V }}`, from the environment and Continue's `.env` files; inputs are
 /// given where a block is used.
-pub(in crate::discovery) const CONTINUE: Expansion = everywhere(&[
+pub(in crate::discovery) const CONTINUE: ClientExpansion = everywhere(&[
     variable("${{secrets.", "}}", Missing::Needed),
     input("${{inputs.", "}}"),
 ]);
 
 /// `{{.env.V}}` in headers; Forge passes a missing one on as it is written.
-pub(in crate::discovery) const FORGE: Expansion = in_headers(&[
+pub(in crate::discovery) const FORGE: ClientExpansion = in_headers(&[
     variable("{{.env.", "}}", Missing::Needed),
     variable("{{env.", "}}", Missing::Needed),
 ]);
 
 /// `${V}` in headers, from what the entry itself sets and then the environment;
 /// Goose passes a missing one on as it is written.
-pub(in crate::discovery) const GOOSE: Expansion =
+pub(in crate::discovery) const GOOSE: ClientExpansion =
     in_headers(&[variable("${", "}", Missing::Needed), bare(Missing::Kept)]);
 
-const HOME: Form = exact("${userHome}", Means::Home);
-const PROJECT: Form = exact("${workspaceFolder}", Means::Project);
-const PROJECT_NAME: Form = exact("${workspaceFolderBasename}", Means::ProjectName);
-const SEPARATOR: Form = exact("${pathSeparator}", Means::Separator);
+const HOME: ExpansionForm = exact("${userHome}", TextMeaning::Home);
+const PROJECT: ExpansionForm = exact("${workspaceFolder}", TextMeaning::Project);
+const PROJECT_NAME: ExpansionForm = exact("${workspaceFolderBasename}", TextMeaning::ProjectName);
+const SEPARATOR: ExpansionForm = exact("${pathSeparator}", TextMeaning::Separator);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::Inputs;
-use crate::discovery::Content;
+use crate::discovery::ContentHash;
 use crate::discovery::project_folder::ProjectFolder;
 
 /// Policy for what is filled into the servers that are found.
@@ -14,7 +14,7 @@ pub struct FillPolicy<'a> {
     /// Whether anything may be filled into the servers of a project's files, and any file
     /// be opened that these name, given the project's folder and the content of the files
     /// themselves (none where it has none).
-    pub may_fill: &'a dyn Fn(&Path, Option<&Content>) -> bool,
+    pub may_fill: &'a dyn Fn(&Path, Option<&ContentHash>) -> bool,
     /// Whether files of a project that are links out of its folder are opened, given the
     /// project's folder.
     pub may_follow: &'a dyn Fn(&Path) -> bool,

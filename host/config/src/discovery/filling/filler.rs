@@ -11,7 +11,7 @@ use dormouse_launch::environment::secret_in;
 use dormouse_text::visible::visible_path;
 
 use super::client_variables::{ClientVariables, ProjectVariable};
-use super::expansion::{Expansion, Form, Means, Missing, Read};
+use super::expansion::{ClientExpansion, ExpansionForm, Missing, ReadForm, TextMeaning};
 use super::fill_policy::EnteredProject;
 use super::filler::filled_value::FilledValue;
 pub(in crate::discovery) use super::filler::read_files::{ReadFile, ReadText};
@@ -218,7 +218,7 @@ impl Filler<'_> {
     pub(in crate::discovery) fn fill(
         &mut self,
         text: &str,
-        expansion: Expansion,
+        expansion: ClientExpansion,
         at: &str,
     ) -> Filled {
         let mut filled = Filled {
@@ -273,10 +273,15 @@ impl Filler<'_> {
     }
 
     /// Returns the value of a form that a text begins with, and the rest of the text.
-    fn form<'t>(&mut self, text: &'t str, form: Form, at: &str) -> Option<(FilledValue, &'t str)> {
+    fn form<'t>(
+        &mut self,
+        text: &'t str,
+        form: ExpansionForm,
+        at: &str,
+    ) -> Option<(FilledValue, &'t str)> {
         let (read, rest) = form.read(text)?;
         let value = match read {
-            Read::Variable {
+            ReadForm::Variable {
                 name,
                 default,
                 missing,
@@ -288,15 +293,17 @@ impl Filler<'_> {
                 }),
             },
             // That one is not set is not said: what looks like a name may be half of a password.
-            Read::Bare { name, missing } => match self.variable_in(name, at) {
+            ReadForm::Bare { name, missing } => match self.variable_in(name, at) {
                 Some(value) => value,
                 None if missing == Missing::Empty => FilledValue::users(String::new()),
                 None => return None,
             },
-            Read::File { path } => self.file(path, at),
-            Read::Exact { means, written } => FilledValue::plain(self.place(means, written, at)),
-            Read::Input { id } => FilledValue::users(self.input(id, at)),
-            Read::Own { id } => {
+            ReadForm::File { path } => self.file(path, at),
+            ReadForm::Exact { means, written } => {
+                FilledValue::plain(self.place(means, written, at))
+            }
+            ReadForm::Input { id } => FilledValue::users(self.input(id, at)),
+            ReadForm::Own { id } => {
                 self.need(Some(at), format!(
                     "`{at}` asks for {}, which only the client knows: write the value, or a variable of the environment, in its place",
                     quoted(id)

@@ -2,7 +2,7 @@
 //! not named there, they do not have.
 
 use crate::Client;
-use crate::discovery::document::{Member, Node, Value};
+use crate::discovery::document::{DocumentMember, DocumentValue, Node};
 
 /// Returns the reason why an agent or a profile would not have a server that takes the place of those
 /// that are named for it, if there is one.
@@ -26,7 +26,7 @@ pub(in crate::discovery) fn unnamed(client: Client, root: &Node, server: &str) -
                 let all = profile.node.get("enable_all_context_servers");
                 let named = profile.node.get("context_servers").map(Node::members);
                 let named = named.unwrap_or_default();
-                all.is_some_and(|all| all.value == Value::Bool(false))
+                all.is_some_and(|all| all.value == DocumentValue::Bool(false))
                     && !named.is_empty()
                     && !named.iter().any(|named| named.key == server)
             })?;
@@ -40,13 +40,13 @@ pub(in crate::discovery) fn unnamed(client: Client, root: &Node, server: &str) -
 }
 
 /// Whether all tools are off that are not named.
-fn is_all_off(tools: &[Member]) -> bool {
+fn is_all_off(tools: &[DocumentMember]) -> bool {
     let mut all = tools.iter().filter(|tool| tool.key == "*");
-    all.any(|tool| tool.node.value == Value::Bool(false))
+    all.any(|tool| tool.node.value == DocumentValue::Bool(false))
 }
 
 /// Whether tools are on whose names or patterns begin in this way.
-fn is_on(tools: &[Member], begin: &str) -> bool {
+fn is_on(tools: &[DocumentMember], begin: &str) -> bool {
     let mut named = tools.iter().filter(|tool| tool.key.starts_with(begin));
-    named.any(|tool| tool.node.value == Value::Bool(true))
+    named.any(|tool| tool.node.value == DocumentValue::Bool(true))
 }

@@ -2,12 +2,12 @@
 //! `amp.tools.disable` has the names of tools that are off.
 
 use crate::discovery::document::Node;
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::filling::expansion;
 
 use super::tool_names;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     include: Some("includeTools"),
     expansion: expansion::AMP,
     ..COMMON

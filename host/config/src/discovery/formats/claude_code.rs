@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::Scope;
-use crate::discovery::document::{Node, Value};
-use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
-use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::document::{DocumentValue, Node};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect, EntryOutcome};
+use crate::discovery::entries::entry::{ServerEntry, Unit};
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 use crate::discovery::filling::expansion;
 use crate::discovery::rules::rule_files::in_folder;
 use crate::discovery::{Surroundings, places};
@@ -18,7 +18,7 @@ use crate::naming::name::plain;
 use super::server_list::ServerList;
 use super::tool_names;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     expansion: expansion::CLAUDE,
     oauth: OAUTH,
@@ -26,16 +26,16 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 /// The only redirect URI that Claude Code comes back to.
-pub(super) const CALLBACK: Means = Means::CallbackPort("http://localhost:PORT/callback");
+pub(super) const CALLBACK: OAuthKey = OAuthKey::CallbackPort("http://localhost:PORT/callback");
 
 /// The client's secret is in the keychain, where only Claude Code finds it.
-const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "oauth",
     keys: &[
-        ("oauth.clientId", Means::ClientId),
+        ("oauth.clientId", OAuthKey::ClientId),
         ("oauth.callbackPort", CALLBACK),
-        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
-        ("oauth.scopes", Means::Scopes),
+        ("oauth.authServerMetadataUrl", OAuthKey::MetadataUrl),
+        ("oauth.scopes", OAuthKey::Scopes),
     ],
 };
 
@@ -59,9 +59,9 @@ pub(crate) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
     files
 }
 
-pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+pub(super) fn read(entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
     let mut outcome = DIALECT.read(entry);
-    if let Outcome::Server(draft) = &mut outcome
+    if let EntryOutcome::Server(draft) = &mut outcome
         && entry.has("headersHelper")
     {
         draft.notes.push(
@@ -196,7 +196,7 @@ pub(in crate::discovery) fn off(documents: &[&Node], server: &str) -> Option<&'s
     }
     let all = documents.iter().any(|node| {
         let all = node.get("enableAllProjectMcpServers");
-        all.is_some_and(|all| all.value == Value::Bool(true))
+        all.is_some_and(|all| all.value == DocumentValue::Bool(true))
     });
     let enabled = lists("enabledMcpjsonServers");
     let is_list = enabled.iter().any(|list| !list.is_empty());

@@ -1,5 +1,5 @@
 //! Claude Desktop: `mcpServers`, programs only, nothing filled in.
 
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 
-pub(super) const DIALECT: Dialect = COMMON;
+pub(super) const DIALECT: EntryDialect = COMMON;

@@ -1,14 +1,14 @@
 //! Codex: `[mcp_servers.NAME]` in TOML. Secrets are taken from the environment by the names of
 //! variables: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
 
-use crate::discovery::document::{Node, Value};
-use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
-use crate::discovery::entries::draft::{Text, Written};
-use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::document::{DocumentValue, Node};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect, EntryOutcome};
+use crate::discovery::entries::draft::{DraftText, Written};
+use crate::discovery::entries::entry::{ServerEntry, Unit};
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     headers: "http_headers",
     call_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
     start_timeouts: &[
@@ -23,18 +23,18 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 /// The resource that is asked for is always the server's own URL (RFC 8707).
-const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "oauth",
     keys: &[
-        ("oauth.client_id", Means::ClientId),
-        ("scopes", Means::Scopes),
-        ("oauth_resource", Means::Foreign("")),
+        ("oauth.client_id", OAuthKey::ClientId),
+        ("scopes", OAuthKey::Scopes),
+        ("oauth_resource", OAuthKey::Foreign("")),
     ],
 };
 
-pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+pub(super) fn read(entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
     let mut outcome = DIALECT.read(entry);
-    let Outcome::Server(draft) = &mut outcome else {
+    let EntryOutcome::Server(draft) = &mut outcome else {
         return outcome;
     };
     let before = entry.reader.problem_count;
@@ -51,7 +51,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
                 http.headers.insert("Authorization".to_owned(), text);
             }
             for (header, text) in entry.table("env_http_headers") {
-                if let Text::Written(name) = text {
+                if let DraftText::Written(name) = text {
                     http.headers.insert(header, variable(&name, "", false));
                 }
             }
@@ -59,7 +59,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         None => {}
     }
     if entry.reader.problem_count > before {
-        return Outcome::Bad(draft.launch.take().map(Box::new));
+        return EntryOutcome::Bad(draft.launch.take().map(Box::new));
     }
     outcome
 }
@@ -67,15 +67,15 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
 /// Returns the redirect URI for logins at all of a document's servers, if the document has its port
 /// beside them.
 pub(in crate::discovery) fn redirect(root: &Node) -> Option<String> {
-    let Value::Number(port) = &root.get("mcp_oauth_callback_port")?.value else {
+    let DocumentValue::Number(port) = &root.get("mcp_oauth_callback_port")?.value else {
         return None;
     };
     let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
     Some(format!("http://127.0.0.1:{port}/callback"))
 }
 
-fn variable(name: &str, prefix: &'static str, needed: bool) -> Text {
-    Text::Variable {
+fn variable(name: &str, prefix: &'static str, needed: bool) -> DraftText {
+    DraftText::Variable {
         name: name.to_owned(),
         prefix,
         needed,

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use crate::discovery::Surroundings;
-use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
-use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect, EntryOutcome};
+use crate::discovery::entries::entry::{ServerEntry, Unit};
 use crate::discovery::filling::client_variables::ClientVariables;
 use crate::discovery::filling::expansion;
 use crate::discovery::library::{FileUse, Library};
@@ -14,7 +14,7 @@ use crate::discovery::library::{FileUse, Library};
 /// Name of the files of variables, in several folders.
 const FILE: &str = ".env";
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     env_file: Some("envFile"),
     headers: "requestOptions.headers",
     start_timeouts: &[("connectionTimeout", Unit::Milliseconds)],
@@ -22,11 +22,11 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..COMMON
 };
 
-pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+pub(super) fn read(entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
     if entry.has("uses") && !entry.has("command") && !entry.has("url") {
-        return Outcome::Skipped("it is a block of Continue's hub".to_owned(), None);
+        return EntryOutcome::Skipped("it is a block of Continue's hub".to_owned(), None);
     }
-    let plain = Dialect {
+    let plain = EntryDialect {
         headers: "headers",
         ..DIALECT
     };

@@ -3,14 +3,14 @@
 
 use super::claude_code;
 use super::server_list::ServerList;
-use crate::discovery::document::{Node, Value};
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::document::{DocumentValue, Node};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::entries::entry::Unit;
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 use crate::discovery::filling::expansion;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     include: Some("tools"),
     expansion: expansion::COPILOT,
@@ -19,20 +19,20 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 /// Keys of Copilot's own, and those of Claude Code, whose `.mcp.json` Copilot reads.
-const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "oauth",
     keys: &[
-        ("oauthClientId", Means::ClientId),
+        ("oauthClientId", OAuthKey::ClientId),
         (
             "auth.redirectPort",
-            Means::CallbackPort("http://127.0.0.1:PORT/"),
+            OAuthKey::CallbackPort("http://127.0.0.1:PORT/"),
         ),
-        ("oauthPublicClient", Means::Nothing),
-        ("oauthGrantType", Means::Foreign("authorization_code")),
-        ("oauth.clientId", Means::ClientId),
+        ("oauthPublicClient", OAuthKey::Nothing),
+        ("oauthGrantType", OAuthKey::Foreign("authorization_code")),
+        ("oauth.clientId", OAuthKey::ClientId),
         ("oauth.callbackPort", claude_code::CALLBACK),
-        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
-        ("oauth.scopes", Means::Scopes),
+        ("oauth.authServerMetadataUrl", OAuthKey::MetadataUrl),
+        ("oauth.scopes", OAuthKey::Scopes),
     ],
 };
 
@@ -42,7 +42,7 @@ pub(in crate::discovery) fn is_bare(root: &Node) -> bool {
     let servers = root.members();
     !servers.is_empty()
         && servers.iter().all(|member| {
-            matches!(member.node.value, Value::Table(_))
+            matches!(member.node.value, DocumentValue::Table(_))
                 && (member.node.get("command").is_some() || member.node.get("url").is_some())
         })
 }

@@ -3,26 +3,26 @@
 use dormouse_text::wildcard::matches;
 
 use crate::discovery::document::Node;
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 use crate::discovery::filling::expansion;
 
 use super::tool_names;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     env_file: Some("envFile"),
     expansion: expansion::CURSOR,
     oauth: OAUTH,
     ..COMMON
 };
 
-const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "auth",
     keys: &[
-        ("auth.CLIENT_ID", Means::ClientId),
-        ("auth.CLIENT_SECRET", Means::ClientSecret),
-        ("auth.scopes", Means::Scopes),
+        ("auth.CLIENT_ID", OAuthKey::ClientId),
+        ("auth.CLIENT_SECRET", OAuthKey::ClientSecret),
+        ("auth.scopes", OAuthKey::Scopes),
     ],
 };
 

@@ -4,11 +4,11 @@
 use dormouse_launch::HttpTransport;
 
 use crate::discovery::document::Node;
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::entries::entry::Unit;
 use crate::discovery::filling::expansion;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     urls: &[
         ("url", HttpTransport::Auto),
         ("serverUrl", HttpTransport::Auto),

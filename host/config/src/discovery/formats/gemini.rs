@@ -6,17 +6,17 @@
 
 use dormouse_launch::HttpTransport;
 
-use crate::discovery::document::{Node, Value};
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::document::{DocumentValue, Node};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::entries::entry::Unit;
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 use crate::discovery::filling::expansion;
 
 use super::server_list::ServerList;
 use super::tool_names;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     urls: &[
         ("httpUrl", HttpTransport::Streamable),
         ("url", HttpTransport::Auto),
@@ -32,19 +32,19 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// `audiences` and `tokenParamName` are for servers that want neither what RFC 8707
 /// says nor a header.
-pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
+pub(super) const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "oauth",
     keys: &[
-        ("oauth.enabled", Means::Enabled),
-        ("oauth.clientId", Means::ClientId),
-        ("oauth.clientSecret", Means::ClientSecret),
-        ("oauth.authorizationUrl", Means::AuthorizationUrl),
-        ("oauth.tokenUrl", Means::TokenUrl),
-        ("oauth.scopes", Means::Scopes),
-        ("oauth.redirectUri", Means::RedirectUri),
-        ("authProviderType", Means::Foreign("dynamic_discovery")),
-        ("targetAudience", Means::Foreign("")),
-        ("targetServiceAccount", Means::Foreign("")),
+        ("oauth.enabled", OAuthKey::Enabled),
+        ("oauth.clientId", OAuthKey::ClientId),
+        ("oauth.clientSecret", OAuthKey::ClientSecret),
+        ("oauth.authorizationUrl", OAuthKey::AuthorizationUrl),
+        ("oauth.tokenUrl", OAuthKey::TokenUrl),
+        ("oauth.scopes", OAuthKey::Scopes),
+        ("oauth.redirectUri", OAuthKey::RedirectUri),
+        ("authProviderType", OAuthKey::Foreign("dynamic_discovery")),
+        ("targetAudience", OAuthKey::Foreign("")),
+        ("targetServiceAccount", OAuthKey::Foreign("")),
     ],
 };
 
@@ -89,9 +89,9 @@ pub(in crate::discovery) fn is_switched_off(root: &Node, server: &str) -> bool {
     let is_named = |name: &str| name.trim().to_lowercase() == server.trim().to_lowercase();
     let mut named = root.members().iter().filter(|entry| is_named(&entry.key));
     // What is no answer may be a no.
-    let is_on = |node: &Node| matches!(node.value, Value::Bool(true) | Value::Null);
+    let is_on = |node: &Node| matches!(node.value, DocumentValue::Bool(true) | DocumentValue::Null);
     named.any(|entry| match &entry.node.value {
-        Value::Table(_) => entry.node.get("enabled").is_some_and(|node| !is_on(node)),
+        DocumentValue::Table(_) => entry.node.get("enabled").is_some_and(|node| !is_on(node)),
         _ => !is_on(&entry.node),
     })
 }

@@ -5,14 +5,14 @@
 use dormouse_launch::HttpTransport;
 
 use crate::discovery::document::Node;
-use crate::discovery::entries::dialect::{COMMON, Dialect, Outcome};
-use crate::discovery::entries::draft::{Text, Written};
-use crate::discovery::entries::entry::{Entry, Unit};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect, EntryOutcome};
+use crate::discovery::entries::draft::{DraftText, Written};
+use crate::discovery::entries::entry::{ServerEntry, Unit};
 use crate::discovery::filling::expansion;
 
 use super::tool_names;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     command: "cmd",
     env: "envs",
     urls: &[("uri", HttpTransport::Auto)],
@@ -23,9 +23,9 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..COMMON
 };
 
-pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+pub(super) fn read(entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
     let mut outcome = DIALECT.read(entry);
-    let Outcome::Server(draft) = &mut outcome else {
+    let EntryOutcome::Server(draft) = &mut outcome else {
         return outcome;
     };
     // An empty list is how Goose itself writes that nothing was chosen.
@@ -33,7 +33,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     let before = entry.reader.problem_count;
     let names = entry.texts("env_keys").unwrap_or_default();
     let keys = names.into_iter().map(|name| {
-        let text = Text::Variable {
+        let text = DraftText::Variable {
             name: name.clone(),
             prefix: "",
             needed: true,
@@ -53,7 +53,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         None => {}
     }
     if entry.reader.problem_count > before {
-        return Outcome::Bad(draft.launch.take().map(Box::new));
+        return EntryOutcome::Bad(draft.launch.take().map(Box::new));
     }
     outcome
 }

@@ -20,12 +20,12 @@ pub(super) mod vscode;
 pub(super) mod windsurf;
 pub(super) mod zed;
 
-use super::entries::dialect::{Dialect, Outcome};
-use super::entries::entry::Entry;
+use super::entries::dialect::{EntryDialect, EntryOutcome};
+use super::entries::entry::ServerEntry;
 use crate::Client;
 
 /// Returns the dialect in which a client writes a server.
-pub(super) fn dialect(client: Client) -> Dialect {
+pub(super) fn dialect(client: Client) -> EntryDialect {
     match client {
         Client::ClaudeCode => claude_code::DIALECT,
         Client::ClaudeDesktop => claude_desktop::DIALECT,
@@ -46,7 +46,7 @@ pub(super) fn dialect(client: Client) -> Dialect {
 }
 
 /// Reads an entry of a client's.
-pub(super) fn read(client: Client, entry: &mut Entry<'_, '_>) -> Outcome {
+pub(super) fn read(client: Client, entry: &mut ServerEntry<'_, '_>) -> EntryOutcome {
     match client {
         Client::ClaudeCode => claude_code::read(entry),
         Client::Codex => codex::read(entry),

@@ -4,16 +4,16 @@
 //! denies some.
 
 use crate::Filter;
-use crate::discovery::document::{Member, Node, Value};
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::document::{DocumentMember, DocumentValue, Node};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::entries::entry::Unit;
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 use crate::discovery::filling::expansion;
 
 use super::tool_names;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     command_line: true,
     env: "environment",
     call_timeout: Some(("timeout", Unit::Milliseconds)),
@@ -25,20 +25,20 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 /// Keys of both versions of OpenCode.
-const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "oauth",
     keys: &[
-        ("oauth.client_id", Means::ClientId),
-        ("oauth.client_secret", Means::ClientSecret),
-        ("oauth.redirect_uri", Means::RedirectUri),
+        ("oauth.client_id", OAuthKey::ClientId),
+        ("oauth.client_secret", OAuthKey::ClientSecret),
+        ("oauth.redirect_uri", OAuthKey::RedirectUri),
         (
             "oauth.callback_port",
-            Means::CallbackPort("http://127.0.0.1:PORT/mcp/oauth/callback"),
+            OAuthKey::CallbackPort("http://127.0.0.1:PORT/mcp/oauth/callback"),
         ),
-        ("oauth.clientId", Means::ClientId),
-        ("oauth.clientSecret", Means::ClientSecret),
-        ("oauth.scope", Means::Scopes),
-        ("oauth.redirectUri", Means::RedirectUri),
+        ("oauth.clientId", OAuthKey::ClientId),
+        ("oauth.clientSecret", OAuthKey::ClientSecret),
+        ("oauth.scope", OAuthKey::Scopes),
+        ("oauth.redirectUri", OAuthKey::RedirectUri),
     ],
 };
 
@@ -47,7 +47,7 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
 pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &str) {
     let open = tool_names::open("", server, "_");
     let lists = ["tools", "permission"].map(|key| root.get(key).map(Node::members));
-    let is_long = |list: &&[Member]| list.len() > tool_names::MAX_NAMES;
+    let is_long = |list: &&[DocumentMember]| list.len() > tool_names::MAX_NAMES;
     let tools = root.get("tools");
     if lists.iter().flatten().any(is_long)
         || root.is_no_table()
@@ -62,8 +62,8 @@ pub(in crate::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &st
     let mut on = Vec::new();
     for member in patterns {
         let is_on = match member.node.value {
-            Value::Null => continue,
-            Value::Bool(is_on) => is_on,
+            DocumentValue::Null => continue,
+            DocumentValue::Bool(is_on) => is_on,
             // What is no answer may be a no.
             _ => false,
         };
@@ -98,7 +98,7 @@ fn deny(filter: &mut Filter, root: &Node, open: &str) {
     let Some(permission) = root.get("permission") else {
         return;
     };
-    let is_of_all = !matches!(permission.value, Value::Table(_));
+    let is_of_all = !matches!(permission.value, DocumentValue::Table(_));
     let is_denied = is_of_all && rule(permission) == Some(Rule::Deny);
     let mut on = is_denied.then(Vec::new);
     for member in permission.members() {
@@ -145,16 +145,20 @@ fn rule(permission: &Node) -> Option<Rule> {
             && key.matches('?').count() <= 1
     };
     match &permission.value {
-        Value::Text(answer) if matches!(answer.as_str(), "allow" | "ask") => Some(Rule::Allow),
-        Value::Bool(true) => Some(Rule::Allow),
+        DocumentValue::Text(answer) if matches!(answer.as_str(), "allow" | "ask") => {
+            Some(Rule::Allow)
+        }
+        DocumentValue::Bool(true) => Some(Rule::Allow),
         // What is no answer may be a no.
-        Value::Text(_) | Value::Bool(false) | Value::List(_) => Some(Rule::Deny),
-        Value::Null | Value::Number(_) => None,
-        Value::Table(_) => {
+        DocumentValue::Text(_) | DocumentValue::Bool(false) | DocumentValue::List(_) => {
+            Some(Rule::Deny)
+        }
+        DocumentValue::Null | DocumentValue::Number(_) => None,
+        DocumentValue::Table(_) => {
             let members = permission.members().iter().rev();
             let mut of_all = members.filter(|member| matches_all(&member.key));
             of_all.find_map(|member| match &member.node.value {
-                Value::Table(_) => None,
+                DocumentValue::Table(_) => None,
                 _ => rule(&member.node),
             })
         }

@@ -4,7 +4,7 @@
 //! names of tools. A pattern may have its `*` anywhere: what it means for the tools of one server is
 //! what is left of it behind the server's name, which may be several patterns.
 
-use crate::discovery::document::{Node, Value};
+use crate::discovery::document::{DocumentValue, Node};
 use crate::naming::name::{plain, plain_pattern};
 
 /// Most names in a list that are held against each server: a file made to keep its reader busy has
@@ -31,20 +31,20 @@ pub(super) fn denials<'n>(mut lists: impl Iterator<Item = &'n Node>) -> Option<V
 /// Does the same as [`denials`] for one list, however many texts are in it.
 pub(super) fn denials_of(list: &Node) -> Option<Vec<&str>> {
     let nodes = match &list.value {
-        Value::List(items) => items,
-        Value::Null | Value::Bool(false) => return Some(Vec::new()),
+        DocumentValue::List(items) => items,
+        DocumentValue::Null | DocumentValue::Bool(false) => return Some(Vec::new()),
         // Several may be meant by one text.
-        Value::Text(text) if !may_be_several(text.trim()) => std::slice::from_ref(list),
+        DocumentValue::Text(text) if !may_be_several(text.trim()) => std::slice::from_ref(list),
         _ => return None,
     };
     let mut denials = Vec::new();
     for node in nodes {
         match &node.value {
-            Value::Text(text) => {
+            DocumentValue::Text(text) => {
                 denials.push(text.as_str());
                 denials.extend(Some(text.trim()).filter(|trimmed| trimmed != text));
             }
-            Value::List(_) | Value::Table(_) => return None,
+            DocumentValue::List(_) | DocumentValue::Table(_) => return None,
             _ => {}
         }
     }

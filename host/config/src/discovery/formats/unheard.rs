@@ -1,7 +1,7 @@
 //! Rules in clients' files that deny tools of servers, and are only heard by the client itself.
 
 use crate::Client;
-use crate::discovery::document::{Node, Value};
+use crate::discovery::document::{DocumentValue, Node};
 
 /// Returns the key of such rules in a document, where it has any.
 pub(in crate::discovery) fn denials(client: Client, root: &Node) -> Option<&'static str> {
@@ -58,7 +58,8 @@ fn agents_deny(agents: &Node) -> bool {
         let is_of_server = rule.key.contains(['_', '*', '?']);
         // What denies all denies Dormouse, too.
         let is_of_server = is_of_server && !rule.key.bytes().all(|byte| byte == b'*');
-        is_of_server && (rule.node.value == Value::Bool(false) || is(Some(&rule.node), "deny"))
+        is_of_server
+            && (rule.node.value == DocumentValue::Bool(false) || is(Some(&rule.node), "deny"))
     })
 }
 
@@ -82,7 +83,7 @@ fn zed(root: &Node) -> Option<&'static str> {
         .filter_map(|server| server.node.get("tools"));
     let mut tools = tools.flat_map(Node::members);
     tools
-        .any(|tool| tool.node.value == Value::Bool(false))
+        .any(|tool| tool.node.value == DocumentValue::Bool(false))
         .then_some("agent.profiles")
 }
 
@@ -120,7 +121,7 @@ fn zed_permissions_deny(agent: &Node) -> bool {
 
 /// Checks whether something else than a list is here, which may be rules all the same.
 fn is_no_list(node: &Node) -> bool {
-    matches!(node.value, Value::Text(_) | Value::Table(_))
+    matches!(node.value, DocumentValue::Text(_) | DocumentValue::Table(_))
 }
 
 fn is(node: Option<&Node>, text: &str) -> bool {

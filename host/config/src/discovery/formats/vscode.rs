@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::discovery::document::Node;
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::entries::oauth;
-use crate::discovery::entries::oauth::Means;
+use crate::discovery::entries::oauth::OAuthKey;
 use crate::discovery::filling::expansion;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     env_file: Some("envFile"),
     expansion: expansion::VSCODE,
     oauth: OAUTH,
     ..COMMON
 };
 
-const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::OAuthDialect = oauth::OAuthDialect {
     table: "oauth",
-    keys: &[("oauth.clientId", Means::ClientId)],
+    keys: &[("oauth.clientId", OAuthKey::ClientId)],
 };
 
 /// Returns the descriptions of the questions, by their ids.

@@ -2,10 +2,10 @@
 
 use dormouse_launch::HttpTransport;
 
-use crate::discovery::entries::dialect::{COMMON, Dialect};
+use crate::discovery::entries::dialect::{COMMON, EntryDialect};
 use crate::discovery::filling::expansion;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: EntryDialect = EntryDialect {
     urls: &[
         ("serverUrl", HttpTransport::Auto),
         ("url", HttpTransport::Auto),

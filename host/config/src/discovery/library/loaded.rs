@@ -3,9 +3,9 @@
 use super::*;
 
 /// Outcome of reading a file.
-pub(in crate::discovery) enum Loaded {
+pub(in crate::discovery) enum LoadedFile {
     Missing,
-    Bad(Problem),
+    Bad(ConfigProblem),
     Document(Document),
 }
 
@@ -13,14 +13,14 @@ pub(in crate::discovery) enum Loaded {
 pub(in crate::discovery) struct Document {
     pub(in crate::discovery) file: PathBuf,
     pub(in crate::discovery) text: String,
-    pub(in crate::discovery) lines: Lines,
+    pub(in crate::discovery) lines: LineBeginnings,
     pub(in crate::discovery) root: Node,
 }
 
 impl Document {
     /// Makes a reader of the document, without problems so far.
-    pub(in crate::discovery) fn reader(&self) -> Reader<'_> {
-        Reader {
+    pub(in crate::discovery) fn reader(&self) -> ClientFileReader<'_> {
+        ClientFileReader {
             file: &self.file,
             text: &self.text,
             lines: &self.lines,
@@ -30,7 +30,7 @@ impl Document {
     }
 }
 
-impl Loaded {
+impl LoadedFile {
     /// Returns the content of the file, where it could be read.
     pub(in crate::discovery) fn root(&self) -> Option<&Node> {
         match self {
@@ -40,9 +40,13 @@ impl Loaded {
     }
 }
 
-pub(super) fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, String>) -> Loaded {
+pub(super) fn load(
+    file: &Path,
+    syntax: Syntax,
+    bytes: Result<Option<Vec<u8>>, String>,
+) -> LoadedFile {
     let bad = |(line, column), message: String, hint: Option<&str>| {
-        Loaded::Bad(Problem {
+        LoadedFile::Bad(ConfigProblem {
             file: file.to_owned(),
             line,
             column,
@@ -52,13 +56,13 @@ pub(super) fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, S
     };
     let bytes = match bytes {
         Ok(Some(bytes)) => bytes,
-        Ok(None) => return Loaded::Missing,
+        Ok(None) => return LoadedFile::Missing,
         Err(why) => return bad((1, 1), format!("the file {why}"), None),
     };
     let text = match files::text(bytes) {
         Ok(text) => text,
         Err(valid) => {
-            let place = Lines::of(&valid).place(&valid, valid.len());
+            let place = LineBeginnings::of(&valid).place(&valid, valid.len());
             return bad(
                 place,
                 "this is not UTF-8".to_owned(),
@@ -66,9 +70,9 @@ pub(super) fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, S
             );
         }
     };
-    let lines = Lines::of(&text);
+    let lines = LineBeginnings::of(&text);
     match document::parse(&text, syntax) {
-        Ok(root) => Loaded::Document(Document {
+        Ok(root) => LoadedFile::Document(Document {
             file: file.to_owned(),
             text,
             lines,

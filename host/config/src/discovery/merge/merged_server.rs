@@ -3,20 +3,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Choice, MergeDecision, Merged, Merging, Overridden, filled_launch, is_of_project};
-use crate::discovery::Found;
+use super::{
+    ChosenServer, MergeDecision, MergedServers, Merging, Overridden, filled_launch, is_of_project,
+};
+use crate::discovery::FoundServer;
 use crate::discovery::settle::OFF;
 use crate::naming::name::likeness;
 use crate::{Client, ClientConsensus, ClientRule, ClientRules, Fingerprint, Origin, ServerConfig};
 
 /// Restricts a server of a project's, which has these entries, to what the user's own for the same
 /// server allow: the project's stands in their place for the clients alone that have both.
-fn keep_users_rules(of_user: &[&Found], entries: &[&Found], server: &mut ServerConfig) {
+fn keep_users_rules(of_user: &[&FoundServer], entries: &[&FoundServer], server: &mut ServerConfig) {
     let users = ClientConsensus::of(of_user.iter().filter_map(|found| found.rule()));
     let (Some(users), Some(bridge)) = (users, server.bridge_mut()) else {
         return;
     };
-    let stands_in_place = |entry: &&&Found| {
+    let stands_in_place = |entry: &&&FoundServer| {
         let origin = &entry.server.origin;
         let mut same_client = of_user
             .iter()
@@ -49,7 +51,7 @@ fn keep_users_rules(of_user: &[&Found], entries: &[&Found], server: &mut ServerC
 /// same client has under the same name: a client that reads both as one entry keeps it, too, unless the
 /// project's says that the server is on.
 fn keep_denials(
-    of_user: &Found,
+    of_user: &FoundServer,
     says_on: bool,
     server: &mut ServerConfig,
     notes: &mut Vec<String>,
@@ -67,8 +69,8 @@ fn keep_denials(
 }
 
 impl<'d> Merging<'d> {
-    pub(super) fn result(&self) -> Merged {
-        let mut merged = Merged::default();
+    pub(super) fn result(&self) -> MergedServers {
+        let mut merged = MergedServers::default();
         let origin = |index: usize| self.found.get(index).map(|found| &found.server.origin);
         let mut also: BTreeMap<usize, Vec<Origin>> = BTreeMap::new();
         for (index, found) in self.found.iter().enumerate() {
@@ -162,7 +164,7 @@ impl<'d> Merging<'d> {
                     notes.push(format!("of {} a policy denies it: {why}", other.origin));
                 }
             }
-            let choice = Choice {
+            let choice = ChosenServer {
                 server,
                 notes,
                 other_names,
@@ -175,7 +177,7 @@ impl<'d> Merging<'d> {
 
     /// Returns the user's entries, whatever has become of them, by their clients and the names that
     /// these have for them.
-    fn by_client_and_name(&self) -> HashMap<(Option<Client>, &'d str), Vec<&'d Found>> {
+    fn by_client_and_name(&self) -> HashMap<(Option<Client>, &'d str), Vec<&'d FoundServer>> {
         let mut users: HashMap<_, Vec<_>> = HashMap::new();
         for found in self.found.iter().filter(|found| !is_of_project(found)) {
             let name = (found.server.origin.client, found.written_name.as_str());
@@ -186,7 +188,7 @@ impl<'d> Merging<'d> {
 
     /// Whether an entry of a project's is a part of what its user has elsewhere, or switched off: the
     /// client that reads it is shown the user's still.
-    fn is_part_of_users(&self, taken: usize, found: &Found) -> bool {
+    fn is_part_of_users(&self, taken: usize, found: &FoundServer) -> bool {
         let taken = self.found.get(taken);
         is_of_project(found)
             && !found.server.shows_all()
@@ -194,8 +196,8 @@ impl<'d> Merging<'d> {
     }
 
     /// Returns the user's entries for the servers that are taken, by these.
-    fn users_of_taken(&self) -> BTreeMap<usize, Vec<&'d Found>> {
-        let mut of_users: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
+    fn users_of_taken(&self) -> BTreeMap<usize, Vec<&'d FoundServer>> {
+        let mut of_users: BTreeMap<usize, Vec<&'d FoundServer>> = BTreeMap::new();
         for (index, found) in self.found.iter().copied().enumerate() {
             if let Some(taken) = self.taken_as(index).filter(|_| !is_of_project(found)) {
                 of_users.entry(taken).or_default().push(found);
@@ -208,8 +210,8 @@ impl<'d> Merging<'d> {
     /// they say of a server holds for another entry for it, which is taken as before.
     fn users_of_projects(
         &self,
-        of_users: &BTreeMap<usize, Vec<&'d Found>>,
-    ) -> BTreeMap<Fingerprint, Vec<&'d Found>> {
+        of_users: &BTreeMap<usize, Vec<&'d FoundServer>>,
+    ) -> BTreeMap<Fingerprint, Vec<&'d FoundServer>> {
         let is_project = |index: &usize| self.found.get(*index).is_some_and(|by| is_of_project(by));
         let of_projects = of_users.iter().filter(|(taken, _)| is_project(taken));
         let mut by_launch: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -224,7 +226,7 @@ impl<'d> Merging<'d> {
     /// Returns the name of a server that is taken, of those that its entries have: that of the
     /// first, also where another is taken because the first is switched off. Otherwise a client's
     /// switch for one folder would rename it there.
-    fn name_of(&self, taken: &Found, entries: &[&Found]) -> String {
+    fn name_of(&self, taken: &FoundServer, entries: &[&FoundServer]) -> String {
         let own = &taken.server.name;
         // An entry of the user's that is of no use has its name all the same.
         let is_users = |name: &str| {
@@ -241,8 +243,8 @@ impl<'d> Merging<'d> {
 
     /// Returns the entries of the clients' files for the servers that are taken, by these. A
     /// project neither filters nor switches off what its user has.
-    fn entries_of_taken(&self) -> BTreeMap<usize, Vec<&'d Found>> {
-        let mut entries: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
+    fn entries_of_taken(&self) -> BTreeMap<usize, Vec<&'d FoundServer>> {
+        let mut entries: BTreeMap<usize, Vec<&'d FoundServer>> = BTreeMap::new();
         for (index, found) in self.found.iter().enumerate() {
             let Some(taken) = self.taken_as(index) else {
                 continue;

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Choice, MergeDecision, Merged, Merging, Overridden, is_of_project};
-use crate::discovery::{Discovery, Found, UnusableEntry};
+use super::{ChosenServer, MergeDecision, MergedServers, Merging, Overridden, is_of_project};
+use crate::discovery::{Discovery, FoundServer, UnusableEntry};
 use crate::servers::launch_target::LaunchTarget;
 use crate::{Client, ClientRule, ClientRules, Filter, Origin, ServerConfig};
 
 /// A client, and the name that it has for a server.
-type Key<'d> = (Option<Client>, &'d str);
+type ClientServerName<'d> = (Option<Client>, &'d str);
 
 /// The entries that cannot be used, of files that are trusted.
 pub(super) struct UnusableEntries<'d> {
     entries: Vec<&'d UnusableEntry>,
     /// Places in `entries` of the last of the user's, and of the last of a project's.
-    last: HashMap<Key<'d>, [Option<usize>; 2]>,
+    last: HashMap<ClientServerName<'d>, [Option<usize>; 2]>,
     /// Places in `entries` of the user's that are the last of their names in all the user's files
     /// of their client, by what they start or reach.
     by_target: HashMap<LaunchTarget, Vec<usize>>,
@@ -44,7 +44,7 @@ impl<'d> UnusableEntries<'d> {
         }
         let users = discovery.found.iter().enumerate();
         let users = users.filter(|(_, found)| !is_of_project(found));
-        let users: HashMap<Key<'_>, usize> =
+        let users: HashMap<ClientServerName<'_>, usize> =
             users.map(|(place, found)| (key(found), place)).collect();
         let mut by_target: HashMap<_, Vec<usize>> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
@@ -69,7 +69,7 @@ impl<'d> UnusableEntries<'d> {
 
     /// Returns the place of the entry that a server's client takes in place of that; of the user's
     /// alone, where only these are asked for.
-    fn in_place_of(&self, index: usize, found: &Found, alone: bool) -> Option<usize> {
+    fn in_place_of(&self, index: usize, found: &FoundServer, alone: bool) -> Option<usize> {
         let place = self.places.get(index)?;
         let [of_user, of_project] = *self.last.get(&key(found))?;
         // Claude Code starts none of a project's that nobody has approved, and takes the user's then.
@@ -84,9 +84,9 @@ impl<'d> UnusableEntries<'d> {
     }
 
     /// Returns the user's entries that clients take for a name: there is no server behind them.
-    fn taken(&self, found: &[&'d Found]) -> impl Iterator<Item = &'d UnusableEntry> {
+    fn taken(&self, found: &[&'d FoundServer]) -> impl Iterator<Item = &'d UnusableEntry> {
         let places = self.places.iter().zip(found);
-        let last: HashMap<Key<'_>, usize> =
+        let last: HashMap<ClientServerName<'_>, usize> =
             places.map(|(place, found)| (key(found), *place)).collect();
         let entries = self.last.values().filter_map(|[of_user, _]| *of_user);
         // In the order of the files.
@@ -100,7 +100,7 @@ impl<'d> UnusableEntries<'d> {
     }
 }
 
-fn key(found: &Found) -> Key<'_> {
+fn key(found: &FoundServer) -> ClientServerName<'_> {
     (found.server.origin.client, &found.written_name)
 }
 
@@ -117,7 +117,7 @@ impl<'d> Merging<'d> {
 
     /// Keeps a server, which has these entries, from the clients in which the user has only an entry for
     /// it that cannot be used: it may be off there.
-    pub(super) fn deny_unusable(&self, of_server: &[&Found], server: &mut ServerConfig) {
+    pub(super) fn deny_unusable(&self, of_server: &[&FoundServer], server: &mut ServerConfig) {
         let Some(bridge) = server.bridge_mut() else {
             return;
         };
@@ -150,7 +150,7 @@ impl<'d> Merging<'d> {
     /// Shows the user's entries in which something is wrong, where nothing else of the user's has
     /// their names, as `taken` has those without the project. A project's server has such a name only
     /// in the place of the entry, in the same client.
-    pub(super) fn add_refused(&self, merged: &mut Merged, taken: &BTreeSet<&str>) {
+    pub(super) fn add_refused(&self, merged: &mut MergedServers, taken: &BTreeSet<&str>) {
         for entry in self.entries.taken(&self.found) {
             let server = entry.refused();
             let Some(server) = server.filter(|server| !taken.contains(&*server.name)) else {
@@ -169,7 +169,7 @@ impl<'d> Merging<'d> {
                 }
                 Some(_) => continue,
             }
-            let choice = Choice {
+            let choice = ChosenServer {
                 server,
                 notes: Vec::new(),
                 also: Vec::new(),

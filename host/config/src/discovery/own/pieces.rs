@@ -33,8 +33,8 @@ pub(super) fn escaped(text: &str) -> String {
 /// Returns the piece for a form that a text begins with, and the rest of the text.
 pub(super) fn piece<'t>(
     text: &'t str,
-    form: Form,
-    source: &Source<'_>,
+    form: ExpansionForm,
+    source: &TextSources<'_>,
 ) -> Option<(Piece, &'t str)> {
     let (read, rest) = form.read(text)?;
     let written = || {
@@ -47,12 +47,14 @@ pub(super) fn piece<'t>(
         }
         let kept = source.variables.get(name);
         match kept.map(|value| source.kept(name, value)) {
-            None | Some(Kept::InEnvironment) => {}
-            Some(Kept::NoWay) => return Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
+            None | Some(QuestionValueSource::InEnvironment) => {}
+            Some(QuestionValueSource::NoWay) => {
+                return Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS);
+            }
             Some(answer) => {
                 return Piece::Kept {
                     id: source.id_of(name),
-                    is_answered: answer == Kept::Answered,
+                    is_answered: answer == QuestionValueSource::Answered,
                     value: Secret::new(kept.map(String::as_str).unwrap_or_default()),
                     file: None,
                 };
@@ -65,12 +67,12 @@ pub(super) fn piece<'t>(
         }
     };
     let piece = match read {
-        Read::Variable {
+        ReadForm::Variable {
             name,
             default,
             missing,
         } => variable(name, default, missing),
-        Read::Bare { name, missing } => {
+        ReadForm::Bare { name, missing } => {
             let known = source.around.env.contains_key(name)
                 || source.variables.contains_key(name)
                 || source.of_entry.contains_key(name);
@@ -80,44 +82,47 @@ pub(super) fn piece<'t>(
             }
             variable(name, None, missing)
         }
-        Read::Exact {
-            means: Means::Separator,
+        ReadForm::Exact {
+            means: TextMeaning::Separator,
             ..
         } => Piece::Plain(std::path::MAIN_SEPARATOR.to_string()),
-        Read::Exact {
-            means: Means::Home, ..
+        ReadForm::Exact {
+            means: TextMeaning::Home,
+            ..
         } => match source.around.home.to_str() {
             Some(home) => Piece::Plain(home.to_owned()),
             None => Piece::Foreign(written(), NOT_UTF_8),
         },
         // What stands behind such an id would be a default.
-        Read::Input { id } if id.contains(":-") => Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
-        Read::Input { id } => Piece::Answer {
+        ReadForm::Input { id } if id.contains(":-") => {
+            Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS)
+        }
+        ReadForm::Input { id } => Piece::Answer {
             id: id.to_owned(),
             is_answered: source.inputs.contains_key(id),
         },
         // A user's server is one for all projects.
-        Read::Exact {
-            means: Means::Project | Means::ProjectName,
+        ReadForm::Exact {
+            means: TextMeaning::Project | TextMeaning::ProjectName,
             ..
         }
-        | Read::Own { .. } => Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
-        Read::File { path } => file(path, written(), source),
+        | ReadForm::Own { .. } => Piece::Foreign(written(), ONLY_THE_CLIENT_KNOWS),
+        ReadForm::File { path } => file(path, written(), source),
     };
     Some((piece, rest))
 }
 
 /// Returns the piece for a file that is filled in. Its text may be a secret, and is asked for.
-pub(super) fn file(path: &str, written: String, source: &Source<'_>) -> Piece {
+pub(super) fn file(path: &str, written: String, source: &TextSources<'_>) -> Piece {
     let Some(value) = source.files.get(path) else {
         return Piece::Foreign(written, FILE_NOT_THERE);
     };
     let id = source.id_of_file(path);
     match source.asked(&id, value) {
-        Kept::NoWay => Piece::Foreign(written, ONLY_THE_CLIENT_KNOWS),
+        QuestionValueSource::NoWay => Piece::Foreign(written, ONLY_THE_CLIENT_KNOWS),
         answer => Piece::Kept {
             id,
-            is_answered: answer == Kept::Answered,
+            is_answered: answer == QuestionValueSource::Answered,
             value: Secret::new(value),
             file: Some(path.to_owned()),
         },

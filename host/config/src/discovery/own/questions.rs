@@ -4,7 +4,7 @@ use super::*;
 
 /// Source for a value that is in a file of a client's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum QuestionValueSource {
     /// The environment, which has the same value.
     InEnvironment,
     /// The user's answer to a question of that name, which is the same value.
@@ -15,7 +15,7 @@ pub(super) enum Kept {
     NoWay,
 }
 
-impl Source<'_> {
+impl TextSources<'_> {
     /// Returns the id of the question for a variable that is in a file of a client's. Other servers
     /// have other files, in which the same name may have another secret, and it is nothing that
     /// they ask for: no two pairs of a server and a variable have one id.
@@ -40,26 +40,26 @@ impl Source<'_> {
 
     /// Returns the source for a variable's value, which is never written down: what is shown of a
     /// command has its arguments in it.
-    pub(super) fn kept(&self, name: &str, value: &str) -> Kept {
+    pub(super) fn kept(&self, name: &str, value: &str) -> QuestionValueSource {
         let of_environment = self.around.env.get(name).map(String::as_str);
         match expansion::is_name(name) {
-            false => Kept::NoWay,
-            true if of_environment == Some(value) => Kept::InEnvironment,
+            false => QuestionValueSource::NoWay,
+            true if of_environment == Some(value) => QuestionValueSource::InEnvironment,
             true => self.asked(&self.id_of(name), value),
         }
     }
 
     /// Returns the source for the value that the answer to a question is to be.
-    pub(super) fn asked(&self, id: &str, value: &str) -> Kept {
+    pub(super) fn asked(&self, id: &str, value: &str) -> QuestionValueSource {
         let answer = self.inputs.get(id).map(|answer| match answer {
             Input::Value(answer) => Some(answer.expose()),
             Input::Variable(variable) => self.around.value(variable),
         });
         match answer {
-            None => Kept::Unanswered,
-            Some(Some(answer)) if answer == value => Kept::Answered,
+            None => QuestionValueSource::Unanswered,
+            Some(Some(answer)) if answer == value => QuestionValueSource::Answered,
             // Another client's question, or another server's.
-            Some(_) => Kept::NoWay,
+            Some(_) => QuestionValueSource::NoWay,
         }
     }
 }

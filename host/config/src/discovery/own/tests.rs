@@ -2,7 +2,7 @@ use super::questions::digits;
 use super::*;
 use crate::variables;
 
-fn translated(text: &str, expansion: Expansion) -> (String, usize) {
+fn translated(text: &str, expansion: ClientExpansion) -> (String, usize) {
     let around = Surroundings {
         home: "/home/u".into(),
         env: [("SET", "1"), ("SAME", "k$")]
@@ -27,7 +27,7 @@ fn translated(text: &str, expansion: Expansion) -> (String, usize) {
         asked: BTreeMap::new(),
     };
     let files = [("~/k".to_owned(), "k$".to_owned())].into();
-    let source = Source {
+    let source = TextSources {
         server: "s-1",
         files: &files,
         around: &around,
@@ -113,7 +113,7 @@ fn no_two_servers_are_asked_one_question() {
     let around = Surroundings::default();
     let none = BTreeMap::new();
     let inputs = Inputs::new();
-    let source = |server| Source {
+    let source = |server| TextSources {
         server,
         around: &around,
         expansion: expansion::NONE,

@@ -3,14 +3,14 @@
 use super::*;
 
 /// Places that are being collected.
-pub(super) struct Places<'a> {
+pub(super) struct ClientPlaces<'a> {
     pub(super) around: &'a Surroundings,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ClientPlace>,
 }
 
-impl Places<'_> {
-    pub(super) fn add(&mut self, scope: Scope, file: PathBuf, shape: Shape) {
-        self.places.push(Place {
+impl ClientPlaces<'_> {
+    pub(super) fn add(&mut self, scope: Scope, file: PathBuf, shape: FileShape) {
+        self.places.push(ClientPlace {
             scope,
             profile: None,
             edition: None,
@@ -19,12 +19,12 @@ impl Places<'_> {
         });
     }
 
-    pub(super) fn user(&mut self, file: PathBuf, shape: Shape) {
+    pub(super) fn user(&mut self, file: PathBuf, shape: FileShape) {
         self.add(Scope::User, file, shape);
     }
 
     /// Adds a file in the project's folder, where there is a project.
-    pub(super) fn project(&mut self, file: &str, shape: Shape) {
+    pub(super) fn project(&mut self, file: &str, shape: FileShape) {
         if let Some(project) = &self.around.project {
             let file = project.join(file);
             self.add(Scope::Project(project.clone()), file, shape);
@@ -51,7 +51,7 @@ impl Places<'_> {
         let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
         if let Some((folder, key)) = folder.and_then(|folder| Some((folder, folder.to_str()?))) {
             let keys = ["projects", key, "mcpServers"];
-            self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
+            self.add(Scope::Local(folder.clone()), own, FileShape::json(&keys));
         }
         let managed = claude_code_managed(self.around).join(CLAUDE_CODE_MANAGED);
         self.add(Scope::Managed, managed, mcp_servers());
@@ -75,7 +75,7 @@ impl Places<'_> {
     }
 
     pub(super) fn vscode(&mut self) {
-        let shape = Shape::json(&["servers"]);
+        let shape = FileShape::json(&["servers"]);
         self.code("mcp.json", &shape, |profile| profile.own_servers);
         self.project(".vscode/mcp.json", shape);
     }
@@ -83,13 +83,18 @@ impl Places<'_> {
     /// Adds a file that each profile of VS Code has for itself. Only VS Code's windows know which
     /// of them is in use, so all are read; where two have a server of one name, the default
     /// profile's counts, then that of the first in the list.
-    pub(super) fn code(&mut self, file: &str, shape: &Shape, is_own: fn(&Profile) -> bool) {
+    pub(super) fn code(
+        &mut self,
+        file: &str,
+        shape: &FileShape,
+        is_own: fn(&ClientProfile) -> bool,
+    ) {
         for (edition, folder) in code_folders(&self.around.app_data) {
             let all = profiles::of(&folder).into_iter().rev();
             let named = all.filter(is_own);
             let named = named.map(|profile| (profile.folder, Some(profile.name)));
             for (folder, profile) in named.chain([(folder.clone(), None)]) {
-                self.places.push(Place {
+                self.places.push(ClientPlace {
                     scope: Scope::User,
                     profile,
                     edition: Some(edition),
@@ -101,7 +106,7 @@ impl Places<'_> {
     }
 
     pub(super) fn opencode(&mut self) {
-        let shape = Shape::json(&["mcp"]);
+        let shape = FileShape::json(&["mcp"]);
         let folder = self.around.config_home.join("opencode");
         for file in ["config.json", "opencode.json", "opencode.jsonc"] {
             self.user(folder.join(file), shape.clone());
@@ -135,7 +140,7 @@ impl Places<'_> {
     }
 
     pub(super) fn zed(&mut self) {
-        let shape = Shape::json(&["context_servers"]);
+        let shape = FileShape::json(&["context_servers"]);
         let folder = if cfg!(windows) {
             self.around.app_data.join("Zed")
         } else {
@@ -146,7 +151,7 @@ impl Places<'_> {
     }
 
     pub(super) fn amp(&mut self) {
-        let shape = Shape::json(&["amp.mcpServers"]);
+        let shape = FileShape::json(&["amp.mcpServers"]);
         match self.around.path("AMP_SETTINGS_FILE") {
             Some(file) => self.user(file, shape.clone()),
             None => {
@@ -162,9 +167,9 @@ impl Places<'_> {
     /// Adds Continue's places. The user's own file wins over blocks, which are files of any name.
     pub(super) fn continue_dev(&mut self) {
         let folder = continue_folder(self.around);
-        let list = Shape {
+        let list = FileShape {
             list: true,
-            ..Shape::table(Syntax::Yaml, &["mcpServers"])
+            ..FileShape::table(Syntax::Yaml, &["mcpServers"])
         };
         for (file, shape) in blocks(&folder.join("mcpServers"), &list) {
             self.user(file, shape);
@@ -187,7 +192,7 @@ const MAX_BLOCKS: usize = 200;
 
 /// Returns the files in a folder of Continue's blocks, in the order of their names: YAML of its
 /// own, and JSON as other clients write it.
-fn blocks(folder: &Path, list: &Shape) -> Vec<(PathBuf, Shape)> {
+fn blocks(folder: &Path, list: &FileShape) -> Vec<(PathBuf, FileShape)> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };

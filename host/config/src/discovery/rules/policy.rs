@@ -2,8 +2,8 @@
 //! `deniedMcpServers` of its settings. See <https://code.claude.com/docs/en/managed-mcp>.
 
 pub(in crate::discovery) mod pattern;
+mod policy_variables;
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -11,41 +11,38 @@ use dormouse_launch::Launch;
 use dormouse_text::visible::visible_path;
 
 use pattern::{ConnectedUrl, UrlPattern};
+use policy_variables::PolicyVariables;
 
-use crate::discovery::document::{Member, Node, Value};
-use crate::discovery::entries::entry::Reader;
+use crate::Scope;
+use crate::discovery::document::{DocumentMember, DocumentValue, Node};
+use crate::discovery::entries::entry::ClientFileReader;
 use crate::discovery::library::Document;
 use crate::discovery::search::project_of;
-use crate::discovery::{Found, Surroundings};
+use crate::discovery::{FoundServer, Surroundings};
 use crate::problem::quoted;
-use crate::{Scope, variables};
 
 const ALLOWED: &str = "allowedMcpServers";
 const DENIED: &str = "deniedMcpServers";
 /// Most entries of a list in a project's settings. Each is compared with each of its servers.
 const MAX_RULES: usize = 1000;
 
-/// Most bytes of variables that are filled into the rules of a list together, or into a server that
-/// is held against rules.
-const MAX_FILLED_INTO_RULES: usize = 64 << 10;
-
 const KINDS: &str = "an entry is a table with `serverName`, `serverCommand` or `serverUrl`";
 
 /// Policy of all settings together.
 #[derive(Default)]
 pub(in crate::discovery) struct Policy {
-    lists: Vec<Lists>,
+    lists: Vec<PolicyLists>,
     /// The first file of administrators that cannot be read: it may deny anything.
     unread: Option<PathBuf>,
 }
 
 /// Lists in the settings of one file.
-struct Lists {
+struct PolicyLists {
     scope: Scope,
     file: PathBuf,
     /// None where there is no list, which is something else than an empty one.
-    allowed: Option<Rules>,
-    denied: Rules,
+    allowed: Option<PolicyRules>,
+    denied: PolicyRules,
     /// Whether only what administrators allow is allowed.
     managed_only: bool,
 }
@@ -53,7 +50,7 @@ struct Lists {
 /// The entries of a list, each with its line. Each server is compared with all of them: a name and
 /// a command are looked up.
 #[derive(Default)]
-struct Rules {
+struct PolicyRules {
     names: HashMap<String, usize>,
     commands: HashMap<Vec<String>, usize>,
     urls: Vec<(UrlPattern, usize)>,
@@ -62,7 +59,7 @@ struct Rules {
 }
 
 /// The part of a server that an entry names, its variables filled in.
-enum Names {
+enum NamedServerPart {
     Name(String),
     Command(Vec<String>),
     Url(UrlPattern),
@@ -82,7 +79,7 @@ impl Policy {
         scope: &Scope,
         around: &Surroundings,
         document: &Document,
-        reader: &mut Reader<'_>,
+        reader: &mut ClientFileReader<'_>,
     ) {
         let root = &document.root;
         let only = root.get("allowManagedMcpServersOnly");
@@ -90,8 +87,10 @@ impl Policy {
             Scope::Managed => is_understood(document),
             Scope::User => {
                 let allowed = root.get(ALLOWED).map(|allowed| &allowed.value);
-                matches!(allowed, None | Some(Value::Null | Value::List(_)))
-                    && has_understood_denials(root)
+                matches!(
+                    allowed,
+                    None | Some(DocumentValue::Null | DocumentValue::List(_))
+                ) && has_understood_denials(root)
             }
             _ => true,
         };
@@ -107,7 +106,7 @@ impl Policy {
         if denied.has_unknown && matches!(scope, Scope::Managed | Scope::User) {
             self.unread.get_or_insert_with(|| document.file.clone());
         }
-        self.lists.push(Lists {
+        self.lists.push(PolicyLists {
             scope: scope.clone(),
             file: document.file.clone(),
             allowed,
@@ -127,8 +126,8 @@ impl Policy {
     /// Adds the user's own file, where nobody finds out what it denies in which folder.
     pub(in crate::discovery) fn add_own(&mut self, document: &Document) {
         let projects = document.root.get("projects");
-        let is_understood =
-            projects.is_none_or(|node| is_nothing(node) || matches!(node.value, Value::Table(_)));
+        let is_understood = projects
+            .is_none_or(|node| is_nothing(node) || matches!(node.value, DocumentValue::Table(_)));
         if !is_understood {
             self.unread.get_or_insert_with(|| document.file.clone());
         }
@@ -141,7 +140,7 @@ impl Policy {
     /// be a stranger's.
     pub(in crate::discovery) fn denies(
         &self,
-        found: &Found,
+        found: &FoundServer,
         around: &Surroundings,
     ) -> Option<String> {
         if let Some(file) = &self.unread {
@@ -151,7 +150,7 @@ impl Policy {
         let of_project = project_of(&found.server.origin.scope).is_some();
         let lists = self.lists.iter();
         let heard = lists.filter(|lists| of_project || project_of(&lists.scope).is_none());
-        let heard: Vec<&Lists> = heard.collect();
+        let heard: Vec<&PolicyLists> = heard.collect();
         let (name, reached) = (&found.written_name, Reached::of(found, around)?);
         for lists in &heard {
             if let Some(line) = lists.denied.line_of(name, &reached) {
@@ -162,7 +161,7 @@ impl Policy {
             }
         }
         let managed_only = heard.iter().any(|lists| lists.managed_only);
-        let counts = |lists: &&&Lists| {
+        let counts = |lists: &&&PolicyLists| {
             lists.allowed.is_some() && (!managed_only || lists.scope == Scope::Managed)
         };
         let allowing: Vec<_> = heard.iter().filter(counts).collect();
@@ -191,14 +190,14 @@ impl Policy {
 /// administrators have written it, it may deny all.
 fn is_understood(document: &Document) -> bool {
     let allowed = document.root.get(ALLOWED);
-    matches!(document.root.value, Value::Table(_))
+    matches!(document.root.value, DocumentValue::Table(_))
         && !document.text.trim().is_empty()
-        && allowed.is_none_or(|node| matches!(node.value, Value::List(_)))
+        && allowed.is_none_or(|node| matches!(node.value, DocumentValue::List(_)))
         && has_understood_denials(&document.root)
 }
 
 fn is_nothing(node: &Node) -> bool {
-    matches!(node.value, Value::Null | Value::Bool(false))
+    matches!(node.value, DocumentValue::Null | DocumentValue::Bool(false))
 }
 
 /// Whether a text among denials is the name of a server. Other ones may be a pattern, a URL, a command
@@ -210,16 +209,16 @@ fn is_name(text: &str) -> bool {
 
 /// Whether the list of denied servers, if there is one, is written as such lists are.
 fn has_understood_denials(root: &Node) -> bool {
-    let is_table = |item: &Node| matches!(item.value, Value::Table(_));
+    let is_table = |item: &Node| matches!(item.value, DocumentValue::Table(_));
     root.get(DENIED).is_none_or(|denied| match &denied.value {
-        Value::List(denied) => denied.is_empty() || denied.iter().any(is_table),
+        DocumentValue::List(denied) => denied.is_empty() || denied.iter().any(is_table),
         _ => false,
     })
 }
 
 impl Reached {
-    fn of(found: &Found, around: &Surroundings) -> Option<Self> {
-        let variables = Variables::new(around);
+    fn of(found: &FoundServer, around: &Surroundings) -> Option<Self> {
+        let variables = PolicyVariables::new(around);
         Some(match &found.server.bridge()?.written {
             Launch::Stdio(stdio) => {
                 let words = std::iter::once(&stdio.command).chain(&stdio.args);
@@ -230,16 +229,16 @@ impl Reached {
     }
 }
 
-impl Rules {
-    fn add(&mut self, names: Names, line: usize) {
+impl PolicyRules {
+    fn add(&mut self, names: NamedServerPart, line: usize) {
         match names {
-            Names::Name(name) => {
+            NamedServerPart::Name(name) => {
                 self.names.entry(name).or_insert(line);
             }
-            Names::Command(words) => {
+            NamedServerPart::Command(words) => {
                 self.commands.entry(words).or_insert(line);
             }
-            Names::Url(pattern) => self.urls.push((pattern, line)),
+            NamedServerPart::Url(pattern) => self.urls.push((pattern, line)),
         }
     }
 
@@ -273,44 +272,16 @@ impl Rules {
     }
 }
 
-/// Variables that are filled into the rules of a list, or into a server that is held against rules,
-/// as Claude Code does.
-struct Variables<'s> {
-    around: &'s Surroundings,
-    /// Bytes that may still be filled in.
-    left: Cell<usize>,
-}
-
-impl<'s> Variables<'s> {
-    fn new(around: &'s Surroundings) -> Self {
-        Self {
-            around,
-            left: Cell::new(MAX_FILLED_INTO_RULES),
-        }
-    }
-
-    /// Fills in the variables of a text. One that is too long stays as it is written.
-    fn fill(&self, text: &str) -> String {
-        let value = |name: &str| {
-            let value = self.around.value(name)?;
-            let left = self.left.get().checked_sub(value.len())?;
-            self.left.set(left);
-            Some(value.to_owned())
-        };
-        variables::expand(text, &value).text
-    }
-}
-
 /// Reads the rules of a list; none where there is no such list.
 fn rules(
     root: &Node,
     key: &str,
     most: usize,
     around: &Surroundings,
-    reader: &mut Reader<'_>,
-) -> Option<Rules> {
+    reader: &mut ClientFileReader<'_>,
+) -> Option<PolicyRules> {
     let node = root.get(key)?;
-    if !matches!(node.value, Value::List(_)) {
+    if !matches!(node.value, DocumentValue::List(_)) {
         let message = format!("`{key}` has to be a list, and is {}", node.kind());
         reader.problem(node.at, message, Some(KINDS));
         return None;
@@ -320,8 +291,8 @@ fn rules(
         reader.problem(item.at, message, Some("those from here on are not read"));
     }
     let read = node.items().iter().take(most);
-    let variables = Variables::new(around);
-    let mut rules = Rules::default();
+    let variables = PolicyVariables::new(around);
+    let mut rules = PolicyRules::default();
     for (index, item) in read.enumerate() {
         let all = item.members().iter();
         let all: Vec<_> = all.filter_map(|member| names(member, &variables)).collect();
@@ -341,7 +312,9 @@ fn rules(
         if is_understood || key == DENIED {
             let line = reader.lines.line(item.at);
             // Whoever denies a text means a name.
-            let text = item.text().map(|name| Names::Name(name.to_owned()));
+            let text = item
+                .text()
+                .map(|name| NamedServerPart::Name(name.to_owned()));
             let all = all.into_iter().chain(text);
             all.for_each(|names| rules.add(names, line));
         }
@@ -350,7 +323,7 @@ fn rules(
 }
 
 /// Whether a part of an entry is one that names servers.
-fn names_servers(member: &Member) -> bool {
+fn names_servers(member: &DocumentMember) -> bool {
     matches!(
         member.key.as_str(),
         "serverName" | "serverUrl" | "serverCommand"
@@ -358,41 +331,22 @@ fn names_servers(member: &Member) -> bool {
 }
 
 /// Returns the servers that a part of an entry names; none where it is not understood.
-fn names(member: &Member, variables: &Variables<'_>) -> Option<Names> {
+fn names(member: &DocumentMember, variables: &PolicyVariables<'_>) -> Option<NamedServerPart> {
     match member.key.as_str() {
-        "serverName" => Some(Names::Name(member.node.text()?.to_owned())),
+        "serverName" => Some(NamedServerPart::Name(member.node.text()?.to_owned())),
         "serverUrl" => {
             let pattern = variables.fill(member.node.text()?);
-            Some(Names::Url(UrlPattern::of(&pattern)))
+            Some(NamedServerPart::Url(UrlPattern::of(&pattern)))
         }
         "serverCommand" => {
             let words = member.node.items().iter();
             let words: Option<Vec<_>> = words
                 .map(|word| Some(variables.fill(word.text()?)))
                 .collect();
-            words.filter(|words| !words.is_empty()).map(Names::Command)
+            words
+                .filter(|words| !words.is_empty())
+                .map(NamedServerPart::Command)
         }
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A stranger's rules do not name a variable of the user's often enough to fill the memory.
-    #[test]
-    fn variables_in_rules_have_a_size_together() {
-        let env = HashMap::from([
-            ("SHORT".to_owned(), "short".to_owned()),
-            ("LONG".to_owned(), "x".repeat(10_000)),
-        ]);
-        let around = Surroundings::new("/home/u".into(), env, None);
-        let variables = Variables::new(&around);
-        assert_eq!(variables.fill("a ${SHORT} b"), "a short b");
-        let text = "${LONG}".repeat(100_000);
-        let filled = variables.fill(&text);
-        assert!(filled.starts_with('x') && filled.ends_with("${LONG}"));
-        assert!(filled.len() <= text.len() + MAX_FILLED_INTO_RULES);
     }
 }

@@ -7,9 +7,9 @@ use dormouse_files::replace::is_temporary;
 
 use crate::discovery::Surroundings;
 use crate::discovery::formats::{claude_code, copilot, cursor, gemini, goose};
-use crate::discovery::library::Loaded;
+use crate::discovery::library::LoadedFile;
 use crate::discovery::places;
-use crate::discovery::search::Search;
+use crate::discovery::search::ClientSearch;
 use crate::discovery::settle::{OFF, exclude};
 use crate::file::leads_nowhere;
 use crate::{Client, Scope};
@@ -84,7 +84,7 @@ pub(in crate::discovery) fn in_folder(folder: &Path, end: &str) -> Vec<PathBuf> 
     files
 }
 
-impl Search<'_> {
+impl ClientSearch<'_> {
     /// Reads the files of rules of the client, and applies those that name its servers. Claude
     /// Code's are settings that have more in them, and are read as such.
     pub(in crate::discovery) fn apply_rule_files(&mut self) {
@@ -99,7 +99,7 @@ impl Search<'_> {
         }
     }
 
-    fn apply_rules(&mut self, loaded: &Loaded) {
+    fn apply_rules(&mut self, loaded: &LoadedFile) {
         let Some(root) = loaded.root() else {
             return;
         };

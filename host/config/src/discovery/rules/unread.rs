@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use dormouse_text::visible::visible_path;
 
-use crate::discovery::document::{Node, Value};
-use crate::discovery::library::Loaded;
-use crate::discovery::places::{Shape, Syntax};
-use crate::discovery::search::{Search, project_of};
+use crate::discovery::document::{DocumentValue, Node};
+use crate::discovery::library::LoadedFile;
+use crate::discovery::places::{FileShape, Syntax};
+use crate::discovery::search::{ClientSearch, project_of};
 use crate::discovery::settle::OFF;
 use crate::{Client, Scope};
 
@@ -52,7 +52,7 @@ pub(in crate::discovery) fn has_rules(client: Client) -> bool {
 
 /// Whether a document has something else where a shape has the servers: what stands in it may switch
 /// some off. What is empty has nothing in it.
-fn has_odd_servers(root: &Node, shape: &Shape) -> bool {
+fn has_odd_servers(root: &Node, shape: &FileShape) -> bool {
     let mut node = root;
     for key in &shape.keys {
         match node.get(key) {
@@ -61,14 +61,14 @@ fn has_odd_servers(root: &Node, shape: &Shape) -> bool {
         }
     }
     match &node.value {
-        Value::Null | Value::Bool(false) => false,
-        Value::List(items) => !shape.list && !items.is_empty(),
-        Value::Table(members) => shape.list && !members.is_empty(),
-        Value::Bool(true) | Value::Number(_) | Value::Text(_) => true,
+        DocumentValue::Null | DocumentValue::Bool(false) => false,
+        DocumentValue::List(items) => !shape.list && !items.is_empty(),
+        DocumentValue::Table(members) => shape.list && !members.is_empty(),
+        DocumentValue::Bool(true) | DocumentValue::Number(_) | DocumentValue::Text(_) => true,
     }
 }
 
-impl Search<'_> {
+impl ClientSearch<'_> {
     /// Notes a file that may have rules, where it cannot be read, or not the servers that a shape has
     /// there. A project's may be a stranger's,
     /// and says nothing of the user's servers.
@@ -77,27 +77,27 @@ impl Search<'_> {
         scope: &Scope,
         file: &Path,
         syntax: Syntax,
-        shape: Option<&Shape>,
-        loaded: &Loaded,
+        shape: Option<&FileShape>,
+        loaded: &LoadedFile,
     ) {
         if project_of(scope).is_some() {
             return;
         }
         let is_empty = match loaded {
-            Loaded::Bad(_) => false,
-            Loaded::Document(document)
+            LoadedFile::Bad(_) => false,
+            LoadedFile::Document(document)
                 if syntax == Syntax::Json && document.text.trim().is_empty() =>
             {
                 true
             }
             // Its client may find rules in it all the same.
-            Loaded::Document(document) if document.root.is_no_table() => false,
-            Loaded::Document(document)
+            LoadedFile::Document(document) if document.root.is_no_table() => false,
+            LoadedFile::Document(document)
                 if shape.is_some_and(|shape| has_odd_servers(&document.root, shape)) =>
             {
                 false
             }
-            Loaded::Missing | Loaded::Document(_) => return,
+            LoadedFile::Missing | LoadedFile::Document(_) => return,
         };
         self.unread.push(UnreadRules {
             client: self.client,

@@ -3,8 +3,8 @@
 use super::*;
 
 /// Data that all servers of one place have in common.
-pub(super) struct Context<'p> {
-    pub(super) place: &'p Place,
+pub(super) struct PlaceContext<'p> {
+    pub(super) place: &'p ClientPlace,
     pub(super) keys: String,
     pub(super) questions: BTreeMap<String, String>,
     pub(super) variables: ClientVariables,
@@ -12,12 +12,12 @@ pub(super) struct Context<'p> {
     pub(super) redirect: Option<String>,
 }
 
-impl Context<'_> {
+impl PlaceContext<'_> {
     pub(super) fn origin(
         &self,
         server: &NamedTable<'_>,
         client: Client,
-        reader: &Reader<'_>,
+        reader: &ClientFileReader<'_>,
     ) -> Origin {
         Origin {
             file: self.place.file.clone(),
@@ -37,7 +37,7 @@ pub(super) struct NamedTable<'d> {
 }
 
 impl<'d> NamedTable<'d> {
-    pub(super) fn member(member: &'d Member) -> Self {
+    pub(super) fn member(member: &'d DocumentMember) -> Self {
         Self {
             name: &member.key,
             at: member.at,
@@ -68,33 +68,38 @@ fn name_of_item(node: &Node) -> Option<&str> {
 
 /// Servers of a document.
 #[derive(Default)]
-pub(super) struct Servers<'d> {
+pub(super) struct DocumentServers<'d> {
     pub(super) servers: Vec<NamedTable<'d>>,
     /// Servers that are not written in the client's way, each with its problem.
-    pub(super) unusable: Vec<(NamedTable<'d>, Problem)>,
+    pub(super) unusable: Vec<(NamedTable<'d>, ConfigProblem)>,
 }
 
-impl<'d> Servers<'d> {
+impl<'d> DocumentServers<'d> {
     /// Reads the servers of the part of a document that is called `at`: a list, or a table.
-    pub(super) fn of(node: &'d Node, at: &str, is_list: bool, reader: &mut Reader<'_>) -> Self {
+    pub(super) fn of(
+        node: &'d Node,
+        at: &str,
+        is_list: bool,
+        reader: &mut ClientFileReader<'_>,
+    ) -> Self {
         let items = node.items().iter().map(NamedTable::item);
         let members = node.members().iter().map(NamedTable::member);
         let expected = match (&node.value, is_list) {
-            (Value::Null, _) => return Self::default(),
-            (Value::Table(_), false) => {
+            (DocumentValue::Null, _) => return Self::default(),
+            (DocumentValue::Table(_), false) => {
                 return Self {
                     servers: members.filter(|member| !member.is_comment()).collect(),
                     unusable: Vec::new(),
                 };
             }
-            (Value::List(_), true) => return Self::of_items(items, reader),
+            (DocumentValue::List(_), true) => return Self::of_items(items, reader),
             (_, false) => "a table of servers",
             (_, true) => "a list of servers",
         };
         let message = format!("`{at}` has to be {expected}, and is {}", node.kind());
         let problem = reader.told(node.at, message, None);
         let tables = items.chain(members);
-        let tables = tables.filter(|table| matches!(table.node.value, Value::Table(_)));
+        let tables = tables.filter(|table| matches!(table.node.value, DocumentValue::Table(_)));
         Self {
             servers: Vec::new(),
             unusable: tables
@@ -104,7 +109,10 @@ impl<'d> Servers<'d> {
         }
     }
 
-    fn of_items(items: impl Iterator<Item = NamedTable<'d>>, reader: &mut Reader<'_>) -> Self {
+    fn of_items(
+        items: impl Iterator<Item = NamedTable<'d>>,
+        reader: &mut ClientFileReader<'_>,
+    ) -> Self {
         let mut servers = Self::default();
         for (index, item) in items.enumerate() {
             if name_of_item(item.node).is_some() {

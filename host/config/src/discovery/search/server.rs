@@ -15,17 +15,17 @@ pub(super) enum EntryUse {
     },
 }
 
-impl<'a> Search<'a> {
+impl<'a> ClientSearch<'a> {
     /// Reads a server.
     pub(super) fn server(
         &mut self,
         server: &NamedTable<'_>,
-        context: &Context<'_>,
-        reader: &mut Reader<'_>,
+        context: &PlaceContext<'_>,
+        reader: &mut ClientFileReader<'_>,
     ) -> EntryUse {
         let place = context.place;
         let at = format!("{}.{}", context.keys, shown(server.name));
-        if !matches!(server.node.value, Value::Table(_)) {
+        if !matches!(server.node.value, DocumentValue::Table(_)) {
             let message = format!("`{at}` has to be a table, and is {}", server.node.kind());
             reader.problem(server.node.at, message, None);
             return self.unusable(None, context);
@@ -42,21 +42,23 @@ impl<'a> Search<'a> {
             );
             return EntryUse::Settled;
         }
-        let mut entry = Entry {
+        let mut entry = ServerEntry {
             reader: &mut *reader,
             node: server.node,
             at,
         };
         let mut draft = match formats::read(self.client, &mut entry) {
-            Outcome::Server(draft) => *draft,
-            Outcome::Skipped(why, launch) => {
+            EntryOutcome::Server(draft) => *draft,
+            EntryOutcome::Skipped(why, launch) => {
                 self.skip(server.name, origin, why, None);
                 return match launch {
                     Some(launch) => self.unusable(Some(*launch), context),
                     None => EntryUse::Settled,
                 };
             }
-            Outcome::Bad(launch) => return self.unusable(launch.map(|launch| *launch), context),
+            EntryOutcome::Bad(launch) => {
+                return self.unusable(launch.map(|launch| *launch), context);
+            }
         };
         if let Some(Written::Http(http)) = &mut draft.launch
             && http.oauth.redirect_uri.is_none()
@@ -116,7 +118,7 @@ impl<'a> Search<'a> {
                     .as_ref()
                     .and_then(|shown| shown.folder.as_ref());
                 let (variables, of_entry) = (context.variables.all(), BTreeMap::new());
-                let source = own::Source {
+                let source = own::TextSources {
                     server: server.name,
                     around: self.around,
                     expansion,
@@ -128,7 +130,7 @@ impl<'a> Search<'a> {
                     is_env_file_of_project: entered.is_some(),
                     is_env_file_unread: bridge.lacks("envFile"),
                 };
-                self.add(Found {
+                self.add(FoundServer {
                     own: Own::of(&written, filled, &source),
                     filled_from: entered.map(|entered| entered.folder.path.clone()),
                     server: config,
@@ -139,12 +141,12 @@ impl<'a> Search<'a> {
                     unheard: None,
                 });
             }
-            Err(Refused::Itself(why)) => self.skip(server.name, origin, why, Some(unused())),
-            Err(Refused::Skipped(why)) => {
+            Err(DraftRefusal::Itself(why)) => self.skip(server.name, origin, why, Some(unused())),
+            Err(DraftRefusal::Skipped(why)) => {
                 self.skip(server.name, origin, why, Some(unused()));
                 return self.unusable(Some(written), context);
             }
-            Err(Refused::Bad(message, hint)) => {
+            Err(DraftRefusal::Bad(message, hint)) => {
                 reader.problem(server.node.at, message, Some(hint));
                 let unused = unused();
                 let mut outcome = self.unusable(Some(written), context);
@@ -158,7 +160,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns a filler for an entry of a file, with all that may be filled in.
-    fn filler<'f>(&mut self, context: &'f Context<'_>) -> Filler<'f>
+    fn filler<'f>(&mut self, context: &'f PlaceContext<'_>) -> Filler<'f>
     where
         'a: 'f,
     {
@@ -196,7 +198,7 @@ impl<'a> Search<'a> {
         &mut self,
         filler: &mut Filler<'_>,
         before: (usize, usize),
-        context: &Context<'_>,
+        context: &PlaceContext<'_>,
     ) {
         let place = context.place;
         let whose = project_of(&place.scope).unwrap_or(&place.file);
@@ -208,7 +210,11 @@ impl<'a> Search<'a> {
 
     /// Fills in what is started or reached by an entry that cannot be used. A project's denies nobody
     /// anything, and nothing is filled into it.
-    pub(super) fn unusable(&mut self, launch: Option<Written>, context: &Context<'_>) -> EntryUse {
+    pub(super) fn unusable(
+        &mut self,
+        launch: Option<Written>,
+        context: &PlaceContext<'_>,
+    ) -> EntryUse {
         let launch = launch.filter(|_| project_of(&context.place.scope).is_none());
         let launch = launch.map(|launch| {
             let mut filler = self.filler(context);
@@ -275,7 +281,7 @@ impl<'a> Search<'a> {
         server: &NamedTable<'_>,
         enabled: Option<bool>,
         origin: Origin,
-        reader: &mut Reader<'_>,
+        reader: &mut ClientFileReader<'_>,
     ) -> bool {
         let earlier = self.last_found.get(server.name);
         let Some(found) = earlier.and_then(|earlier| self.found.get_mut(*earlier)) else {
@@ -305,7 +311,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    pub(super) fn add(&mut self, found: Found) {
+    pub(super) fn add(&mut self, found: FoundServer) {
         let name = found.written_name.clone();
         self.last_found.insert(name, self.found.len());
         self.found.push(found);

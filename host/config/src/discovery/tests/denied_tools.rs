@@ -303,7 +303,7 @@ fn a_denied_server_that_is_switched_on_has_no_tools() {
         home.write(file, rules.to_string());
         let own = "[servers.u]\nenabled = true\n";
         let own = crate::file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
-        let trust = crate::project::trusted::Trust::new(&home.path("data"));
+        let trust = crate::project::trusted::TestTrust::new(&home.path("data"));
         let all = crate::Configured::new(own, Some(&home.around()), &trust);
         let server = &all.servers["u"];
         assert!(server.bridge().unwrap().filter.shows_none(), "{rule}");

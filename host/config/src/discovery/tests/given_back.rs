@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::install::backup::{self, Undo};
-use crate::install::{Change, ImportRequest, Program, import, uninstall, without_earlier_change};
+use crate::install::{
+    FileChange, ImportRequest, Program, import, uninstall, without_earlier_change,
+};
 use crate::{Config, file};
 
 /// Replaces the servers of clients by Dormouse, as its command does. Returns the changes, and what
 /// is left where it is.
-fn replace(home: &Home, clients: &[Client]) -> (Vec<Change>, Vec<String>) {
+fn replace(home: &Home, clients: &[Client]) -> (Vec<FileChange>, Vec<String>) {
     let discovery = discover_all(&home.around(), clients, &Inputs::new());
     let program = Program {
         command: "dormouse".to_owned(),

@@ -10,14 +10,14 @@ const SERVERS: &str = r#"{
   "servers": {"a": {"command": "x", "args": ["--key=${input:api key}"], "env": {"K": "${input:api key}"}}}
 }"#;
 
-fn found(inputs: &Inputs) -> Found {
+fn found(inputs: &Inputs) -> FoundServer {
     let home = Home::empty();
     home.write("home/.config/Code/User/mcp.json", SERVERS);
     let discovery = discover_all(&home.around(), &[Client::VsCode], inputs);
     discovery.found.into_iter().next().unwrap()
 }
 
-fn needs(found: &Found) -> Vec<String> {
+fn needs(found: &FoundServer) -> Vec<String> {
     let needs = found.server.bridge().unwrap().needs.iter();
     needs.map(ToString::to_string).collect()
 }

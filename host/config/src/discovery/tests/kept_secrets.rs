@@ -12,7 +12,7 @@ fn continued(place: &str, args: &str) -> Home {
     home
 }
 
-fn found(home: &Home, client: Client) -> Found {
+fn found(home: &Home, client: Client) -> FoundServer {
     let discovery = discover_all(&home.around(), &[client], &Inputs::new());
     discovery.found.into_iter().next().unwrap()
 }

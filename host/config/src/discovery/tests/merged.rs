@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn describe_merged(merged: &Merged) -> String {
+fn describe_merged(merged: &MergedServers) -> String {
     let mut text = String::new();
     for (name, choice) in &merged.servers {
         let origin = &choice.server.origin;

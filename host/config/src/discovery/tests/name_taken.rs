@@ -6,7 +6,8 @@ use super::*;
 use crate::Config;
 use crate::install::backup::{self, Undo};
 use crate::install::{
-    Import, ImportRequest, Program, Reach, import, install, uninstall, without_earlier_change,
+    ClientReach, ImportPlan, ImportRequest, Program, import, install, uninstall,
+    without_earlier_change,
 };
 
 /// Place of servers in a client's file, and the text of one with two servers, the first of which is
@@ -73,7 +74,7 @@ pub(super) fn program() -> Program {
     }
 }
 
-fn plan(home: &Home, client: Client) -> Import {
+fn plan(home: &Home, client: Client) -> ImportPlan {
     let discovery = discover_all(&home.around(), &[client], &Inputs::new());
     let wanted = ImportRequest {
         clients: &[client],
@@ -86,8 +87,8 @@ fn plan(home: &Home, client: Client) -> Import {
     import(&discovery, &home.around(), &config, &own, wanted).unwrap()
 }
 
-fn installed(home: &Home, client: Client) -> anyhow::Result<crate::install::Change> {
-    let reach = Reach::Program(program());
+fn installed(home: &Home, client: Client) -> anyhow::Result<crate::install::FileChange> {
+    let reach = ClientReach::Program(program());
     install(client, &home.around(), &reach, std::time::Duration::ZERO)
 }
 
@@ -148,7 +149,8 @@ fn a_server_that_dormouse_was_put_over_comes_back() {
         let text = |server: &str, more: &str| format!(r#"{{"mcpServers": {{{server}{more}}}}}"#);
         home.write(file, text(foreign, ""));
         let path = home.path(file);
-        let mut change = crate::install::Change::of_client(&path, places::Syntax::Json).unwrap();
+        let mut change =
+            crate::install::FileChange::of_client(&path, places::Syntax::Json).unwrap();
         change.after = text(own, "");
         let backups = home.path("").join("backups");
         backup::keep(&backups, "dormouse install cursor", &[&change]).unwrap();
@@ -174,7 +176,7 @@ fn a_host_elsewhere_is_taken_out_of_the_file_that_it_was_put_into() {
     for (edited, is_known) in [(false, true), (true, true), (true, false)] {
         let home = Home::empty();
         home.write(file, r#"{"mcpServers": {}}"#);
-        let reach = Reach::Http {
+        let reach = ClientReach::Http {
             url: "http://192.0.2.1:8137/mcp".to_owned(),
             token: dormouse_launch::Secret::new("t"),
         };

@@ -23,7 +23,7 @@ fn around(home: &Home) -> Surroundings {
 }
 
 /// Returns the only server that is found, and the places of what it needs.
-fn only(discovery: &Discovery) -> (&Found, Vec<&str>) {
+fn only(discovery: &Discovery) -> (&FoundServer, Vec<&str>) {
     let [found] = &discovery.found[..] else {
         panic!("{:?}", discovery.found);
     };
@@ -134,7 +134,7 @@ fn no_two_paths_have_one_hash() {
     });
     let contents = paths.map(|file| {
         let files = BTreeMap::from([(file.into(), blake3::hash(b"x"))]);
-        Content::of(Path::new("/"), &files)
+        ContentHash::of(Path::new("/"), &files)
     });
     assert_eq!(BTreeSet::from(fingerprints).len(), paths.len());
     assert_eq!(BTreeSet::from(contents).len(), paths.len());

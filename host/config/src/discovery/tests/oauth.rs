@@ -6,7 +6,7 @@ use dormouse_launch::{Http, OAuth};
 use super::*;
 
 /// The only server that is found.
-fn only(home: &Home, client: Client) -> Found {
+fn only(home: &Home, client: Client) -> FoundServer {
     let discovery = discover_all(&home.around(), &[client], &Inputs::new());
     let problems: Vec<_> = discovery.problems().map(ToString::to_string).collect();
     assert_eq!(problems, [""; 0], "{client}");
@@ -14,7 +14,7 @@ fn only(home: &Home, client: Client) -> Found {
     discovery.found[0].clone()
 }
 
-fn http(found: &Found) -> &Http {
+fn http(found: &FoundServer) -> &Http {
     match &found.server.bridge().unwrap().launch {
         Launch::Http(http) => http,
         Launch::Stdio(stdio) => panic!("{stdio:?}"),

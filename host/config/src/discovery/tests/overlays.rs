@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::install::{ImportRequest, Program, import};
-use crate::project::trusted::Trust;
+use crate::project::trusted::TestTrust;
 use crate::{Configured, ServerConfig, file};
 
 /// Servers of two clients with whatever these can say of them.
@@ -45,7 +45,7 @@ fn configured(home: &Home, own: &str) -> Configured {
         config.problems.is_empty() && config.refused.is_empty(),
         "{own}"
     );
-    let trust = Trust::new(&home.path("data"));
+    let trust = TestTrust::new(&home.path("data"));
     Configured::new(config, Some(&home.around()), &trust)
 }
 

@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_policy_is_told_with_its_place() {
 
 #[test]
 fn nobody_switches_on_what_is_denied() {
-    use crate::project::trusted::Trust;
+    use crate::project::trusted::TestTrust;
     use crate::{Configured, file};
 
     let home = Home::empty();
@@ -255,7 +255,7 @@ fn nobody_switches_on_what_is_denied() {
     let text = "[servers.git]\nenabled = true\n";
     let (config, problems) = file::parse(Path::new("/d.toml"), text);
     assert!(problems.is_empty());
-    let trust = Trust::new(&home.path("data"));
+    let trust = TestTrust::new(&home.path("data"));
     let all = Configured::new(config, Some(&home.around()), &trust);
     assert!(!all.servers["git"].enabled);
     assert!(all.servers["git"].denied.is_some());

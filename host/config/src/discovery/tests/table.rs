@@ -192,13 +192,13 @@ fn named(client: Client, is_there: bool, write: &dyn Fn(&Surroundings)) -> Vec<S
 /// Trust is given to what is named, and what is named may come to be there later.
 #[test]
 fn what_is_filled_in_is_noted_whether_it_is_there_or_not() {
-    use crate::discovery::filling::expansion::Form;
+    use crate::discovery::filling::expansion::ExpansionForm;
     let mut seen = 0;
     for client in Client::all() {
         let expansion = formats::dialect(client).expansion;
         for form in expansion.forms {
             let texts = match *form {
-                Form::Variable {
+                ExpansionForm::Variable {
                     open,
                     close,
                     default,
@@ -208,11 +208,11 @@ fn what_is_filled_in_is_noted_whether_it_is_there_or_not() {
                     texts.extend(default.then(|| format!("{open}THE_NAME:-d{close}")));
                     texts
                 }
-                Form::Bare { mark, .. } => vec![format!("{mark}THE_NAME")],
-                Form::Input { open, close } => vec![format!("{open}THE_NAME{close}")],
-                Form::File { open, close } => vec![format!("{open}~/a.file{close}")],
+                ExpansionForm::Bare { mark, .. } => vec![format!("{mark}THE_NAME")],
+                ExpansionForm::Input { open, close } => vec![format!("{open}THE_NAME{close}")],
+                ExpansionForm::File { open, close } => vec![format!("{open}~/a.file{close}")],
                 // The value is the client's, or nothing but a path.
-                Form::Exact { .. } | Form::Own { .. } => continue,
+                ExpansionForm::Exact { .. } | ExpansionForm::Own { .. } => continue,
             };
             for text in texts {
                 for header in [false, true] {

@@ -1,7 +1,7 @@
 //! Servers that an import takes over, and those that it leaves where they are.
 
 use super::*;
-use crate::install::{Import, ImportRequest, Program, import};
+use crate::install::{ImportPlan, ImportRequest, Program, import};
 use crate::{Config, file};
 
 const CLAUDE: &str = "home/.claude.json";
@@ -19,7 +19,7 @@ fn quiet(path: &Path) {
 
 /// Plans an import into a configuration with this text. Clients are to have Dormouse in place of
 /// what is taken over, where it `replaces` that.
-fn plan(home: &Home, around: &Surroundings, own: &str, replaces: bool) -> Import {
+fn plan(home: &Home, around: &Surroundings, own: &str, replaces: bool) -> ImportPlan {
     let clients: Vec<_> = Client::all().collect();
     let path = home.path("home").join("dormouse.toml");
     home.write("home/dormouse.toml", own);
@@ -42,7 +42,7 @@ fn plan(home: &Home, around: &Surroundings, own: &str, replaces: bool) -> Import
 }
 
 /// Returns the text of the configuration after an import.
-fn own_text(import: &Import, before: &str) -> String {
+fn own_text(import: &ImportPlan, before: &str) -> String {
     let own = import.changes.iter().find(|change| change.own);
     own.map_or_else(|| before.to_owned(), |change| change.after.clone())
 }
@@ -52,7 +52,7 @@ fn parsed(home: &Home, text: &str) -> Config {
 }
 
 /// Whether any client's file is changed.
-fn leaves(import: &Import) -> bool {
+fn leaves(import: &ImportPlan) -> bool {
     import.changes.iter().any(|change| !change.own)
 }
 

@@ -1,8 +1,8 @@
 //! `[exposure]`, profiles, and what a server says of how its tools are shown.
 
 use dormouse_policy::exposure::{
-    Confirmation, ExposureMode, ExposureRules, Hints, NamedTool, Profile, ServerExposure,
-    ToolAccess,
+    Confirmation, ExposureMode, ExposureRules, NamedTool, Profile, ServerExposure, ToolAccess,
+    ToolHints,
 };
 
 use super::*;
@@ -78,10 +78,10 @@ annotations.get = { idempotentHint = true, openWorldHint = false }
     let github = &config.overlays["github"];
     assert_eq!(github.confirm, Some(Confirmation::default()));
     assert_eq!(github.expose, Some(ServerExposure::Hidden));
-    let hints = Hints {
+    let hints = ToolHints {
         idempotent: Some(true),
         open_world: Some(false),
-        ..Hints::default()
+        ..ToolHints::default()
     };
     assert_eq!(github.hints.0["get"], hints);
 }

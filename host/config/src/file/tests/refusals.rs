@@ -218,8 +218,12 @@ fn a_malformed_grant_grants_nothing_and_says_so() {
             );
         }
         let text = format!("[servers.s]\ncomponent = 's.wasm'\n{grants}");
-        let of_project =
-            parse_of_project(Path::new(FILE), &text, Variables::Kept, &Inputs::default());
+        let of_project = parse_of_project(
+            Path::new(FILE),
+            &text,
+            VariableHandling::Kept,
+            &Inputs::default(),
+        );
         assert!(of_project.0.servers.is_empty(), "{text}");
     }
 }

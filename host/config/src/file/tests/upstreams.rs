@@ -262,7 +262,7 @@ fn answers_are_filled_into_servers() {
         "{needs:?}"
     );
     let users = Inputs::from([("key".to_owned(), Input::Value(Secret::new("users")))]);
-    let variables = Variables::FilledIn(None);
+    let variables = VariableHandling::FilledIn(None);
     let (config, _) = parse_of_project(Path::new(FILE), text, variables, &users);
     assert_eq!(arguments(&config).0[0], "users");
 }

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use super::*;
 
-fn change(file: PathBuf, before: Option<&str>, after: &str) -> Change {
-    Change {
+fn change(file: PathBuf, before: Option<&str>, after: &str) -> FileChange {
+    FileChange {
         file,
         syntax: Syntax::Json,
         before: before.map(str::to_owned),

@@ -6,14 +6,14 @@ use super::*;
 #[derive(Debug)]
 pub enum Undo {
     /// The file is put back: this is the change.
-    Back(Change),
+    Back(FileChange),
     /// The file was not there before, and is removed: it has this text now.
     Remove(PathBuf, String),
     /// The file has been edited since, and gets back what it had, with what was written into it
     /// since.
-    Merge(Change),
+    Merge(FileChange),
     /// The same, without servers in place of which others have been written since: these names.
-    MergePart(Change, Vec<String>),
+    MergePart(FileChange, Vec<String>),
     /// The file has been edited since.
     Edited(PathBuf),
     /// The file is Dormouse's own, and has servers that their clients' files do not get back.

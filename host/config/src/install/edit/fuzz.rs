@@ -8,7 +8,7 @@
 use serde_json::json;
 
 use super::{add, get, remove};
-use crate::discovery::places::{Shape, Syntax};
+use crate::discovery::places::{FileShape, Syntax};
 use crate::fuzz::text;
 
 /// Files of clients, edited: an entry that was added is there, one that was removed is not,
@@ -19,7 +19,7 @@ pub fn edits(data: &[u8]) {
         return;
     };
     let text = text(data);
-    let shape = Shape {
+    let shape = FileShape {
         syntax: match kind % 3 {
             0 => Syntax::Json,
             1 => Syntax::Toml,

@@ -10,8 +10,8 @@ mod yaml;
 
 use serde_json::{Map, Value as Json};
 
-use crate::discovery::document::{self, Node, Value};
-use crate::discovery::places::{Shape, Syntax};
+use crate::discovery::document::{self, DocumentValue, Node};
+use crate::discovery::places::{FileShape, Syntax};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -67,7 +67,7 @@ struct Where<'a> {
 ///
 /// # Errors
 /// The file is malformed, or written in a way that cannot be edited safely.
-pub fn add(text: &str, shape: &Shape, name: &str, entry: &Json) -> Result<String, Uneditable> {
+pub fn add(text: &str, shape: &FileShape, name: &str, entry: &Json) -> Result<String, Uneditable> {
     edit(text, shape, name, Some(entry))
 }
 
@@ -75,7 +75,7 @@ pub fn add(text: &str, shape: &Shape, name: &str, entry: &Json) -> Result<String
 ///
 /// # Errors
 /// The file is malformed, or written in a way that cannot be edited safely.
-pub fn remove(text: &str, shape: &Shape, name: &str) -> Result<String, Uneditable> {
+pub fn remove(text: &str, shape: &FileShape, name: &str) -> Result<String, Uneditable> {
     edit(text, shape, name, None)
 }
 
@@ -83,7 +83,7 @@ pub fn remove(text: &str, shape: &Shape, name: &str) -> Result<String, Uneditabl
 ///
 /// # Errors
 /// The file is malformed.
-pub fn get(text: &str, shape: &Shape, name: &str) -> Result<Option<Json>, Uneditable> {
+pub fn get(text: &str, shape: &FileShape, name: &str) -> Result<Option<Json>, Uneditable> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut document = read(text, shape.syntax)?;
     let found = match servers(&mut document, shape, false) {
@@ -101,7 +101,7 @@ pub fn get(text: &str, shape: &Shape, name: &str) -> Result<Option<Json>, Unedit
 ///
 /// # Errors
 /// The file is malformed.
-pub fn names(text: &str, shape: &Shape) -> Result<Vec<String>, Uneditable> {
+pub fn names(text: &str, shape: &FileShape) -> Result<Vec<String>, Uneditable> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut document = read(text, shape.syntax)?;
     let name = |item: &Json| item.get("name").and_then(Json::as_str).map(str::to_owned);
@@ -112,7 +112,12 @@ pub fn names(text: &str, shape: &Shape) -> Result<Vec<String>, Uneditable> {
     })
 }
 
-fn edit(text: &str, shape: &Shape, name: &str, entry: Option<&Json>) -> Result<String, Uneditable> {
+fn edit(
+    text: &str,
+    shape: &FileShape,
+    name: &str,
+    entry: Option<&Json>,
+) -> Result<String, Uneditable> {
     let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(text) => (BYTE_ORDER_MARK, text),
         None => ("", text),
@@ -161,7 +166,7 @@ fn read(text: &str, syntax: Syntax) -> Result<Json, Uneditable> {
 }
 
 /// Returns the servers of a document; makes them, where that is wanted and there are none.
-fn servers<'j>(document: &'j mut Json, shape: &Shape, make: bool) -> Option<&'j mut Json> {
+fn servers<'j>(document: &'j mut Json, shape: &FileShape, make: bool) -> Option<&'j mut Json> {
     let mut value = document;
     for key in &shape.keys {
         if value.is_null() && make {
@@ -184,7 +189,7 @@ fn servers<'j>(document: &'j mut Json, shape: &Shape, make: bool) -> Option<&'j 
 }
 
 /// Counts the entries of a list of servers that have a name.
-fn count(document: &mut Json, shape: &Shape, name: &str) -> usize {
+fn count(document: &mut Json, shape: &FileShape, name: &str) -> usize {
     let servers = servers(document, shape, false).and_then(|servers| servers.as_array());
     let items = servers.into_iter().flatten();
     items
@@ -228,7 +233,7 @@ fn set(servers: &mut Json, name: &str, entry: Option<&Json>) -> bool {
 
 /// Removes the empty tables that lead to a document's servers: in TOML they are there only where
 /// something is in them.
-fn pruned(mut document: Json, shape: &Shape) -> Json {
+fn pruned(mut document: Json, shape: &FileShape) -> Json {
     fn prune(value: &mut Json, keys: &[String]) {
         let (Some((key, rest)), Some(table)) = (keys.split_first(), value.as_object_mut()) else {
             return;
@@ -248,15 +253,15 @@ fn pruned(mut document: Json, shape: &Shape) -> Json {
 
 fn json_of(node: &Node) -> Json {
     match &node.value {
-        Value::Null => Json::Null,
-        Value::Bool(boolean) => Json::from(*boolean),
-        Value::Number(number) => match serde_json::from_str(number) {
+        DocumentValue::Null => Json::Null,
+        DocumentValue::Bool(boolean) => Json::from(*boolean),
+        DocumentValue::Number(number) => match serde_json::from_str(number) {
             Ok(Json::Number(number)) => Json::Number(number),
             _ => Json::from(number.as_str()),
         },
-        Value::Text(text) => Json::from(text.as_str()),
-        Value::List(items) => items.iter().map(json_of).collect(),
-        Value::Table(members) => {
+        DocumentValue::Text(text) => Json::from(text.as_str()),
+        DocumentValue::List(items) => items.iter().map(json_of).collect(),
+        DocumentValue::Table(members) => {
             let members = members.iter();
             let members = members.map(|member| (member.key.clone(), json_of(&member.node)));
             Json::Object(members.collect())

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::*;
 
-fn shape(syntax: Syntax, keys: &[&str], list: bool) -> Shape {
-    Shape {
+fn shape(syntax: Syntax, keys: &[&str], list: bool) -> FileShape {
+    FileShape {
         syntax,
         keys: keys.iter().map(|key| (*key).to_owned()).collect(),
         list,
@@ -21,7 +21,7 @@ fn entry() -> Json {
 
 /// Adds the entry to each text and compares it with what it should be; then
 /// removes it again, whereupon no entry but that one may be missing.
-fn adds(shape: &Shape, table: &[(&str, &str)]) {
+fn adds(shape: &FileShape, table: &[(&str, &str)]) {
     for (before, after) in table {
         let added = add(before, shape, "dormouse", &entry()).unwrap();
         assert_eq!(added, *after, "{before}");

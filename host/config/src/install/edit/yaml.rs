@@ -10,15 +10,15 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use self::lines::{Lines, UNIT, scalar};
-use self::part::{Kind, Part, parse};
+use self::lines::{UNIT, YamlLines, scalar};
+use self::part::{YamlPart, YamlPartKind, parse};
 use super::text::{Splices, indent, line_end_missing, line_start, newline, next_line};
 use super::{Uneditable, Where};
 
 pub(super) fn add(text: &str, at: Where<'_>, entry: &Json) -> Result<String, Uneditable> {
     let root = parse(text)?;
     let newline = newline(text);
-    let mut lines = Lines {
+    let mut lines = YamlLines {
         newline,
         text: String::new(),
     };
@@ -88,12 +88,14 @@ pub(super) fn add(text: &str, at: Where<'_>, entry: &Json) -> Result<String, Une
         }
         None => {
             let outer = match &part.kind {
-                Kind::List(items) => items.first().map(|item| dash(text, item)).transpose()?,
-                Kind::Table(members) => members
+                YamlPartKind::List(items) => {
+                    items.first().map(|item| dash(text, item)).transpose()?
+                }
+                YamlPartKind::Table(members) => members
                     .first()
                     .map(|(key, _)| begin(text, key))
                     .transpose()?,
-                Kind::Scalar(_) | Kind::Alias => None,
+                YamlPartKind::Scalar(_) | YamlPartKind::Alias => None,
             };
             lines.entry(outer.unwrap_or(UNIT), at, entry);
             put_lines(text, &mut splices, part.end(), &lines.text, newline);
@@ -124,9 +126,9 @@ pub(super) fn remove(text: &str, at: Where<'_>) -> Result<String, Uneditable> {
     let mut splices = Splices::default();
     splices.replace(range, "");
     let (count, empty) = match &part.kind {
-        Kind::List(items) => (items.len(), " []"),
-        Kind::Table(members) => (members.len(), " {}"),
-        Kind::Scalar(_) | Kind::Alias => (0, ""),
+        YamlPartKind::List(items) => (items.len(), " []"),
+        YamlPartKind::Table(members) => (members.len(), " {}"),
+        YamlPartKind::Scalar(_) | YamlPartKind::Alias => (0, ""),
     };
     // Nothing at all would be null, which not every client takes for empty.
     if let (1, Some(name)) = (count, name) {
@@ -138,14 +140,14 @@ pub(super) fn remove(text: &str, at: Where<'_>) -> Result<String, Uneditable> {
 /// Finds an entry's indentation and its lines.
 fn find<'t>(
     text: &'t str,
-    part: &Part,
+    part: &YamlPart,
     at: Where<'_>,
 ) -> Result<Option<(&'t str, Range<usize>)>, Uneditable> {
     part.check(text, at.keys.last())?;
     let found = match &part.kind {
-        Kind::List(items) if at.list => {
-            let named = |item: &&Part| match &item.kind {
-                Kind::Table(members) => members
+        YamlPartKind::List(items) if at.list => {
+            let named = |item: &&YamlPart| match &item.kind {
+                YamlPartKind::Table(members) => members
                     .iter()
                     .any(|(key, value)| key.is("name") && value.is(at.name)),
                 _ => false,
@@ -155,7 +157,7 @@ fn find<'t>(
                 None => None,
             }
         }
-        Kind::Table(members) if !at.list => {
+        YamlPartKind::Table(members) if !at.list => {
             match members.iter().rev().find(|(key, _)| key.is(at.name)) {
                 Some((key, value)) => {
                     let end = value.end().max(key.range.end);
@@ -183,19 +185,19 @@ fn put_lines(text: &str, splices: &mut Splices, at: usize, lines: &str, newline:
 }
 
 /// Returns the end of the colon behind a key.
-fn colon(text: &str, key: &Part) -> usize {
+fn colon(text: &str, key: &YamlPart) -> usize {
     let after = text.get(key.range.end..).unwrap_or_default();
     key.range.end + after.find(':').map_or(0, |at| at + 1)
 }
 
 /// Returns the indentation of a key, which has to be the first thing in its line.
-fn begin<'t>(text: &'t str, key: &Part) -> Result<&'t str, Uneditable> {
+fn begin<'t>(text: &'t str, key: &YamlPart) -> Result<&'t str, Uneditable> {
     indent(text, key.range.start)
         .ok_or_else(|| Uneditable::style(key.range.start, "several things on one line"))
 }
 
 /// Returns the indentation of the dash before an item.
-fn dash<'t>(text: &'t str, item: &Part) -> Result<&'t str, Uneditable> {
+fn dash<'t>(text: &'t str, item: &YamlPart) -> Result<&'t str, Uneditable> {
     let start = line_start(text, item.range.start);
     let before = text.get(start..item.range.start).unwrap_or_default();
     let blanks = before.len() - before.trim_start_matches(' ').len();

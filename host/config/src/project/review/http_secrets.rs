@@ -2,10 +2,10 @@
 
 use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 
-use super::lines::Lines;
+use super::lines::ReviewLines;
 use super::{plain_path, quoted, really, shell_word};
 
-impl Lines {
+impl ReviewLines {
     /// Adds a secret: where it comes from, whom it is sent to, and how.
     pub(super) fn http_secret(&mut self, secret: &HttpSecret) {
         let hosts = secret.hosts.iter();

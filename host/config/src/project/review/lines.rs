@@ -3,9 +3,9 @@
 use super::*;
 
 #[derive(Default)]
-pub(super) struct Lines(pub(super) String);
+pub(super) struct ReviewLines(pub(super) String);
 
-impl Lines {
+impl ReviewLines {
     pub(super) fn add(&mut self, what: &str, text: String) {
         let _ = writeln!(self.0, "  {:<18} {text}", format!("{what}:"));
     }

@@ -23,7 +23,7 @@ fn words_are_seen_as_what_they_are() {
 #[test]
 fn a_review_takes_linear_time() {
     use crate::discovery::Surroundings;
-    use crate::project::trusted::Trust;
+    use crate::project::trusted::TestTrust;
     use crate::{Config, Configured};
 
     let one = |words: &dyn Fn(usize) -> String, size: usize| {
@@ -73,7 +73,7 @@ fn a_review_takes_linear_time() {
         dormouse_tests::growth::is_linear(what, 60, input, |(home, project)| {
             let around =
                 Surroundings::new(home.path().to_owned(), [].into(), Some(project.as_path()));
-            let trust = Trust::new(&home.path().join("data"));
+            let trust = TestTrust::new(&home.path().join("data"));
             let all = Configured::for_review(Config::default(), Some(&around), &trust, project);
             let review = all.review(project).unwrap();
             assert!(review.text.len() > 100, "{}", review.text);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A launch with its variables expanded.
-pub(super) struct Expanded {
+pub(super) struct ExpandedLaunch {
     pub(super) launch: Launch,
     /// Needs for the variables that are missing.
     pub(super) needs: Vec<Need>,
@@ -13,7 +13,7 @@ pub(super) struct Expanded {
     pub(super) is_whole: bool,
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Expands the variables of a launch. Where that would be too much, adds a problem, and expands
     /// no more of them.
     pub(super) fn expanded(
@@ -21,11 +21,11 @@ impl Reader<'_> {
         at: &str,
         span: Option<Range<usize>>,
         written: &Launch,
-    ) -> Expanded {
+    ) -> ExpandedLaunch {
         let left = match self.variables {
             // No file is so large that its own text would be too much.
-            Variables::Kept => None,
-            Variables::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
+            VariableHandling::Kept => None,
+            VariableHandling::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
         };
         let is_too_much = Cell::new(false);
         let inputs = self.inputs.clone().unwrap_or_default();
@@ -114,7 +114,7 @@ impl Reader<'_> {
         };
         launch.set_filled_in(secrets_filled_in.into_inner());
         if let Some(left) = left {
-            self.variables = Variables::FilledIn(Some(left.get()));
+            self.variables = VariableHandling::FilledIn(Some(left.get()));
         }
         if is_too_much.get() {
             let message = format!("too much is filled into `[{at}]` and the servers before it");
@@ -147,7 +147,7 @@ impl Reader<'_> {
                 text,
             }
         });
-        Expanded {
+        ExpandedLaunch {
             needs: needs.collect(),
             launch,
             filled_in,

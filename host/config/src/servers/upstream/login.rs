@@ -15,7 +15,7 @@ const OAUTH: &[&str] = &[
     "private_network",
 ];
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     pub(super) fn oauth(&mut self, item: &Item, at: &str) -> OAuth {
         let mut oauth = OAuth::default();
         match item.as_bool() {

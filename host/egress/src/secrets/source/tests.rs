@@ -3,7 +3,7 @@ use super::*;
 async fn read(source: SecretSource) -> Result<String, String> {
     match text_of(&source).await {
         Ok(text) => Ok(text.expose().to_owned()),
-        Err(Wrong { why, .. }) => Err(why),
+        Err(SecretFault { why, .. }) => Err(why),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What follows in a text, as the rest of a mark.
+//! Rest of a mark, as it follows in a text.
 
 use dormouse_text::visible::is_hidden;
 
@@ -11,7 +11,7 @@ const WORD: &[u8] = b"server";
 /// Most characters that may stand beside the letters of that word.
 const MAX_CHARACTERS_BESIDE: usize = 4;
 
-/// What follows in a text, as the rest of a mark, however its letters are written and spaced. Beyond
+/// Rest of a mark, as it follows in a text, however its letters are written and spaced. Beyond
 /// ASCII there are characters that look like any letter and others that are hardly seen, so that each
 /// may be a letter of the word and a few may stand beside it, as may signs of emphasis and marks of
 /// sentences.
@@ -23,7 +23,7 @@ pub(super) struct MarkRest {
     beside: Beside,
     /// Quotes in what follows.
     quotes: usize,
-    links: Option<Box<Links>>,
+    links: Option<Box<MarkdownLinks>>,
 }
 
 /// For each number of letters that stand before: least characters beside the letters with which what
@@ -33,7 +33,7 @@ type Beside = [Option<usize>; WORD.len() + 1];
 /// Continuations of a text with links in Markdown. Where a link ends is for those who show it to
 /// say: it may be at any bracket.
 #[derive(Default)]
-struct Links {
+struct MarkdownLinks {
     /// Text behind any `)` that follows.
     behind_round: Beside,
     /// Text behind any `]` that follows.
@@ -42,7 +42,7 @@ struct Links {
     next: Option<char>,
 }
 
-impl Links {
+impl MarkdownLinks {
     /// Puts a character before the rest. Returns whether it may not be shown.
     pub(super) fn begin_with(&mut self, c: char, beside: &mut Beside) -> bool {
         match (c, self.next) {

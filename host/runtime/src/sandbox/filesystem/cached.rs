@@ -1,4 +1,4 @@
-//! What the system has of files and folders in memory, read at once: a thread that may wait for a
+//! Reads at once what the system has of files and folders in memory: a thread that may wait for a
 //! disk takes ten times as long to begin as such a read takes.
 //!
 //! Nothing here waits, neither for a disk nor for another process or machine. What cannot be told
@@ -8,13 +8,13 @@
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::CachedDevice;
 #[cfg(target_os = "linux")]
-pub(super) use self::linux::{Found, found, found_at, open, read};
+pub(super) use self::linux::{FileStatus, found, found_at, open, read};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::other::CachedDevice;
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(super) use self::other::open;
 #[cfg(not(target_os = "linux"))]
-pub(super) use self::other::{Found, found, found_at, read};
+pub(super) use self::other::{FileStatus, found, found_at, read};
 
 #[cfg(target_os = "linux")]
 mod linux;

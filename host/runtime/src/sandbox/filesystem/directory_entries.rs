@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 
 use super::files_left::takes_what_is_left;
-use super::{Answer, FilesystemState, blocking, dir, told};
+use super::{FilesystemResult, FilesystemState, blocking, dir, told};
 
 /// Most folders that an instance lists at once: each is an open file of the host.
 const MAX_DIRECTORY_STREAMS: usize = 128;
@@ -43,7 +43,7 @@ struct DirectoryEntries<C> {
     /// None while it reads, and at its end.
     reader: Option<Reader>,
     folder: Arc<File>,
-    read: VecDeque<Answer<DirectoryEntry>>,
+    read: VecDeque<FilesystemResult<DirectoryEntry>>,
     _permit: OwnedSemaphorePermit,
     _charge: C,
 }
@@ -78,7 +78,7 @@ pub(super) fn add_to_linker<T: FilesystemState>(
 async fn read_directory<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     folder: Resource<Descriptor>,
-) -> wasmtime::Result<Answer<Resource<DirectoryEntries<T::Charge>>>> {
+) -> wasmtime::Result<FilesystemResult<Resource<DirectoryEntries<T::Charge>>>> {
     let folder = match dir(&mut store, &folder)? {
         Ok(dir) => dir.dir,
         Err(code) => return Ok(Err(code)),
@@ -116,7 +116,7 @@ async fn read_directory<T: FilesystemState>(
 async fn read_directory_entry<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     stream: Resource<DirectoryEntries<T::Charge>>,
-) -> wasmtime::Result<Answer<Option<DirectoryEntry>>> {
+) -> wasmtime::Result<FilesystemResult<Option<DirectoryEntry>>> {
     let entries = store.data_mut().ctx().table.get_mut(&stream)?;
     if entries.read.is_empty()
         && let Some(reader) = entries.reader.take()
@@ -139,7 +139,7 @@ async fn read_directory_entry<T: FilesystemState>(
 fn read_some(
     mut reader: Reader,
     folder: &File,
-) -> (Option<Reader>, VecDeque<Answer<DirectoryEntry>>) {
+) -> (Option<Reader>, VecDeque<FilesystemResult<DirectoryEntry>>) {
     let mut read = VecDeque::with_capacity(ENTRIES_PER_READ);
     while read.len() < ENTRIES_PER_READ {
         let entry = match reader.read() {

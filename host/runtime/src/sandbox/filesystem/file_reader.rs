@@ -19,10 +19,10 @@ const READ_AHEAD_BYTES: usize = 4096;
 pub(super) struct FileReader {
     file: Arc<File>,
     position: u64,
-    state: State,
+    state: FileReaderState,
 }
 
-enum State {
+enum FileReaderState {
     Idle,
     Reading(JoinHandle<io::Result<Bytes>>),
     Read(Bytes),
@@ -35,7 +35,7 @@ impl FileReader {
         Self {
             file,
             position,
-            state: State::Idle,
+            state: FileReaderState::Idle,
         }
     }
 
@@ -44,11 +44,11 @@ impl FileReader {
         let mut buffer = BytesMut::zeroed(size.min(MAX_READ_BYTES));
         if let Some(read) = cached::read(&self.file, &mut buffer, self.position) {
             buffer.truncate(read);
-            self.state = State::of(Ok(buffer.freeze()));
+            self.state = FileReaderState::of(Ok(buffer.freeze()));
             return;
         }
         let (file, position) = (Arc::clone(&self.file), self.position);
-        self.state = State::Reading(tokio::task::spawn_blocking(move || {
+        self.state = FileReaderState::Reading(tokio::task::spawn_blocking(move || {
             loop {
                 match file.read_at(&mut buffer, position) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -63,22 +63,23 @@ impl FileReader {
     }
 
     async fn end_reading(&mut self) {
-        if let State::Reading(task) = &mut self.state {
+        if let FileReaderState::Reading(task) = &mut self.state {
             let read = task.await;
-            self.state = State::of(read.unwrap_or_else(|error| Err(io::Error::other(error))));
+            self.state =
+                FileReaderState::of(read.unwrap_or_else(|error| Err(io::Error::other(error))));
         }
     }
 }
 
 impl Drop for FileReader {
     fn drop(&mut self) {
-        if let State::Reading(task) = &self.state {
+        if let FileReaderState::Reading(task) = &self.state {
             task.abort();
         }
     }
 }
 
-impl State {
+impl FileReaderState {
     fn of(read: io::Result<Bytes>) -> Self {
         match read {
             Ok(bytes) if bytes.is_empty() => Self::Ended,
@@ -91,32 +92,36 @@ impl State {
 #[async_trait::async_trait]
 impl InputStream for FileReader {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
-        if size == 0 && matches!(self.state, State::Idle) {
+        if size == 0 && matches!(self.state, FileReaderState::Idle) {
             return Ok(Bytes::new());
         }
-        if matches!(self.state, State::Idle) {
+        if matches!(self.state, FileReaderState::Idle) {
             self.begin(size);
         }
         match &mut self.state {
-            State::Idle | State::Reading(_) => Ok(Bytes::new()),
-            State::Read(bytes) => {
+            FileReaderState::Idle | FileReaderState::Reading(_) => Ok(Bytes::new()),
+            FileReaderState::Read(bytes) => {
                 let read = bytes.split_to(size.min(bytes.len()));
                 if bytes.is_empty() {
-                    self.state = State::Idle;
+                    self.state = FileReaderState::Idle;
                 }
                 self.position += read.len() as u64;
                 Ok(read)
             }
-            State::Failed(_) => match std::mem::replace(&mut self.state, State::Ended) {
-                State::Failed(error) => Err(StreamError::LastOperationFailed(error.into())),
-                _ => Err(StreamError::Closed),
-            },
-            State::Ended => Err(StreamError::Closed),
+            FileReaderState::Failed(_) => {
+                match std::mem::replace(&mut self.state, FileReaderState::Ended) {
+                    FileReaderState::Failed(error) => {
+                        Err(StreamError::LastOperationFailed(error.into()))
+                    }
+                    _ => Err(StreamError::Closed),
+                }
+            }
+            FileReaderState::Ended => Err(StreamError::Closed),
         }
     }
 
     async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
-        if size > 0 && matches!(self.state, State::Idle) {
+        if size > 0 && matches!(self.state, FileReaderState::Idle) {
             self.begin(size);
         }
         self.end_reading().await;
@@ -125,7 +130,9 @@ impl InputStream for FileReader {
 
     async fn cancel(&mut self) {
         // A guest has no more reads under way than streams: what cannot be broken off is awaited.
-        if let State::Reading(task) = std::mem::replace(&mut self.state, State::Ended) {
+        if let FileReaderState::Reading(task) =
+            std::mem::replace(&mut self.state, FileReaderState::Ended)
+        {
             task.abort();
             let _ = task.await;
         }
@@ -135,7 +142,7 @@ impl InputStream for FileReader {
 #[async_trait::async_trait]
 impl Pollable for FileReader {
     async fn ready(&mut self) {
-        if matches!(self.state, State::Idle) {
+        if matches!(self.state, FileReaderState::Idle) {
             self.begin(READ_AHEAD_BYTES);
         }
         self.end_reading().await;

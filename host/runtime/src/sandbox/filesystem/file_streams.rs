@@ -16,13 +16,13 @@ use wasmtime_wasi::p2::{
 
 #[cfg(unix)]
 use super::file_reader::FileReader;
-use super::{Answer, FilesystemState, told};
+use super::{FilesystemResult, FilesystemState, told};
 
 /// Most bytes that a stream keeps in memory of the host: wasmtime reads and writes no more at once.
 const STREAM_BYTES: u64 = 64 << 10;
 
 /// A stream with its memory charge.
-struct Counted<S, C> {
+struct ChargedStream<S, C> {
     stream: S,
     _charge: C,
 }
@@ -65,7 +65,7 @@ async fn read_via_stream<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     file: Resource<Descriptor>,
     offset: u64,
-) -> wasmtime::Result<Answer<Resource<DynInputStream>>> {
+) -> wasmtime::Result<FilesystemResult<Resource<DynInputStream>>> {
     let state = store.data_mut();
     let Some(charge) = state.charge(STREAM_BYTES).await else {
         return Ok(Err(ErrorCode::InsufficientMemory));
@@ -74,7 +74,7 @@ async fn read_via_stream<T: FilesystemState>(
         Ok(stream) => stream,
         Err(code) => return Ok(Err(code)),
     };
-    let counted: DynInputStream = Box::new(Counted {
+    let counted: DynInputStream = Box::new(ChargedStream {
         stream,
         _charge: charge,
     });
@@ -86,7 +86,7 @@ fn reader<T: FilesystemState>(
     state: &mut T,
     file: Resource<Descriptor>,
     offset: u64,
-) -> wasmtime::Result<Answer<DynInputStream>> {
+) -> wasmtime::Result<FilesystemResult<DynInputStream>> {
     Ok(match state.ctx().table.get(&file)? {
         Descriptor::File(file) => {
             let reader = FileReader::new(Arc::clone(&file.file), offset);
@@ -101,7 +101,7 @@ fn reader<T: FilesystemState>(
     state: &mut T,
     file: Resource<Descriptor>,
     offset: u64,
-) -> wasmtime::Result<Answer<DynInputStream>> {
+) -> wasmtime::Result<FilesystemResult<DynInputStream>> {
     Ok(
         match told(state.filesystem().read_via_stream(file, offset))? {
             Ok(stream) => Ok(state.ctx().table.delete(stream)?),
@@ -113,7 +113,7 @@ fn reader<T: FilesystemState>(
 async fn output_stream<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     open: impl FnOnce(&mut T) -> FsResult<Resource<DynOutputStream>>,
-) -> wasmtime::Result<Answer<Resource<DynOutputStream>>> {
+) -> wasmtime::Result<FilesystemResult<Resource<DynOutputStream>>> {
     let state = store.data_mut();
     let Some(charge) = state.charge(STREAM_BYTES).await else {
         return Ok(Err(ErrorCode::InsufficientMemory));
@@ -122,7 +122,7 @@ async fn output_stream<T: FilesystemState>(
         Ok(stream) => state.ctx().table.delete(stream)?,
         Err(code) => return Ok(Err(code)),
     };
-    let counted: DynOutputStream = Box::new(Counted {
+    let counted: DynOutputStream = Box::new(ChargedStream {
         stream,
         _charge: charge,
     });
@@ -130,14 +130,14 @@ async fn output_stream<T: FilesystemState>(
 }
 
 #[async_trait::async_trait]
-impl<C: Send + 'static> Pollable for Counted<DynInputStream, C> {
+impl<C: Send + 'static> Pollable for ChargedStream<DynInputStream, C> {
     async fn ready(&mut self) {
         self.stream.ready().await;
     }
 }
 
 #[async_trait::async_trait]
-impl<C: Send + 'static> InputStream for Counted<DynInputStream, C> {
+impl<C: Send + 'static> InputStream for ChargedStream<DynInputStream, C> {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
         self.stream.read(size)
     }
@@ -160,14 +160,14 @@ impl<C: Send + 'static> InputStream for Counted<DynInputStream, C> {
 }
 
 #[async_trait::async_trait]
-impl<C: Send + 'static> Pollable for Counted<DynOutputStream, C> {
+impl<C: Send + 'static> Pollable for ChargedStream<DynOutputStream, C> {
     async fn ready(&mut self) {
         self.stream.ready().await;
     }
 }
 
 #[async_trait::async_trait]
-impl<C: Send + 'static> OutputStream for Counted<DynOutputStream, C> {
+impl<C: Send + 'static> OutputStream for ChargedStream<DynOutputStream, C> {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         self.stream.write(bytes)
     }

@@ -10,8 +10,8 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView as _};
 use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor as _};
 
-use super::place::{Place, stays_below};
-use super::{Answer, FilesystemState, dir, told, too_long};
+use super::place::{NameInFolder, stays_below};
+use super::{FilesystemResult, FilesystemState, dir, told, too_long};
 
 /// Makes a link, if its target is beside or below it, also where it leads through other links: with
 /// `..` in a target, it would lead out of the grant once it is moved, for other programs that follow
@@ -21,7 +21,7 @@ pub(super) async fn symlink_at<T: FilesystemState>(
     folder: Resource<Descriptor>,
     target: String,
     path: String,
-) -> wasmtime::Result<Answer<()>> {
+) -> wasmtime::Result<FilesystemResult<()>> {
     if let Some(refused) = too_long(&[&target, &path]) {
         return Ok(Err(refused));
     }
@@ -37,7 +37,7 @@ pub(super) async fn symlink_at<T: FilesystemState>(
     }
     let (link, led_to) = (path.clone(), target.clone());
     let checked = tokio::task::spawn_blocking(move || {
-        let place = Place::open(&from.dir, &link)?;
+        let place = NameInFolder::open(&from.dir, &link)?;
         check_way(place.parent, Path::new(&led_to), &mut 0)
     });
     if let Err(code) = checked.await? {
@@ -55,7 +55,7 @@ const MAX_LINKS: u32 = 40;
 ///
 /// # Errors
 /// It does not.
-fn check_way(mut folder: File, target: &Path, links: &mut u32) -> Answer<()> {
+fn check_way(mut folder: File, target: &Path, links: &mut u32) -> FilesystemResult<()> {
     for name in target.components() {
         let name = name.as_os_str().as_ref();
         let Ok(found) = stat(&folder, name, FollowSymlinks::No) else {

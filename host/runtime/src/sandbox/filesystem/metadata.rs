@@ -1,5 +1,5 @@
-//! What guests ask about files and folders, and reading of a part: answered at once where it is in
-//! memory, and by wasmtime, on a thread that may wait for a disk, where it is not.
+//! Questions of guests about files and folders, and reading of a part: answered at once where it is
+//! in memory, and by wasmtime, on a thread that may wait for a disk, where it is not.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
     PathFlags,
 };
 
-use super::cached::{self, Found};
-use super::{Answer, FilesystemState, MAX_READ_BYTES, told, too_long};
+use super::cached::{self, FileStatus};
+use super::{FilesystemResult, FilesystemState, MAX_READ_BYTES, told, too_long};
 
 /// Replaces wasmtime's functions with Dormouse's own.
 ///
@@ -25,7 +25,9 @@ pub(super) fn add_to_linker<T: FilesystemState>(
     types: &mut LinkerInstance<'_, T>,
 ) -> wasmtime::Result<()> {
     types.func_wrap("[method]descriptor.get-flags", |mut store, (of,)| {
-        Ok((Answer::Ok(flags(store.data_mut().ctx().table.get(&of)?)),))
+        Ok((FilesystemResult::Ok(flags(
+            store.data_mut().ctx().table.get(&of)?,
+        )),))
     })?;
     types.func_wrap_async("[method]descriptor.get-type", |store, (of,)| {
         Box::new(async move { Ok((kind(store, of).await?,)) })
@@ -75,7 +77,7 @@ fn flags(of: &Descriptor) -> DescriptorFlags {
 async fn kind<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     of: Resource<Descriptor>,
-) -> wasmtime::Result<Answer<DescriptorType>> {
+) -> wasmtime::Result<FilesystemResult<DescriptorType>> {
     match found(&mut store, &of)? {
         Some(found) => Ok(Ok(found.stat().type_)),
         None => told(store.data_mut().filesystem().get_type(of).await),
@@ -85,7 +87,7 @@ async fn kind<T: FilesystemState>(
 async fn stat<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     of: Resource<Descriptor>,
-) -> wasmtime::Result<Answer<DescriptorStat>> {
+) -> wasmtime::Result<FilesystemResult<DescriptorStat>> {
     match found(&mut store, &of)? {
         Some(found) => Ok(Ok(found.stat())),
         None => told(store.data_mut().filesystem().stat(of).await),
@@ -97,7 +99,7 @@ async fn stat_at<T: FilesystemState>(
     folder: Resource<Descriptor>,
     follow: PathFlags,
     path: String,
-) -> wasmtime::Result<Answer<DescriptorStat>> {
+) -> wasmtime::Result<FilesystemResult<DescriptorStat>> {
     match found_at(&mut store, &folder, follow, &path)? {
         Ok(Some(found)) => Ok(Ok(found.stat())),
         Ok(None) => {
@@ -111,7 +113,7 @@ async fn stat_at<T: FilesystemState>(
 async fn metadata_hash<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     of: Resource<Descriptor>,
-) -> wasmtime::Result<Answer<MetadataHashValue>> {
+) -> wasmtime::Result<FilesystemResult<MetadataHashValue>> {
     match found(&mut store, &of)? {
         Some(found) => Ok(Ok(hash(&found))),
         None => told(store.data_mut().filesystem().metadata_hash(of).await),
@@ -123,7 +125,7 @@ async fn metadata_hash_at<T: FilesystemState>(
     folder: Resource<Descriptor>,
     follow: PathFlags,
     path: String,
-) -> wasmtime::Result<Answer<MetadataHashValue>> {
+) -> wasmtime::Result<FilesystemResult<MetadataHashValue>> {
     match found_at(&mut store, &folder, follow, &path)? {
         Ok(Some(found)) => Ok(Ok(hash(&found))),
         Ok(None) => {
@@ -140,7 +142,7 @@ async fn read<T: FilesystemState>(
     file: Resource<Descriptor>,
     length: u64,
     offset: u64,
-) -> wasmtime::Result<Answer<(Vec<u8>, bool)>> {
+) -> wasmtime::Result<FilesystemResult<(Vec<u8>, bool)>> {
     if let Descriptor::File(open) = store.data_mut().ctx().table.get(&file)? {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length.min(MAX_READ_BYTES)];
@@ -161,7 +163,7 @@ async fn read<T: FilesystemState>(
 fn found<T: FilesystemState>(
     store: &mut StoreContextMut<'_, T>,
     of: &Resource<Descriptor>,
-) -> wasmtime::Result<Option<Found>> {
+) -> wasmtime::Result<Option<FileStatus>> {
     let state = store.data_mut();
     let preopens = Arc::clone(state.preopens());
     let file = match state.ctx().table.get(of)? {
@@ -176,7 +178,7 @@ fn found_at<T: FilesystemState>(
     folder: &Resource<Descriptor>,
     follow: PathFlags,
     path: &str,
-) -> wasmtime::Result<Answer<Option<Found>>> {
+) -> wasmtime::Result<FilesystemResult<Option<FileStatus>>> {
     if let Some(refused) = too_long(&[path]) {
         return Ok(Err(refused));
     }
@@ -194,7 +196,7 @@ fn found_at<T: FilesystemState>(
 
 /// Returns the hash of a file or folder, the same as wasmtime's: which of the two is asked depends on
 /// what is in memory.
-pub(super) fn hash(found: &Found) -> MetadataHashValue {
+pub(super) fn hash(found: &FileStatus) -> MetadataHashValue {
     let mut hasher = DefaultHasher::new();
     found.identity().hash(&mut hasher);
     let lower = hasher.finish();

@@ -122,10 +122,10 @@ pub(super) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmt
 }
 
 /// Result of a function of WASI.
-pub(super) type Answer<T> = Result<T, ErrorCode>;
+pub(super) type FilesystemResult<T> = Result<T, ErrorCode>;
 
 /// Separates errors that a guest gets from errors that end it.
-pub(super) fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>> {
+pub(super) fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<FilesystemResult<T>> {
     match result {
         Ok(value) => Ok(Ok(value)),
         Err(error) => error.downcast().map(Err),
@@ -136,7 +136,7 @@ pub(super) fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>>
 pub(super) fn dir<T: FilesystemState>(
     store: &mut StoreContextMut<'_, T>,
     folder: &Resource<Descriptor>,
-) -> wasmtime::Result<Answer<Dir>> {
+) -> wasmtime::Result<FilesystemResult<Dir>> {
     Ok(match store.data_mut().ctx().table.get(folder)? {
         Descriptor::Dir(dir) => Ok(dir.clone()),
         Descriptor::File(_) => Err(ErrorCode::NotDirectory),
@@ -146,7 +146,7 @@ pub(super) fn dir<T: FilesystemState>(
 /// Runs work that may wait for a disk, and returns its result for the guest.
 pub(super) async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> io::Result<R> + Send + 'static,
-) -> wasmtime::Result<Answer<R>> {
+) -> wasmtime::Result<FilesystemResult<R>> {
     let done = tokio::task::spawn_blocking(work).await?;
     told(done.map_err(FsError::from))
 }

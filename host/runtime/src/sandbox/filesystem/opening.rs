@@ -18,7 +18,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 
 use super::files_left::takes_what_is_left;
-use super::{Answer, FilesystemState, blocking, cached, dir, told, too_long};
+use super::{FilesystemResult, FilesystemState, blocking, cached, dir, told, too_long};
 use crate::sandbox::granted::Preopens;
 
 /// Options for opening a file.
@@ -31,7 +31,12 @@ struct How {
 
 impl How {
     /// Reads the options of a request, as wasmtime does. The error is for the guest.
-    fn new(dir: &Dir, follow: PathFlags, open: OpenFlags, flags: DescriptorFlags) -> Answer<Self> {
+    fn new(
+        dir: &Dir,
+        follow: PathFlags,
+        open: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> FilesystemResult<Self> {
         let synchronised = DescriptorFlags::FILE_INTEGRITY_SYNC
             | DescriptorFlags::DATA_INTEGRITY_SYNC
             | DescriptorFlags::REQUESTED_WRITE_SYNC;
@@ -132,7 +137,7 @@ pub(super) async fn open_at<T: FilesystemState>(
     path: String,
     open: OpenFlags,
     flags: DescriptorFlags,
-) -> wasmtime::Result<Answer<Resource<Descriptor>>> {
+) -> wasmtime::Result<FilesystemResult<Resource<Descriptor>>> {
     if let Some(refused) = too_long(&[&path]) {
         return Ok(Err(refused));
     }
@@ -177,7 +182,7 @@ pub(super) async fn set_times_at<T: FilesystemState>(
     path: String,
     accessed: NewTimestamp,
     modified: NewTimestamp,
-) -> wasmtime::Result<Answer<()>> {
+) -> wasmtime::Result<FilesystemResult<()>> {
     if let Some(refused) = too_long(&[&path]) {
         return Ok(Err(refused));
     }
@@ -220,7 +225,7 @@ pub(super) async fn set_times_at<T: FilesystemState>(
 }
 
 /// Returns the time that is to be set, if one is.
-fn time(of: NewTimestamp) -> Answer<Option<SystemTime>> {
+fn time(of: NewTimestamp) -> FilesystemResult<Option<SystemTime>> {
     let time = match of {
         NewTimestamp::NoChange => return Ok(None),
         NewTimestamp::Now => return Ok(Some(SystemTime::now())),

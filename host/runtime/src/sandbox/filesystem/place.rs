@@ -7,22 +7,22 @@ use std::path::{Component, Path};
 use cap_primitives::fs::{FollowSymlinks, open_dir, read_link_contents, stat};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
-use super::Answer;
+use super::FilesystemResult;
 
 /// Name in a folder that is held open: whatever is moved meanwhile, it is in that folder.
-pub(super) struct Place {
+pub(super) struct NameInFolder {
     pub(super) parent: File,
     pub(super) name: OsString,
     /// Whether there is a slash behind the name, which only a folder may have.
     pub(super) is_of_folder: bool,
 }
 
-impl Place {
+impl NameInFolder {
     /// Opens the folder of a path.
     ///
     /// # Errors
     /// It cannot be opened, or the path does not end with a name.
-    pub(super) fn open(dir: &File, path: &str) -> Answer<Self> {
+    pub(super) fn open(dir: &File, path: &str) -> FilesystemResult<Self> {
         let named = path.trim_end_matches('/');
         let is_name = !matches!(named.rsplit('/').next(), Some("." | ".."));
         let named = Path::new(named);
@@ -50,7 +50,7 @@ impl Place {
     ///
     /// # Errors
     /// It is one, or nothing is there.
-    pub(super) fn check_movable(&self) -> Answer<bool> {
+    pub(super) fn check_movable(&self) -> FilesystemResult<bool> {
         let name = Path::new(&self.name);
         let kind = stat(&self.parent, name, FollowSymlinks::No)?.file_type();
         if kind.is_symlink() {
@@ -113,7 +113,7 @@ mod tests {
         symlink("..", root.join("links/l")).unwrap();
         symlink("/etc", root.join("links/root")).unwrap();
         symlink("l", root.join("links/beside")).unwrap();
-        let place = |path| Place::open(&dir, path);
+        let place = |path| NameInFolder::open(&dir, path);
         let (from, to) = (place("harmless/l").unwrap(), place("moved").unwrap());
         std::fs::rename(root.join("harmless"), root.join("away")).unwrap();
         std::fs::rename(root.join("links"), root.join("harmless")).unwrap();

@@ -8,8 +8,8 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, PathFlags};
 
-use super::place::Place;
-use super::{Answer, FilesystemState, dir, too_long};
+use super::place::NameInFolder;
+use super::{FilesystemResult, FilesystemState, dir, too_long};
 
 /// Renames a file or a folder, or a link that cannot lead out from its new place.
 pub(super) async fn rename_at<T: FilesystemState>(
@@ -18,7 +18,7 @@ pub(super) async fn rename_at<T: FilesystemState>(
     path: String,
     to: Resource<Descriptor>,
     new: String,
-) -> wasmtime::Result<Answer<()>> {
+) -> wasmtime::Result<FilesystemResult<()>> {
     moved(store, folder, path, to, new, |from, to| {
         rename(
             &from.parent,
@@ -38,7 +38,7 @@ pub(super) async fn link_at<T: FilesystemState>(
     path: String,
     to: Resource<Descriptor>,
     new: String,
-) -> wasmtime::Result<Answer<()>> {
+) -> wasmtime::Result<FilesystemResult<()>> {
     if follow.contains(PathFlags::SYMLINK_FOLLOW) {
         return Ok(Err(ErrorCode::Invalid));
     }
@@ -61,8 +61,8 @@ async fn moved<T: FilesystemState>(
     path: String,
     to: Resource<Descriptor>,
     new: String,
-    change: fn(&Place, &Place) -> io::Result<()>,
-) -> wasmtime::Result<Answer<()>> {
+    change: fn(&NameInFolder, &NameInFolder) -> io::Result<()>,
+) -> wasmtime::Result<FilesystemResult<()>> {
     if let Some(refused) = too_long(&[&path, &new]) {
         return Ok(Err(refused));
     }
@@ -74,8 +74,8 @@ async fn moved<T: FilesystemState>(
         return Ok(Err(ErrorCode::NotPermitted));
     }
     let done = tokio::task::spawn_blocking(move || {
-        let from = Place::open(&folder.dir, &path)?;
-        let to = Place::open(&to.dir, &new)?;
+        let from = NameInFolder::open(&folder.dir, &path)?;
+        let to = NameInFolder::open(&to.dir, &new)?;
         let is_folder = from.check_movable()?;
         if to.is_of_folder && !is_folder {
             return Err(ErrorCode::NotDirectory);

@@ -140,7 +140,7 @@ mod tests {
     use wasmtime_wasi_http::p2::body::{HostOutgoingBody, StreamContext};
 
     use super::*;
-    use crate::sandbox::{GivenSecrets, Output};
+    use crate::sandbox::{GivenSecrets, InstanceOutput};
 
     fn gate() -> NetworkGate {
         let http = Arc::<GrantedHttp>::default();
@@ -149,7 +149,7 @@ mod tests {
             http_bytes: 10,
             ..Limits::default()
         };
-        let output = Output::new("net", 1000, secrets);
+        let output = InstanceOutput::new("net", 1000, secrets);
         NetworkGate::new("net", output, http, &limits)
     }
 

@@ -1,6 +1,6 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
-use dormouse_egress::{PluginRequest, SendError, is_forbidden_header};
+use dormouse_egress::{PluginHttpRequest, SendError, is_forbidden_header};
 use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
 use hyper::http::request::Parts;
@@ -130,7 +130,7 @@ async fn send(
     gate.take_request().map_err(|reason| internal(&reason))?;
     let http = gate.http();
     let open = http.open().await.ok_or(Error::ConnectionLimitReached)?;
-    let request = PluginRequest {
+    let request = PluginHttpRequest {
         method: parts.method,
         url: url.clone(),
         headers: parts.headers,

@@ -14,7 +14,7 @@ fn gate() -> NetworkGate {
     let granted = ["GET https://granted.example".parse().unwrap()];
     let http = Arc::new(GrantedHttp::new(&granted, PluginSecrets::default()));
     let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
-    let output = Output::new("net", 1000, secrets);
+    let output = InstanceOutput::new("net", 1000, secrets);
     NetworkGate::new("net", output, http, &limits)
 }
 
@@ -82,7 +82,7 @@ fn methods_that_tunnel_or_are_huge_are_refused_however_they_are_written() {
     let granted = ["https://granted.example".parse().unwrap()];
     let http = Arc::new(GrantedHttp::new(&granted, PluginSecrets::default()));
     let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
-    let output = Output::new("net", 1000, secrets);
+    let output = InstanceOutput::new("net", 1000, secrets);
     let gate = NetworkGate::new("net", output, http, &limits);
     let url = "https://granted.example/";
     for (method, expected) in [

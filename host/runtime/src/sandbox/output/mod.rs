@@ -14,22 +14,22 @@ use dormouse_text::log_text::escaped;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-pub(crate) use stream::{Stream, StreamName};
+pub(crate) use stream::{StandardStream, StreamName};
 
-use self::budget::Budget;
+use self::budget::OutputBudget;
 use super::GivenSecrets;
 
 /// Output of one instance: stdout and stderr together, and its log messages.
 #[derive(Clone)]
-pub(crate) struct Output {
-    shared: Arc<Shared>,
+pub(crate) struct InstanceOutput {
+    shared: Arc<SharedOutput>,
 }
 
-struct Shared {
+struct SharedOutput {
     server: String,
     secrets: Arc<GivenSecrets>,
-    printed: Budget,
-    logged: Budget,
+    printed: OutputBudget,
+    logged: OutputBudget,
     /// Incomplete lines of stdout and of stderr: guests write lines piece by piece, and a secret
     /// may be in several pieces.
     begun: [Mutex<Vec<u8>>; 2],
@@ -57,14 +57,14 @@ const NOTE: &str = "note: run with `RUST_BACKTRACE=";
 /// guest that often prints empty lines fills a log as well.
 const LINE_BYTES: usize = 64;
 
-impl Output {
+impl InstanceOutput {
     pub(crate) fn new(server: &str, limit: u64, secrets: Arc<GivenSecrets>) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedOutput {
                 server: server.to_owned(),
                 secrets,
-                printed: Budget::new(limit),
-                logged: Budget::new(limit),
+                printed: OutputBudget::new(limit),
+                logged: OutputBudget::new(limit),
                 begun: Default::default(),
                 last: Mutex::default(),
             }),
@@ -132,15 +132,15 @@ impl Output {
         }
     }
 
-    pub(crate) fn stream(&self, name: StreamName) -> Stream {
-        Stream {
+    pub(crate) fn stream(&self, name: StreamName) -> StandardStream {
+        StandardStream {
             name,
             shared: Arc::clone(&self.shared),
         }
     }
 }
 
-impl Shared {
+impl SharedOutput {
     /// Logs a line. Returns whether there is room for more.
     fn print(&self, name: StreamName, line: &[u8]) -> bool {
         if line.is_empty() {
@@ -183,7 +183,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedOutput {
     /// Logs incomplete lines also of a call that was ended from outside.
     fn drop(&mut self) {
         self.end_lines();

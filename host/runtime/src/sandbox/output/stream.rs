@@ -9,7 +9,7 @@ use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
-use super::{KEPT_BYTES, MAX_LINE_BYTES, Shared};
+use super::{KEPT_BYTES, MAX_LINE_BYTES, SharedOutput};
 
 /// Name of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl StreamName {
 
 /// The stdout or stderr of an instance.
 #[derive(Clone)]
-pub(crate) struct Stream {
+pub(crate) struct StandardStream {
     pub(super) name: StreamName,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedOutput>,
 }
 
-impl Stream {
+impl StandardStream {
     pub(super) fn log(&self, bytes: &[u8]) {
         let [stdout, stderr] = &self.shared.begun;
         let begun = match self.name {
@@ -66,19 +66,19 @@ impl Stream {
     }
 }
 
-impl IsTerminal for Stream {
+impl IsTerminal for StandardStream {
     fn is_terminal(&self) -> bool {
         false
     }
 }
 
-impl StdoutStream for Stream {
+impl StdoutStream for StandardStream {
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
         Box::new(self.clone())
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for StandardStream {
     fn poll_write(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,

@@ -2,7 +2,7 @@
 
 use dormouse_policy::Grants;
 
-use super::budget::Room;
+use super::budget::OutputRoom;
 use super::*;
 
 fn none() -> Arc<GivenSecrets> {
@@ -11,7 +11,7 @@ fn none() -> Arc<GivenSecrets> {
 
 #[test]
 fn last_words_are_those_of_this_call_as_they_were_said() {
-    let output = Output::new("odd", 1000, none());
+    let output = InstanceOutput::new("odd", 1000, none());
     let stderr = output.stream(StreamName::Stderr);
     stderr.log(b"of the call before\n");
     output.begin();
@@ -28,10 +28,10 @@ fn last_words_are_those_of_this_call_as_they_were_said() {
 }
 
 /// Returns the output of a plugin that is given that secret.
-fn given(secret: &str) -> Output {
+fn given(secret: &str) -> InstanceOutput {
     let settings = serde_json::json!({ "token": secret });
     let settings = Arc::new(settings.as_object().unwrap().clone());
-    Output::new(
+    InstanceOutput::new(
         "odd",
         100_000,
         GivenSecrets::new(&Grants::default(), &settings, &Arc::default()),
@@ -92,23 +92,23 @@ fn lines_are_looked_at_when_they_are_whole() {
 
 #[test]
 fn a_call_has_only_so_much_room() {
-    let room = |bytes, is_exceeded| Room { bytes, is_exceeded };
-    let budget = Budget::new(10);
+    let room = |bytes, is_exceeded| OutputRoom { bytes, is_exceeded };
+    let budget = OutputBudget::new(10);
     assert_eq!(budget.take(4), room(4, false));
     assert_eq!(budget.take(8), room(6, true));
     assert_eq!(budget.take(1), room(0, false));
-    let exact = Budget::new(4);
+    let exact = OutputBudget::new(4);
     assert_eq!(exact.take(4), room(4, false));
     assert_eq!(exact.take(1), room(0, true));
     assert_eq!(exact.take(1), room(0, false));
-    let none = Budget::new(0);
+    let none = OutputBudget::new(0);
     assert_eq!(none.take(1), room(0, true));
 }
 
 #[test]
 fn what_stands_before_a_line_counts_too() {
-    let output = Output::new("odd", 1000, none());
-    let used = |output: &Output| output.shared.logged.used();
+    let output = InstanceOutput::new("odd", 1000, none());
+    let used = |output: &InstanceOutput| output.shared.logged.used();
     output.log("info", None, "");
     assert_eq!(used(&output), LINE_BYTES as u64);
     output.log("info", Some("name"), "text");
@@ -137,7 +137,7 @@ fn printing_and_logging_take_linear_time() {
     ];
     for (what, said) in cases {
         dormouse_tests::growth::is_linear(what, 1_000, said, |said| {
-            let output = Output::new("odd", u64::MAX, Arc::clone(&secrets));
+            let output = InstanceOutput::new("odd", u64::MAX, Arc::clone(&secrets));
             for part in said {
                 output.stream(StreamName::Stdout).log(part);
                 output.stream(StreamName::Stderr).log(part);

@@ -14,7 +14,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{CANCELLED, State};
+use super::{CANCELLED, InstanceState};
 use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use crate::call::PausableDeadline;
 use crate::error::Cause;
@@ -25,7 +25,7 @@ const COPIES: usize = 3;
 /// Most memory of a request that is not counted, in bytes.
 const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
 
-impl upstream::Host for State {
+impl upstream::Host for InstanceState {
     async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
         let failure = match self.forward(&method, &params).await {
             Ok(answer) => {
@@ -56,7 +56,7 @@ impl upstream::Host for State {
     }
 }
 
-impl State {
+impl InstanceState {
     async fn forward(&mut self, method: &str, params: &str) -> Result<String, Failure> {
         let none = |why: &str| Failure::Lost(Lost::Broken(why.to_owned()));
         let copies = params.len().saturating_mul(COPIES);

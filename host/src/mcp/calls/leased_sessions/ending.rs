@@ -55,7 +55,7 @@ impl Reason {
 }
 
 /// Facts about servers that decide which sessions end.
-pub(super) trait Servers {
+pub(super) trait ServerFacts {
     /// Returns the limits of a server, if there is one of that name.
     fn limits(&self, server: &str) -> Option<Limits>;
 
@@ -70,7 +70,7 @@ pub(super) trait Servers {
     fn has_processes(&self, server: &str, session: SessionId) -> bool;
 }
 
-impl Servers for Roster {
+impl ServerFacts for Roster {
     fn limits(&self, server: &str) -> Option<Limits> {
         self.limits(server)
     }
@@ -95,7 +95,7 @@ impl Servers for Roster {
 pub(super) fn to_end(
     idle: &HashMap<LeaseKey, Vec<IdleSession>>,
     now: Instant,
-    servers: &impl Servers,
+    servers: &impl ServerFacts,
 ) -> Vec<(LeaseKey, SessionId, Reason)> {
     let mut ended = Vec::new();
     let mut others = Vec::new();
@@ -146,7 +146,7 @@ mod tests {
 
     const NOTHING_IS_KEPT: SessionId = SessionId(9);
 
-    impl Servers for Fake {
+    impl ServerFacts for Fake {
         fn limits(&self, server: &str) -> Option<Limits> {
             let idle = match server {
                 "short" => Duration::from_secs(60),

@@ -13,7 +13,7 @@ fn relay(logs: WantedLogs) -> Relay {
 
 fn waiting(relay: &Relay) -> Vec<String> {
     let mut waiting = Vec::new();
-    while let Next::Note(note) = relay.next() {
+    while let NextStep::Note(note) = relay.next() {
         let notification = relay.notification(note).unwrap();
         waiting.push(Value::from(notification.params).to_string());
     }

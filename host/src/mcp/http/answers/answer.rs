@@ -16,8 +16,8 @@ use rmcp::model::RequestId;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::answer_room::TakenAnswerRoom;
-use super::sse::{EventText, Events};
-use super::written::Message;
+use super::sse::{EventText, SentEvents};
+use super::written::WrittenMessage;
 use crate::mcp::http::connections::RequestInProgress;
 use crate::mcp::messages::error_object::ErrorObject;
 
@@ -26,20 +26,20 @@ pub(in crate::mcp::http) type Response = hyper::Response<Body>;
 
 /// The body of an answer.
 pub(in crate::mcp::http) struct Body {
-    content: Content,
-    held: Option<Held>,
+    content: AnswerContent,
+    held: Option<AnswerResources>,
     /// Room that was taken for all of it, besides that of its parts.
     room: Option<TakenAnswerRoom>,
 }
 
-enum Content {
+enum AnswerContent {
     /// The parts of a text.
     Whole(VecDeque<Bytes>),
     Events(Box<EventText>),
 }
 
 /// Resources that are held until an answer has gone out, or nobody wants it any more.
-pub(in crate::mcp::http) struct Held {
+pub(in crate::mcp::http) struct AnswerResources {
     pub(in crate::mcp::http) busy: RequestInProgress,
     pub(in crate::mcp::http) _running: Option<TaskTrackerToken>,
 }
@@ -52,7 +52,7 @@ impl Body {
     fn of_parts(parts: impl IntoIterator<Item = Bytes>) -> Self {
         let parts = parts.into_iter().filter(|part| !part.is_empty());
         Self {
-            content: Content::Whole(parts.collect()),
+            content: AnswerContent::Whole(parts.collect()),
             held: None,
             room: None,
         }
@@ -62,20 +62,20 @@ impl Body {
     /// taken for it.
     pub(in crate::mcp::http) fn into_parts(self) -> VecDeque<Bytes> {
         match self.content {
-            Content::Whole(parts) => parts,
-            Content::Events(_) => VecDeque::new(),
+            AnswerContent::Whole(parts) => parts,
+            AnswerContent::Events(_) => VecDeque::new(),
         }
     }
 
     /// Returns the events of a stream, or the message that is the whole body as one event.
-    pub(in crate::mcp::http) fn into_events(self) -> Events {
+    pub(in crate::mcp::http) fn into_events(self) -> SentEvents {
         let events = stream::unfold(self, |mut body| async {
             let event = poll_fn(|cx| match &mut body.content {
-                Content::Events(events) => events.poll_event(cx),
-                Content::Whole(parts) if parts.is_empty() => Poll::Ready(None),
-                Content::Whole(parts) => {
+                AnswerContent::Events(events) => events.poll_event(cx),
+                AnswerContent::Whole(parts) if parts.is_empty() => Poll::Ready(None),
+                AnswerContent::Whole(parts) => {
                     let parts = std::mem::take(parts);
-                    Poll::Ready(Some(Message::of_parts(parts.into()).into()))
+                    Poll::Ready(Some(WrittenMessage::of_parts(parts.into()).into()))
                 }
             });
             let event = event.await?;
@@ -94,26 +94,26 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let part = match &mut self.content {
-            Content::Whole(parts) => parts.pop_front(),
-            Content::Events(events) => std::task::ready!(events.poll(cx)),
+            AnswerContent::Whole(parts) => parts.pop_front(),
+            AnswerContent::Events(events) => std::task::ready!(events.poll(cx)),
         };
         Poll::Ready(part.map(|part| Ok(Frame::data(part))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
-            Content::Whole(parts) => parts.is_empty(),
-            Content::Events(_) => false,
+            AnswerContent::Whole(parts) => parts.is_empty(),
+            AnswerContent::Events(_) => false,
         }
     }
 
     fn size_hint(&self) -> http_body::SizeHint {
         match &self.content {
-            Content::Whole(parts) => {
+            AnswerContent::Whole(parts) => {
                 let bytes: usize = parts.iter().map(Bytes::len).sum();
                 http_body::SizeHint::with_exact(bytes as u64)
             }
-            Content::Events(_) => http_body::SizeHint::default(),
+            AnswerContent::Events(_) => http_body::SizeHint::default(),
         }
     }
 }
@@ -146,7 +146,7 @@ pub(in crate::mcp::http) fn text(
 }
 
 /// An answer that is a message.
-pub(in crate::mcp::http) fn message(status: StatusCode, message: Message) -> Response {
+pub(in crate::mcp::http) fn message(status: StatusCode, message: WrittenMessage) -> Response {
     parts(status, message.into_parts())
 }
 
@@ -164,7 +164,7 @@ pub(in crate::mcp::http) fn error(
     id: Option<&RequestId>,
     error: &ErrorObject,
 ) -> Response {
-    message(status, Message::error(id, error))
+    message(status, WrittenMessage::error(id, error))
 }
 
 /// An answer that has ended before there was one: an empty stream of events.
@@ -177,9 +177,9 @@ pub(in crate::mcp::http) fn nothing() -> Response {
 }
 
 /// An answer that is a stream of events, which nobody on the way is to keep.
-pub(in crate::mcp::http) fn events(events: Events) -> Response {
+pub(in crate::mcp::http) fn events(events: SentEvents) -> Response {
     let body = Body {
-        content: Content::Events(Box::new(EventText::new(events))),
+        content: AnswerContent::Events(Box::new(EventText::new(events))),
         held: None,
         room: None,
     };
@@ -219,7 +219,7 @@ pub(in crate::mcp::http) fn no_session() -> Response {
 }
 
 /// Holds something until an answer has gone out.
-pub(in crate::mcp::http) fn hold(mut response: Response, held: Held) -> Response {
+pub(in crate::mcp::http) fn hold(mut response: Response, held: AnswerResources) -> Response {
     response.body_mut().held = Some(held);
     response
 }

@@ -19,11 +19,11 @@ const SHORT_BYTES: usize = 16 << 10;
 /// leaves half of it to the others.
 pub(in crate::mcp::http) struct AnswerRoom {
     most: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<AnswerRoomUse>,
 }
 
 #[derive(Default)]
-struct Taken {
+struct AnswerRoomUse {
     bytes: usize,
     by_client: HashMap<String, usize>,
 }

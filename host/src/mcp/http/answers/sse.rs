@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::written::Message;
+use super::written::WrittenMessage;
 use crate::mcp::http::sessions::EventId;
 
 /// Time after which a stream without events has a comment, so that nobody on the way takes it for dead.
@@ -20,20 +20,20 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const SHORT_BYTES: usize = 16 << 10;
 
 /// Events of a stream, as they come.
-pub(in crate::mcp::http) type Events = BoxStream<'static, Event>;
+pub(in crate::mcp::http) type SentEvents = BoxStream<'static, SentEvent>;
 
 /// An event.
-pub(in crate::mcp::http) struct Event {
+pub(in crate::mcp::http) struct SentEvent {
     /// Id with which a client can come back for what came after it.
     pub(in crate::mcp::http) id: Option<EventId>,
     /// Time after which a client that has lost its connection is to come back.
     pub(in crate::mcp::http) retry: Option<Duration>,
     /// Its message; none of one that has only an id.
-    pub(in crate::mcp::http) message: Option<Message>,
+    pub(in crate::mcp::http) message: Option<WrittenMessage>,
 }
 
-impl From<Message> for Event {
-    fn from(message: Message) -> Self {
+impl From<WrittenMessage> for SentEvent {
+    fn from(message: WrittenMessage) -> Self {
         Self {
             id: None,
             retry: None,
@@ -42,7 +42,7 @@ impl From<Message> for Event {
     }
 }
 
-impl Event {
+impl SentEvent {
     /// Returns its text, in parts: a long message is not copied.
     fn parts(self) -> VecDeque<Bytes> {
         let id = self.id.map(|id| format!("id: {id}\n"));
@@ -52,7 +52,11 @@ impl Event {
         let head = [id.as_deref(), retry.as_deref(), Some("data: ")];
         let head: String = head.into_iter().flatten().collect();
         let mut parts = VecDeque::from([Bytes::from(head)]);
-        parts.extend(self.message.into_iter().flat_map(Message::into_parts));
+        parts.extend(
+            self.message
+                .into_iter()
+                .flat_map(WrittenMessage::into_parts),
+        );
         parts.push_back(Bytes::from_static(b"\n\n"));
         if parts.iter().map(Bytes::len).sum::<usize>() > SHORT_BYTES {
             return parts;
@@ -64,7 +68,7 @@ impl Event {
 
 /// Text of a stream of events, with comments while there are none.
 pub(in crate::mcp::http) struct EventText {
-    events: Events,
+    events: SentEvents,
     /// Parts of an event that go out next.
     next: VecDeque<Bytes>,
     /// Time after which a comment goes out.
@@ -73,11 +77,11 @@ pub(in crate::mcp::http) struct EventText {
 }
 
 impl EventText {
-    pub(in crate::mcp::http) fn new(events: Events) -> Self {
+    pub(in crate::mcp::http) fn new(events: SentEvents) -> Self {
         Self::kept_alive(events, KEEP_ALIVE)
     }
 
-    fn kept_alive(events: Events, keep_alive: Duration) -> Self {
+    fn kept_alive(events: SentEvents, keep_alive: Duration) -> Self {
         Self {
             events,
             next: VecDeque::new(),
@@ -103,7 +107,10 @@ impl EventText {
     }
 
     /// Returns the next event, if none has begun to go out.
-    pub(in crate::mcp::http) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+    pub(in crate::mcp::http) fn poll_event(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<SentEvent>> {
         self.events.poll_next_unpin(cx)
     }
 }
@@ -114,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    fn text(events: Vec<Event>) -> Vec<Bytes> {
+    fn text(events: Vec<SentEvent>) -> Vec<Bytes> {
         let mut text = EventText::new(stream::iter(events).boxed());
         let mut cx = Context::from_waker(std::task::Waker::noop());
         let mut parts = Vec::new();
@@ -131,17 +138,17 @@ mod tests {
             stream: 12,
         };
         let events = vec![
-            Event {
+            SentEvent {
                 id: Some(id),
                 retry: Some(Duration::from_millis(500)),
                 message: None,
             },
-            Event {
+            SentEvent {
                 id: Some(id),
                 retry: None,
-                message: Some(Message::of_parts(vec![Bytes::from_static(b"{}")])),
+                message: Some(WrittenMessage::of_parts(vec![Bytes::from_static(b"{}")])),
             },
-            Message::of_parts(vec![Bytes::from_static(b"{}")]).into(),
+            WrittenMessage::of_parts(vec![Bytes::from_static(b"{}")]).into(),
         ];
         let expected = [
             "id: 7/12\nretry: 500\ndata: \n\n",
@@ -154,7 +161,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_message_is_not_copied() {
         let long = Bytes::from(vec![b' '; 2 * SHORT_BYTES]);
-        let parts = text(vec![Message::of_parts(vec![long.clone()]).into()]);
+        let parts = text(vec![WrittenMessage::of_parts(vec![long.clone()]).into()]);
         assert_eq!(parts.len(), 3);
         assert_eq!(parts[1].as_ptr(), long.as_ptr());
     }

@@ -14,9 +14,9 @@ use crate::mcp::messages::original::on_one_line;
 
 /// A message on one line, in parts: a long result is not copied once more.
 #[derive(Debug, Clone)]
-pub(in crate::mcp::http) struct Message(Vec<Bytes>);
+pub(in crate::mcp::http) struct WrittenMessage(Vec<Bytes>);
 
-impl Message {
+impl WrittenMessage {
     /// Makes a notification; none where there is no room for it, and it is left out.
     pub(in crate::mcp::http) fn notification(
         notification: Notification,
@@ -108,5 +108,5 @@ pub(in crate::mcp::http) fn written(
     answered: Result<Answer, ErrorObject>,
     room: &ClientAnswerRoom,
 ) -> Response {
-    answer::message(status, Message::answer(id, answered, room))
+    answer::message(status, WrittenMessage::answer(id, answered, room))
 }

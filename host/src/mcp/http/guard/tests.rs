@@ -2,8 +2,8 @@ use super::*;
 
 const LOCAL: [u8; 4] = [192, 168, 1, 7];
 
-fn guard() -> Guard {
-    Guard {
+fn guard() -> RequestGuard {
+    RequestGuard {
         hosts: vec![
             "mcp.example".parse().unwrap(),
             "b.example:8443".parse().unwrap(),
@@ -16,7 +16,11 @@ fn guard() -> Guard {
     }
 }
 
-fn check(guard: &Guard, uri: &str, lines: &[(&'static str, &str)]) -> Result<(), Refusal> {
+fn check(
+    guard: &RequestGuard,
+    uri: &str,
+    lines: &[(&'static str, &str)],
+) -> Result<(), RequestRefusal> {
     let mut headers = HeaderMap::new();
     for (name, value) in lines {
         headers.append(*name, value.parse().unwrap());
@@ -121,26 +125,26 @@ fn what_is_no_origin_is_not_said_to_be_one_that_could_be_allowed() {
         ("null", false),
         ("?", false),
     ] {
-        let told = Refusal::Origin(origin.to_owned()).to_string();
+        let told = RequestRefusal::Origin(origin.to_owned()).to_string();
         assert_eq!(told.contains("--allow-origin"), could_be, "{told}");
     }
 }
 
 #[test]
 fn tokens() {
-    let guard = Guard {
+    let guard = RequestGuard {
         token: Some(Token::for_test("s3cret")),
-        ..Guard::default()
+        ..RequestGuard::default()
     };
     let ask = |token: &[(&'static str, &str)]| {
         let mut lines = vec![("host", "localhost")];
         lines.extend_from_slice(token);
         check(&guard, "/mcp", &lines)
     };
-    assert_eq!(ask(&[]), Err(Refusal::NoToken(None)));
+    assert_eq!(ask(&[]), Err(RequestRefusal::NoToken(None)));
     assert_eq!(
         ask(&[("authorization", "Basic s3cret")]),
-        Err(Refusal::NoToken(None))
+        Err(RequestRefusal::NoToken(None))
     );
     for wrong in ["Bearer s3cre", "Bearer s3cret2", "Bearer S3cret", "Bearer "] {
         assert!(ask(&[("authorization", wrong)]).is_err(), "{wrong}");
@@ -151,17 +155,17 @@ fn tokens() {
         ("authorization", "Bearer x"),
         ("authorization", "Bearer s3cret"),
     ];
-    assert_eq!(ask(&twice), Err(Refusal::WrongToken(None)));
+    assert_eq!(ask(&twice), Err(RequestRefusal::WrongToken(None)));
     // A foreign page is told so, and not how to guess the token.
     let foreign = check(&guard, "/mcp", &[("host", "evil.example")]);
-    assert_eq!(foreign, Err(Refusal::Host("evil.example".into())));
+    assert_eq!(foreign, Err(RequestRefusal::Host("evil.example".into())));
 }
 
 #[test]
 fn a_refusal_says_what_to_send_and_where_it_is() {
-    let guard = Guard {
+    let guard = RequestGuard {
         token: Some(Token::for_test("s3cret")),
-        ..Guard::default()
+        ..RequestGuard::default()
     };
     const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
     let refusal = |local: [u8; 4], lines: &[(&'static str, &str)]| {
@@ -201,7 +205,7 @@ fn a_refusal_says_what_to_send_and_where_it_is() {
             assert!(!said.contains("s3cret"), "{said}");
         }
     }
-    let odd = Refusal::WrongToken(Some("/a\"b\\c\u{7}ä".into()));
+    let odd = RequestRefusal::WrongToken(Some("/a\"b\\c\u{7}ä".into()));
     let challenge = odd.challenge().unwrap();
     assert!(
         challenge.to_str().unwrap().ends_with("/a?b?c??\""),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rmcp::model::{Implementation, InitializeRequestParams, InitializeResult, ProtocolVersion};
 
-use super::budget::Budget;
-use super::session::Session;
+use super::budget::SessionsBudget;
+use super::session::HttpSession;
 use crate::mcp;
 use crate::mcp::http::answers::answer_room::AnswerRoom;
 use crate::mcp::lifecycle::Agreed;
@@ -16,14 +16,14 @@ use crate::mcp::server::Host;
 
 /// Agent of a session.
 pub(in super::super) struct Agent {
-    pub(in super::super) session: Arc<Session>,
+    pub(in super::super) session: Arc<HttpSession>,
     pub(in super::super) host: Arc<Host>,
-    /// What the client has said in its handshake.
+    /// Parameters of the client's handshake.
     said: Mutex<Arc<InitializeRequestParams>>,
     /// Name of the client, with its version.
     pub(super) client: String,
     /// The session as the roster knows it, until it ends.
-    known: Mutex<Option<mcp::session::Session>>,
+    known: Mutex<Option<mcp::session::AgentSession>>,
 }
 
 /// Returns the name of a client, with its version.
@@ -35,9 +35,9 @@ impl Agent {
     /// Makes the agent of a handshake, with the answer to that: of a session as the roster knows it,
     /// with the host for it.
     pub(super) fn new(
-        (known, host): (mcp::session::Session, Host),
+        (known, host): (mcp::session::AgentSession, Host),
         mut said: InitializeRequestParams,
-        budget: Arc<Budget>,
+        budget: Arc<SessionsBudget>,
         answers: &Arc<AnswerRoom>,
     ) -> (Arc<Self>, InitializeResult) {
         let result = host.initialize(&said);
@@ -45,7 +45,7 @@ impl Agent {
         let client = name_of(&said.client_info);
         let room = answers.of_client(client.clone());
         let agent = Self {
-            session: Session::new(result.protocol_version.clone(), budget, room),
+            session: HttpSession::new(result.protocol_version.clone(), budget, room),
             host: Arc::new(host),
             client,
             said: Mutex::new(Arc::new(said)),

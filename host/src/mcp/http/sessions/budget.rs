@@ -10,11 +10,11 @@ const ONE: usize = 8 << 20;
 
 /// Memory of all sessions, shared equally between them.
 #[derive(Default)]
-pub(super) struct Budget {
+pub(super) struct SessionsBudget {
     sessions: AtomicUsize,
 }
 
-impl Budget {
+impl SessionsBudget {
     /// Notes the number of sessions.
     pub(super) fn among(&self, sessions: usize) {
         self.sessions.store(sessions, Ordering::Relaxed);
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn all_together_stay_within_bounds() {
-        let budget = Budget::default();
+        let budget = SessionsBudget::default();
         for sessions in [0, 1, 7, 8, 9, 256, 100_000] {
             budget.among(sessions);
             assert!(budget.share() <= ONE && budget.share() * sessions <= ALL);

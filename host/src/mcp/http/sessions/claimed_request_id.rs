@@ -9,23 +9,27 @@ use futures::future::BoxFuture;
 use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
 
-use super::reader::Reader;
+use super::reader::StreamEventReader;
 use super::routes::UnansweredRequest;
-use super::session::Session;
+use super::session::HttpSession;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
-use crate::mcp::http::answers::written::Message;
+use crate::mcp::http::answers::written::WrittenMessage;
 use crate::mcp::messages::message_room::KEPT_TIMES;
 use crate::mcp::messages::original::on_one_line;
 
 /// A request that is the only one of its id. Dropped, it is forgotten.
 pub(in super::super) struct ClaimedRequestId {
-    session: Arc<Session>,
+    session: Arc<HttpSession>,
     request: RequestId,
     asked: UnansweredRequest,
 }
 
 impl ClaimedRequestId {
-    pub(super) fn new(session: Arc<Session>, request: RequestId, asked: UnansweredRequest) -> Self {
+    pub(super) fn new(
+        session: Arc<HttpSession>,
+        request: RequestId,
+        asked: UnansweredRequest,
+    ) -> Self {
         Self {
             session,
             request,
@@ -59,12 +63,12 @@ impl ClaimedRequestId {
     }
 
     /// Returns a reader of the request's stream, which it has from then on.
-    pub(in super::super) fn stream(&self) -> Reader {
+    pub(in super::super) fn stream(&self) -> StreamEventReader {
         self.session.stream(&self.request, self.asked.number)
     }
 
     /// Sends the answer on the request's stream.
-    pub(in super::super) fn answer(&self, answer: Message) {
+    pub(in super::super) fn answer(&self, answer: WrittenMessage) {
         self.session
             .answer(&self.request, self.asked.number, answer);
     }
@@ -79,14 +83,14 @@ impl Drop for ClaimedRequestId {
 /// Connection to the client of a session, for what belongs to one of its requests, or to none.
 #[derive(Clone)]
 pub(in super::super) struct SessionConnection {
-    pub(super) session: Arc<Session>,
+    pub(super) session: Arc<HttpSession>,
     /// The request, and the number of its stream.
     pub(super) request: Option<(RequestId, u64)>,
 }
 
 impl ClientConnection for SessionConnection {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let message = Message::notification(notification, &self.session.room);
+        let message = WrittenMessage::notification(notification, &self.session.room);
         let sent = message.map(|message| self.session.send(self.request.as_ref(), message));
         std::future::ready(sent.unwrap_or(Ok(()))).boxed()
     }
@@ -103,7 +107,8 @@ impl ClientConnection for SessionConnection {
             }
         };
         let send = move |id: &RequestId| {
-            let message = Message::question(id, question.method(), &params, &self.session.room);
+            let message =
+                WrittenMessage::question(id, question.method(), &params, &self.session.room);
             let sent = message
                 .map_err(anyhow::Error::from)
                 .and_then(|message| Ok(self.session.send(self.request.as_ref(), message)?));

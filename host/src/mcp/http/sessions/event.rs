@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::mcp::http::answers::written::Message;
+use crate::mcp::http::answers::written::WrittenMessage;
 
 /// Stream and index of an event: no other event of the session has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl FromStr for EventId {
 #[derive(Debug, Clone)]
 pub(super) struct StoredMessage {
     pub(super) index: u64,
-    pub(super) message: Message,
+    pub(super) message: WrittenMessage,
 }
 
 impl StoredMessage {

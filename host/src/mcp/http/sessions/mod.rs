@@ -32,28 +32,28 @@ use parking_lot::Mutex;
 use rmcp::model::{InitializeRequestParams, InitializeResult};
 
 use super::answers::answer_room::AnswerRoom;
-use super::shared::Shared;
+use super::shared::SharedHttpState;
 pub(super) use agent::Agent;
 use agent::name_of;
-use budget::Budget;
+use budget::SessionsBudget;
 pub(super) use event::EventId;
 
 /// Number of random bytes in the id of a session.
 const ID_BYTES: usize = 16;
 
 /// Sessions of the server.
-pub(super) struct Sessions {
+pub(super) struct HttpSessions {
     open: Mutex<HashMap<String, Arc<Agent>>>,
     most: usize,
     idle: Duration,
-    budget: Arc<Budget>,
+    budget: Arc<SessionsBudget>,
     /// Memory of messages to clients.
     answers: Arc<AnswerRoom>,
 }
 
 /// Reason for which a client cannot have another session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NoRoom {
+pub(super) enum NoSessionRoom {
     #[error("there are too many sessions, and all of them are busy")]
     OfAll,
     #[error("there are too many sessions of clients of this name, and all of them are busy")]
@@ -61,13 +61,13 @@ pub(super) enum NoRoom {
 }
 
 /// A session that was opened.
-pub(super) struct Opened {
+pub(super) struct OpenedSession {
     pub(super) id: String,
     /// The answer to its handshake.
     pub(super) result: InitializeResult,
 }
 
-impl Sessions {
+impl HttpSessions {
     pub(super) fn new(most: usize, idle: Duration, answers: Arc<AnswerRoom>) -> Self {
         Self {
             open: Mutex::default(),
@@ -85,10 +85,10 @@ impl Sessions {
     /// None is idle of which that holds, or the client has as many as one may have, all busy.
     pub(super) fn open(
         &self,
-        shared: &Shared,
+        shared: &SharedHttpState,
         said: InitializeRequestParams,
         profile: Option<&Arc<str>>,
-    ) -> anyhow::Result<Opened> {
+    ) -> anyhow::Result<OpenedSession> {
         let id = new_id()?;
         let client = name_of(&said.client_info);
         let mut open = self.open.lock();
@@ -105,7 +105,7 @@ impl Sessions {
         if let Some(spared) = spared {
             spared.end();
         }
-        Ok(Opened { id, result })
+        Ok(OpenedSession { id, result })
     }
 
     /// Returns the session that has to end for one more of a client, by its name; none where there
@@ -114,7 +114,7 @@ impl Sessions {
         &self,
         open: &HashMap<String, Arc<Agent>>,
         client: &str,
-    ) -> Result<Option<String>, NoRoom> {
+    ) -> Result<Option<String>, NoSessionRoom> {
         let shares = shares(open);
         let share = |of: &str| shares.get(of).copied().unwrap_or_default();
         let own = share(client);
@@ -122,7 +122,7 @@ impl Sessions {
         if own >= most_of_one(self.most) {
             return longest_idle(open, &shares, &is_same)
                 .map(Some)
-                .ok_or(NoRoom::OfClient);
+                .ok_or(NoSessionRoom::OfClient);
         }
         if open.len() < self.most {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Sessions {
         let may_end = |other: &Agent| is_same(other) || share(&other.client) > own;
         longest_idle(open, &shares, &may_end)
             .map(Some)
-            .ok_or(NoRoom::OfAll)
+            .ok_or(NoSessionRoom::OfAll)
     }
 
     /// Returns the agent of a session, if that is there for clients that name this profile, or none,

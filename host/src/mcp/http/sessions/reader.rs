@@ -6,16 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::event::EventId;
-use super::session::Session;
-use crate::mcp::http::answers::sse::Event;
+use super::session::HttpSession;
+use crate::mcp::http::answers::sse::SentEvent;
 
 /// Time after which a client that has lost its connection is told to come back: well before its
 /// call is given up.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// The events of a stream, for one reader. Dropped, it leaves.
-pub(in super::super) struct Reader {
-    session: Arc<Session>,
+pub(in super::super) struct StreamEventReader {
+    session: Arc<HttpSession>,
     stream: u64,
     /// Number of this reader among the stream's; none where there is nothing to read.
     turn: Option<u64>,
@@ -25,10 +25,10 @@ pub(in super::super) struct Reader {
     retry: Option<Duration>,
 }
 
-impl Reader {
+impl StreamEventReader {
     /// Makes a reader, for a session that has counted it.
     pub(super) fn new(
-        session: Arc<Session>,
+        session: Arc<HttpSession>,
         stream: u64,
         turn: Option<u64>,
         priming: Option<EventId>,
@@ -43,10 +43,10 @@ impl Reader {
     }
 }
 
-impl futures::Stream for Reader {
-    type Item = Event;
+impl futures::Stream for StreamEventReader {
+    type Item = SentEvent;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<SentEvent>> {
         let (mut id, mut message) = (self.priming.take(), None);
         if id.is_none() {
             let Some(turn) = self.turn else {
@@ -61,7 +61,7 @@ impl futures::Stream for Reader {
             });
             message = Some(event.message);
         }
-        Poll::Ready(Some(Event {
+        Poll::Ready(Some(SentEvent {
             id,
             retry: self.retry.take(),
             message,
@@ -69,7 +69,7 @@ impl futures::Stream for Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for StreamEventReader {
     fn drop(&mut self) {
         self.session.leave(self.stream, self.turn);
     }

@@ -8,33 +8,33 @@ use parking_lot::Mutex;
 use rmcp::model::{ProtocolVersion, RequestId};
 use tokio::time::Instant;
 
-use super::budget::Budget;
+use super::budget::SessionsBudget;
 use super::claimed_request_id::{ClaimedRequestId, SessionConnection};
 use super::event::{EventId, StoredMessage};
-use super::reader::Reader;
+use super::reader::StreamEventReader;
 use super::routes::{Route, Routes};
-use super::stream::Stream;
-use super::streams::{self, STANDALONE_STREAM, Streams};
+use super::stream::EventStream;
+use super::streams::{self, EventStreams, STANDALONE_STREAM};
 use crate::mcp::client::client_connection::Disconnected;
 use crate::mcp::client::unanswered_questions::UnansweredQuestions;
 use crate::mcp::http::answers::answer_room::ClientAnswerRoom;
-use crate::mcp::http::answers::written::Message;
+use crate::mcp::http::answers::written::WrittenMessage;
 
 /// Time that a client whose connection broke has to come back for an answer that is not there yet,
 /// before its call is cancelled.
 const AWAY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A session of the era with sessions.
-pub(in super::super) struct Session {
+pub(in super::super) struct HttpSession {
     /// Questions that the client has not answered yet.
     pub(in super::super) questions: Arc<UnansweredQuestions>,
-    budget: Arc<Budget>,
+    budget: Arc<SessionsBudget>,
     /// Room for the messages to its client.
     pub(in super::super) room: ClientAnswerRoom,
-    state: Mutex<State>,
+    state: Mutex<HttpSessionState>,
 }
 
-struct State {
+struct HttpSessionState {
     /// Time at which the client was last heard of.
     heard: Instant,
     /// Number of readers of its streams, those included that another reader has replaced.
@@ -44,33 +44,33 @@ struct State {
     /// Version of the protocol that was agreed on.
     version: ProtocolVersion,
     routes: Routes,
-    streams: Streams,
+    streams: EventStreams,
     /// Number that was given to the last request.
     number: u64,
     has_ended: bool,
 }
 
-impl State {
+impl HttpSessionState {
     /// Checks whether the client knows events that say nothing but their id.
     fn is_primed(&self) -> bool {
         self.version.as_str() >= ProtocolVersion::V_2025_11_25.as_str()
     }
 }
 
-impl Session {
+impl HttpSession {
     /// Makes a session of that version of the protocol.
     pub(super) fn new(
         version: ProtocolVersion,
-        budget: Arc<Budget>,
+        budget: Arc<SessionsBudget>,
         room: ClientAnswerRoom,
     ) -> Arc<Self> {
-        let state = State {
+        let state = HttpSessionState {
             heard: Instant::now(),
             readers: 0,
             used: false,
             version,
             routes: Routes::default(),
-            streams: Streams::new(),
+            streams: EventStreams::new(),
             number: STANDALONE_STREAM,
             has_ended: false,
         };
@@ -161,7 +161,7 @@ impl Session {
     }
 
     /// Returns a reader of a request's stream, which is opened where it is not there yet.
-    pub(super) fn stream(self: &Arc<Self>, request: &RequestId, number: u64) -> Reader {
+    pub(super) fn stream(self: &Arc<Self>, request: &RequestId, number: u64) -> StreamEventReader {
         let mut state = self.state.lock();
         if state.routes.stream(request, number) == Route::New {
             state.streams.open(number, request.clone());
@@ -174,7 +174,7 @@ impl Session {
     pub(super) fn send(
         &self,
         request: Option<&(RequestId, u64)>,
-        message: Message,
+        message: WrittenMessage,
     ) -> Result<(), Disconnected> {
         let mut state = self.state.lock();
         if state.has_ended {
@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// Sends the answer to a request on its stream, if anybody still waits for it.
-    pub(super) fn answer(&self, request: &RequestId, number: u64, answer: Message) {
+    pub(super) fn answer(&self, request: &RequestId, number: u64, answer: WrittenMessage) {
         let mut state = self.state.lock();
         if !state.routes.forget(request, number) {
             tracing::debug!("an answer has come too late for its request");
@@ -209,11 +209,11 @@ impl Session {
 
     /// Returns the stream of messages that answer no request. Those that no reader was there for
     /// are read first.
-    pub(in super::super) fn listen(self: &Arc<Self>) -> Reader {
+    pub(in super::super) fn listen(self: &Arc<Self>) -> StreamEventReader {
         self.attach(&mut self.state.lock(), STANDALONE_STREAM)
     }
 
-    fn attach(self: &Arc<Self>, state: &mut State, number: u64) -> Reader {
+    fn attach(self: &Arc<Self>, state: &mut HttpSessionState, number: u64) -> StreamEventReader {
         let is_primed = state.is_primed();
         let attached = state.streams.on(number, |stream| {
             let turn = stream.attach(None);
@@ -221,22 +221,22 @@ impl Session {
         });
         state.readers += 1;
         let (turn, priming) = attached.unzip();
-        Reader::new(self.clone(), number, turn, priming.flatten())
+        StreamEventReader::new(self.clone(), number, turn, priming.flatten())
     }
 
     /// Returns the events of a stream after that one, and those still to come.
-    pub(in super::super) fn resume(self: &Arc<Self>, after: EventId) -> Reader {
+    pub(in super::super) fn resume(self: &Arc<Self>, after: EventId) -> StreamEventReader {
         let mut state = self.state.lock();
         let is_primed = state.is_primed();
-        let State {
+        let HttpSessionState {
             streams, routes, ..
         } = &mut *state;
         let turn = streams.resume(after, |request| routes.is_asked(request));
         // Some clients forget the id that they came back with.
         let priming = turn.filter(|_| is_primed);
-        let priming = priming.and_then(|_| streams.on(after.stream, Stream::prime)?);
+        let priming = priming.and_then(|_| streams.on(after.stream, EventStream::prime)?);
         state.readers += 1;
-        Reader::new(self.clone(), after.stream, turn, priming)
+        StreamEventReader::new(self.clone(), after.stream, turn, priming)
     }
 
     /// Checks whether nothing is to be had after that event, now or later.
@@ -268,7 +268,7 @@ impl Session {
         state.readers -= 1;
         state.heard = Instant::now();
         let Some(turn) = turn else { return };
-        let waits = |stream: &mut Stream| {
+        let waits = |stream: &mut EventStream| {
             let newest = stream.detach(turn);
             newest && stream.request().is_some() && stream.ended().is_none()
         };

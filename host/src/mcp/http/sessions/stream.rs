@@ -12,13 +12,13 @@ use rmcp::model::RequestId;
 use tokio::time::Instant;
 
 use super::event::{EventId, StoredMessage};
-use crate::mcp::http::answers::written::Message;
+use crate::mcp::http::answers::written::WrittenMessage;
 
 /// Most events that are kept, those included that were not read yet.
 pub(super) const MAX_EVENTS: usize = 1024;
 
 /// A stream of events.
-pub(super) struct Stream {
+pub(super) struct EventStream {
     number: u64,
     /// The request whose answer ends it. The stream without a request has no end.
     request: Option<RequestId>,
@@ -50,7 +50,7 @@ pub(super) enum EvictionClass {
     Unread,
 }
 
-impl Stream {
+impl EventStream {
     pub(super) fn new(number: u64, request: Option<RequestId>) -> Self {
         Self {
             number,
@@ -125,7 +125,7 @@ impl Stream {
     }
 
     /// Sends a message.
-    pub(super) fn send(&mut self, message: Message) {
+    pub(super) fn send(&mut self, message: WrittenMessage) {
         let index = self.index();
         let event = StoredMessage { index, message };
         self.bytes += event.bytes();
@@ -137,7 +137,7 @@ impl Stream {
     }
 
     /// Sends the answer, which is the last message: it is kept until it is read.
-    pub(super) fn answer(&mut self, answer: Message) {
+    pub(super) fn answer(&mut self, answer: WrittenMessage) {
         self.ended = Some(Instant::now());
         self.send(answer);
     }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     /// Returns the events that a reader gets now, and whether it is over then.
-    fn read(stream: &mut Stream, turn: u64) -> (Vec<u64>, bool) {
+    fn read(stream: &mut EventStream, turn: u64) -> (Vec<u64>, bool) {
         let mut indices = Vec::new();
         let cx = Context::from_waker(Waker::noop());
         loop {
@@ -275,7 +275,7 @@ mod tests {
         ];
         for (before, meanwhile, after, expected) in table {
             for ends in [false, true] {
-                let mut stream = Stream::new(1, request());
+                let mut stream = EventStream::new(1, request());
                 let turn = stream.attach(None);
                 assert_eq!(stream.prime().map(|id| id.index), Some(0));
                 (0..before).for_each(|_| stream.send(log(0)));
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_newest_reader_gets_what_is_new() {
-        let mut stream = Stream::new(0, None);
+        let mut stream = EventStream::new(0, None);
         stream.send(log(0));
         let first = stream.attach(None);
         // Where something waits, that has an id to come back with.
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn who_does_not_read_is_sent_away_and_holds_nobody_up() {
-        let mut stream = Stream::new(0, None);
+        let mut stream = EventStream::new(0, None);
         let slow = stream.attach(None);
         (0..3 * MAX_EVENTS).for_each(|_| stream.send(log(0)));
         assert!(!stream.is_read() && stream.is_left(slow));
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_is_spared_is_what_is_least_missed() {
-        let kept = |stream: &Stream| stream.events.iter().map(|event| event.index).collect();
+        let kept = |stream: &EventStream| stream.events.iter().map(|event| event.index).collect();
         // Whether somebody reads it, whether it has its answer, what is spared, and
         // what is there after that of two events of which one was read, and the answer.
         let table: [(bool, bool, EvictionClass, &[u64]); 9] = [
@@ -357,7 +357,7 @@ mod tests {
         ];
         for (reads, ends, what, expected) in table {
             let case = format!("{reads} {ends} {what:?}");
-            let mut stream = Stream::new(1, request());
+            let mut stream = EventStream::new(1, request());
             let turn = stream.attach(None);
             stream.send(log(0));
             assert_eq!(read(&mut stream, turn), (vec![0], false));

@@ -7,8 +7,8 @@ use rmcp::model::RequestId;
 use tokio::time::Instant;
 
 use super::event::EventId;
-use super::stream::{EvictionClass, Stream};
-use crate::mcp::http::answers::written::Message;
+use super::stream::{EventStream, EvictionClass};
+use crate::mcp::http::answers::written::WrittenMessage;
 use crate::mcp::messages::error_object::ErrorObject;
 
 /// The number of the stream that answers no request.
@@ -24,8 +24,8 @@ const MAX_ENDED_STREAMS: usize = 64;
 const KNOWN: usize = 256;
 
 /// The streams of one session.
-pub(super) struct Streams {
-    all: BTreeMap<u64, Stream>,
+pub(super) struct EventStreams {
+    all: BTreeMap<u64, EventStream>,
     /// Memory of all streams that could be freed, in bytes.
     bytes: usize,
     /// Number of those that have their answers.
@@ -34,10 +34,10 @@ pub(super) struct Streams {
     gone: VecDeque<(u64, RequestId)>,
 }
 
-impl Streams {
+impl EventStreams {
     pub(super) fn new() -> Self {
         Self {
-            all: BTreeMap::from([(STANDALONE_STREAM, Stream::new(STANDALONE_STREAM, None))]),
+            all: BTreeMap::from([(STANDALONE_STREAM, EventStream::new(STANDALONE_STREAM, None))]),
             bytes: 0,
             ended: 0,
             gone: VecDeque::new(),
@@ -46,12 +46,16 @@ impl Streams {
 
     /// Opens a stream for the answer to a request.
     pub(super) fn open(&mut self, number: u64, request: RequestId) {
-        let stream = Stream::new(number, Some(request));
+        let stream = EventStream::new(number, Some(request));
         self.all.insert(number, stream);
     }
 
     /// Calls `act` with a stream, if it is there.
-    pub(super) fn on<T>(&mut self, number: u64, act: impl FnOnce(&mut Stream) -> T) -> Option<T> {
+    pub(super) fn on<T>(
+        &mut self,
+        number: u64,
+        act: impl FnOnce(&mut EventStream) -> T,
+    ) -> Option<T> {
         let stream = self.all.get_mut(&number)?;
         let (bytes, ended) = (stream.bytes(), stream.ended().is_some());
         let done = act(stream);
@@ -74,7 +78,7 @@ impl Streams {
             if is_asked(&request) {
                 return None;
             }
-            let stream = Stream::after(after, request.clone());
+            let stream = EventStream::after(after, request.clone());
             self.all.insert(number, stream);
             let lost = "the answer is kept no longer: the client was away for too long";
             self.on(number, |stream| stream.answer(error(&request, lost)));
@@ -134,7 +138,7 @@ impl Streams {
                 while self.bytes > most
                     && self.on(number, |stream| stream.spare(what)) == Some(true)
                 {}
-                let empty = |stream: &Stream| {
+                let empty = |stream: &EventStream| {
                     stream.is_empty() && stream.ended().is_some() && !stream.is_read()
                 };
                 if self.all.get(&number).is_some_and(empty) {
@@ -166,8 +170,8 @@ impl Streams {
         }
     }
 
-    fn take(&mut self, number: u64) -> Option<Stream> {
-        self.on(number, Stream::close);
+    fn take(&mut self, number: u64) -> Option<EventStream> {
+        self.on(number, EventStream::close);
         let stream = self.all.remove(&number)?;
         self.bytes -= stream.bytes();
         self.ended -= usize::from(stream.ended().is_some());
@@ -176,9 +180,9 @@ impl Streams {
 }
 
 /// Returns the error that a client gets instead of an answer.
-pub(super) fn error(request: &RequestId, why: impl Into<String>) -> Message {
+pub(super) fn error(request: &RequestId, why: impl Into<String>) -> WrittenMessage {
     let error = ErrorObject::internal_error(why.into());
-    Message::error(Some(request), &error)
+    WrittenMessage::error(Some(request), &error)
 }
 
 #[cfg(test)]
@@ -193,8 +197,8 @@ mod tests {
     }
 
     /// So many streams of which nobody has read the answer yet, each so long.
-    fn answered(many: u64, bytes: usize) -> Streams {
-        let mut streams = Streams::new();
+    fn answered(many: u64, bytes: usize) -> EventStreams {
+        let mut streams = EventStreams::new();
         for number in 1..=many {
             streams.open(number, id(number));
             streams.on(number, |stream| stream.answer(log(bytes)));
@@ -202,8 +206,8 @@ mod tests {
         streams
     }
 
-    fn bytes(streams: &Streams) -> usize {
-        streams.all.values().map(Stream::bytes).sum()
+    fn bytes(streams: &EventStreams) -> usize {
+        streams.all.values().map(EventStream::bytes).sum()
     }
 
     #[test]

@@ -12,28 +12,28 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::claimed_request_id::ClaimedRequestId;
-use super::reader::Reader;
-use super::session::Session;
+use super::reader::StreamEventReader;
+use super::session::HttpSession;
 use super::*;
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::common::Common;
 use crate::mcp::http::answers::answer_room::{AnswerRoom, ClientAnswerRoom};
-use crate::mcp::http::answers::written::Message;
+use crate::mcp::http::answers::written::WrittenMessage;
 use crate::roster::tests::Home;
 
 /// Returns a notification that belongs to no request, of about that many bytes.
-pub(super) fn log(bytes: usize) -> Message {
+pub(super) fn log(bytes: usize) -> WrittenMessage {
     let data = Value::from("x".repeat(bytes));
-    Message::notification(Notification::log("info", None, data), &room()).unwrap()
+    WrittenMessage::notification(Notification::log("info", None, data), &room()).unwrap()
 }
 
 /// Returns the answer to the request with that id.
-pub(super) fn answer(request: i64) -> Message {
+pub(super) fn answer(request: i64) -> WrittenMessage {
     message(request, json!({ "made": request }))
 }
 
-fn message(request: i64, result: Value) -> Message {
-    Message::answer(&id(request), Ok(Answer::Made(result)), &room())
+fn message(request: i64, result: Value) -> WrittenMessage {
+    WrittenMessage::answer(&id(request), Ok(Answer::Made(result)), &room())
 }
 
 fn room() -> ClientAnswerRoom {
@@ -41,7 +41,7 @@ fn room() -> ClientAnswerRoom {
 }
 
 /// Returns a message as a value.
-pub(super) fn value(message: &Message) -> Value {
+pub(super) fn value(message: &WrittenMessage) -> Value {
     let text: Vec<Bytes> = message.clone().into_parts().collect();
     serde_json::from_slice(&text.concat()).unwrap()
 }
@@ -52,7 +52,7 @@ fn id(number: i64) -> RequestId {
 
 /// A session, and the requests in it that have no answer yet.
 struct Pair {
-    session: Arc<Session>,
+    session: Arc<HttpSession>,
     asked: Vec<(i64, ClaimedRequestId)>,
 }
 
@@ -60,13 +60,13 @@ impl Pair {
     fn of(version: &str) -> Self {
         let version: ProtocolVersion = serde_json::from_value(json!(version)).unwrap();
         Self {
-            session: Session::new(version, Arc::default(), room()),
+            session: HttpSession::new(version, Arc::default(), room()),
             asked: Vec::new(),
         }
     }
 
     /// Asks something that has a stream.
-    fn ask(&mut self, number: i64) -> Reader {
+    fn ask(&mut self, number: i64) -> StreamEventReader {
         let claimed = self.session.claim(&id(number)).unwrap();
         let reader = claimed.stream();
         self.asked.push((number, claimed));
@@ -74,7 +74,7 @@ impl Pair {
     }
 
     /// Sends something that belongs to no request. Nobody waits for anybody.
-    fn say(&self, message: Message) {
+    fn say(&self, message: WrittenMessage) {
         self.session.send(None, message).unwrap();
     }
 
@@ -94,7 +94,7 @@ impl Pair {
     }
 
     /// Answers the request with that id.
-    fn answer(&mut self, request: i64, with: Message) {
+    fn answer(&mut self, request: i64, with: WrittenMessage) {
         self.claimed(request).answer(with);
         self.asked.retain(|(number, _)| *number != request);
     }
@@ -103,7 +103,7 @@ impl Pair {
         self.claimed(request).cancel().clone()
     }
 
-    fn resume(&self, after: &str) -> Reader {
+    fn resume(&self, after: &str) -> StreamEventReader {
         self.session.resume(after.parse().unwrap())
     }
 
@@ -116,7 +116,7 @@ impl Pair {
 type Seen = (String, Option<Value>);
 
 /// Returns the events that a reader gets now, and whether its stream is over then.
-fn read(reader: &mut Reader) -> (Vec<Seen>, bool) {
+fn read(reader: &mut StreamEventReader) -> (Vec<Seen>, bool) {
     let mut seen = Vec::new();
     loop {
         match reader.next().now_or_never() {
@@ -361,8 +361,8 @@ async fn who_cancels_or_ends_it_waits_for_nothing() {
 #[tokio::test]
 async fn the_session_that_is_missed_least_makes_room() {
     let home = Home::new();
-    let shared = Shared::new(Common::new(home.open(), 8).unwrap());
-    let sessions = Sessions::new(2, Duration::from_secs(60), Arc::default());
+    let shared = SharedHttpState::new(Common::new(home.open(), 8).unwrap());
+    let sessions = HttpSessions::new(2, Duration::from_secs(60), Arc::default());
     let open = |client: &str| {
         let said = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": client, "version": "1" } });

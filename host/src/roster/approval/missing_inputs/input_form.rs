@@ -32,7 +32,7 @@ pub(super) struct InputForm<'a> {
     is_lasting: bool,
 }
 
-/// What a user has given a plugin in a form.
+/// Grants and inputs that a user has given a plugin in a form.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) grants: Grants,

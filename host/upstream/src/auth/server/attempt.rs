@@ -16,7 +16,7 @@ use super::link::state;
 use super::manager::{discovery, manager};
 use super::provider_requests::link_of_provider;
 use super::scopes::scopes;
-use crate::auth::Failure;
+use crate::auth::LoginFailure;
 use crate::auth::error_text::{causes, shown, without_quoted_value};
 use crate::auth::metadata::{host_elsewhere, metadata, revocation};
 use crate::auth::reach::LoginReach;
@@ -60,7 +60,7 @@ impl Attempt {
         challenge: Option<&str>,
         granted: &[String],
         redirect: &str,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, LoginFailure> {
         // What people are told is not what is asked: there may be a secret in the URL.
         let url = &http.shown();
         let memory = InMemoryCredentialStore::new();
@@ -71,7 +71,7 @@ impl Attempt {
         let (metadata, guessed) =
             metadata(&manager, http, &reach, challenge)
                 .await
-                .map_err(|why| Failure::Discovery {
+                .map_err(|why| LoginFailure::Discovery {
                     url: url.clone(),
                     why: shown(secrets, &why),
                 })?;
@@ -93,8 +93,8 @@ impl Attempt {
                     .map_err(|error| {
                         let (url, why) = (http.shown(), shown(secrets, &causes(&error)));
                         match guessed {
-                            true => Failure::NoOAuth { url, why },
-                            false => Failure::Unregistered { url, why },
+                            true => LoginFailure::NoOAuth { url, why },
+                            false => LoginFailure::Unregistered { url, why },
                         }
                     })?;
                 if let Some(secret) = &registered.client_secret {
@@ -112,7 +112,7 @@ impl Attempt {
             Some(provider) => link_of_provider(&link, provider),
             None => link,
         };
-        let no_page = || Failure::Discovery {
+        let no_page = || LoginFailure::Discovery {
             url: url.clone(),
             why: format!(
                 "`{}` is no page that a browser may be sent to",
@@ -147,13 +147,13 @@ impl Attempt {
         &self,
         code: &str,
         issuer: Option<&str>,
-    ) -> Option<Result<Login, Failure>> {
+    ) -> Option<Result<Login, LoginFailure>> {
         self.secrets.learn([code]);
         let exchanged = self
             .manager
             .exchange_code_for_token_with_issuer(code, &self.state, issuer)
             .await;
-        let failure = |why: String| Failure::Exchange {
+        let failure = |why: String| LoginFailure::Exchange {
             url: self.http.shown(),
             why: shown(&self.secrets, &why),
         };

@@ -6,7 +6,7 @@ use dormouse_launch::Http;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, InMemoryCredentialStore};
 
 use super::provider_requests::ProviderClient;
-use crate::auth::Failure;
+use crate::auth::LoginFailure;
 use crate::auth::error_text::{causes, shown};
 use crate::auth::reach::LoginReach;
 use crate::server_secrets::ServerSecrets;
@@ -20,11 +20,11 @@ pub(super) async fn manager(
     secrets: &ServerSecrets,
     reach: &LoginReach,
     memory: &InMemoryCredentialStore,
-) -> Result<AuthorizationManager, Failure> {
+) -> Result<AuthorizationManager, LoginFailure> {
     let url = http.url.as_str();
     // Where names lead is judged by this client, and which addresses documents may name by
     // rmcp and by `LoginReach::check`.
-    let client = reach.client().map_err(|lost| Failure::Discovery {
+    let client = reach.client().map_err(|lost| LoginFailure::Discovery {
         url: http.shown(),
         why: shown(secrets, &lost.to_string()),
     })?;
@@ -48,8 +48,8 @@ pub(super) async fn manager(
 }
 
 /// Returns the failure of a login that cannot be begun because of this error.
-pub(super) fn discovery(http: &Http, secrets: &ServerSecrets, error: &AuthError) -> Failure {
-    Failure::Discovery {
+pub(super) fn discovery(http: &Http, secrets: &ServerSecrets, error: &AuthError) -> LoginFailure {
+    LoginFailure::Discovery {
         url: http.shown(),
         why: shown(secrets, &causes(error)),
     }

@@ -8,7 +8,7 @@ use rmcp::transport::auth::{
 use super::bearer_token::unusable;
 use super::client::secret;
 use super::manager::manager;
-use crate::auth::Failure;
+use crate::auth::LoginFailure;
 use crate::auth::error_text::{causes, shown, without_quoted_value};
 use crate::auth::metadata::metadata;
 use crate::auth::reach::LoginReach;
@@ -21,8 +21,8 @@ pub(in crate::auth) async fn refresh(
     http: &Http,
     secrets: &ServerSecrets,
     login: &Login,
-) -> Result<Option<Login>, Failure> {
-    let failure = |error: &AuthError| Failure::Refresh {
+) -> Result<Option<Login>, LoginFailure> {
+    let failure = |error: &AuthError| LoginFailure::Refresh {
         url: http.shown(),
         why: shown(secrets, &without_quoted_value(causes(error))),
     };
@@ -36,7 +36,7 @@ pub(in crate::auth) async fn refresh(
     let mut manager = manager(http, secrets, &reach, &memory).await?;
     let (metadata, _) = metadata(&manager, http, &reach, login.challenge.as_deref())
         .await
-        .map_err(|why| Failure::Refresh {
+        .map_err(|why| LoginFailure::Refresh {
             url: http.shown(),
             why: shown(secrets, &why),
         })?;
@@ -67,7 +67,7 @@ pub(in crate::auth) async fn refresh(
     }
     let credentials = memory.load().await.map_err(|error| failure(&error))?;
     if let Some(why) = credentials.as_ref().and_then(unusable) {
-        return Err(Failure::Refresh {
+        return Err(LoginFailure::Refresh {
             url: http.shown(),
             why: why.to_owned(),
         });

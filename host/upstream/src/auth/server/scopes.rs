@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use dormouse_launch::Http;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata, WWWAuthenticateParams};
 
-use crate::auth::Failure;
+use crate::auth::LoginFailure;
 
 /// The scope that brings a refresh token, where there is one (OpenID Connect).
 const OFFLINE: &str = "offline_access";
@@ -18,8 +18,8 @@ pub(super) async fn scopes(
     http: &Http,
     challenge: Option<&str>,
     granted: &[String],
-) -> Result<Vec<String>, Failure> {
-    let base = http.url.parse().map_err(|_| Failure::Discovery {
+) -> Result<Vec<String>, LoginFailure> {
+    let base = http.url.parse().map_err(|_| LoginFailure::Discovery {
         url: http.shown(),
         why: "it is no URL".into(),
     })?;

@@ -1,6 +1,9 @@
 //! Logins as they are kept: for whom, for how long, and in which form.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use dormouse_launch::OAuth;
+use rmcp::transport::auth::StoredCredentials;
 
 use super::*;
 
@@ -47,7 +50,7 @@ fn http(url: &str, client: Option<&str>) -> Http {
 fn a_login_is_kept_for_its_user_alone() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = folder.path().join("data/tokens");
-    let store = Store::new(&folder.path().join("data"), &http("https://x/mcp", None));
+    let store = LoginStore::new(&folder.path().join("data"), &http("https://x/mcp", None));
     assert!(store.read().unwrap().is_none());
     assert!(!store.remove().unwrap());
 
@@ -79,7 +82,7 @@ fn each_upstream_and_client_has_its_own() {
         http("https://x/mcpa", None),
         http("https://y/mcp", None),
     ]
-    .map(|http| Store::new(data, &http).plain);
+    .map(|http| LoginStore::new(data, &http).plain);
     for (i, file) in all.iter().enumerate() {
         assert_eq!(all.iter().position(|other| other == file), Some(i));
     }
@@ -104,7 +107,7 @@ fn a_token_is_renewed_before_its_end() {
 #[test]
 fn a_damaged_file_is_told_without_its_text() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::new(folder.path(), &http("https://x/mcp", None));
+    let store = LoginStore::new(folder.path(), &http("https://x/mcp", None));
     store.make_folders().unwrap();
     fs::write(&store.plain, r#"{"url": 7, "access_token": "a-secret"}"#).unwrap();
     let error = store.read().err().unwrap().to_string();
@@ -118,13 +121,13 @@ fn a_damaged_file_is_told_without_its_text() {
 #[test]
 fn a_login_of_an_older_version_counts_and_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::new(folder.path(), &http("https://x/mcp", None));
+    let store = LoginStore::new(folder.path(), &http("https://x/mcp", None));
     store.write(&login(now() - 7200, 3600)).unwrap();
     // An older version has logged in since then.
     let text = serde_json::to_vec(&login(now(), 3600)).unwrap();
     fs::write(&store.plain, text).unwrap();
     assert!(store.is_plain());
-    let left = |kept: Option<Kept>| kept.unwrap().left.unwrap().as_secs();
+    let left = |kept: Option<KeptLoginSummary>| kept.unwrap().left.unwrap().as_secs();
     assert!(left(store.kept().unwrap()) > 3500);
     assert!(!store.read().unwrap().unwrap().is_over());
 
@@ -138,7 +141,7 @@ fn a_login_of_an_older_version_counts_and_is_taken_over() {
         assert!(!text.contains("-secret"), "{text}");
     }
     // Another process sees each change at once.
-    let other = Store::new(folder.path(), &http("https://x/mcp", None));
+    let other = LoginStore::new(folder.path(), &http("https://x/mcp", None));
     other.write(&login(now() - 7200, 3600)).unwrap();
     assert!(store.read().unwrap().unwrap().is_over());
     assert!(other.remove().unwrap());
@@ -152,7 +155,7 @@ fn a_login_that_others_can_have_written_is_none() {
 
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let store = Store::new(&data, &http("https://x/mcp", None));
+    let store = LoginStore::new(&data, &http("https://x/mcp", None));
     store.write(&login(now(), 3600)).unwrap();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(store.read().unwrap().is_none());
@@ -163,7 +166,7 @@ fn a_login_that_others_can_have_written_is_none() {
 #[tokio::test]
 async fn the_lock_is_one_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::new(folder.path(), &http("https://x/mcp", None));
+    let store = LoginStore::new(folder.path(), &http("https://x/mcp", None));
     let held = store.lock().await.unwrap();
     let second = tokio::spawn({
         let store = store.clone();

@@ -7,7 +7,7 @@ use dormouse_launch::Secret;
 use futures::future::join_all;
 
 use super::*;
-use crate::auth::{Failure, Pending};
+use crate::auth::{LoginFailure, PendingLogin};
 
 #[tokio::test]
 async fn a_login_from_the_first_refusal_to_a_request_that_passes() {
@@ -151,7 +151,7 @@ async fn what_a_stranger_says_is_text_on_the_page() {
 async fn a_link_that_nobody_follows_ends() {
     let user = User::of(&[]);
     let life = Duration::from_millis(200);
-    let pending = Pending::begin(
+    let pending = PendingLogin::begin(
         &user.http(),
         &user.auth().0.secrets,
         None,
@@ -161,7 +161,7 @@ async fn a_link_that_nobody_follows_ends() {
     .await;
     let pending = pending.unwrap();
     let late = pending.finish().await.unwrap_err();
-    assert!(matches!(late, Failure::Late { .. }), "{late}");
+    assert!(matches!(late, LoginFailure::Late { .. }), "{late}");
     assert!(!pending.is_open());
     // Who comes now finds nobody.
     let redirect = parameter(pending.link(), "redirect_uri").unwrap();
@@ -182,7 +182,7 @@ async fn where_logins_are_off_a_refusal_is_one() {
     assert!(why.contains("`oauth = false`"), "{why}");
     assert!(why.contains("401"), "{why}");
     let failure = auth.begin(None).await.err().unwrap();
-    assert!(matches!(failure, Failure::Off { .. }), "{failure}");
+    assert!(matches!(failure, LoginFailure::Off { .. }), "{failure}");
     assert_eq!(user.count("authorizations"), 1);
     assert_eq!(user.count("registrations"), 1);
 }
@@ -214,5 +214,5 @@ async fn a_server_that_wants_something_else_is_told_so() {
         .insert("authorization".into(), Secret::new("Bearer wrong"));
     let auth = Auth::new("notes", &http, data.path());
     let error = auth.begin(None).await.err().unwrap();
-    assert_eq!(error, Failure::Header { url });
+    assert_eq!(error, LoginFailure::Header { url });
 }

@@ -16,7 +16,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::Auth;
-use super::store::{Login, Store};
+use super::store::{Login, LoginStore};
 use crate::Lost;
 use crate::http;
 use crate::http::Credentials;
@@ -52,8 +52,8 @@ impl User {
         Auth::new("notes", &self.http(), self.data.path())
     }
 
-    fn store(&self) -> Store {
-        Store::new(self.data.path(), &self.http())
+    fn store(&self) -> LoginStore {
+        LoginStore::new(self.data.path(), &self.http())
     }
 
     /// Returns the login of a host that is logged in.

@@ -39,7 +39,7 @@ async fn a_token_goes_nowhere_but_to_its_server() {
 
     // Nor when the old login's file is put in the new one's place.
     let login = user.store().read().unwrap().unwrap();
-    let place = Store::new(user.data.path(), &http);
+    let place = LoginStore::new(user.data.path(), &http);
     place.write(&login).unwrap();
     assert!(place.read().unwrap().is_none());
     assert!(moved.kept().unwrap().is_none());

@@ -13,8 +13,8 @@ use crate::connections::callers::Callers;
 use crate::connections::connection_room::ConnectionPermit;
 use crate::listing::lists;
 use crate::messages::channel::Lost;
-use crate::messages::level::Level;
-use crate::messages::peer::{Asking, Peer, PeerPolicy};
+use crate::messages::level::ToldLogLevel;
+use crate::messages::peer::{AskableClients, Peer, PeerPolicy};
 use crate::opening::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use crate::opening::handshake;
 use crate::opening::handshake::ServerIntroduction;
@@ -143,7 +143,7 @@ impl Opening<'_> {
             .await
             .map_err(|_| late("it cannot be reached"))??;
         let (sender, incoming) = (channel.sender, channel.incoming);
-        let asking = Asking {
+        let asking = AskableClients {
             callers: Arc::clone(&self.callers),
             introduction: self.introduction.clone(),
             questions: self.questions.clone(),
@@ -161,7 +161,7 @@ impl Opening<'_> {
             sender,
             peer,
             server_introduction: ServerIntroduction::default(),
-            level: Level::default(),
+            level: ToldLogLevel::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
             opened_after: None,

@@ -7,13 +7,13 @@ use dormouse_protocol::{Listener, SessionId};
 use futures::FutureExt as _;
 
 use super::Upstream;
-use super::state::State;
+use super::state::UpstreamState;
 use crate::Failure;
 use crate::connections::callers::{Callers, Calling};
 use crate::connections::connection::{Connection, Opening};
 use crate::connections::connection_handle::ConnectionHandle;
 use crate::connections::connection_room::ConnectionPermit;
-use crate::connections::links::{Connecting, Link, Stage};
+use crate::connections::links::{Connecting, Link, LinkStage};
 use crate::listing::follow::FetchTurns;
 use crate::messages::channel::Lost;
 use crate::opening::introduction::Introduction;
@@ -31,7 +31,7 @@ impl Upstream {
         let introduction = Introduction::of(caller.as_ref());
         let state = self.state.lock();
         match &state.links.find(self.key(session), &introduction)?.stage {
-            Stage::Open(connection) if connection.ended().is_none() => {
+            LinkStage::Open(connection) if connection.ended().is_none() => {
                 Some(ConnectionHandle::new(Arc::clone(connection), None))
             }
             _ => None,
@@ -111,8 +111,8 @@ impl Upstream {
             let _ = undecided.await;
         };
         let connection = match stage {
-            Stage::Open(connection) => connection,
-            Stage::Connecting(_, connecting) => connecting.await?,
+            LinkStage::Open(connection) => connection,
+            LinkStage::Connecting(_, connecting) => connecting.await?,
         };
         Ok(ConnectionHandle::new(connection, Some(calling)))
     }
@@ -136,12 +136,12 @@ impl Upstream {
     /// permit. None where there is neither connection nor permit.
     fn join(
         &self,
-        state: &mut State,
+        state: &mut UpstreamState,
         session: Option<SessionId>,
         introduction: &Introduction,
         listener: &Arc<dyn Listener>,
         permit: &mut Option<Arc<ConnectionPermit>>,
-    ) -> Result<Option<(Stage, Calling)>, Lost> {
+    ) -> Result<Option<(LinkStage, Calling)>, Lost> {
         let key = self.key(session);
         // Servers ask while they are being connected to.
         if let Some(link) = state.links.find(key, introduction) {
@@ -156,7 +156,7 @@ impl Upstream {
         let calling = callers.join(session, listener);
         let number = state.links.number();
         let connecting = self.start(number, introduction.clone(), &callers, permit);
-        let stage = Stage::Connecting(introduction.clone(), connecting);
+        let stage = LinkStage::Connecting(introduction.clone(), connecting);
         let link = Link {
             session: key,
             callers,
@@ -228,7 +228,7 @@ impl Upstream {
         };
         match result {
             Ok(connection) => {
-                link.stage = Stage::Open(Arc::clone(connection));
+                link.stage = LinkStage::Open(Arc::clone(connection));
                 state.failures.connected();
                 state
                     .server_info

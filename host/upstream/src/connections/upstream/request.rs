@@ -8,7 +8,7 @@ use super::Upstream;
 use crate::Failure;
 use crate::connections::connection::Connection;
 use crate::connections::connection_handle::ConnectionHandle;
-use crate::connections::links::Stage;
+use crate::connections::links::LinkStage;
 use crate::messages::channel::Lost;
 use crate::messages::large::without_blocking;
 use crate::messages::message;
@@ -110,9 +110,8 @@ impl Upstream {
     }
 
     fn forget(&self, gone: &Arc<Connection>) {
-        self.state
-            .lock()
-            .links
-            .retain(|link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)));
+        self.state.lock().links.retain(
+            |link| !matches!(&link.stage, LinkStage::Open(known) if Arc::ptr_eq(known, gone)),
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Upstream;
-use crate::connections::connection_room::{ConnectionPermit, Full};
+use crate::connections::connection_room::{ConnectionPermit, ExceededConnectionLimit};
 use crate::connections::idle_connections::{ConnectionOwner as _, end_one};
 use crate::messages::channel::Lost;
 
@@ -26,18 +26,19 @@ impl Upstream {
     pub(super) async fn room_for_one(&self) -> Result<Arc<ConnectionPermit>, Lost> {
         self.state.lock().may_connect()?;
         let end = Instant::now() + self.setup.start_timeout;
-        let too_late = |full: Full| Lost::Broken(full.message(&self.setup.server));
+        let too_late =
+            |full: ExceededConnectionLimit| Lost::Broken(full.message(&self.setup.server));
         let most = self.setup.limits.connections;
         // Whoever comes first is served first, in the server and in the host.
         let turn = tokio::time::timeout_at(end, self.room_queue.turn()).await;
-        let _turn = turn.map_err(|_| too_late(Full::Server(most)))?;
+        let _turn = turn.map_err(|_| too_late(ExceededConnectionLimit::Server(most)))?;
         let room = &self.connector.connection_room;
         let (mut waiting, mut turn_of_host) = (None, None);
         let mut ends_next = Instant::now();
         loop {
             self.state.lock().may_connect()?;
             let taken = match turn_of_host.is_none() && room.queue.has_waiting() {
-                true => Err(Full::Host(room.most())),
+                true => Err(ExceededConnectionLimit::Host(room.most())),
                 false => room.take(&self.count, most),
             };
             let full = match taken {
@@ -45,7 +46,7 @@ impl Upstream {
                 Err(full) => full,
             };
             waiting.get_or_insert_with(|| self.room_queue.wait());
-            if matches!(full, Full::Host(_)) && turn_of_host.is_none() {
+            if matches!(full, ExceededConnectionLimit::Host(_)) && turn_of_host.is_none() {
                 let turn = tokio::time::timeout_at(end, room.queue.turn()).await;
                 let turn = turn.map_err(|_| too_late(full))?;
                 turn_of_host = Some((turn, room.queue.wait()));
@@ -58,8 +59,8 @@ impl Upstream {
             // One that has been ended may take a while to be gone.
             if now >= ends_next {
                 let idle = match full {
-                    Full::Server(_) => self.idle(),
-                    Full::Host(_) => self.connector.idle(),
+                    ExceededConnectionLimit::Server(_) => self.idle(),
+                    ExceededConnectionLimit::Host(_) => self.connector.idle(),
                 };
                 if end_one(idle).await {
                     ends_next = now + MAX_ENDING;

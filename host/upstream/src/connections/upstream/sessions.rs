@@ -3,7 +3,7 @@
 use dormouse_protocol::SessionId;
 
 use super::Upstream;
-use crate::connections::links::Stage;
+use crate::connections::links::LinkStage;
 
 impl Upstream {
     /// Tells a session's connections that the session wants to hear other logs. One that is being
@@ -11,7 +11,7 @@ impl Upstream {
     pub async fn level_changed(&self, session: SessionId) {
         let stages = self.state.lock().links.of(self.key(Some(session)), session);
         for stage in stages {
-            if let Stage::Open(connection) = stage {
+            if let LinkStage::Open(connection) = stage {
                 connection.set_level().await;
             }
         }
@@ -29,8 +29,8 @@ impl Upstream {
         for stage in stages {
             tokio::spawn(async move {
                 let connected = match stage {
-                    Stage::Connecting(_, connecting) => connecting.await,
-                    Stage::Open(connection) => Ok(connection),
+                    LinkStage::Connecting(_, connecting) => connecting.await,
+                    LinkStage::Open(connection) => Ok(connection),
                 };
                 if let Ok(connection) = connected {
                     connection.roots_changed().await;
@@ -66,8 +66,8 @@ impl Upstream {
     pub fn has_new_processes(&self, session: SessionId) -> bool {
         let stages = self.state.lock().links.of(self.key(Some(session)), session);
         stages.iter().any(|stage| match stage {
-            Stage::Open(connection) => connection.has_new_processes(),
-            Stage::Connecting(..) => false,
+            LinkStage::Open(connection) => connection.has_new_processes(),
+            LinkStage::Connecting(..) => false,
         })
     }
 
@@ -83,9 +83,9 @@ impl Upstream {
 }
 
 /// Whether a connection is there, or is being made.
-fn is_there(stage: &Stage) -> bool {
+fn is_there(stage: &LinkStage) -> bool {
     match stage {
-        Stage::Open(connection) => connection.ended().is_none(),
-        Stage::Connecting(..) => true,
+        LinkStage::Open(connection) => connection.ended().is_none(),
+        LinkStage::Connecting(..) => true,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::connections::links::{Links, Stage};
+use crate::connections::links::{LinkStage, Links};
 use crate::connections::recent_failures::RecentFailures;
 use crate::messages::channel::Lost;
 
@@ -11,7 +11,7 @@ pub const RETIRED: &str = "its configuration has changed since the call began\nh
 
 /// State of an upstream.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct UpstreamState {
     pub(super) links: Links,
     pub(super) failures: RecentFailures,
     pub(super) server_info: Map<String, Value>,
@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) is_retired: bool,
 }
 
-impl State {
+impl UpstreamState {
     /// Checks whether something may be connected now.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl State {
             links, failures, ..
         } = self;
         links.retain(|link| {
-            let Stage::Open(connection) = &link.stage else {
+            let LinkStage::Open(connection) = &link.stage else {
                 return true;
             };
             let Some(why) = connection.ended() else {

@@ -14,7 +14,7 @@ fn page(tools: Value) -> Box<RawValue> {
 
 #[test]
 fn arguments_go_into_the_headers_that_they_are_wanted_in() {
-    let annotations = Annotations::default();
+    let annotations = HeaderAnnotations::default();
     let schema = json!({"type": "object", "properties": {
         "region": {"type": "string", "x-mcp-header": "Region"},
         "deep": {"type": "object", "properties": {"n": {"type": "integer", "x-mcp-header": "N"}}},
@@ -64,7 +64,7 @@ fn a_tool_with_a_wrong_annotation_is_left_out_alone() {
             {"name": "good", "inputSchema": {"type": "object"}},
             {"name": "bad", "inputSchema": wrong},
         ]);
-        let learnt = Annotations::default().learn(page(tools), true, str::to_owned);
+        let learnt = HeaderAnnotations::default().learn(page(tools), true, str::to_owned);
         let left: Value = serde_json::from_str(learnt.get()).unwrap();
         let expected = json!([{"name": "good", "inputSchema": {"type": "object"}}]);
         assert_eq!(left["result"]["tools"], expected, "{wrong}");
@@ -94,14 +94,14 @@ fn what_is_kept_is_bounded() {
         (json!(many), false),
         (json!(few.clone()), true),
     ] {
-        let annotations = Annotations::default();
+        let annotations = HeaderAnnotations::default();
         let tool = json!({ "name": "t", "inputSchema": { "properties": properties } });
         let learnt = annotations.learn(page(json!([tool])), true, str::to_owned);
         assert_eq!(learnt.get().contains("inputSchema"), is_kept);
         assert!(annotations.lists.lock().current.bytes < 10_000);
     }
     let tool = |number: usize| json!({ "name": format!("t{number}"), "inputSchema": { "properties": few } });
-    let annotations = Annotations::default();
+    let annotations = HeaderAnnotations::default();
     for round in 0..20 {
         let tools: Value = (0..100).map(|one| tool(round * 100 + one)).collect();
         annotations.learn(page(tools), true, str::to_owned);
@@ -124,7 +124,7 @@ fn what_is_kept_is_bounded() {
 
 #[test]
 fn the_next_page_of_a_list_adds_to_it() {
-    let annotations = Annotations::default();
+    let annotations = HeaderAnnotations::default();
     let tool = |name: &str| {
         let schema = json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A" } } });
         json!([{ "name": name, "inputSchema": schema }])
@@ -181,7 +181,7 @@ fn reading_takes_linear_time() {
     for (what, input) in inputs {
         dormouse_tests::growth::is_linear(what, 500, input, |page| {
             let page: Box<RawValue> = page.to_owned();
-            std::hint::black_box(Annotations::default().learn(page, true, str::to_owned));
+            std::hint::black_box(HeaderAnnotations::default().learn(page, true, str::to_owned));
         });
     }
 }

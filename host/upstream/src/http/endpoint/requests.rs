@@ -7,7 +7,7 @@ use dormouse_egress::{Reach, causes, client, redirect_target, shown_url};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Method, Response, StatusCode, Url};
 
-use super::{Endpoint, Session};
+use super::{EndpointSession, UpstreamEndpoint};
 use crate::Lost;
 use crate::http::headers;
 use crate::http::reading_threads::on_reading_thread;
@@ -16,7 +16,7 @@ use crate::http::reading_threads::on_reading_thread;
 const REDIRECTS: usize = 5;
 
 /// Request to an endpoint.
-pub(in crate::http) struct Ask<'a> {
+pub(in crate::http) struct EndpointRequest<'a> {
     pub(in crate::http) method: Method,
     /// URL that the server has named; the configured one, if none.
     pub(in crate::http) url: Option<&'a Url>,
@@ -24,19 +24,19 @@ pub(in crate::http) struct Ask<'a> {
     pub(in crate::http) headers: HeaderMap,
     pub(in crate::http) body: Bytes,
     /// Session, which only the origin that has opened it is sent.
-    pub(in crate::http) session: Option<&'a Session>,
+    pub(in crate::http) session: Option<&'a EndpointSession>,
     /// Time that the first bytes of the answer may take; any, if none.
     pub(in crate::http) patience: Option<Duration>,
 }
 
-impl Endpoint {
+impl UpstreamEndpoint {
     /// Sends a request, follows redirects, and sends it once more with another token where the
     /// upstream refuses the first. Returns any answer but a redirect that can be followed and a
     /// wish for a login.
     ///
     /// # Errors
     /// There is no answer, or [`Lost::Auth`].
-    pub(in crate::http) async fn ask(&self, ask: &Ask<'_>) -> Result<Response, Lost> {
+    pub(in crate::http) async fn ask(&self, ask: &EndpointRequest<'_>) -> Result<Response, Lost> {
         let mut again = true;
         loop {
             let response = self.follow(ask).await?;
@@ -82,7 +82,7 @@ impl Endpoint {
         url.origin() == self.url.origin()
     }
 
-    async fn follow(&self, ask: &Ask<'_>) -> Result<Response, Lost> {
+    async fn follow(&self, ask: &EndpointRequest<'_>) -> Result<Response, Lost> {
         let mut url = ask.url.unwrap_or(&self.url).clone();
         // What it names before it has answered leads to the internet, or to its own kind.
         let mut reach = Reach::of_named_by(&self.url, None);
@@ -112,7 +112,12 @@ impl Endpoint {
         )))
     }
 
-    async fn once(&self, ask: &Ask<'_>, url: &Url, reach: Reach) -> Result<Response, Lost> {
+    async fn once(
+        &self,
+        ask: &EndpointRequest<'_>,
+        url: &Url,
+        reach: Reach,
+    ) -> Result<Response, Lost> {
         let client = client(url, reach)?;
         // This turns a user name and password of the URL into the header that they stand for.
         // In the URL they would be logged by whoever makes the connection.

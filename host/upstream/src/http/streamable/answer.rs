@@ -8,11 +8,11 @@ use reqwest::Response;
 
 use super::{Closed, Streamable};
 use crate::Lost;
-use crate::http::body::{self, Kind};
+use crate::http::body::{self, BodyKind};
 use crate::http::cursor::Cursor;
 use crate::http::event_parser::Cut;
-use crate::http::events::Events;
-use crate::http::message::Refusal;
+use crate::http::events::ReceivedEvents;
+use crate::http::message::HttpErrorRefusal;
 use crate::http::{RESPONSE_HEAD_TIMEOUT, headers, message};
 use crate::messages::channel::Outgoing;
 
@@ -49,8 +49,8 @@ pub(super) async fn read(
             }
             Err(unanswered())
         }
-        Kind::Events => {
-            let events = Events::new(response, &connection.endpoint.read_room);
+        BodyKind::Events => {
+            let events = ReceivedEvents::new(response, &connection.endpoint.read_room);
             let read = follow(connection, events, request).await;
             read.map_err(|lost| match lost {
                 Lost::Broken(why) => {
@@ -59,11 +59,11 @@ pub(super) async fn read(
                 other => other,
             })
         }
-        Kind::Json => {
+        BodyKind::Json => {
             let text = body::message(response, &connection.endpoint.read_room).await?;
             let messages = match message::refusal(&text, Some(id)) {
                 // An error without an id can only mean this request.
-                Some(Refusal {
+                Some(HttpErrorRefusal {
                     addressed: false,
                     answer: Some(answer),
                     ..
@@ -83,7 +83,7 @@ pub(super) async fn read(
                 false => Err(unanswered()),
             }
         }
-        Kind::Other(kind) => Err(Lost::Broken(format!(
+        BodyKind::Other(kind) => Err(Lost::Broken(format!(
             "`{shown}` has answered with `{}` instead of JSON\n\
              hint: check that the URL is that of an MCP endpoint",
             message::excerpt(&kind)
@@ -94,7 +94,7 @@ pub(super) async fn read(
 /// Reads the stream that a request is answered on, over several connections if need be.
 async fn follow(
     connection: &Arc<Streamable>,
-    mut events: Events,
+    mut events: ReceivedEvents,
     request: &Outgoing,
 ) -> Result<(), Lost> {
     // Since 2026-07-28 a stream that has ended stays ended.
@@ -131,7 +131,7 @@ async fn resume(
     cursor: &mut Cursor,
     mut orderly: bool,
     mut why: String,
-) -> Result<Events, Lost> {
+) -> Result<ReceivedEvents, Lost> {
     while let Some(wait) = cursor.wait(orderly) {
         tokio::time::sleep(wait).await;
         match connection
@@ -149,7 +149,7 @@ async fn resume(
 
 /// Reads the rest of a stream after an answer, so that the connection can be used again: little,
 /// for each answer may have one.
-fn read_rest(connection: &Arc<Streamable>, mut events: Events) {
+fn read_rest(connection: &Arc<Streamable>, mut events: ReceivedEvents) {
     events.limit(REST_BYTES);
     let connection = Arc::clone(connection);
     tokio::spawn(async move {

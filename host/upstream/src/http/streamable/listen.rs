@@ -9,7 +9,7 @@ use super::{Closed, Streamable};
 use crate::Lost;
 use crate::http::cursor::Cursor;
 use crate::http::event_parser::Cut;
-use crate::http::events::Events;
+use crate::http::events::ReceivedEvents;
 
 /// Listens for as long as the connection lasts, or until the server has no such stream.
 pub(super) fn start(connection: &Arc<Streamable>) {
@@ -60,7 +60,7 @@ async fn listen(connection: &Streamable) {
 /// The peer has gone.
 async fn read(
     connection: &Streamable,
-    events: &mut Events,
+    events: &mut ReceivedEvents,
     cursor: &mut Cursor,
 ) -> Result<bool, Lost> {
     let orderly = loop {

@@ -69,7 +69,7 @@ fn pages_are_read_in_linear_time() {
         ("far too many", cut, "{}"),
     ] {
         dormouse_tests::growth::is_linear(what, 1_000, of(item), |page: &String| {
-            let mut read = Read::default();
+            let mut read = PartialList::default();
             let next = read.page(&TOOLS, page, &limits, &secrets, &|_| {});
             std::hint::black_box(next.unwrap().is_ok());
         });
@@ -80,7 +80,7 @@ fn pages_are_read_in_linear_time() {
         pages.collect::<Vec<_>>()
     };
     dormouse_tests::growth::is_linear("pages", 12, pages, |pages: &Vec<String>| {
-        let mut read = Read::default();
+        let mut read = PartialList::default();
         for page in pages {
             let next = read.page(&TOOLS, page, &limits, &secrets, &|_| {}).unwrap();
             assert!(next.is_ok());

@@ -24,7 +24,7 @@ const EXIT_REASON_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct PendingRequests {
     pub(super) next: u64,
     pub(super) waiting: HashMap<u64, PendingRequest>,
     /// Reason for which there will be no answer any more.

@@ -41,13 +41,13 @@ impl Filler<'_> {
         );
     }
 
-    pub(super) fn place(&mut self, means: Means, written: &str, at: &str) -> String {
+    pub(super) fn place(&mut self, means: TextMeaning, written: &str, at: &str) -> String {
         let project = self.around.project.as_deref();
         let path = match means {
-            Means::Separator => return std::path::MAIN_SEPARATOR.to_string(),
-            Means::Home => Some(self.around.home.as_path()),
-            Means::Project => project,
-            Means::ProjectName => project.and_then(Path::file_name).map(Path::new),
+            TextMeaning::Separator => return std::path::MAIN_SEPARATOR.to_string(),
+            TextMeaning::Home => Some(self.around.home.as_path()),
+            TextMeaning::Project => project,
+            TextMeaning::ProjectName => project.and_then(Path::file_name).map(Path::new),
         };
         let Some(path) = path else {
             self.need(

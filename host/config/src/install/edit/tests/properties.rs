@@ -37,7 +37,7 @@ fn entries() -> impl Strategy<Value = Vec<(String, Json)>> {
 
 /// A file with some entries, made by adding one after the other, and with blank
 /// lines and comments strewn over it.
-fn file(shape: &Shape, head: &str, entries: &[(String, Json)], comment: &str) -> String {
+fn file(shape: &FileShape, head: &str, entries: &[(String, Json)], comment: &str) -> String {
     let mut text = head.to_owned();
     for (name, entry) in entries {
         text = add(&text, shape, name, entry).unwrap();
@@ -54,7 +54,7 @@ fn is_within(part: &str, whole: &str) -> bool {
     part.bytes().all(|byte| whole.any(|other| other == byte))
 }
 
-fn shapes() -> [(Shape, &'static str, &'static str); 5] {
+fn shapes() -> [(FileShape, &'static str, &'static str); 5] {
     [
         (
             shape(Syntax::Json, &["mcpServers"], false),

@@ -8,12 +8,12 @@ use super::super::Where;
 pub(super) const UNIT: &str = "  ";
 
 /// Lines that are being written.
-pub(super) struct Lines {
+pub(super) struct YamlLines {
     pub(super) newline: &'static str,
     pub(super) text: String,
 }
 
-impl Lines {
+impl YamlLines {
     pub(super) fn line(&mut self, indent: &str, line: &str) {
         self.text
             .push_str(&format!("{indent}{line}{}", self.newline));

@@ -5,37 +5,37 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use super::super::Uneditable;
-use crate::discovery::document::Places;
+use crate::discovery::document::CharacterOffsets;
 
 /// Part of a document, with its place and its content.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct YamlPart {
     pub(super) range: Range<usize>,
     pub(super) anchored: bool,
-    pub(super) kind: Kind,
+    pub(super) kind: YamlPartKind,
 }
 
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum YamlPartKind {
     Scalar(String),
     Alias,
-    List(Vec<Part>),
-    Table(Vec<(Part, Part)>),
+    List(Vec<YamlPart>),
+    Table(Vec<(YamlPart, YamlPart)>),
 }
 
-impl Part {
+impl YamlPart {
     pub(super) fn is(&self, text: &str) -> bool {
-        matches!(&self.kind, Kind::Scalar(scalar) if scalar == text)
+        matches!(&self.kind, YamlPartKind::Scalar(scalar) if scalar == text)
     }
 
     pub(super) fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar(text) if text.is_empty()) && self.range.is_empty()
+        matches!(&self.kind, YamlPartKind::Scalar(text) if text.is_empty()) && self.range.is_empty()
     }
 
     /// Whether this part stands where a container should, with nothing in it.
     pub(super) fn is_empty_container(&self, text: &str) -> bool {
-        let braces = matches!(&self.kind, Kind::List(items) if items.is_empty())
-            || matches!(&self.kind, Kind::Table(members) if members.is_empty());
+        let braces = matches!(&self.kind, YamlPartKind::List(items) if items.is_empty())
+            || matches!(&self.kind, YamlPartKind::Table(members) if members.is_empty());
         self.is_null() || (braces && self.is_flow(text) && !self.anchored)
     }
 
@@ -47,8 +47,8 @@ impl Part {
     pub(super) fn check(&self, text: &str, key: Option<&String>) -> Result<(), Uneditable> {
         let at = self.range.start;
         match &self.kind {
-            Kind::Alias => Err(Uneditable::style(at, "an alias")),
-            Kind::Scalar(_) => Err(Uneditable::no_table(at, key.map(String::as_str))),
+            YamlPartKind::Alias => Err(Uneditable::style(at, "an alias")),
+            YamlPartKind::Scalar(_) => Err(Uneditable::no_table(at, key.map(String::as_str))),
             _ if self.anchored => Err(Uneditable::style(at, "an anchor")),
             _ if self.is_flow(text) => Err(Uneditable::style(at, "flow style (`{…}` or `[…]`)")),
             _ => Ok(()),
@@ -61,10 +61,10 @@ impl Part {
         &self,
         text: &str,
         key: Option<&String>,
-    ) -> Result<&[(Part, Part)], Uneditable> {
+    ) -> Result<&[(YamlPart, YamlPart)], Uneditable> {
         self.check(text, key)?;
         match &self.kind {
-            Kind::Table(members) => Ok(members),
+            YamlPartKind::Table(members) => Ok(members),
             _ => Err(Uneditable::no_table(
                 self.range.start,
                 key.map(String::as_str),
@@ -80,10 +80,10 @@ impl Part {
 }
 
 /// Reads the parts of a document; none where there is nothing in it.
-pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
-    let places = Places::of(text);
+pub(super) fn parse(text: &str) -> Result<Option<YamlPart>, Uneditable> {
+    let places = CharacterOffsets::of(text);
     let byte = |marker: &Marker| places.byte(marker);
-    let mut open: Vec<(Part, Option<Part>)> = Vec::new();
+    let mut open: Vec<(YamlPart, Option<YamlPart>)> = Vec::new();
     let mut root = None;
     let mut documents = 0;
     for event in Parser::new_from_str(text) {
@@ -114,10 +114,10 @@ pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
                     range
                 };
                 put(
-                    Part {
+                    YamlPart {
                         range,
                         anchored: anchor != 0,
-                        kind: Kind::Scalar(scalar.into_owned()),
+                        kind: YamlPartKind::Scalar(scalar.into_owned()),
                     },
                     &mut open,
                     &mut root,
@@ -126,18 +126,18 @@ pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
             }
             Event::Alias(_) => {
                 put(
-                    Part {
+                    YamlPart {
                         range,
                         anchored: false,
-                        kind: Kind::Alias,
+                        kind: YamlPartKind::Alias,
                     },
                     &mut open,
                     &mut root,
                 );
                 continue;
             }
-            Event::SequenceStart(anchor, _) => (Kind::List(Vec::new()), anchor != 0),
-            Event::MappingStart(anchor, _) => (Kind::Table(Vec::new()), anchor != 0),
+            Event::SequenceStart(anchor, _) => (YamlPartKind::List(Vec::new()), anchor != 0),
+            Event::MappingStart(anchor, _) => (YamlPartKind::Table(Vec::new()), anchor != 0),
             Event::SequenceEnd | Event::MappingEnd => {
                 if let Some((mut part, _)) = open.pop() {
                     // The parser's own end is behind the comment that may follow.
@@ -151,7 +151,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
             _ => continue,
         };
         open.push((
-            Part {
+            YamlPart {
                 range,
                 anchored,
                 kind,
@@ -163,17 +163,17 @@ pub(super) fn parse(text: &str) -> Result<Option<Part>, Uneditable> {
 }
 
 /// Puts a complete part into its container, or makes it the root.
-fn put(part: Part, open: &mut [(Part, Option<Part>)], root: &mut Option<Part>) {
+fn put(part: YamlPart, open: &mut [(YamlPart, Option<YamlPart>)], root: &mut Option<YamlPart>) {
     let Some((parent, waiting)) = open.last_mut() else {
         *root = Some(part);
         return;
     };
     match &mut parent.kind {
-        Kind::List(items) => {
+        YamlPartKind::List(items) => {
             parent.range.end = parent.range.end.max(part.range.end);
             items.push(part);
         }
-        Kind::Table(members) => match waiting.take() {
+        YamlPartKind::Table(members) => match waiting.take() {
             None => *waiting = Some(part),
             Some(key) => {
                 // What is not there has no place: the parser gives that of the
@@ -186,6 +186,6 @@ fn put(part: Part, open: &mut [(Part, Option<Part>)], root: &mut Option<Part>) {
                 members.push((key, part));
             }
         },
-        Kind::Scalar(_) | Kind::Alias => {}
+        YamlPartKind::Scalar(_) | YamlPartKind::Alias => {}
     }
 }

@@ -36,10 +36,10 @@ impl CachedDevice {
     }
 }
 
-/// What is known of a file or folder.
-pub(in super::super) struct Found(Statx);
+/// Status of a file or folder.
+pub(in super::super) struct FileStatus(Statx);
 
-impl Found {
+impl FileStatus {
     /// Returns what WASI says of it.
     pub(in super::super) fn stat(&self) -> DescriptorStat {
         let Self(found) = self;
@@ -86,7 +86,7 @@ pub(in super::super) fn open(
     let flags = OFlags::RDONLY | OFlags::NONBLOCK;
     let file = File::from(resolve(folder, path, flags, follow)?);
     // Something else may have been put in its place meanwhile.
-    let now = Found(look(&file)?);
+    let now = FileStatus(look(&file)?);
     if now.identity() != before.identity() || takes_what_is_left(&file) {
         return None;
     }
@@ -97,7 +97,7 @@ pub(in super::super) fn open(
 }
 
 /// Looks at an open file or folder.
-pub(in super::super) fn found(file: &File, preopens: &Preopens) -> Option<Found> {
+pub(in super::super) fn found(file: &File, preopens: &Preopens) -> Option<FileStatus> {
     plain(look(file)?, preopens)
 }
 
@@ -107,7 +107,7 @@ pub(in super::super) fn found_at(
     path: &str,
     follow: FollowSymlinks,
     preopens: &Preopens,
-) -> Option<Found> {
+) -> Option<FileStatus> {
     // A last name that says that it is a folder is read in more than one way.
     if path.ends_with(['/', '.']) {
         return None;
@@ -143,12 +143,12 @@ fn look(file: impl AsFd) -> Option<Statx> {
 }
 
 /// Returns what was found, if it is a file, a folder or a link of a filesystem that does not wait.
-fn plain(found: Statx, preopens: &Preopens) -> Option<Found> {
+fn plain(found: Statx, preopens: &Preopens) -> Option<FileStatus> {
     let kind = FileType::from_raw_mode(found.stx_mode.into());
     let is_plain = kind.is_file() || kind.is_dir() || kind.is_symlink();
     let device = CachedDevice(device(&found));
     let mut cached = preopens.iter().filter_map(|preopen| preopen.cached);
-    (is_plain && cached.any(|one| one == device)).then_some(Found(found))
+    (is_plain && cached.any(|one| one == device)).then_some(FileStatus(found))
 }
 
 fn device(found: &Statx) -> u64 {

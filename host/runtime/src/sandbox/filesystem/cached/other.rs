@@ -20,10 +20,10 @@ impl CachedDevice {
     }
 }
 
-/// What is known of a file or folder: nothing is.
-pub(in super::super) enum Found {}
+/// Status of a file or folder: none is known.
+pub(in super::super) enum FileStatus {}
 
-impl Found {
+impl FileStatus {
     /// Returns what WASI says of it.
     pub(in super::super) fn stat(&self) -> DescriptorStat {
         match *self {}
@@ -47,7 +47,7 @@ pub(in super::super) fn open(
 }
 
 /// Returns none.
-pub(in super::super) fn found(_: &File, _: &Preopens) -> Option<Found> {
+pub(in super::super) fn found(_: &File, _: &Preopens) -> Option<FileStatus> {
     None
 }
 
@@ -57,7 +57,7 @@ pub(in super::super) fn found_at(
     _: &str,
     _: FollowSymlinks,
     _: &Preopens,
-) -> Option<Found> {
+) -> Option<FileStatus> {
     None
 }
 

@@ -198,7 +198,9 @@ async fn no_more_is_read_at_once_than_is_charged() {
     // Who waits and has not said how much it wants has a little, and takes of that as it likes.
     let mut reader = place.reader(100);
     reader.ready().await;
-    assert!(matches!(&reader.state, State::Read(bytes) if bytes.len() == READ_AHEAD_BYTES));
+    assert!(
+        matches!(&reader.state, FileReaderState::Read(bytes) if bytes.len() == READ_AHEAD_BYTES)
+    );
     let taken = [0, 10, usize::MAX].map(|size| reader.read(size).unwrap());
     assert_eq!(taken[0].len() + taken[1].len(), 10);
     assert_eq!(taken[2].len(), READ_AHEAD_BYTES - 10);
@@ -208,7 +210,7 @@ async fn no_more_is_read_at_once_than_is_charged() {
     assert!(
         reader.read(0).unwrap().is_empty() && reader.blocking_read(0).await.unwrap().is_empty()
     );
-    assert!(matches!(reader.state, State::Idle));
+    assert!(matches!(reader.state, FileReaderState::Idle));
 }
 
 /// What is on the disk alone is read by a thread that may wait for it.
@@ -223,7 +225,7 @@ async fn what_is_not_in_memory_is_read_all_the_same() {
         // Whoever does not wait gets nothing yet, and no end either.
         let first = reader.read(MAX_READ_BYTES).unwrap();
         assert!(first.is_empty(), "{} bytes are in memory", first.len());
-        assert!(matches!(reader.state, State::Reading(_)));
+        assert!(matches!(reader.state, FileReaderState::Reading(_)));
         let (all, ended) = rest(&mut reader, MAX_READ_BYTES).await;
         assert!(all == content[position..], "from {position}");
         assert_eq!(ended, End::Closed);

@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::tests::{NoClients, runtime};
 use crate::{
-    Arguments, Call, CallError, Callable, Code, Completion, GuestRequest, Prompt, Reference,
-    Resource, Slot, Target, Tool,
+    Arguments, Call, CallError, Callable, Completion, ComponentLocation, GuestRequest,
+    PromptRequest, Reference, ResourceRequest, Slot, Target, ToolRequest,
 };
 
 /// Answers every question.
@@ -167,7 +167,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
 fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
     Target {
         server: "odd".into(),
-        code: Code::Bridge,
+        code: ComponentLocation::Bridge,
         upstream: upstream.cloned(),
         instance: Instance::PerCall,
         functions: Vec::new(),
@@ -183,7 +183,7 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
 }
 
 fn tool(name: &str, arguments: Value) -> GuestRequest {
-    GuestRequest::Tool(Tool {
+    GuestRequest::Tool(ToolRequest {
         name: name.into(),
         callable: Arc::new(Callable {
             function: None,
@@ -252,13 +252,13 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
     let data = data.as_deref();
     assert_eq!((code, message.as_str()), (-32042, "not today"));
     assert_eq!(data, Some(r#"{"elicitations":[]}"#));
-    let prompt = GuestRequest::Prompt(Prompt {
+    let prompt = GuestRequest::Prompt(PromptRequest {
         name: "p".into(),
         function: None,
         description: None,
         arguments: Arguments::default(),
     });
-    let resource = GuestRequest::Resource(Resource {
+    let resource = GuestRequest::Resource(ResourceRequest {
         uri: "odd://x".into(),
         function: None,
         mime_type: None,

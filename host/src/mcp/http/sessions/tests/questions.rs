@@ -23,7 +23,7 @@ fn question() -> Question {
 #[tokio::test]
 async fn a_question_takes_room_until_it_has_gone_out() {
     let room = Arc::new(AnswerRoom::new(64 * MIB));
-    let session = Session::new(
+    let session = HttpSession::new(
         ProtocolVersion::V_2025_06_18,
         Arc::default(),
         room.of_client("test".to_owned()),
@@ -65,7 +65,7 @@ async fn a_question_takes_room_until_it_has_gone_out() {
 async fn a_question_takes_room_until_it_is_answered() {
     let room = Arc::new(AnswerRoom::new(64 * MIB));
     let room = room.of_client("test".to_owned());
-    let session = Session::new(ProtocolVersion::V_2025_06_18, Arc::default(), room);
+    let session = HttpSession::new(ProtocolVersion::V_2025_06_18, Arc::default(), room);
     let connection = session.connection();
     let question = question();
     // Nobody reads what is sent, and so it is kept no longer.
