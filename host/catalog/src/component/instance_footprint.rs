@@ -93,7 +93,7 @@ pub fn instance_footprint(component: &[u8]) -> Result<InstanceFootprint, TooMany
                     });
                     match scopes.last_mut() {
                         Some(FootprintScope::Component(outer)) => {
-                            outer.knows_component(Some(takes))?
+                            outer.knows_component(Some(takes))?;
                         }
                         _ => whole = takes,
                     }

@@ -123,7 +123,7 @@ impl LimitKey {
             (Limit::Bytes(limit), LimitValue::Bytes(bytes)) => *limit = bytes,
             (Limit::BytesInMemory(limit), LimitValue::Bytes(bytes)) => *limit = in_memory(bytes),
             (Limit::Time(limit) | Limit::TimeOrNever(limit), LimitValue::Time(time)) => {
-                *limit = time
+                *limit = time;
             }
             (Limit::Count(limit), LimitValue::Count(count)) => {
                 *limit = u32::try_from(count).unwrap_or(u32::MAX);

@@ -148,7 +148,7 @@ impl LiftedExportsReader {
         });
         match payload {
             Payload::Version { .. } if self.levels.is_empty() => {
-                self.levels.push(PayloadOwner::Root)
+                self.levels.push(PayloadOwner::Root);
             }
             Payload::ModuleSection { .. } => self.levels.push(PayloadOwner::Other),
             Payload::ComponentSection { .. } => self.levels.push(match counts {

@@ -43,7 +43,7 @@ impl<'a> StepCount<'a> {
             match self.target(reference) {
                 Some(ReferencedSchema::Schema(target)) => self.followed(target, value, depth)?,
                 Some(ReferencedSchema::Meta) => {
-                    self.add(META_NODES.saturating_mul(value_nodes(value)))?
+                    self.add(META_NODES.saturating_mul(value_nodes(value)))?;
                 }
                 None => return Err(TooManySteps),
             }
