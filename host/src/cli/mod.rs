@@ -31,6 +31,7 @@ mod list;
 mod login;
 mod offers;
 mod pack;
+mod parsing;
 mod person;
 mod plugin_inputs;
 mod progress;
