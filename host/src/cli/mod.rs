@@ -23,6 +23,7 @@ mod grant;
 mod grant_args;
 mod grant_requests;
 mod grants;
+mod host_address;
 mod hosts;
 mod import;
 mod inspect;
