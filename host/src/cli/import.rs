@@ -102,6 +102,9 @@ impl Import {
             output::say(&told(decision, &import.decisions, &discovery));
         }
         told_left();
+        for sentence in &import.removed {
+            output::say(&output::clean(sentence));
+        }
         if import.changes.is_empty() {
             output::say("nothing is to be changed");
             return Ok(ExitCode::SUCCESS);

@@ -16,7 +16,7 @@ use clap::{Args, CommandFactory as _};
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
-use dormouse_config::install::{Change, Reach, backup, diff};
+use dormouse_config::install::{Change, Install as Planned, Reach, backup, diff};
 use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
@@ -42,7 +42,7 @@ use over_http::{address, over_http};
     With `--each` the client has an entry for each server, under the server's name, in place of one \
     for all: for clients with rules, switches and names by server. Each is a process of its own. \
     Servers that you add later get theirs when you run this again; those that are gone or off lose \
-    theirs.\n\n\
+    theirs. What you have written yourself stays as it is, and so does a switch in an entry.\n\n\
     `dormouse import --undo` puts back what the last installation has changed."
 )]
 pub(super) struct Install {
@@ -104,20 +104,28 @@ impl Install {
         };
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
-        let (change, entries) = match (&reach, self.each) {
+        let (change, entries, removed, warnings) = match (&reach, self.each) {
             (Reach::Program(program), true) => {
                 let servers = servers_of_each(places, client, &around)?;
                 let each = files::install_each(client, &around, program, &servers, longest)?;
-                for sentence in &each.left_out {
-                    output::warn(&output::clean(sentence));
-                }
-                (each.change, each.entries)
+                (each.change, each.entries, each.removed, each.left_out)
             }
             _ => {
-                let change = files::install(client, &around, &reach, longest)?;
-                (change, Vec::new())
+                let options = client_program::options(places, named)?;
+                let Planned {
+                    change,
+                    removed,
+                    lost,
+                } = files::install(client, &around, &reach, &options, longest)?;
+                (change, Vec::new(), removed, lost.into_iter().collect())
             }
         };
+        for sentence in &warnings {
+            output::warn(&output::clean(sentence));
+        }
+        for sentence in &removed {
+            output::say(&output::clean(sentence));
+        }
         let what = match self.each {
             true if entries.is_empty() => "no server by an entry of Dormouse's".to_owned(),
             true => format!(
