@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use dormouse::cli::{Cli, output};
 
 /// Global allocator. glibc's keeps the memory of a burst of large answers for as long as the host
@@ -13,7 +12,7 @@ use dormouse::cli::{Cli, output};
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    match Cli::try_parse() {
+    match Cli::of_arguments() {
         Ok(cli) => cli.run().unwrap_or_else(|error| output::failure(&error)),
         Err(error) => output::misuse(&error),
     }

@@ -1,8 +1,9 @@
 //! `dormouse import`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::Args;
 use dormouse_config::discovery::{Discovery, SourceState, Surroundings};
 use dormouse_config::edit::EditLock;
@@ -66,7 +67,7 @@ impl ImportArgs {
         let config = dormouse_config::load(&places.config)?;
         // A project's servers are not taken over.
         let discovery = install::discover_users(&around, &all, &config);
-        warn_of_problems(&discovery, &clients);
+        let unread = warn_of_problems(&discovery, &clients);
         let variables = install::variables(&config, &discovery, &around);
         let program = install::program(places, named, variables)?;
         let import = files::import(
@@ -84,6 +85,14 @@ impl ImportArgs {
         let told_left = || import.left.iter().for_each(|left| output::warn(left));
         if import.decisions.is_empty() {
             told_left();
+            if !unread.is_empty() {
+                let files: Vec<_> = unread.iter().map(|file| visible_path(file)).collect();
+                bail!(
+                    "no server is taken over, because not all that is written there can be read: `{}`\n\
+                     hint: mend that, and import again",
+                    files.join("`, `")
+                );
+            }
             output::say(
                 "your clients have no servers that could be taken over\nhint: `dormouse doctor` shows which files were looked at",
             );
@@ -93,6 +102,9 @@ impl ImportArgs {
             output::say(&told(decision, &import.decisions, &discovery));
         }
         told_left();
+        for sentence in &import.removed {
+            output::say(&output::clean(sentence));
+        }
         if import.changes.is_empty() {
             output::say("nothing is to be changed");
             return Ok(ExitCode::SUCCESS);
@@ -328,8 +340,9 @@ fn told(
     text
 }
 
-/// Warns of files that are not read as a whole, and so not taken over as a whole.
-fn warn_of_problems(discovery: &Discovery, clients: &[Client]) {
+/// Warns of files that are not read as a whole, and so not taken over as a whole. Returns them.
+fn warn_of_problems<'d>(discovery: &'d Discovery, clients: &[Client]) -> Vec<&'d Path> {
+    let mut files = Vec::new();
     for source in &discovery.sources {
         let SourceState::Read { problems, .. } = &source.state else {
             continue;
@@ -338,6 +351,11 @@ fn warn_of_problems(discovery: &Discovery, clients: &[Client]) {
             for problem in problems {
                 output::warn(&problem.to_string());
             }
+            let file = source.file.as_path();
+            if !problems.is_empty() && !files.contains(&file) {
+                files.push(file);
+            }
         }
     }
+    files
 }

@@ -2,31 +2,32 @@
 
 mod client_program;
 mod each;
+mod over_http;
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _};
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
-use dormouse_config::install::{ClientReach, FileChange, backup, diff};
+use dormouse_config::install::{ClientReach, FileChange, InstallArgs as Planned, backup, diff};
 use dormouse_config::{Client, Config, Configured, Scope, install as files};
-use dormouse_launch::Secret;
 use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::SyncArgs;
-use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::store::Trust;
 pub(super) use client_program::{not_passed, program, variables};
 use each::servers_of_each;
+use over_http::{address, over_http};
 
 /// Adds Dormouse to the servers that one of your clients loads.
 #[derive(Debug, Args)]
@@ -41,7 +42,8 @@ use each::servers_of_each;
     With `--each` the client has an entry for each server, under the server's name, in place of one \
     for all: for clients with rules, switches and names by server. Each is a process of its own. \
     Servers that you add later get theirs when you run this again; those that are gone or off lose \
-    theirs."
+    theirs. What you have written yourself stays as it is, and so does a switch in an entry.\n\n\
+    `dormouse import --undo` puts back what the last installation has changed."
 )]
 pub(super) struct InstallArgs {
     /// The client, like `cursor` or `claude-code`.
@@ -59,30 +61,11 @@ pub(super) struct InstallArgs {
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Is not there: says where it is.
+    #[arg(long, hide = true)]
+    undo: bool,
     #[command(flatten)]
     then: Then,
-}
-
-/// Reads the address of a host. Port 0 is refused, because it cannot be written into a file.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text
-        .parse()
-        .map_err(|_| "an address and a port are needed, such as `127.0.0.1:8080`".to_owned())?;
-    match address.port() {
-        0 => Err("a client needs the port that the host has".to_owned()),
-        _ => Ok(address),
-    }
-}
-
-/// Returns the address at which clients reach a host that listens at this one: a host may listen at
-/// all addresses of the machine, but clients cannot connect to these.
-fn reached(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }
 
 /// Options of what is done at last.
@@ -98,8 +81,17 @@ pub(super) struct Then {
 
 impl InstallArgs {
     pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
-        let around = Surroundings::of_process(None)?;
         let client = self.client;
+        if self.undo {
+            let message = format!(
+                "`install` has no `--undo`\nhint: `dormouse import --undo` puts back what the last \
+                 import or installation has changed, `dormouse uninstall {client}` takes Dormouse out \
+                 of {client}'s file"
+            );
+            let kind = ErrorKind::UnknownArgument;
+            return Err(super::Cli::command().error(kind, message).into());
+        }
+        let around = Surroundings::of_process(None)?;
         let reach = match self.http {
             None => {
                 let config = dormouse_config::load(&places.config)?;
@@ -108,50 +100,32 @@ impl InstallArgs {
                 let variables = variables(&config, &discovery, &around);
                 ClientReach::Program(program(places, named, variables)?)
             }
-            Some(address) => {
-                // The one that a host takes that is started with the same.
-                let given = match &self.token_file {
-                    Some(file) => Some(Token::read(file)?),
-                    None => Token::of_environment()?,
-                };
-                let token = match given {
-                    Some(token) => Some(token),
-                    // What only shows makes none.
-                    None if self.dry_run => Token::of_user_if_made(&places.data)?,
-                    None => Some(Token::of_user(&places.data)?),
-                };
-                let address = reached(address);
-                if !address.ip().to_canonical().is_loopback() {
-                    output::warn(&format!(
-                        "`{address}` is no address of this machine alone: the token, and all that \
-                         is called, goes there unencrypted\n\
-                         hint: use `127.0.0.1:{}`, or a proxy that speaks HTTPS and its URL in the \
-                         client's file",
-                        address.port()
-                    ));
-                }
-                ClientReach::Http {
-                    url: format!("http://{address}/mcp"),
-                    token: Secret::new(token.as_ref().map_or("TOKEN", Token::expose)),
-                }
-            }
+            Some(address) => over_http(places, address, self.token_file.as_deref(), self.dry_run)?,
         };
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
         let longest = longest_call(places, &around)?;
-        let (change, entries) = match (&reach, self.each) {
+        let (change, entries, removed, warnings) = match (&reach, self.each) {
             (ClientReach::Program(program), true) => {
                 let servers = servers_of_each(places, client, &around)?;
                 let each = files::install_each(client, &around, program, &servers, longest)?;
-                for sentence in &each.left_out {
-                    output::warn(&output::clean(sentence));
-                }
-                (each.change, each.entries)
+                (each.change, each.entries, each.removed, each.left_out)
             }
             _ => {
-                let change = files::install(client, &around, &reach, longest)?;
-                (change, Vec::new())
+                let options = client_program::options(places, named)?;
+                let Planned {
+                    change,
+                    removed,
+                    lost,
+                } = files::install(client, &around, &reach, &options, longest)?;
+                (change, Vec::new(), removed, lost.into_iter().collect())
             }
         };
+        for sentence in &warnings {
+            output::warn(&output::clean(sentence));
+        }
+        for sentence in &removed {
+            output::say(&output::clean(sentence));
+        }
         let what = match self.each {
             true if entries.is_empty() => "no server by an entry of Dormouse's".to_owned(),
             true => format!(

@@ -12,7 +12,6 @@ use dormouse_config::{Client, file, install as files};
 use dormouse_files::replace;
 use dormouse_text::visible::visible_path;
 
-use super::consent::consent;
 use super::{install, output};
 use crate::roster::Places;
 
@@ -20,20 +19,20 @@ use crate::roster::Places;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The servers that `dormouse import --replace` has put Dormouse in place of come \
-    back, and what you have written into the file since stays. You are shown what changes, and \
-    asked. A file that changes is backed up first: `dormouse import --undo` puts it back. One \
-    that has nothing but Dormouse in it is removed.\n\n\
+    back, and what you have written into the file since stays. You are shown what changes. A file \
+    that changes is backed up first: `dormouse import --undo` puts it back. One that has nothing \
+    but Dormouse in it is removed.\n\n\
     `dormouse.toml` stays as it is, for your other clients: `dormouse remove NAME` removes a \
     server from it."
 )]
 pub(super) struct UninstallArgs {
     /// The client, like `cursor` or `claude-code`.
     client: Client,
-    /// Do not ask.
-    #[arg(short, long)]
-    yes: bool,
+    /// Has no effect, as nothing is asked; scripts for older versions say it.
+    #[arg(short = 'y', long = "yes", hide = true)]
+    _yes: bool,
     /// Show what would change, and change nothing.
-    #[arg(long, conflicts_with = "yes")]
+    #[arg(long)]
     dry_run: bool,
 }
 
@@ -73,10 +72,6 @@ impl UninstallArgs {
         }
         if self.dry_run {
             return Ok(ExitCode::SUCCESS);
-        }
-        let question = format!("Have {client} no longer load Dormouse?");
-        if consent(&question, self.yes)?.is_none() {
-            return Ok(ExitCode::FAILURE);
         }
         if !all.changes.is_empty() {
             let command = install::command_line("uninstall", &[client.to_string()]);

@@ -79,9 +79,7 @@ impl Place {
         let run = self.home.command(words);
         let mut command = Command::new(artifacts::python("clients", "python").unwrap());
         let asked: Vec<Value> = match words.first() {
-            Some(&"approve" | &"trust" | &"grant" | &"add" | &"uninstall")
-                if !words.contains(&"--yes") =>
-            {
+            Some(&"approve" | &"trust" | &"grant" | &"add") if !words.contains(&"--yes") => {
                 vec![json!(["[y/N]", "n\n"])]
             }
             Some(&"serve") if words.contains(&"--http") => {

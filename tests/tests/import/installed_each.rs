@@ -33,8 +33,8 @@ fn add(home: &Home, name: &str) {
 fn is_entry_of(text: &str, server: &str) -> bool {
     let is_word = |c: &char| !c.is_whitespace() && !matches!(c, '"' | ',');
     let text: String = text.chars().filter(is_word).collect();
-    let listed = format!("--server{server}--own-names");
-    let yaml = format!("---server-{server}---own-names");
+    let listed = format!("--server={server}--own-names");
+    let yaml = format!("---server={server}---own-names");
     text.contains(&listed) || text.contains(&yaml)
 }
 

@@ -12,6 +12,7 @@ mod imported;
 mod installed;
 mod installed_each;
 mod installed_entry;
+mod own_entries;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -27,6 +27,7 @@ mod not_utf8;
 mod oauth;
 mod odd_denials;
 mod overlays;
+mod own_entries;
 mod policy;
 mod profiles;
 mod projects;

@@ -5,12 +5,22 @@ use std::time::Duration;
 
 use anyhow::bail;
 use dormouse_text::visible::visible_path;
+use serde_json::Value as Json;
 
 use super::plan::{NewEntry, Program, own_file, put};
-use super::{FileChange, edit, entry, own_entry};
+use super::{FileChange, edit, entry, merged_entry, own_entry};
 use crate::Client;
-use crate::discovery::places;
+use crate::discovery::places::{self, ClientPlace};
 use crate::discovery::{Surroundings, planned};
+
+/// Servers that are to have entries of their own.
+#[derive(Debug, Clone, Default)]
+pub struct EachServers {
+    /// The servers' names.
+    pub names: Vec<String>,
+    /// Whether there may be others: something that servers are written in cannot be read.
+    pub may_lack_some: bool,
+}
 
 /// Change of a client's file after which each server has an entry of its own, planned and not made
 /// yet.
@@ -18,14 +28,17 @@ use crate::discovery::{Surroundings, planned};
 pub struct EachInstall {
     /// The change.
     pub change: FileChange,
-    /// Names of the servers that have an entry by then.
+    /// Names of the servers that are loaded by their entries then.
     pub entries: Vec<String>,
-    /// Servers that have none, as sentences.
+    /// Entries of Dormouse's own that go from the file, as sentences.
+    pub removed: Vec<String>,
+    /// Servers that have no entry, and entries that stay as they are, as sentences.
     pub left_out: Vec<String>,
 }
 
 /// Plans the change of the file in which a user's servers of a client are, when each of these servers
-/// gets an entry there. One entry for all of them, and those of servers that are not among them, go.
+/// gets an entry there. What Dormouse itself has written for the same configuration goes: one entry for
+/// all of them, and those of servers that are not among them, unless these are not all that there are.
 /// `longest_call` is the longest time for a call of a server.
 ///
 /// # Errors
@@ -34,89 +47,177 @@ pub fn install_each(
     client: Client,
     around: &Surroundings,
     program: &Program,
-    servers: &[String],
+    servers: &EachServers,
     longest_call: Duration,
 ) -> anyhow::Result<EachInstall> {
     let places = places::files(client, around);
     let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
         bail!("`{client}` has no file for a user's servers");
     };
-    let mut change = FileChange::of_client(&place.file, place.shape.syntax)?;
-    let (mut entries, mut left_out) = (Vec::new(), Vec::new());
-    let shown = visible_path(&place.file);
-    let mut known = None;
-    change.edit(|text| {
-        known = edit::get(text, &place.shape, entry::NAME)?;
-        let own = own_entry::each_names(text, &place.shape, around)?;
-        let gone = own.iter().filter(|name| !servers.contains(name));
-        let mut text = text.to_owned();
-        for name in gone {
-            text = edit::remove(&text, &place.shape, name)?;
-        }
-        Ok(text)
-    })?;
-    if known.is_some_and(|entry| own_entry::is_dormouse(&entry, around)) {
-        change.edit(|text| edit::remove(text, &place.shape, entry::NAME))?;
+    let mut each = EachInstall {
+        change: FileChange::of_client(&place.file, place.shape.syntax)?,
+        entries: Vec::new(),
+        removed: Vec::new(),
+        left_out: Vec::new(),
+    };
+    each.remove_others(client, place, around, program, servers)?;
+    for name in &servers.names {
+        each.put(client, place, around, program, name, longest_call)?;
     }
-    for name in servers {
+    Ok(each)
+}
+
+impl EachInstall {
+    /// Removes the entries that Dormouse has written for all servers, and for others than these.
+    fn remove_others(
+        &mut self,
+        client: Client,
+        place: &ClientPlace,
+        around: &Surroundings,
+        program: &Program,
+        servers: &EachServers,
+    ) -> anyhow::Result<()> {
+        let options = Some(program.options.as_slice());
+        let (mut gone, mut whole) = (Vec::new(), None);
+        self.change.edit(|text| {
+            gone = own_entry::each_entries(text, &place.shape, options, around)?;
+            whole = edit::get(text, &place.shape, entry::NAME)?;
+            Ok(text.to_owned())
+        })?;
+        gone.retain(|(name, _)| !servers.names.contains(name));
+        let shown = visible_path(&place.file);
+        if let Some(whole) = whole {
+            if own_entry::is_written(&whole, None, options, around) {
+                gone.push((entry::NAME.to_owned(), whole));
+            } else if own_entry::is_dormouse(&whole, around) {
+                self.left_out.push(format!(
+                    "the entry `{}` in {shown} stays, because `dormouse install` has not written it \
+                     with these arguments: what it serves is there twice\nhint: `dormouse uninstall \
+                     {client}` takes it out; then try again",
+                    entry::NAME
+                ));
+            }
+        }
+        if servers.may_lack_some && !gone.is_empty() {
+            let names: Vec<_> = gone.iter().map(|(name, _)| format!("`{name}`")).collect();
+            self.left_out.push(format!(
+                "{} in {shown} would go, and stays: not all that your servers are written in can be \
+                 read\nhint: mend that first, and try again",
+                names.join(", ")
+            ));
+            return Ok(());
+        }
+        for (name, entry) in gone {
+            self.change
+                .edit(|text| edit::remove(text, &place.shape, &name))?;
+            self.removed.push(told_gone(&name, &entry, place));
+        }
+        Ok(())
+    }
+
+    /// Puts the entry of one server into the file, where no other has its name.
+    fn put(
+        &mut self,
+        client: Client,
+        place: &ClientPlace,
+        around: &Surroundings,
+        program: &Program,
+        name: &str,
+        longest_call: Duration,
+    ) -> anyhow::Result<()> {
+        let shown = visible_path(&place.file);
         if let Some(why) = entry::why_no_name(client, name) {
-            left_out.push(format!(
+            self.left_out.push(format!(
                 "`{name}` has no entry of its own in {shown}: {why}\nhint: give it another name in \
                  dormouse.toml, and try again"
             ));
-            continue;
+            return Ok(());
         }
-        let mut is_taken = false;
-        change.edit(|text| {
-            let old = edit::get(text, &place.shape, name)?;
-            is_taken = old.is_some_and(|old| !own_entry::is_of_server(&old, name, around));
-            Ok(text.to_owned())
-        })?;
-        if is_taken {
-            left_out.push(format!(
+        let options = Some(program.options.as_slice());
+        let present = |change: &mut FileChange| {
+            let mut entry = None;
+            let read = change.edit(|text| {
+                entry = edit::get(text, &place.shape, name)?;
+                Ok(text.to_owned())
+            });
+            read.map(|()| entry)
+        };
+        let other = present(&mut self.change)?
+            .filter(|old| !own_entry::is_written(old, Some(name), options, around));
+        if let Some(other) = other {
+            let hint = match own_entry::is_dormouse(&other, around) {
+                true => "give it another name there, or take it out; then try again".to_owned(),
+                false => format!(
+                    "`dormouse import {client} --replace` takes that over, or give it another name \
+                     there; then try again"
+                ),
+            };
+            self.left_out.push(format!(
                 "`{name}` has no entry of its own: a server of that name is in {shown} already, and \
-                 stays as it is\nhint: `dormouse import {client} --replace` takes that over, or give \
-                 it another name there; then try again"
+                 stays as it is\nhint: {hint}"
             ));
-            continue;
+            return Ok(());
         }
-        let before = change.after.clone();
-        let entry = NewEntry {
+        let before = self.change.after.clone();
+        let new = NewEntry {
             name,
             entry: entry::of(client, program, Some(name)),
             longest: longest_call,
             keeps_timeout: true,
+            keeps_switches: true,
         };
-        put(&mut change, place, client, &entry)?;
+        put(&mut self.change, place, client, &new)?;
+        if present(&mut self.change)?.is_some_and(|entry| merged_entry::is_off(&entry)) {
+            self.left_out.push(format!(
+                "the entry `{name}` in {shown} is switched off there, and stays switched off"
+            ));
+            return Ok(());
+        }
         let real = place.file.canonicalize();
         let real = real.unwrap_or_else(|_| place.file.clone());
-        let texts = BTreeMap::from([(real, change.after.as_str())]);
+        let texts = BTreeMap::from([(real, self.change.after.as_str())]);
         match planned::obstacle(client, around, &texts, place, name, false) {
-            None => entries.push(name.clone()),
+            None => self.entries.push(name.to_owned()),
             Some(why) => {
-                change.after = before;
-                left_out.push(format!(
+                self.change.after = before;
+                self.left_out.push(format!(
                     "`{name}` has no entry of its own: {why}\nhint: change that first, and try again"
                 ));
             }
         }
+        Ok(())
     }
-    Ok(EachInstall {
-        change,
-        entries,
-        left_out,
-    })
 }
 
-/// Removes the entries of single servers from a text: one for all of them takes their place.
+/// Removes the entries of single servers that Dormouse has written with these options: one for all of
+/// them takes their place. Returns them as sentences.
 pub(super) fn without_each(
-    text: &str,
-    place: &places::ClientPlace,
+    change: &mut FileChange,
+    place: &ClientPlace,
+    options: &[String],
     around: &Surroundings,
-) -> Result<String, edit::Uneditable> {
-    let mut text = text.to_owned();
-    for name in own_entry::each_names(&text, &place.shape, around)? {
-        text = edit::remove(&text, &place.shape, &name)?;
-    }
-    Ok(text)
+) -> anyhow::Result<Vec<String>> {
+    let mut removed = Vec::new();
+    change.edit(|text| {
+        let mut text = text.to_owned();
+        for (name, entry) in own_entry::each_entries(&text, &place.shape, Some(options), around)? {
+            text = edit::remove(&text, &place.shape, &name)?;
+            removed.push(told_gone(&name, &entry, place));
+        }
+        Ok(text)
+    })?;
+    Ok(removed)
+}
+
+/// Returns a sentence on an entry that goes, with the members that its user has added to it.
+fn told_gone(name: &str, entry: &Json, place: &ClientPlace) -> String {
+    let added: Vec<_> = merged_entry::added(entry)
+        .map(|(key, _)| format!("`{key}`"))
+        .collect();
+    let with = match added.is_empty() {
+        true => String::new(),
+        false => format!(", with its {}", added.join(", ")),
+    };
+    let shown = visible_path(&place.file);
+    format!("the entry `{name}` of Dormouse's goes from {shown}{with}")
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dormouse_launch::Secret;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::Program;
+use super::start_args::StartArgs;
 use crate::Client;
 use crate::discovery::call_timeout_entry;
 
@@ -17,10 +18,6 @@ const START: Duration = Duration::from_secs(60);
 
 /// Description of Dormouse's entry, in files that have one.
 const DESCRIPTION: &str = "All your MCP servers, asleep until first use";
-
-/// Options with which Dormouse serves one server alone, in place of which the client starts it.
-pub(super) const SERVER: &str = "--server";
-const OWN_NAMES: &str = "--own-names";
 
 /// Most characters of the name of a server that is an entry of its own. Clients put it before the
 /// names of its tools, and most of them leave out tools whose names have more than 60 characters
@@ -50,11 +47,12 @@ pub fn of(client: Client, program: &Program, server: Option<&str>) -> Json {
         options,
         variables,
     } = program;
-    let words = ["serve", "--client", client.name()].into_iter();
-    // The client has the server's name before the names of tools already.
-    let one = server.map(|name| [SERVER, name, OWN_NAMES]);
-    let words = words.chain(one.into_iter().flatten()).map(str::to_owned);
-    let args: Vec<String> = options.iter().cloned().chain(words).collect();
+    let args = StartArgs {
+        options,
+        client: Some(client),
+        server,
+    };
+    let args = args.words();
     let typed = |kind: &str| json!({ "type": kind, "command": command, "args": args });
     match client {
         Client::ClaudeCode | Client::VsCode | Client::Cursor | Client::Continue => typed("stdio"),
@@ -149,71 +147,8 @@ pub fn wait(
 /// Key of the variables that a client passes to a server (Codex).
 pub(super) const VARIABLES: &str = "env_vars";
 
-/// Keys of an entry that say how a server is reached.
-const REACHED_BY: [&str; 16] = [
-    "args",
-    "cmd",
-    "command",
-    "cwd",
-    "env",
-    VARIABLES,
-    "environment",
-    "envs",
-    "headers",
-    "httpUrl",
-    "http_headers",
-    "requestOptions",
-    "serverUrl",
-    "type",
-    "uri",
-    "url",
-];
-
-/// Keys that belong to a program, whatever else is in its entry.
-const PROGRAM: [&str; 2] = ["cmd", "command"];
-
 /// Key of the tools that a client takes of a server.
-const TOOLS: &str = "tools";
-
-/// Keys that switch an entry off, each with the value that does.
-const SWITCHES: [(&str, bool); 2] = [("disabled", true), ("enabled", false)];
-
-/// Merges a new entry into one that is there already: what the user has added to it (a timeout,
-/// tools that need no confirmation) stays, but for a switch with which nothing of it would be
-/// loaded.
-#[must_use]
-pub fn over(old: Option<&Json>, new: Json) -> Json {
-    let (Some(Json::Object(old)), Json::Object(new)) = (old, &new) else {
-        return new;
-    };
-    let is_program = |entry: &Map<String, Json>| PROGRAM.iter().any(|key| entry.contains_key(*key));
-    let mut merged: Map<String, Json> = old.clone();
-    // Of a program's variables a URL has no use, and the other way around.
-    if is_program(old) != is_program(new) {
-        merged.retain(|key, _| !REACHED_BY.contains(&key.as_str()));
-    }
-    for (key, off) in SWITCHES {
-        if merged.get(key) == Some(&Json::Bool(off)) {
-            merged.shift_remove(key);
-        }
-    }
-    merged.extend(new.clone());
-    // All tools are a beginning, of which its user may have chosen some.
-    let tools = old.get(TOOLS);
-    let is_none = |tools: &Json| tools.as_array().is_some_and(Vec::is_empty);
-    if let Some(tools) = tools.filter(|tools| !is_none(tools)) {
-        merged.insert(TOOLS.to_owned(), tools.clone());
-    }
-    // Variables that its user has it pass, it goes on passing.
-    let passed = |entry: &Map<String, Json>| entry.get(VARIABLES).and_then(Json::as_array).cloned();
-    if let (Some(mut all), Some(own)) = (passed(new), passed(old)) {
-        let more = own.into_iter().filter(|name| !all.contains(name));
-        let more: Vec<_> = more.collect();
-        all.extend(more);
-        merged.insert(VARIABLES.to_owned(), all.into());
-    }
-    Json::Object(merged)
-}
+pub(super) const TOOLS: &str = "tools";
 
 /// Returns the text that a file needs before any server in it counts; empty for most clients.
 #[must_use]
@@ -221,50 +156,5 @@ pub fn preamble(client: Client) -> &'static str {
     match client {
         Client::Continue => "name: Local Assistant\nversion: 1.0.0\nschema: v1\n",
         _ => "",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_that_is_put_in_is_loaded_and_keeps_what_its_user_has_added() {
-        let program = Program {
-            command: "dormouse".to_owned(),
-            options: Vec::new(),
-            variables: Vec::new(),
-        };
-        for (client, old, loaded) in [
-            (Client::Cursor, json!({ "disabled": true }), None),
-            (Client::Codex, json!({ "enabled": false }), None),
-            (
-                Client::OpenCode,
-                json!({ "enabled": false }),
-                Some(("enabled", json!(true))),
-            ),
-            (
-                Client::Cursor,
-                json!({ "disabled": false }),
-                Some(("disabled", json!(false))),
-            ),
-            (
-                Client::Copilot,
-                json!({ "tools": ["gh__read"] }),
-                Some(("tools", json!(["gh__read"]))),
-            ),
-            (
-                Client::Copilot,
-                json!({ "tools": [] }),
-                Some(("tools", json!(["*"]))),
-            ),
-        ] {
-            let merged = over(Some(&old), of(client, &program, None));
-            for key in ["disabled", "enabled", "tools"] {
-                let expected = loaded.as_ref().filter(|(name, _)| *name == key);
-                let expected = expected.map(|(_, value)| value);
-                assert_eq!(merged.get(key), expected, "{client} {old}");
-            }
-        }
     }
 }

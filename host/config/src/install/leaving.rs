@@ -9,6 +9,7 @@ use anyhow::bail;
 use dormouse_text::visible::visible_path;
 
 use super::decision::ImportDecision;
+use super::each::without_each;
 use super::plan::{NewEntry, Program, is_name_taken, is_own, own_file, put};
 use super::{FileChange, edit, entry, own_entry};
 use crate::Client;
@@ -24,6 +25,8 @@ pub(super) struct Leaving {
     /// Indexes of the servers, among those that were found, that are gone then.
     pub(super) gone: Vec<usize>,
     pub(super) left: Vec<String>,
+    /// Entries of Dormouse's own that go, as sentences: one for all servers takes their place.
+    pub(super) removed: Vec<String>,
     /// Servers that stay, by their indexes, and the reasons.
     pub(super) staying: BTreeMap<usize, String>,
     /// Longest time for a call of any server.
@@ -123,6 +126,7 @@ impl Leaving {
                 entry: entry::of(client, program, None),
                 longest: self.longest_call,
                 keeps_timeout: false,
+                keeps_switches: false,
             };
             for other in places.into_iter().filter(is_own) {
                 if !gone.iter().any(|(place, _)| *place == other) && other != place {
@@ -150,6 +154,11 @@ impl Leaving {
                     "{why}\nhint: change that first, and import again"
                 )));
             }
+        }
+        for place in &replaced {
+            let change = self.open(place)?;
+            let removed = without_each(change, place, &program.options, around)?;
+            self.removed.extend(removed);
         }
         Ok(Ok(replaced))
     }

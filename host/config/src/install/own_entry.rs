@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::edit::{self, Uneditable};
 use super::entry;
+use super::start_args::StartArgs;
 use crate::discovery::places::FileShape;
 use crate::discovery::{Surroundings, itself};
 
@@ -27,32 +28,39 @@ pub(super) fn is_dormouse(entry: &Json, around: &Surroundings) -> bool {
     itself::is(entry::NAME, &launch) || itself::is_this_program(&launch, around.value("PATH"))
 }
 
-/// Whether an entry is Dormouse's for the one server of that name.
-pub(super) fn is_of_server(entry: &Json, name: &str, around: &Surroundings) -> bool {
+/// Whether an entry is one that Dormouse has written, for the one server of that name or for all:
+/// one with arguments of its user's is its user's. `options` are the arguments before `serve` that it
+/// has; any where there are none, for an entry of another configuration is another's.
+pub(super) fn is_written(
+    entry: &Json,
+    server: Option<&str>,
+    options: Option<&[String]>,
+    around: &Surroundings,
+) -> bool {
     let Some(Launch::Stdio(stdio)) = launch(entry).filter(|_| is_dormouse(entry, around)) else {
         return false;
     };
-    let words = stdio.args.iter().flat_map(|arg| arg.split_whitespace());
-    let mut words = words.skip_while(|word| *word != entry::SERVER);
-    words.nth(1) == Some(name)
+    StartArgs::read(&stdio.args).is_some_and(|args| {
+        args.server == server && options.is_none_or(|options| args.options == options)
+    })
 }
 
-/// Returns the names of the entries in a text that are Dormouse's for single servers, each under the
-/// name of its server.
-pub(super) fn each_names(
+/// Returns the entries in a text that Dormouse has written for single servers, each with the name of
+/// its server, which it has. `options` are those of [`is_written`].
+pub(super) fn each_entries(
     text: &str,
     shape: &FileShape,
+    options: Option<&[String]>,
     around: &Surroundings,
-) -> Result<Vec<String>, Uneditable> {
+) -> Result<Vec<(String, Json)>, Uneditable> {
     let mut names = edit::names(text, shape)?;
     names.sort_unstable();
     names.dedup();
     let mut each = Vec::new();
     for name in names {
         let entry = edit::get(text, shape, &name)?;
-        if entry.is_some_and(|entry| is_of_server(&entry, &name, around)) {
-            each.push(name);
-        }
+        let own = entry.filter(|entry| is_written(entry, Some(&name), options, around));
+        each.extend(own.map(|entry| (name, entry)));
     }
     Ok(each)
 }
@@ -182,10 +190,22 @@ mod tests {
         for client in Client::all() {
             let entry = entry::of(client, &program, None);
             assert!(is_dormouse(&entry, &around), "{client} {entry}");
-            assert!(!is_of_server(&entry, "time", &around), "{client} {entry}");
+            let is_of = |entry: &Json, server: Option<&str>| {
+                let is_any = is_written(entry, server, None, &around);
+                let own = Some(program.options.as_slice());
+                assert_eq!(is_written(entry, server, own, &around), is_any, "{entry}");
+                // Whoever has another configuration has other entries.
+                for others in [&[][..], &["--config".to_owned(), "y".to_owned()]] {
+                    assert!(!is_written(entry, server, Some(others), &around), "{entry}");
+                }
+                is_any
+            };
             let one = entry::of(client, &program, Some("time"));
-            assert!(is_of_server(&one, "time", &around), "{client} {one}");
-            assert!(!is_of_server(&one, "other", &around), "{client} {one}");
+            for (entry, server) in [(&entry, None), (&one, Some("time"))] {
+                for wanted in [None, Some("time"), Some("other")] {
+                    assert_eq!(is_of(entry, wanted), wanted == server, "{client} {entry}");
+                }
+            }
             let over = |url: &str| entry::over_http(client, url, &Secret::new("t"));
             if let Some(here) = over("http://127.0.0.1:1/mcp") {
                 assert!(is_dormouse(&here, &around), "{client} {here}");

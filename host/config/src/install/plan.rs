@@ -1,6 +1,5 @@
-//! Plans of files' new texts: of an import, and of an installation.
+//! Plans of files' new texts: of an import, and what it has in common with an installation.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,14 +9,12 @@ use dormouse_launch::Secret;
 use serde_json::Value as Json;
 
 use super::decision::{ImportAction, ImportDecision, decide};
-use super::each::without_each;
 use super::leaving::Leaving;
 use super::questions::{take_out_shared, take_out_waiting};
 use super::seen::{Seen, changed_meanwhile};
 use super::staying::{staying, take_out_behind_unusable, take_out_unread};
-use super::{FileChange, edit, entry, own_entry, server};
-use crate::discovery::places::{self, ClientPlace, Syntax};
-use crate::discovery::planned;
+use super::{FileChange, edit, entry, merged_entry, own_entry, server};
+use crate::discovery::places::{ClientPlace, Syntax};
 use crate::discovery::{Discovery, FoundServer, Surroundings};
 use crate::edit::{ServerTableChange, with_servers};
 use crate::reading::settled;
@@ -57,6 +54,8 @@ pub struct ImportPlan {
     pub changes: Vec<FileChange>,
     /// Servers that stay in a client's file although they were wanted, as sentences.
     pub left: Vec<String>,
+    /// Entries of Dormouse's own that go from clients' files, as sentences.
+    pub removed: Vec<String>,
     seen: Seen,
 }
 
@@ -141,6 +140,7 @@ pub fn import(
         decisions,
         changes,
         left: leaving.left,
+        removed: leaving.removed,
         seen,
     })
 }
@@ -228,57 +228,6 @@ fn own(
     })
 }
 
-/// Plans the change of the file in which a user's servers of a client are, when Dormouse is added
-/// to them. `longest_call` is the longest time for a call of a server.
-///
-/// # Errors
-/// The file cannot be read, or cannot be edited.
-pub fn install(
-    client: Client,
-    around: &Surroundings,
-    reach: &ClientReach,
-    longest_call: Duration,
-) -> anyhow::Result<FileChange> {
-    let places = places::files(client, around);
-    let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
-        bail!("`{client}` has no file for a user's servers");
-    };
-    let mut change = FileChange::of_client(&place.file, place.shape.syntax)?;
-    let entry = match reach {
-        ClientReach::Program(program) => entry::of(client, program, None),
-        ClientReach::Http { url, token } => {
-            let Some(entry) = entry::over_http(client, url, token) else {
-                bail!(
-                    "`{client}` starts programs only, and knows no URLs\n\
-                     hint: `dormouse install {client}` has it start a host of its own"
-                );
-            };
-            // Whoever reads the token has all tools of its user.
-            change.access = Access::Private;
-            entry
-        }
-    };
-    let entry = NewEntry {
-        name: entry::NAME,
-        entry,
-        longest: longest_call,
-        keeps_timeout: true,
-    };
-    if is_name_taken(&mut change, place, &entry.entry, around)? {
-        let why = own_entry::name_is_taken(&place.file);
-        bail!("{why}\n{}", own_entry::RENAME);
-    }
-    change.edit(|text| without_each(text, place, around))?;
-    put(&mut change, place, client, &entry)?;
-    let real = place.file.canonicalize();
-    let real = real.unwrap_or_else(|_| place.file.clone());
-    let texts = BTreeMap::from([(real, change.after.as_str())]);
-    if let Some(why) = planned::obstacle(client, around, &texts, place, entry::NAME, false) {
-        bail!("{why}\nhint: change that first, and try again");
-    }
-    Ok(change)
-}
-
 /// Dormouse's entry as it is to be in a client's file.
 pub(super) struct NewEntry<'n> {
     /// Name of the entry.
@@ -288,6 +237,8 @@ pub(super) struct NewEntry<'n> {
     pub(super) longest: Duration,
     /// Whether a shorter time that the entry has already stays.
     pub(super) keeps_timeout: bool,
+    /// Whether what switches the entry off stays.
+    pub(super) keeps_switches: bool,
 }
 
 /// Whether a file has a server of Dormouse's name that is another one. `new` is the entry that is
@@ -325,7 +276,7 @@ pub(super) fn put(
         let mut entry = new.entry.clone();
         let kept = new.keeps_timeout;
         entry::wait(client, &mut entry, old.as_ref(), new.longest, kept);
-        let entry = entry::over(old.as_ref(), entry);
+        let entry = merged_entry::over(old.as_ref(), entry, new.keeps_switches);
         edit::add(&text, &place.shape, new.name, &entry)
     })
 }

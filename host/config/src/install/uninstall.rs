@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
+
 use super::backup::{self, EarlierChange, MergedChange};
-use super::each::without_each;
 use super::plan::is_own;
-use super::{FileChange, edit, entry, own_entry};
+use super::{FileChange, edit, entry, merged_entry, own_entry};
 use crate::Client;
 use crate::discovery::Surroundings;
 use crate::discovery::places::{self, ClientPlace};
@@ -70,7 +71,7 @@ pub fn uninstall(
         };
         let earlier = earlier_of(backups, place)?;
         let had_dormouse = loads_dormouse(change, place, &earlier, around)?;
-        let stays = leave(change, place, &earlier, around, &mut servers)?;
+        let stays = leave(change, place, &earlier, None, around, &mut servers)?;
         if had_dormouse && !stays {
             let text = changes.remove(&place.file).and_then(|change| change.before);
             all.removed
@@ -99,24 +100,34 @@ pub fn without_earlier_change(
     let mut servers = Returning::default();
     for place in places.iter().filter(is_own) {
         let earlier = std::slice::from_ref(earlier);
-        leave(&mut change, place, earlier, around, &mut servers).ok()?;
+        leave(
+            &mut change,
+            place,
+            earlier,
+            Some(before),
+            around,
+            &mut servers,
+        )
+        .ok()?;
         // It was there before, as it had been installed then.
-        let mut own = own_entry::each_names(before, &place.shape, around).ok()?;
-        own.push(entry::NAME.to_owned());
-        for name in own {
-            let Some(entry) = edit::get(before, &place.shape, &name).ok()? else {
-                continue;
-            };
+        let mut own = own_entry::each_entries(before, &place.shape, None, around).ok()?;
+        let whole = edit::get(before, &place.shape, entry::NAME).ok()?;
+        own.extend(whole.map(|entry| (entry::NAME.to_owned(), entry)));
+        for (name, entry) in own {
             match edit::get(&change.after, &place.shape, &name).ok()? {
                 None => {
                     let add = |text: &str| edit::add(text, &place.shape, &name, &entry);
                     change.edit(add).ok()?;
                 }
-                Some(other) if other != entry => servers.kept_out.push(name),
+                Some(other) if other != entry && !own_entry::is_reached_alike(&other, &entry) => {
+                    servers.kept_out.push(name);
+                }
                 Some(_) => {}
             }
         }
     }
+    servers.kept_out.sort_unstable();
+    servers.kept_out.dedup();
     Some(MergedChange {
         change,
         kept_out: servers.kept_out,
@@ -142,11 +153,14 @@ fn earlier_of(backups: &Path, place: &ClientPlace) -> anyhow::Result<Vec<Earlier
 }
 
 /// Removes Dormouse from a file. `earlier` are the changes that were made of it, the last one
-/// first. Returns false where there was no such file, and nobody has changed it since.
+/// first. `undone` is the text before, where one of them is undone: then what has been written since
+/// into an entry of Dormouse's stays, and the entry with it. Returns false where there was no such
+/// file, and nobody has changed it since.
 fn leave(
     change: &mut FileChange,
     place: &ClientPlace,
     earlier: &[EarlierChange],
+    undone: Option<&str>,
     around: &Surroundings,
     servers: &mut Returning,
 ) -> anyhow::Result<bool> {
@@ -168,10 +182,26 @@ fn leave(
         true => has_dormouse(&change.after, place, &[], around),
         false => had_dormouse,
     };
-    if goes {
-        change.edit(|text| edit::remove(text, &place.shape, entry::NAME))?;
+    let mut own = Vec::new();
+    change.edit(|text| {
+        own = own_entry::each_entries(text, &place.shape, None, around)?;
+        if goes && let Some(whole) = edit::get(text, &place.shape, entry::NAME)? {
+            own.push((entry::NAME.to_owned(), whole));
+        }
+        Ok(text.to_owned())
+    })?;
+    for (name, entry) in own {
+        let before = undone.map(|before| edit::get(before, &place.shape, &name).ok().flatten());
+        match before {
+            Some(before) if is_added_to(before.as_ref(), &entry) => {
+                let is_same = |before| own_entry::is_reached_alike(&before, &entry);
+                if !before.is_some_and(is_same) {
+                    servers.kept_out.push(name);
+                }
+            }
+            _ => change.edit(|text| edit::remove(text, &place.shape, &name))?,
+        }
     }
-    change.edit(|text| without_each(text, place, around))?;
     // Else servers come back one by one.
     for made in older {
         let before = made.before.as_deref().unwrap_or_default();
@@ -184,7 +214,8 @@ fn leave(
                 false => has_replaced,
             };
             let entry = edit::get(before, &place.shape, &name).ok().flatten();
-            let Some(entry) = entry.filter(|_| is_back) else {
+            let is_own = |entry: &Json| own_entry::is_written(entry, Some(&name), None, around);
+            let Some(entry) = entry.filter(|entry| is_back && !is_own(entry)) else {
                 continue;
             };
             match edit::get(&change.after, &place.shape, &name).ok().flatten() {
@@ -198,6 +229,12 @@ fn leave(
     let put_back = now.filter(|name| !with_dormouse.contains(name));
     servers.put_back.extend(put_back);
     Ok(true)
+}
+
+/// Whether an entry of Dormouse's has members of its user's that it did not have before.
+fn is_added_to(before: Option<&Json>, entry: &Json) -> bool {
+    merged_entry::added(entry)
+        .any(|(key, value)| before.and_then(|before| before.get(key)) != Some(value))
 }
 
 /// Whether Dormouse is among the servers in a text: a server that only has its name is another one.
@@ -227,7 +264,7 @@ fn loads_dormouse(
     let is_named = names(change, place)?.iter().any(|name| name == entry::NAME);
     let mut each = Vec::new();
     change.edit(|text| {
-        each = own_entry::each_names(text, &place.shape, around)?;
+        each = own_entry::each_entries(text, &place.shape, None, around)?;
         Ok(text.to_owned())
     })?;
     Ok(!each.is_empty() || is_named && has_dormouse(&change.after, place, earlier, around))

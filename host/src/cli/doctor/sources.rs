@@ -28,6 +28,7 @@ impl Rows {
             match &source.state {
                 SourceState::Missing => missing += 1,
                 SourceState::Read { servers, problems } => {
+                    let is_unread = *servers == 0 && !problems.is_empty();
                     let servers = output::counted(*servers as u64, "server");
                     // Of a project that nobody trusts, nothing is repeated.
                     let trusted = all.is_trusted_scope(&source.scope);
@@ -37,7 +38,10 @@ impl Rows {
                         self.warning(&about, format!("{shown}: {servers}; {what}"));
                         continue;
                     }
-                    self.ok(&about, format!("{shown}: {servers}"));
+                    // Its problems say more than that there is no server in it.
+                    if !is_unread {
+                        self.ok(&about, format!("{shown}: {servers}"));
+                    }
                     for problem in problems.iter().filter(|_| trusted) {
                         let problem = problem.to_string();
                         if told.insert(problem.clone()) {

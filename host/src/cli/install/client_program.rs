@@ -41,18 +41,23 @@ pub(in crate::cli) fn program(
             })?
             .to_owned(),
     };
-    let options = match (named, places.config.to_str()) {
+    Ok(Program {
+        command,
+        options: options(places, named)?,
+        variables,
+    })
+}
+
+/// Returns the arguments before `serve` with which clients start this very program: none, or those that
+/// name the configuration file where its user has.
+pub(super) fn options(places: &Places, named: bool) -> anyhow::Result<Vec<String>> {
+    Ok(match (named, places.config.to_str()) {
         (false, _) => Vec::new(),
         (true, Some(config)) => vec!["--config".to_owned(), config.to_owned()],
         (true, None) => anyhow::bail!(
             "`{}` is not UTF-8, which a client's file has to be",
             visible_path(&places.config)
         ),
-    };
-    Ok(Program {
-        command,
-        options,
-        variables,
     })
 }
 

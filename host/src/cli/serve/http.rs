@@ -11,6 +11,7 @@ use dormouse_config::units;
 use dormouse_text::visible::visible_path;
 use hyper::http::uri::Authority;
 
+use crate::cli::host_address::host_address;
 use crate::cli::{Cli, output};
 use crate::mcp::http::guard::{RequestGuard, WebOrigin};
 use crate::mcp::http::token::{Token, VARIABLE};
@@ -21,7 +22,7 @@ use crate::mcp::http::{Options, cannot_listen};
 #[command(next_help_heading = "HTTP")]
 pub(super) struct HttpArgs {
     /// Serve many agents at http://ADDR:PORT/mcp instead. Port 0 is any that is free.
-    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = host_address)]
     pub(super) http: Option<SocketAddr>,
     /// Let in only who sends what is in this file, as `Authorization: Bearer …`, instead of
     /// the token that is made once for you and kept in Dormouse's data folder. Without this
@@ -161,15 +162,6 @@ pub(super) fn say_token(token: Option<&Token>) {
             "clients send the header `Authorization: Bearer TOKEN` with the token that is in `{file}`"
         ));
     }
-}
-
-fn address(text: &str) -> Result<SocketAddr, &'static str> {
-    let text = match text.strip_prefix("localhost:") {
-        Some(port) => format!("127.0.0.1:{port}"),
-        None => text.to_owned(),
-    };
-    text.parse()
-        .map_err(|_| "an address and a port are needed, like `127.0.0.1:8080` or `[::1]:8080`")
 }
 
 fn host(text: &str) -> Result<Authority, &'static str> {

@@ -89,7 +89,14 @@ fn plan(home: &Home, client: Client) -> ImportPlan {
 
 fn installed(home: &Home, client: Client) -> anyhow::Result<crate::install::FileChange> {
     let reach = ClientReach::Program(program());
-    install(client, &home.around(), &reach, std::time::Duration::ZERO)
+    let planned = install(
+        client,
+        &home.around(),
+        &reach,
+        &[],
+        std::time::Duration::ZERO,
+    )?;
+    Ok(planned.change)
 }
 
 #[test]
@@ -182,14 +189,15 @@ fn a_host_elsewhere_is_taken_out_of_the_file_that_it_was_put_into() {
         };
         let around = home.around();
         let time = std::time::Duration::ZERO;
-        let change = install(Client::Cursor, &around, &reach, time).unwrap();
+        let plan = || install(Client::Cursor, &around, &reach, &[], time).unwrap();
+        let change = plan().change;
         let backups = home.path("").join("backups");
         if is_known {
             backup::keep(&backups, "dormouse install cursor", &[&change]).unwrap();
         }
         let more = if edited { "\n\n" } else { "" };
         home.write(file, format!("{}{more}", change.after));
-        install(Client::Cursor, &around, &reach, time).unwrap();
+        plan();
         let all = uninstall(Client::Cursor, &around, &backups).unwrap();
         assert_eq!(all.changes.len(), usize::from(is_known), "{edited}");
     }
