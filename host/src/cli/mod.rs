@@ -251,14 +251,15 @@ impl Cli {
 
 impl Global {
     fn places(&self) -> anyhow::Result<Places> {
+        let config = paths::config_file(self.config.as_deref())?;
+        let folder = std::env::current_dir().ok();
+        let around = Surroundings::of_process(folder.as_deref())?.with_configuration(&config);
         Ok(Places {
-            config: paths::config_file(self.config.as_deref())?,
+            config,
             cache: paths::cache_dir()?,
             data: paths::data_dir()?,
             token_file: None,
-            around: Some(Surroundings::of_process(
-                std::env::current_dir().ok().as_deref(),
-            )?),
+            around: Some(around),
             program: dormouse_files::own_program::path().ok(),
             client: None,
             exposure: ExposureChoice::default(),
