@@ -1,6 +1,7 @@
 //! `dormouse doctor`
 
 mod bridge;
+mod exposure;
 mod folder;
 mod requests;
 mod running;
@@ -295,12 +296,7 @@ impl Rows {
                 for collision in snapshot.collisions() {
                     self.error("tools", collision.to_string());
                 }
-                if snapshot.collisions().is_empty() {
-                    self.ok(
-                        "tools",
-                        format!("{}, no two of one name", snapshot.tools().len()),
-                    );
-                }
+                self.exposure(&roster);
             }
         }
     }

@@ -20,6 +20,7 @@ mod sessions;
 mod snapshot;
 pub mod status;
 mod token_counts;
+mod unmatched_names;
 mod upstream;
 mod uris;
 mod view;
@@ -64,7 +65,9 @@ pub use resources::{
 use resources::{NamedResources, WaitingUpdates};
 pub use server::Server;
 use sessions::Sessions;
-pub use snapshot::{AFTER_FOUND_TOOLS, Collision, Kind, Offer, Offers, Shown, Snapshot, mapped};
+pub use snapshot::{
+    AFTER_FOUND_TOOLS, Collision, HiddenTools, Kind, Offer, Offers, Shown, Snapshot, mapped,
+};
 pub use status::{PendingApprovals, ServerStatus, State, Status};
 use upstream::AddedResources;
 pub use upstream::Synced;
@@ -94,6 +97,8 @@ pub struct Roster {
     /// The user's own configuration file as it could last be read. Revoked trust and changes of a
     /// project's files take effect even while it cannot be read.
     own: Mutex<Config>,
+    /// Reason for which that file cannot be read now.
+    unreadable: Mutex<Option<String>>,
     /// Servers that are on or off for as long as this host runs, whatever is configured.
     once: Mutex<BTreeMap<String, bool>>,
     /// Reasons for which upstreams get no requests, because their offers cannot be recorded, by the
@@ -160,6 +165,7 @@ impl Roster {
             config: Mutex::default(),
             refreshing: Mutex::default(),
             own: Mutex::new(own),
+            unreadable: Mutex::default(),
             once: Mutex::default(),
             unkept: Mutex::default(),
             questions: Questions::default(),
