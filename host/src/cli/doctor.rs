@@ -237,7 +237,7 @@ impl Rows {
             for skipped in &entry.listing.skipped {
                 self.warning(&about, skipped.trim_start_matches("warning: "));
             }
-            self.requests(server, &entry.listing.grants);
+            self.requests(server, &entry.listing.grants, &places.data);
         }
         if let Err(error) = folders::check(places, &server.name, &server.grants) {
             self.error(&about, error.to_string());

@@ -42,6 +42,7 @@ mod restart;
 mod revoke;
 mod search;
 mod secret;
+mod secret_hosts;
 pub mod serve;
 mod session;
 mod status;
@@ -213,7 +214,10 @@ impl Cli {
             Command::Remove(remove) => remove.run(&global.places()?),
             Command::Enable(switch) => switch.run(global.places()?, true),
             Command::Disable(switch) => switch.run(global.places()?, false),
-            Command::Secret(secret) => secret.run(&paths::data_dir()?),
+            Command::Secret(secret) => {
+                let config = paths::config_file(global.config.as_deref()).ok();
+                secret.run(&paths::data_dir()?, config.as_deref())
+            }
             Command::Restart(restart) => restart.run(global.places()?),
             Command::Forget(forget) => forget.run(global.places()?),
             Command::Login(login) => login.run(&global.places()?),

@@ -57,6 +57,13 @@ impl SecretHostError {
 }
 
 impl SecretHost {
+    /// Returns the host of a URL, where a secret may go there.
+    #[must_use]
+    pub fn of_url(text: &str) -> Option<Self> {
+        let url = Url::parse(text).ok()?;
+        url.origin().ascii_serialization().parse().ok()
+    }
+
     /// Whether a URL leads there, with that scheme and at that port.
     #[must_use]
     pub fn is_host_of(&self, url: &Url) -> bool {
