@@ -76,7 +76,7 @@ impl<'s> KnownServers<'s> {
     }
 
     /// Whether a pattern names a tool, or may name one of a server whose tools are not known.
-    fn has_tool(&self, pattern: &String, is_named: impl Fn(NamedTool<'_>) -> bool) -> bool {
+    fn has_tool(&self, pattern: &str, is_named: impl Fn(NamedTool<'_>) -> bool) -> bool {
         self.servers.iter().any(|(&server, &prefix)| {
             let Some(tools) = self.tools.get(server) else {
                 return may_name_tool_of(pattern, server, prefix);

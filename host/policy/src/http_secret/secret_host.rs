@@ -60,8 +60,10 @@ impl SecretHost {
     /// Returns the host of a URL, where a secret may go there.
     #[must_use]
     pub fn of_url(text: &str) -> Option<Self> {
-        let url = Url::parse(text).ok()?;
-        url.origin().ascii_serialization().parse().ok()
+        let origin = Url::parse(text).ok()?.origin();
+        // One of no host is written as a word, which could be a host's name.
+        let origin = origin.is_tuple().then(|| origin.ascii_serialization());
+        origin?.parse().ok()
     }
 
     /// Whether a URL leads there, with that scheme and at that port.
