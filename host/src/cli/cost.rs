@@ -2,47 +2,47 @@
 
 use std::fmt;
 
+use dormouse_tokens::{KeptCounts, TokenCount};
+
 use super::output;
 use crate::mcp;
 use crate::roster::{Roster, Snapshot};
-
-/// Bytes of a token of JSON, roughly: models count in different ways.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// Size of the tools that an agent is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     /// Bytes of their JSON.
     pub(super) bytes: usize,
+    /// Tokens of what a model reads of them: names, descriptions and input schemas.
+    pub(super) tokens: TokenCount,
 }
 
 impl Cost {
-    /// Returns the cost of the tools of those servers.
-    pub(super) fn of(snapshot: &Snapshot, is_of: impl Fn(&str) -> bool) -> Self {
+    /// Returns the cost of the tools of those servers, by the numbers of tokens that are known.
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        known: &KeptCounts,
+        is_of: impl Fn(&str) -> bool,
+    ) -> Self {
         let tools = snapshot.tools().iter();
         let tools = tools.filter(|tool| is_of(tool.server()));
-        let bytes = tools.filter_map(|tool| {
-            let declared = tool.declared()?;
-            let longer = tool.name.len().saturating_sub(declared.name.len());
-            Some(declared.object(false).get().len() + longer)
-        });
-        Self { bytes: bytes.sum() }
-    }
-
-    /// Returns the approximate number of tokens.
-    pub(super) fn tokens(self) -> usize {
-        self.bytes.div_ceil(BYTES_PER_TOKEN)
+        let mut cost = Self::default();
+        for tool in tools {
+            if let Some(declared) = tool.declared() {
+                let longer = tool.name.len().saturating_sub(declared.name.len());
+                cost.bytes += declared.object(false).get().len() + longer;
+                cost.tokens += known.of(&tool.mapped());
+            }
+        }
+        cost
     }
 }
 
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, ~{} tokens",
-            size(self.bytes),
-            rounded(self.tokens())
-        )
+        let roughly = if self.tokens.is_estimate { "~" } else { "" };
+        let tokens = self.tokens.tokens;
+        write!(f, "{}, {roughly}{tokens} tokens", size(self.bytes))
     }
 }
 
@@ -65,28 +65,24 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// Returns a number with no more digits than are known.
-fn rounded(count: usize) -> String {
-    match count {
-        0..100 => count.to_string(),
-        100..10_000 => (count / 10 * 10).to_string(),
-        _ => format!("{}k", count / 1000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_told_roughly() {
-        for (bytes, told) in [
-            (0, "0 B, ~0 tokens"),
-            (363, "363 B, ~91 tokens"),
-            (12_345, "12.3 kB, ~3080 tokens"),
-            (932_000, "932 kB, ~233k tokens"),
+    fn only_estimates_are_told_to_be_some() {
+        for (bytes, tokens, told) in [
+            (0, TokenCount::counted(0), "0 B, 0 tokens"),
+            (363, TokenCount::counted(91), "363 B, 91 tokens"),
+            (12_345, TokenCount::counted(3077), "12.3 kB, 3077 tokens"),
         ] {
-            assert_eq!(Cost { bytes }.to_string(), told);
+            assert_eq!(Cost { bytes, tokens }.to_string(), told);
         }
+        let tokens = TokenCount::estimated(932_000);
+        let cost = Cost {
+            bytes: 932_000,
+            tokens,
+        };
+        assert!(cost.to_string().starts_with("932 kB, ~"), "{cost}");
     }
 }

@@ -1,6 +1,7 @@
 //! `dormouse doctor`
 
 mod bridge;
+mod exposure;
 mod folder;
 mod requests;
 mod running;
@@ -236,7 +237,7 @@ impl Rows {
             for skipped in &entry.listing.skipped {
                 self.warning(&about, skipped.trim_start_matches("warning: "));
             }
-            self.requests(server, &entry.listing.grants);
+            self.requests(server, &entry.listing.grants, &places.data);
         }
         if let Err(error) = folders::check(places, &server.name, &server.grants) {
             self.error(&about, error.to_string());
@@ -295,12 +296,7 @@ impl Rows {
                 for collision in snapshot.collisions() {
                     self.error("tools", collision.to_string());
                 }
-                if snapshot.collisions().is_empty() {
-                    self.ok(
-                        "tools",
-                        format!("{}, no two of one name", snapshot.tools().len()),
-                    );
-                }
+                self.exposure(&roster);
             }
         }
     }

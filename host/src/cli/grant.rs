@@ -13,7 +13,7 @@ use dormouse_text::visible::{visible_line, visible_path};
 
 use super::grant_args::{self, GrantArgs};
 use super::plugin_inputs::{GivenInputs, InputArgs, ask_for_secrets, ask_for_settings};
-use super::{consent, grant_requests, hosts, output};
+use super::{consent, grant_requests, hosts, output, secret_hosts};
 use crate::roster::{HeldByPlugin, Places, Roster, folders};
 use crate::store::{RealPaths, RecordedFolders};
 
@@ -63,6 +63,7 @@ impl GrantCommandArgs {
             );
         }
         let mut anew = RealPaths::new();
+        let mut missing = Vec::new();
         let mut text = String::new();
         for grant in &server.grants.fs {
             let now = real_path(&grant.path);
@@ -72,6 +73,11 @@ impl GrantCommandArgs {
             };
             let line = |path: &Path| visible_line(&path.to_string_lossy()).into_owned();
             let written = line(&grant.path);
+            if !now.is_dir() {
+                text.push_str(&format!("{written} ({mode})\n  is not there\n"));
+                missing.push(grant.path.clone());
+                continue;
+            }
             text.push_str(&format!("{written} ({mode})\n  is {}\n", line(&now)));
             if grant.real_path() != now {
                 let was = line(grant.real_path());
@@ -80,6 +86,13 @@ impl GrantCommandArgs {
             }
         }
         output::print(&text)?;
+        if let Some(folder) = missing.first() {
+            let folder = visible_path(folder);
+            bail!(
+                "server `{name}` is granted `{folder}`, and there is no such folder\n\
+                 hint: make it, or `dormouse revoke {name} --grant-fs '{folder}'` takes it away"
+            );
+        }
         if anew.is_empty() {
             output::say("nothing has changed");
             return Ok(ExitCode::SUCCESS);
@@ -146,7 +159,7 @@ impl GrantCommandArgs {
         let listing = snapshot.servers().get(name);
         let listing = listing.and_then(|found| found.listing());
         let requests = listing.map_or(&[][..], |listing| &listing.grants);
-        given.read_secrets(&places.config)?;
+        given.read_secrets(name, &places.config)?;
         more.fs.append(&mut given.folders);
         // Together with those that it has.
         let mut all = more.clone();
@@ -170,6 +183,13 @@ impl GrantCommandArgs {
         editor.grant(name, &more)?;
         grant_args::record(places, &more)?;
         output::say(&format!("`{name}` is granted this"));
+        given.warn_of_missing_texts(&places.data);
+        let config = dormouse_config::load(&places.config)?;
+        if let Some(now) = config.servers.get(name) {
+            for told in secret_hosts::left_behind(now, &now.settings, requests) {
+                output::warn(&told);
+            }
+        }
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
     }

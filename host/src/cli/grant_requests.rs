@@ -18,6 +18,9 @@ use crate::roster::{
 /// Placeholder for a user's own folder in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";
 
+/// Placeholder for the place that a secret's text comes from, in such a line.
+pub(super) const SOURCE: &str = "SOURCE";
+
 /// Most requests for HTTP grants that one message names.
 const MAX_NAMED: usize = 5;
 
@@ -31,6 +34,8 @@ pub(super) struct MissingGrant {
     grants: Grants,
     /// Option that sets the setting or gives the secret that it asks for.
     input: Option<String>,
+    /// Whether it is a secret.
+    is_secret: bool,
     /// Table of the upstream that it asks for.
     upstream: Option<Table>,
     /// Whether the plugin does not work without it.
@@ -94,9 +99,19 @@ pub(super) fn inputs_command(server: &str, missing: &[MissingGrant]) -> Option<S
     in_command(server, inputs_of(missing))
 }
 
-/// Returns the options for the settings and secrets among what is missing; none where there are none.
+/// Returns the options for the settings and secrets among what is missing, for a command that asks
+/// nobody; none where there are none.
 pub(super) fn inputs_options(missing: &[MissingGrant]) -> Option<String> {
-    let options = inputs_of(missing);
+    let inputs = missing.iter().filter_map(|one| {
+        let input = one.input.as_ref()?;
+        // A secret without a source is asked for.
+        let lacks_source = one.is_secret && !input.ends_with("=login");
+        Some(match lacks_source {
+            true => format!("{input}={SOURCE}"),
+            false => input.clone(),
+        })
+    });
+    let options: Vec<_> = inputs.collect();
     (!options.is_empty()).then(|| options.join(" "))
 }
 
@@ -218,6 +233,7 @@ impl MissingGrant {
             why: output::first_line(why, 100),
             grants,
             input,
+            is_secret: matches!(request, GrantRequest::Secret(_)),
             upstream,
             is_needed: false,
             is_whole,

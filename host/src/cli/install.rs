@@ -16,7 +16,7 @@ use clap::{Args, CommandFactory as _};
 use dormouse_config::discovery::{Discovery, FillPolicy, Surroundings, discover};
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::diff::Kind;
-use dormouse_config::install::{ClientReach, FileChange, InstallArgs as Planned, backup, diff};
+use dormouse_config::install::{ClientReach, FileChange, InstallPlan as Planned, backup, diff};
 use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;

@@ -19,8 +19,9 @@ type ItemCount<'a> = &'a dyn Fn(&str) -> usize;
 /// Lists the configured servers.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "COST is what their tools cost an agent that reads them all: bytes of JSON, and \
-    roughly tokens. For what servers are doing in running hosts: `dormouse status`."
+    after_help = "COST is what their tools cost an agent that reads them all: bytes of JSON, and tokens \
+    of what a model reads of them (MAPPED of `dormouse tokens`); `~` marks an estimate, which \
+    `dormouse tokens` counts. For what servers are doing in running hosts: `dormouse status`."
 )]
 pub(super) struct ListArgs {
     #[command(flatten)]
@@ -35,10 +36,16 @@ impl ListArgs {
         let status = roster.status();
         let servers = status.servers;
         let listing = |name: &str| snapshot.servers().get(name)?.listing();
-        let cost = |name: &str| Cost::of(&snapshot, |server| server == name);
+        let counts = roster.token_counts();
+        let cost = |name: &str| Cost::of(&snapshot, &counts, |server| server == name);
         let clients = |name: &str| {
             let server = snapshot.servers().get(name).map(|server| server.config());
             server.map(clients).unwrap_or_default()
+        };
+        let hidden_tools = snapshot.hidden_tools();
+        let hidden = |name: &str| -> usize {
+            let of_server = hidden_tools.iter().filter(|hidden| hidden.server == name);
+            of_server.map(|hidden| hidden.number).sum()
         };
         if self.format.json {
             let rows = servers.iter().map(|server| {
@@ -51,7 +58,9 @@ impl ListArgs {
                     "upstream": server.upstream,
                     "tools": server.tools,
                     "bytes": cost(&server.name).bytes,
-                    "tokens": cost(&server.name).tokens(),
+                    "tokens": cost(&server.name).tokens.tokens,
+                    "is_estimate": cost(&server.name).tokens.is_estimate,
+                    "hidden": hidden(&server.name),
                     "from": clients(&server.name),
                     "prompts": listing.map_or(0, |listing| listing.prompts.len()),
                     "resources": listing.map_or(0, |listing| listing.resources.len()),
@@ -94,13 +103,13 @@ impl ListArgs {
                 listing.resources.len() + listing.templates.len()
             })
         };
-        let counts: [(_, ItemCount<'_>); 2] = [("PROMPTS", &prompts), ("RESOURCES", &resources)];
-        let counts: Vec<_> = counts
+        let columns: [(_, ItemCount<'_>); 2] = [("PROMPTS", &prompts), ("RESOURCES", &resources)];
+        let columns: Vec<_> = columns
             .into_iter()
             .filter(|(_, count)| servers.iter().any(|server| count(&server.name) > 0))
             .collect();
         let mut headings = vec!["NAME", "STATE", "TOOLS"];
-        headings.extend(counts.iter().map(|(heading, _)| heading));
+        headings.extend(columns.iter().map(|(heading, _)| heading));
         headings.extend(["COST", "FROM", "RUNS"]);
         let mut table = AlignedTable::new(&headings);
         for server in &servers {
@@ -109,8 +118,8 @@ impl ListArgs {
                 status::state(server.state),
                 status::tools(server),
             ];
-            let counts = counts.iter();
-            row.extend(counts.map(|(_, count)| (PLAIN, count(&server.name).to_string())));
+            let columns = columns.iter();
+            row.extend(columns.map(|(_, count)| (PLAIN, count(&server.name).to_string())));
             row.extend([
                 (PLAIN, cost(&server.name).to_string()),
                 (PLAIN, clients(&server.name).join(", ")),
@@ -120,8 +129,8 @@ impl ListArgs {
         }
         output::print(&(table.render() + &told(&roster, &servers)))?;
         output::say(&format!(
-            "all tools together: {}, roughly, for an agent that reads them all",
-            Cost::of(&snapshot, |_| true)
+            "all tools together: {}, for an agent that reads them all",
+            Cost::of(&snapshot, &counts, |_| true)
         ));
         // Whoever misses a server wants to hear who took it.
         for server in snapshot.servers().values() {
@@ -232,6 +241,9 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
         for told in rules.unwrap_or_default() {
             line(STRONG, name, &told);
         }
+    }
+    for hidden in snapshot.hidden_tools() {
+        line(STRONG, &hidden.server, &hidden.to_string());
     }
     for server in servers {
         text.push_str(&status::waiting(server));

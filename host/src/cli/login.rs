@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use dormouse_launch::Launch;
+use dormouse_text::visible::visible_path;
 use dormouse_upstream::auth::{Auth, LoginFailure, PendingLogin};
 
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
-use crate::roster::{Places, Roster, Server};
+use crate::roster::{Places, Roster, Server, requested_secrets};
 use crate::store::Store;
 
 /// Logs in to a server that asks for it, or at the provider of its plugin (OAuth).
@@ -171,6 +172,27 @@ fn check_reachable(server: &Server) -> anyhow::Result<()> {
     }
 }
 
+/// Returns the error of a plugin whose secrets are no logins: with what makes one of them one, if its
+/// author has thought of that.
+fn no_login(server: &Server, places: &Places) -> anyhow::Error {
+    let name = &server.config().name;
+    let requests = server.listing().map_or(&[][..], |listing| &listing.grants);
+    let of_login =
+        requested_secrets(requests).find_map(|secret| Some((&secret.name, secret.login.as_ref()?)));
+    match of_login {
+        Some((secret, provider)) => anyhow!(
+            "`{name}` has no login yet: its secret `{secret}` may be one at `{provider}`\n\
+             hint: write `[providers.{provider}]` with your `client_id` into {}; then \
+             `dormouse grant {name} --secret {secret}=login`",
+            visible_path(&places.config)
+        ),
+        None => anyhow!(
+            "`{name}` is a plugin, which nobody logs in to\n\
+             hint: `dormouse grants {name}` shows what it asks for"
+        ),
+    }
+}
+
 /// Returns the login at a server, or at a provider for its plugin: the only one where none is named.
 fn auth(places: &Places, server: &Server, provider: Option<&str>) -> anyhow::Result<Auth> {
     let config = server.config();
@@ -191,7 +213,7 @@ fn auth(places: &Places, server: &Server, provider: Option<&str>) -> anyhow::Res
         })?),
         // That of its upstream needs no name.
         (None, _) if config.bridge().is_some() => None,
-        (None, []) => bail!("`{name}` is a plugin, which nobody logs in to"),
+        (None, []) => return Err(no_login(server, places)),
         (None, [one]) => Some(one),
         (None, _) => bail!(
             "`{name}` needs logins at `{}`\nhint: say which one, as `--provider NAME`",

@@ -44,6 +44,7 @@ mod restart;
 mod revoke;
 mod search;
 mod secret;
+mod secret_hosts;
 pub mod serve;
 mod session;
 mod status;
@@ -218,7 +219,10 @@ impl Cli {
             DormouseCommand::Remove(remove) => remove.run(&global.places()?),
             DormouseCommand::Enable(switch) => switch.run(global.places()?, true),
             DormouseCommand::Disable(switch) => switch.run(global.places()?, false),
-            DormouseCommand::Secret(secret) => secret.run(&paths::data_dir()?),
+            DormouseCommand::Secret(secret) => {
+                let config = paths::config_file(global.config.as_deref()).ok();
+                secret.run(&paths::data_dir()?, config.as_deref())
+            }
             DormouseCommand::Restart(restart) => restart.run(global.places()?),
             DormouseCommand::Forget(forget) => forget.run(global.places()?),
             DormouseCommand::Login(login) => login.run(&global.places()?),
@@ -262,14 +266,15 @@ impl Cli {
 
 impl Global {
     fn places(&self) -> anyhow::Result<Places> {
+        let config = paths::config_file(self.config.as_deref())?;
+        let folder = std::env::current_dir().ok();
+        let around = Surroundings::of_process(folder.as_deref())?.with_configuration(&config);
         Ok(Places {
-            config: paths::config_file(self.config.as_deref())?,
+            config,
             cache: paths::cache_dir()?,
             data: paths::data_dir()?,
             token_file: None,
-            around: Some(Surroundings::of_process(
-                std::env::current_dir().ok().as_deref(),
-            )?),
+            around: Some(around),
             program: dormouse_files::own_program::path().ok(),
             client: None,
             exposure: ExposureChoice::default(),

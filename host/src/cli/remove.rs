@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use dormouse_config::Config;
 use dormouse_config::edit::Editor;
+use dormouse_config::name::SEPARATOR;
 
 use super::{hosts, output};
 use crate::roster::{Places, Roster};
@@ -14,6 +16,36 @@ use crate::roster::{Places, Roster};
 pub(super) struct RemoveArgs {
     /// The server's name.
     name: String,
+}
+
+/// Returns the places of a configuration that name a server, and not by a pattern.
+fn still_named(config: &Config, server: &str) -> Vec<String> {
+    let is_named = |names: &[String]| {
+        names.iter().any(|name| {
+            let of_server = name
+                .split_once(SEPARATOR)
+                .map_or(name.as_str(), |(of, _)| of);
+            of_server == server
+        })
+    };
+    let exposure = &config.exposure;
+    let lists = [
+        ("deny", Some(&exposure.deny)),
+        ("allow", exposure.allow.as_ref()),
+        ("pinned", Some(&exposure.pinned)),
+    ];
+    let of_exposure = lists.into_iter().filter_map(|(key, names)| {
+        let is_here = names.is_some_and(|names| is_named(names));
+        is_here.then(|| format!("`{key}` of `[exposure]`"))
+    });
+    let of_profiles = config.profiles.iter().flat_map(|(profile, lists)| {
+        let lists = [("servers", &lists.servers), ("tools", &lists.tools)];
+        lists.into_iter().filter_map(move |(key, names)| {
+            let is_here = names.as_ref().is_some_and(|names| is_named(names));
+            is_here.then(|| format!("`{key}` of `[profiles.{profile}]`"))
+        })
+    });
+    of_exposure.chain(of_profiles).collect()
 }
 
 impl RemoveArgs {
@@ -42,6 +74,11 @@ impl RemoveArgs {
         Editor::new(&places.config)?.remove(&self.name)?;
         output::say(&format!("removed `{}`", self.name));
         roster.reload()?;
+        if roster.snapshot().servers().get(name).is_none() {
+            for place in still_named(&here, name) {
+                output::warn(&format!("{place} still names `{name}`"));
+            }
+        }
         if let Some(origin) = origin(&roster) {
             output::say(&format!(
                 "hint: there is a server `{name}` at {origin}, which is shown now; `dormouse \
@@ -50,5 +87,28 @@ impl RemoveArgs {
         }
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_still_names_a_server_is_found_and_patterns_are_not() {
+        let text = "[exposure]\ndeny = ['time__now', 't*']\nallow = ['times__x', '*']\n\
+                    [profiles.work]\nservers = ['git', 'time']\n\
+                    [profiles.home]\nservers = ['*']\ntools = ['time__x']\n";
+        let file = std::path::Path::new("/x/dormouse.toml");
+        let config = dormouse_config::file::parse_usable(file, text).unwrap();
+        assert_eq!(
+            still_named(&config, "time"),
+            [
+                "`deny` of `[exposure]`",
+                "`tools` of `[profiles.home]`",
+                "`servers` of `[profiles.work]`"
+            ]
+        );
+        assert_eq!(still_named(&config, "t"), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
 //! `dormouse search`
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::output::{AlignedTable, FAINT, PLAIN, STRONG};
-use super::tools::known;
+use super::tools::{known, say_hidden};
 use super::{Format, output};
 use crate::roster::{Places, Roster, ShownTool};
 
@@ -27,8 +28,8 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
     /// Most tools.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
     /// Only what this client is shown.
     #[arg(long, value_name = "CLIENT")]
     client: Option<Client>,
@@ -55,7 +56,7 @@ impl SearchArgs {
             known(&snapshot, server)?;
         }
         let query = self.query.join(" ");
-        let hits = snapshot.search(&query, self.server.as_deref(), self.limit);
+        let hits = snapshot.search(&query, self.server.as_deref(), self.limit.get());
         let rows = hits.map(|(tool, score)| {
             let object = tool.declared().map_or("{}", |declared| declared.tool.get());
             let said: Described = serde_json::from_str(object).unwrap_or_default();
@@ -79,6 +80,8 @@ impl SearchArgs {
             return Ok(ExitCode::SUCCESS);
         }
         if rows.is_empty() {
+            let server = self.server.as_deref();
+            say_hidden(&snapshot, |name| server.is_none_or(|server| server == name));
             output::say(
                 "no tool that agents see fits this\n\
                  hint: `dormouse tools` lists them all",

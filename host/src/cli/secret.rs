@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use dormouse_launch::Secret;
+use dormouse_policy::{HttpSecret, SecretSource};
 use dormouse_secrets::{MAX_SECRET_BYTES, SecretPlace, SecretStore};
 use serde_json::json;
 
@@ -58,7 +59,8 @@ fn name(text: &str) -> Result<String, String> {
 }
 
 impl SecretArgs {
-    pub(super) fn run(self, data: &Path) -> anyhow::Result<ExitCode> {
+    /// Runs the command on the secrets in that data folder, which the servers of that configuration use.
+    pub(super) fn run(self, data: &Path, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let store = SecretStore::open(data);
         match self.command {
             SecretCommand::Set { name } => {
@@ -76,10 +78,31 @@ impl SecretArgs {
                     );
                 }
                 output::say(&format!("the secret `{name}` is forgotten"));
+                for (server, secret) in config.map(|file| users_of(&name, file)).unwrap_or_default()
+                {
+                    output::warn(&format!(
+                        "server `{server}` has no value for its secret `{secret}` any more\n\
+                         hint: `dormouse secret set {name}` keeps another one"
+                    ));
+                }
             }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Returns the servers of a configuration that take the text of a secret from the store, each with its
+/// own name for it.
+fn users_of(name: &str, config: &Path) -> Vec<(String, String)> {
+    // Whoever forgets a secret need not mend their configuration before.
+    let config = dormouse_config::load(config).unwrap_or_default();
+    let is_used = |secret: &&HttpSecret| matches!(secret.looked_up(), Some(SecretSource::Keyring(stored)) if stored == name);
+    let servers = config.servers.iter();
+    let users = servers.flat_map(|(server, config)| {
+        let secrets = config.secrets.iter().filter(is_used);
+        secrets.map(|secret| (server.clone(), secret.name.clone()))
+    });
+    users.collect()
 }
 
 fn list(store: &SecretStore, format: Format) -> anyhow::Result<()> {

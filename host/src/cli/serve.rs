@@ -3,6 +3,7 @@
 mod http;
 mod signals;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,8 +122,14 @@ async fn serve_stdio(
     max_bodies: usize,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
+    if std::io::stdin().is_terminal() {
+        output::say(
+            "waiting for an MCP client on stdin, which is this terminal; Ctrl-C ends it\n\
+             hint: clients start this themselves: `dormouse install CLIENT` tells one to",
+        );
+    }
     let (input, output) = mcp::streams();
-    let (roster, socket) = opened(places, &stop)?;
+    let (roster, socket) = opened(places, &stop, false)?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     let ready = CancellationToken::new();
     let settling = tokio::spawn(settle(roster.clone(), ready.clone()));
@@ -138,7 +145,7 @@ async fn serve_http(
     options: mcp::http::Options,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let (roster, socket) = opened(places, &stop)?;
+    let (roster, socket) = opened(places, &stop, true)?;
     let server = mcp::http::HttpServer::bind(roster.clone(), options).await?;
     let reachable = socket.map(|socket| socket.answer(roster.clone()));
     http::say_token(server.token());
@@ -161,7 +168,10 @@ async fn serve_http(
 fn opened(
     places: Places,
     stop: &CancellationToken,
+    is_http: bool,
 ) -> anyhow::Result<(Arc<Roster>, Option<control::Socket>)> {
+    // Over HTTP, each client may name one.
+    let is_profile = is_http || places.exposure.profile.is_some();
     let socket = Arc::new(Mutex::new(control_socket()));
     let leaving = tokio::spawn({
         let (stop, socket) = (stop.clone(), Arc::clone(&socket));
@@ -174,6 +184,11 @@ fn opened(
     });
     let roster = Roster::open_for_clients(places)?;
     roster.check_exposure()?;
+    if is_profile {
+        for doubt in roster.doubtful_profiles() {
+            tracing::warn!("{doubt}");
+        }
+    }
     leaving.abort();
     let socket = socket.lock().take();
     Ok((roster, socket))

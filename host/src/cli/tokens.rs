@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
+use dormouse_config::Client;
 use dormouse_text::visible::visible_line;
 use dormouse_tokens::TOKENIZER;
 use serde_json::{Value, json};
@@ -34,10 +35,28 @@ pub(super) struct TokensArgs {
     #[arg(long)]
     tools: bool,
     /// As this client is shown them: by its name here, or as it calls itself in `initialize`.
-    #[arg(long, value_name = "NAME")]
-    client: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = ClientArg::parse)]
+    client: Option<ClientArg>,
     #[command(flatten)]
     format: Format,
+}
+
+/// Client that is named on the command line.
+#[derive(Debug, Clone)]
+struct ClientArg {
+    /// The client, where it is one whose files are read.
+    ours: Option<Client>,
+    /// Name that it gives itself in its handshake.
+    announced: String,
+}
+
+impl ClientArg {
+    fn parse(name: &str) -> Result<Self, String> {
+        Ok(Self {
+            announced: mcp::announced_name(name)?,
+            ours: name.parse().ok(),
+        })
+    }
 }
 
 /// A line: a server or a tool, the number of its tools, and its costs.
@@ -45,9 +64,9 @@ type TokensRow = (String, usize, TokenCosts);
 
 impl TokensArgs {
     pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
-        places.client = self.client.as_deref().and_then(|name| name.parse().ok());
-        let client = self.client.as_deref().map(mcp::announced_name);
-        let client = client.as_deref();
+        places.client = self.client.as_ref().and_then(|client| client.ours);
+        let client = self.client.as_ref();
+        let client = client.map(|client| client.announced.as_str());
         let roster = Roster::open(places)?;
         roster.save();
         let snapshot = roster.snapshot();

@@ -65,9 +65,14 @@ impl ToolsArgs {
             let long: Vec<_> = described.map(|(_, tool)| tool.long()).collect();
             output::print(&long.join("\n"))?;
             if !long.is_empty() {
-                let cost = Cost::of(&snapshot, is_wanted);
-                output::say(&format!("they cost an agent {cost}, roughly"));
+                let cost = Cost::of(&snapshot, &roster.token_counts(), is_wanted);
+                output::say(&format!("they cost an agent {cost}"));
             }
+            say_hidden(&snapshot, is_wanted);
+            return Ok(ExitCode::SUCCESS);
+        }
+        if tools.is_empty() && say_hidden(&snapshot, is_wanted) {
+            output::say("agents see no tools\nhint: see `[exposure]` in dormouse.toml");
             return Ok(ExitCode::SUCCESS);
         }
         if tools.is_empty() {
@@ -85,15 +90,26 @@ impl ToolsArgs {
             ]);
         }
         output::print(&table.render())?;
-        let cost = Cost::of(&snapshot, is_wanted);
+        let cost = Cost::of(&snapshot, &roster.token_counts(), is_wanted);
         if cost.bytes > 0 {
             let tools = output::counted(tools.len() as u64, "tool");
             output::say(&format!(
-                "{tools} of {cost}, roughly, for an agent that reads them all"
+                "{tools} of {cost}, for an agent that reads them all"
             ));
         }
+        say_hidden(&snapshot, is_wanted);
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Says which tools of these servers rules of exposure hide, and whether there are any.
+pub(super) fn say_hidden(snapshot: &Snapshot, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let mut hidden = snapshot.hidden_tools();
+    hidden.retain(|hidden| is_wanted(&hidden.server));
+    for hidden in &hidden {
+        output::say(&format!("`{}`: {hidden}", hidden.server));
+    }
+    !hidden.is_empty()
 }
 
 /// Returns the server of a name.

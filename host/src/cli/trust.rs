@@ -56,7 +56,7 @@ impl TrustArgs {
         // link somebody has come here. One that is gone can still be revoked.
         #[cfg(unix)]
         let here = here.canonicalize().unwrap_or(here);
-        let around = Surroundings::of_process(Some(&here))?;
+        let around = Surroundings::of_process(Some(&here))?.with_configuration(&places.config);
         let project = around.project.clone().unwrap_or(here);
         let shown = visible_line(&project.to_string_lossy()).into_owned();
         if self.revoke {

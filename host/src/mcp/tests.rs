@@ -8,6 +8,7 @@ mod cancelling;
 mod ending;
 mod eras;
 mod exposure;
+mod unknown_servers;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use dormouse_policy::exposure::NamedTool;
 use dormouse_protocol::{Answer, attribution};
 use dormouse_runtime::Arguments;
 use serde_json::{Value, json};
 
 use super::error::tool_error;
 use super::server::{DISCOVER, signatures};
-use super::{CallContext, OfferRefusal, Roster, Server, names};
+use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server, names};
 
 /// Returns the text for a model beside the refusal of a tool that it is shown as its user has
 /// approved it, and whose definition has changed since. The model may have called it by the old
@@ -45,6 +46,7 @@ impl Roster {
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
         let found = self.current(server)?;
+        self.check_rules(&found, tool)?;
         if found.is_unknown() && tool == DISCOVER {
             return Ok(self.discover(&found, context).await.into());
         }
@@ -56,6 +58,27 @@ impl Roster {
         }
         let found = self.server(server)?;
         self.called(&found, tool, arguments, context).await
+    }
+
+    /// Checks that no rule of exposure forbids the calls of a tool, whoever calls it: agents are not
+    /// even shown it, and a person at a command line has written the rule.
+    fn check_rules(&self, server: &Server, tool: &str) -> Result<(), NoSuchTool> {
+        let config = server.config();
+        let shown = names::shown(&config.name, config.prefix.as_deref(), tool);
+        let names = NamedTool {
+            server: &config.name,
+            tool,
+            shown: &shown,
+        };
+        let snapshot = self.snapshot();
+        match snapshot.rules().hides(names, config.expose) {
+            None => Ok(()),
+            Some(why) => Err(NoSuchTool::HiddenByRule {
+                server: config.name.clone(),
+                tool: tool.to_owned(),
+                why,
+            }),
+        }
     }
 
     async fn called(

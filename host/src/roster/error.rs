@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dormouse_config::UntrustedProject;
+use dormouse_policy::exposure::HiddenBy;
 use dormouse_runtime::{CallError, Cause};
 use serde_json::{Value, json};
 
@@ -86,7 +87,7 @@ pub enum NoSuchTool {
         client: &'static str,
     },
     /// The server has no such tool.
-    #[error("server `{server}` has no tool `{tool}`{}", hint(.nearest))]
+    #[error("server `{server}` has no tool `{tool}`{}", tool_hint(.nearest, .server))]
     Tool {
         /// The server.
         server: String,
@@ -112,6 +113,19 @@ pub enum NoSuchTool {
         server: String,
         /// Description of what the server has, and why that is not shown.
         why: String,
+    },
+    /// A rule of exposure forbids its calls.
+    #[error(
+        "tool `{tool}` of server `{server}` was not called: {why}{}",
+        rule_hint(.why, .server, .tool)
+    )]
+    HiddenByRule {
+        /// The server.
+        server: String,
+        /// Requested name.
+        tool: String,
+        /// The rule.
+        why: HiddenBy,
     },
     /// The server's offers are not known yet.
     #[error(
@@ -158,7 +172,8 @@ impl fmt::Display for MeantServer {
                 ": that is what agents call the tool `{tool}` of server `{server}`\n\
                  hint: say `{server} {tool}`"
             ),
-            Self::Nearest(nearest) => f.write_str(&hint(nearest)),
+            Self::Nearest(Some(near)) => write!(f, "\nhint: did you mean `{near}`?"),
+            Self::Nearest(None) => f.write_str("\nhint: `dormouse list` shows them all"),
         }
     }
 }
@@ -170,11 +185,26 @@ fn not_trusted(project: &Option<UntrustedProject>) -> String {
         .unwrap_or_default()
 }
 
-fn hint(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map(|name| format!("\nhint: did you mean `{name}`?"))
-        .unwrap_or_default()
+fn tool_hint(nearest: &Option<String>, server: &str) -> String {
+    match nearest {
+        Some(name) => format!("\nhint: did you mean `{name}`?"),
+        None => format!("\nhint: `dormouse tools {server}` lists what it has"),
+    }
+}
+
+/// Returns a hint at what has to be written for a tool to be called that a rule hides.
+fn rule_hint(why: &HiddenBy, server: &str, tool: &str) -> String {
+    let hint = match why {
+        HiddenBy::Server => format!("`expose` of `[servers.{server}]` in dormouse.toml says so"),
+        HiddenBy::Deny(pattern) => {
+            format!("take `{pattern}` out of `deny` in dormouse.toml to have it called")
+        }
+        HiddenBy::Allow => {
+            format!("write `{server}__{tool}` into `allow` in dormouse.toml to have it called")
+        }
+        HiddenBy::Profile => "a host without `--profile` has all tools".to_owned(),
+    };
+    format!("\nhint: {hint}")
 }
 
 /// Returns the result of a tool that has failed, in MCP's form for a model (`isError`).

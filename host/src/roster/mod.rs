@@ -21,6 +21,7 @@ mod sessions;
 mod snapshot;
 pub mod status;
 mod token_counts;
+mod unmatched_names;
 mod upstream;
 mod uris;
 mod view;
@@ -68,7 +69,8 @@ use resources::{NamedResources, WaitingUpdates};
 pub use server::Server;
 use sessions::RosterSessions;
 pub use snapshot::{
-    AFTER_FOUND_TOOLS, Collision, Offer, OfferKind, Offers, ShownTool, Snapshot, mapped,
+    AFTER_FOUND_TOOLS, Collision, HiddenTools, Offer, OfferKind, Offers, ShownTool, Snapshot,
+    mapped,
 };
 pub use status::{PendingApprovals, ServerState, ServerStatus, Status};
 use upstream::AddedResources;
@@ -99,6 +101,8 @@ pub struct Roster {
     /// The user's own configuration file as it could last be read. Revoked trust and changes of a
     /// project's files take effect even while it cannot be read.
     own: Mutex<Config>,
+    /// Reason for which that file cannot be read now.
+    unreadable: Mutex<Option<String>>,
     /// Servers that are on or off for as long as this host runs, whatever is configured.
     once: Mutex<BTreeMap<String, bool>>,
     /// Reasons for which upstreams get no requests, because their offers cannot be recorded, by the
@@ -165,6 +169,7 @@ impl Roster {
             config: Mutex::default(),
             refreshing: Mutex::default(),
             own: Mutex::new(own),
+            unreadable: Mutex::default(),
             once: Mutex::default(),
             unkept: Mutex::default(),
             questions: Questions::default(),

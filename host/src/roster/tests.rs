@@ -198,16 +198,54 @@ async fn a_broken_edit_of_the_configuration_changes_nothing() {
     home.write("dormouse.toml", b"[servers.a\n");
     assert!(roster.reload().is_err());
     assert_eq!(shown(&roster), ["a__add"]);
+    let problems = roster.status().problems;
+    assert!(
+        problems.len() == 1 && problems[0].contains("what it said before stays in force: "),
+        "{problems:?}"
+    );
     home.write(
         "dormouse.toml",
         b"[servers.a]\ncomponent = 'a.wasm'\nenabled = false\n",
     );
     roster.reload().unwrap();
+    assert_eq!(roster.status().problems, [""; 0]);
     assert!(shown(&roster).is_empty());
     let error = call(&roster, "a", "add").await.unwrap_err().to_string();
     assert!(error.contains("`a` is disabled"), "{error}");
     let error = call(&roster, "aa", "add").await.unwrap_err().to_string();
     assert!(error.contains("no server is called `aa`"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_rule_hides_is_called_by_nobody() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD, TRAP]));
+    let servers = "[servers.a]\ncomponent = 'a.wasm'\n[servers.b]\ncomponent = 'a.wasm'\n";
+    for (rules, refused) in [
+        (
+            "[exposure]\ndeny = ['a__ad*']",
+            "`deny` of `[exposure]` has `a__ad*`\nhint: take `a__ad*` out of `deny` in",
+        ),
+        (
+            "[exposure]\nallow = ['b', 'a__trap']",
+            "`allow` of `[exposure]` does not have it\nhint: write `a__add` into `allow` in",
+        ),
+    ] {
+        home.write("dormouse.toml", format!("{rules}\n{servers}").as_bytes());
+        let roster = home.open();
+        let error = call(&roster, "a", "add").await.unwrap_err().to_string();
+        let expected = format!("tool `add` of server `a` was not called: {refused}");
+        assert!(error.starts_with(&expected), "{error}");
+        assert_eq!(roster.status().engines, 0, "{rules}");
+        assert_eq!(sum(&roster, "b").await, 8, "{rules}");
+    }
+    let text = format!("{servers}expose = 'hidden'\n");
+    home.write("dormouse.toml", text.as_bytes());
+    let error = call(&home.open(), "b", "add")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("`expose` of `[servers.b]`"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -30,6 +30,7 @@ use dormouse_upstream::Offered;
 use parking_lot::Mutex;
 
 pub use decisions::{DecidedBy, Decision, Decisions};
+pub use failed_start::FailedStart;
 pub use folders::{RealPaths, RecordedFolders};
 pub use item::{Gated, Pending, PendingItem, Selection, Treatment};
 pub(crate) use item::{frozen_tool, takes_other_arguments};

@@ -36,3 +36,5 @@ pub use opening::first_request::{FirstRequest, Reaction, Reactions};
 pub use opening::introduction::MODERN;
 pub use status::{Connected, UpstreamStatus};
 pub use upstream_policy::UpstreamPolicy;
+
+pub use dormouse_egress::secret_text;

@@ -34,6 +34,14 @@ fn settings_and_secrets_are_given_shown_and_taken_away() {
         !is_added && told.contains("--setting unit=metric --yes`"),
         "{told}"
     );
+    // What was given is in the hint.
+    let along = ["--grant-http", "https://api.example.com"];
+    let words = ["add", "issues", &file, along[0], along[1], "--yes"];
+    let (_, told) = said(&home, &words);
+    assert!(
+        told.contains("--grant-http https://api.example.com --setting unit=metric --yes`"),
+        "{told}"
+    );
     for (option, value, part) in [
         (
             "--setting",
@@ -75,6 +83,12 @@ fn settings_and_secrets_are_given_shown_and_taken_away() {
     ];
     let (is_added, told) = said(&home, &words);
     assert!(is_added, "{told}");
+    let missing =
+        "its secret `token` has no value: the environment variable `ISSUES_TOKEN` is not set";
+    assert!(told.contains(missing), "{told}");
+    assert!(told.contains("hint: `dormouse install CLIENT`"), "{told}");
+    let (_, doctor) = said(&home, &["doctor"]);
+    assert!(doctor.contains(missing), "{doctor}");
     let along = "send requests to api.example.com over HTTPS, with your secret `token`, which the \
         plugin never sees";
     assert!(told.contains(along), "{told}");

@@ -59,6 +59,9 @@ impl Configured {
     ) -> Option<String> {
         let project = around.project.as_ref()?;
         let path = project.join(PROJECT);
+        if around.is_configuration(&path) {
+            return None;
+        }
         self.project_file = Some(path.clone());
         if !may_follow(project) && leads_out(project, &path) {
             let path = path.to_string_lossy();

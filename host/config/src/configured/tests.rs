@@ -177,6 +177,40 @@ fn trusted_in_home(home: &Path, files: &[(&str, &str)], own: &str) -> Configured
     Configured::new(own, Some(&around), &trust)
 }
 
+/// What a user names as their configuration is theirs, also where it lies in a repository.
+#[test]
+fn the_configuration_in_use_is_no_file_of_a_project() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let own = project.join("dormouse.toml");
+    std::fs::write(&own, "[servers.mine]\ncommand = [\"x\"]\n").unwrap();
+    let trust = Trust::new(&home.path().join("data"));
+    let untrusted = |configuration: Option<&Path>| {
+        let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+        let around = match configuration {
+            Some(file) => around.with_configuration(file),
+            None => around,
+        };
+        let config = crate::load(&own).unwrap();
+        Configured::new(config, Some(&around), &trust).untrusted
+    };
+    assert!(untrusted(None).is_some());
+    let other = home.path().join("dormouse.toml");
+    std::fs::write(&other, "").unwrap();
+    assert!(untrusted(Some(&other)).is_some());
+    assert!(untrusted(Some(&own)).is_none());
+    // By whatever spelling.
+    let odd = project.join(".git").join("..").join("dormouse.toml");
+    assert!(untrusted(Some(&odd)).is_none());
+    #[cfg(unix)]
+    {
+        let link = home.path().join("link.toml");
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        assert!(untrusted(Some(&link)).is_none());
+    }
+}
+
 #[test]
 fn mistakes_that_are_not_said_any_more_count_as_well() {
     let wrong: String = (0..150)

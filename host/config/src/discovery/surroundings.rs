@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use dormouse_policy::Identity;
 use dormouse_text::visible::visible_path;
 
 use crate::problem::quoted;
@@ -33,6 +34,8 @@ pub struct Surroundings {
     pub folder: Option<PathBuf>,
     /// The folder of the project that [`Self::folder`] belongs to.
     pub project: Option<PathBuf>,
+    /// The user's own configuration file that is in use: no project's, wherever it lies.
+    pub configuration: Option<PathBuf>,
     /// The variables of the environment that are text.
     pub env: HashMap<String, String>,
 }
@@ -115,8 +118,24 @@ impl Surroundings {
             system,
             folder,
             project,
+            configuration: None,
             env,
         }
+    }
+
+    /// Sets the user's own configuration file that is in use.
+    #[must_use]
+    pub fn with_configuration(mut self, file: &Path) -> Self {
+        self.configuration = Some(file.to_owned());
+        self
+    }
+
+    /// Whether a path leads to the configuration file in use, by whatever links and spelling.
+    #[must_use]
+    pub(crate) fn is_configuration(&self, path: &Path) -> bool {
+        let identity = |path: &Path| Identity::at(path).ok();
+        let in_use = self.configuration.as_deref().and_then(identity);
+        in_use.is_some() && in_use == identity(path)
     }
 
     /// Returns the folder that decides what is started in it without a folder of its own: the

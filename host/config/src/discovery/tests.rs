@@ -121,6 +121,7 @@ impl Home {
             system: self.path("system"),
             folder: Some(self.path("project")),
             project: Some(self.path("project")),
+            configuration: None,
             env: HashMap::from(env),
         }
     }

@@ -32,21 +32,19 @@ impl PluginInputs {
         self.settings.is_empty() && self.secrets.is_empty()
     }
 
-    /// Returns the secrets as the file that they are written into is read, with the providers of logins
-    /// that it has.
+    /// Returns a server's secrets as the file that they are written into is read, with the providers of
+    /// logins that it has.
     ///
     /// # Errors
     /// One of them is none: it goes to no such host, or its place is no place of a request.
-    pub fn http_secrets(&self, file: &Path) -> anyhow::Result<Vec<HttpSecret>> {
-        const ALONE: &str = "plugin";
-        let mut document: DocumentMut = "[servers.plugin]\ncomponent = \"plugin.wasm\"".parse()?;
-        let Some(table) = document
-            .get_mut("servers")
-            .and_then(|servers| servers.get_mut(ALONE))
-        else {
-            return Ok(Vec::new());
-        };
-        self.put_into(table_like(table, ALONE)?)?;
+    pub fn http_secrets(&self, server: &str, file: &Path) -> anyhow::Result<Vec<HttpSecret>> {
+        let mut document: DocumentMut = "[servers]".parse()?;
+        let mut table = Table::new();
+        table.insert("component", Item::Value("plugin.wasm".into()));
+        self.put_into(&mut table)?;
+        if let Some(servers) = document.get_mut("servers") {
+            table_like(servers, "servers")?.insert(server, Item::Table(table));
+        }
         let own = std::fs::read_to_string(file).unwrap_or_default();
         if self.secrets.values().any(|table| table.contains_key(LOGIN))
             && let Ok(own) = own.parse::<DocumentMut>()
@@ -58,7 +56,7 @@ impl PluginInputs {
         if !problems.is_empty() {
             bail!("{}", told(&problems));
         }
-        let server = config.servers.remove(ALONE);
+        let server = config.servers.remove(server);
         Ok(server.map(|server| server.secrets).unwrap_or_default())
     }
 
@@ -82,7 +80,7 @@ impl Editor {
     /// # Errors
     /// There is no server of that name in this file, or the file cannot be edited.
     pub fn set_inputs(&self, server: &str, inputs: &PluginInputs) -> anyhow::Result<bool> {
-        inputs.http_secrets(&self.file)?;
+        inputs.http_secrets(server, &self.file)?;
         self.edit(Access::Kept, |document| {
             let servers = self.servers(document, server)?;
             match servers.get_mut(server) {

@@ -15,6 +15,20 @@ pub struct NamedTool<'n> {
     pub shown: &'n str,
 }
 
+impl NamedTool<'_> {
+    /// Whether one of these patterns names it where patterns allow something or list it.
+    #[must_use]
+    pub fn is_allowed_by(self, patterns: &[String]) -> bool {
+        allow(patterns, self).is_some()
+    }
+
+    /// Whether one of these patterns names it where patterns deny something.
+    #[must_use]
+    pub fn is_denied_by(self, patterns: &[String]) -> bool {
+        deny(patterns, self).is_some()
+    }
+}
+
 /// Separator of a server's name, which has none in it, and its tool's.
 const SEPARATOR: &str = "__";
 

@@ -57,6 +57,15 @@ impl SecretHostError {
 }
 
 impl SecretHost {
+    /// Returns the host of a URL, where a secret may go there.
+    #[must_use]
+    pub fn of_url(text: &str) -> Option<Self> {
+        let origin = Url::parse(text).ok()?.origin();
+        // One of no host is written as a word, which could be a host's name.
+        let origin = origin.is_tuple().then(|| origin.ascii_serialization());
+        origin?.parse().ok()
+    }
+
     /// Whether a URL leads there, with that scheme and at that port.
     #[must_use]
     pub fn is_host_of(&self, url: &Url) -> bool {

@@ -64,6 +64,22 @@ fn a_secret_goes_to_no_pattern_no_path_and_to_no_other_machine_without_tls() {
 }
 
 #[test]
+fn the_host_of_a_url_is_one_where_a_secret_may_go() {
+    for (text, host) in [
+        ("https://api.example.com/v1?x", Some("api.example.com")),
+        ("https://api.example.com:8443", Some("api.example.com:8443")),
+        ("http://127.0.0.1:80/", Some("http://127.0.0.1:80")),
+        ("http://api.example.com/", None),
+        ("api.example.com", None),
+        ("file:///x", None),
+        ("y", None),
+    ] {
+        let found = SecretHost::of_url(text).map(|host| host.to_string());
+        assert_eq!(found.as_deref(), host, "{text}");
+    }
+}
+
+#[test]
 fn a_secret_goes_to_its_hosts_alone() {
     let secret = HttpSecret {
         name: "token".to_owned(),

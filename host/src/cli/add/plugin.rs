@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::CatalogEntry;
+use dormouse_config::Configured;
+use dormouse_config::discovery::itself;
 use dormouse_config::edit::{Editor, component_table, upstream_table};
 use dormouse_config::review::shell_word;
 use dormouse_policy::Grants;
@@ -99,11 +101,23 @@ impl Plugin<'_> {
                 output::warn(&doubt);
             }
         }
+        given.warn_of_missing_texts(&places.data);
         let held = HeldByPlugin {
             has_upstream,
             ..given.held(&grants)
         };
         output::print(&told(name, &entry, held)?)?;
+        if !has_upstream && entry.listing.upstream_request().is_some() {
+            let file = shell_word(&self.file.to_string_lossy());
+            output::say(&format!(
+                "`{name}` does nothing before it may use that MCP server\n\
+                 hint: `dormouse add {name} {file} --grant-upstream --force` grants it"
+            ));
+        } else if !has_client(&configured) {
+            output::say(
+                "hint: `dormouse install CLIENT` has an agent use it: no client of yours runs Dormouse yet",
+            );
+        }
         cost::count_tokens(&roster);
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
@@ -124,7 +138,7 @@ impl Plugin<'_> {
             ask_for_settings(requests, given)?;
             ask_for_secrets(places, self.name, requests, given)?;
         }
-        given.read_secrets(&places.config)?;
+        given.read_secrets(self.name, &places.config)?;
         let name = self.name;
         let mut grants = grants.clone();
         grants.fs.extend(given.folders.iter().cloned());
@@ -133,9 +147,10 @@ impl Plugin<'_> {
         if let Some(options) = grant_requests::inputs_options(&missing).filter(|_| self.is_agreed) {
             bail!(
                 "`{name}` is not added: it asks\n{}and does not work without\n\
-                 hint: `dormouse add {name} {} {options} --yes`",
+                 hint: `{} {options} --yes`{}",
                 grant_requests::told(&missing, false),
-                shell_word(&self.file.to_string_lossy()),
+                this_command(),
+                sources_in_words(&options),
             );
         }
         Ok(())
@@ -166,6 +181,39 @@ impl Plugin<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the command line that this process was started with, to be said again with more: but for
+/// `--yes`, which stands last.
+fn this_command() -> String {
+    let words = std::env::args_os().skip(1);
+    let words = words.filter(|word| word != "--yes" && word != "-y");
+    let words = words.map(|word| shell_word(&word.to_string_lossy()));
+    let words: Vec<_> = std::iter::once("dormouse".to_owned())
+        .chain(words)
+        .collect();
+    output::clean(&words.join(" ")).into_owned()
+}
+
+/// Returns what stands for `SOURCE` in these options, where it is in them.
+fn sources_in_words(options: &str) -> &'static str {
+    match options.contains(grant_requests::SOURCE) {
+        true => {
+            ", where SOURCE is `keyring:NAME`, `op://…`, `env:VARIABLE`, `file:PATH` or `command:…`"
+        }
+        false => "",
+    }
+}
+
+/// Whether a client's file has Dormouse in it.
+fn has_client(configured: &Configured) -> bool {
+    let path = std::env::var("PATH").ok();
+    let skipped = configured.found.skipped.iter();
+    let mut skipped = skipped.filter_map(|entry| Some((entry, entry.unused.as_ref()?)));
+    skipped.any(|(entry, unused)| {
+        itself::is(&entry.written_name, &unused.written)
+            || itself::is_this_program(&unused.written, path.as_deref())
+    })
 }
 
 /// Returns the collisions of the new server's items with those of another server.

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
-use dormouse_config::install::Reach;
+use dormouse_config::install::ClientReach;
 use dormouse_launch::Secret;
 
 use crate::cli::host_address::host_address;
@@ -38,7 +38,7 @@ pub(super) fn over_http(
     address: SocketAddr,
     token_file: Option<&Path>,
     is_dry: bool,
-) -> anyhow::Result<Reach> {
+) -> anyhow::Result<ClientReach> {
     // The one that a host takes that is started with the same.
     let given = match token_file {
         Some(file) => Some(Token::read(file)?),
@@ -60,7 +60,7 @@ pub(super) fn over_http(
             address.port()
         ));
     }
-    Ok(Reach::Http {
+    Ok(ClientReach::Http {
         url: format!("http://{address}/mcp"),
         token: Secret::new(token.as_ref().map_or("TOKEN", Token::expose)),
     })

@@ -136,7 +136,7 @@ pub(super) fn ask_for_secret_text(
     let login = secret.login.as_ref().filter(|provider| {
         let mut login = GivenInputs::default();
         login.bind(secret, ("login", provider.as_str().into()));
-        login.read_secrets(&places.config).is_ok()
+        login.read_secrets(server, &places.config).is_ok()
     });
     let otherwise = match (is_kept, login) {
         (true, _) => "the one that you have".to_owned(),

@@ -3,6 +3,7 @@
 
 mod args;
 mod asking;
+mod missing_texts;
 mod words;
 
 use std::path::Path;
@@ -20,10 +21,12 @@ use serde_json::Value;
 pub(in crate::cli) use args::InputArgs;
 use asking::ask_for_secret_text;
 pub(in crate::cli) use asking::{ask_for_secrets, ask_for_settings};
+pub(in crate::cli) use missing_texts::missing_text;
 pub(in crate::cli) use words::secret_in_words;
 
 use super::output;
 use super::secret::place_in_words;
+use super::secret_hosts::{is_url, is_usually_url};
 use crate::roster::{HeldByPlugin, mode_of, requested_secrets, requested_settings, shown_value};
 
 /// Settings and secrets that a plugin is to have.
@@ -50,6 +53,16 @@ impl GivenInputs {
         typed: &str,
     ) -> Result<(), String> {
         let mut value = setting.read(typed)?;
+        if is_usually_url(setting) && !is_url(typed) {
+            return Err(format!(
+                "`{typed}` is no URL, and its default `{}` is one",
+                setting
+                    .default
+                    .as_ref()
+                    .map(shown_value)
+                    .unwrap_or_default()
+            ));
+        }
         let is_folder = setting.format == SettingFormat::Directory;
         if is_folder || setting.format == SettingFormat::Filepath {
             let here = std::env::current_dir().map_err(|error| error.to_string())?;
@@ -101,9 +114,17 @@ impl GivenInputs {
     ///
     /// # Errors
     /// One of them is none, whatever its plugin asks for.
-    pub(in crate::cli) fn read_secrets(&mut self, file: &Path) -> anyhow::Result<()> {
-        self.secrets = self.inputs.http_secrets(file)?;
+    pub(in crate::cli) fn read_secrets(&mut self, server: &str, file: &Path) -> anyhow::Result<()> {
+        self.secrets = self.inputs.http_secrets(server, file)?;
         Ok(())
+    }
+
+    /// Warns of secrets whose texts are not where they are to come from.
+    pub(in crate::cli) fn warn_of_missing_texts(&self, data: &Path) {
+        let missing = self.secrets.iter();
+        for missing in missing.filter_map(|secret| missing_text(secret, data)) {
+            output::warn(&missing);
+        }
     }
 
     /// Returns what a plugin has with this and these grants.

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use dormouse_config::Client;
 use dormouse_policy::exposure::ClientTraits;
+use dormouse_text::nearest::nearest;
 use serde::Deserialize;
 
 /// The table, each row with its source.
@@ -55,14 +57,31 @@ fn rows() -> Vec<ClientRow> {
     table.map(|table| table.clients).unwrap_or_default()
 }
 
-/// Returns the name that a client gives itself in its handshake, by its name on our command line. What
-/// is no client's there is taken for such a name.
-#[must_use]
-pub fn announced_name(id: &str) -> String {
-    let mut rows = rows().into_iter();
-    let row = rows.find(|row| row.id.as_deref() == Some(id));
-    let name = row.and_then(|row| row.names.into_iter().next());
-    name.unwrap_or_else(|| id.to_owned())
+/// Returns the name that a client gives itself in its handshake: by its name on our command line, or by
+/// that name itself.
+///
+/// # Errors
+/// No client that is known has that name: with what was probably meant.
+pub fn announced_name(name: &str) -> Result<String, String> {
+    let rows = rows();
+    let of_id = rows.iter().find(|row| row.id.as_deref() == Some(name));
+    if let Some(announced) = of_id.and_then(|row| row.names.first()) {
+        return Ok(announced.clone());
+    }
+    let announced = || rows.iter().flat_map(|row| &row.names).map(String::as_str);
+    if announced().any(|one| one == name) {
+        return Ok(name.to_owned());
+    }
+    match name.parse::<Client>() {
+        // What it calls itself is not known.
+        Ok(client) => Ok(client.name().to_owned()),
+        Err(clients) => match nearest(name, announced()) {
+            Some(near) if !clients.starts_with("did you mean") => {
+                Err(format!("did you mean `{near}`? Otherwise, {clients}"))
+            }
+            _ => Err(clients),
+        },
+    }
 }
 
 /// Returns the numbers of bytes that clients keep of a tool's description, each once: none for those
@@ -107,7 +126,9 @@ mod tests {
             if let Some(id) = row.get("id") {
                 let id = id.as_str().unwrap();
                 assert!(id.parse::<dormouse_config::Client>().is_ok(), "{id}");
-                assert_eq!(announced_name(id), row["names"][0].as_str().unwrap());
+                let announced = row["names"][0].as_str().unwrap();
+                assert_eq!(announced_name(id), Ok(announced.to_owned()));
+                assert_eq!(announced_name(announced), Ok(announced.to_owned()));
             }
             let known = [
                 "id",
@@ -126,6 +147,23 @@ mod tests {
             }
         }
         assert!(names.len() > 15);
+    }
+
+    #[test]
+    fn a_name_that_no_client_has_is_refused_with_the_one_that_was_meant() {
+        for (name, hint) in [
+            ("cursr", "did you mean `cursor`? The clients are `"),
+            (
+                "cline",
+                "did you mean `Cline`? Otherwise, the clients are `",
+            ),
+            ("xyz", "the clients are `"),
+        ] {
+            let error = announced_name(name).unwrap_err();
+            assert!(error.starts_with(hint), "{error}");
+        }
+        // One that is in no row of the table.
+        assert_eq!(announced_name("chatmd"), Ok("chatmd".to_owned()));
     }
 
     #[test]

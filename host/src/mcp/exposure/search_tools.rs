@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::index_of_names::{known_server, servers};
 use super::{names_argument, text_argument};
-use crate::roster::{AFTER_FOUND_TOOLS, Snapshot, names};
+use crate::roster::{AFTER_FOUND_TOOLS, ShownTool, Snapshot, names};
 
 /// Hits of a search that names no limit.
 const USUAL_HITS: usize = 10;
@@ -32,8 +32,19 @@ pub(super) fn search(
     arguments: &Map<String, Value>,
     snapshot: &Snapshot,
 ) -> Result<String, String> {
-    let query = text_argument(arguments, "query")?.unwrap_or_default();
     let server = text_argument(arguments, "server")?;
+    // The tools of one server may be asked for without saying what is to be done.
+    let query = match (text_argument(arguments, "query")?, server) {
+        (Some(query), _) if !query.trim().is_empty() => query,
+        (_, Some(_)) => "",
+        (_, None) => {
+            return Err(
+                "`search_tools` needs a `query` that is not empty: what is to be done, or a name\n\
+                 hint: give it `{\"query\": \"…\"}`, or the `server` whose tools are wanted"
+                    .to_owned(),
+            );
+        }
+    };
     let limit = match arguments.get("limit") {
         None | Some(Value::Null) => USUAL_HITS,
         Some(limit) => {
@@ -48,8 +59,16 @@ pub(super) fn search(
         known_server(server, snapshot)?;
     }
     let mut text = String::new();
-    for (tool, _) in snapshot.search(query, server, limit) {
-        text.push_str(&tool.as_found());
+    match server.filter(|_| query.is_empty()) {
+        Some(server) => {
+            let tools = snapshot.tools().iter();
+            let tools = tools.filter(|tool| tool.server() == server);
+            text.extend(tools.take(limit).map(ShownTool::as_found));
+        }
+        None => {
+            let found = snapshot.search(query, server, limit);
+            text.extend(found.map(|(tool, _)| tool.as_found()));
+        }
     }
     if text.is_empty() {
         let about = servers(snapshot, ShownMode::Search, None);

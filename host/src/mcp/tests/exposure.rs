@@ -105,6 +105,29 @@ async fn tools_are_searched_described_and_called() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_search_for_nothing_names_what_it_needs() {
+    let (_home, roster) = deferred("exposure.mode = 'search'");
+    let mut agent = Agent::legacy(&roster).await;
+    for query in [
+        json!({}),
+        json!({"q": "add"}),
+        json!({"query": ""}),
+        json!({"query": " "}),
+    ] {
+        let why = agent.refused("search_tools", query).await;
+        assert!(why.starts_with("`search_tools` needs a `query`"), "{why}");
+    }
+    for query in [json!(""), json!(null)] {
+        let arguments = json!({"query": query, "server": "math"});
+        let told = agent.told("search_tools", arguments).await;
+        assert!(
+            told.contains("math__add(") && told.contains("math__trap(") && !told.contains("more__"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tool_is_called_by_what_says_truly_what_it_may_do() {
     let (_home, roster) = deferred("exposure.mode = 'search'");
     let mut agent = Agent::legacy(&roster).await;
@@ -228,7 +251,7 @@ async fn wrong_arguments_bring_the_whole_schema() {
         let told = agent.refused(tool, arguments).await;
         assert!(told.contains(why), "{tool}: {told}");
     }
-    for query in ["", "…!?", "数学", &"add ".repeat(1 << 18)] {
+    for query in ["…!?", "数学", &"add ".repeat(1 << 18)] {
         agent.told("search_tools", json!({"query": query})).await;
     }
 }

@@ -56,6 +56,9 @@ impl Roster {
 
     fn apply(&self, own: anyhow::Result<Config>, configured: Configured) -> anyhow::Result<()> {
         let outcome = own.map(|own| *self.own.lock() = own);
+        *self.unreadable.lock() = outcome.as_ref().err().map(|error| {
+            format!("it cannot be read, and what it said before stays in force: {error:#}")
+        });
         self.refresh(Some(configured));
         outcome
     }

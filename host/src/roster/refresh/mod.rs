@@ -84,6 +84,10 @@ impl Roster {
                         found.known = None;
                     }
                 }
+                let unknown = server.bridge().filter(|_| found.known.is_none());
+                found.failed_start = unknown
+                    .filter(|_| server.enabled && server.component().is_none())
+                    .and_then(|of| self.store.failed_start(&of.fingerprint));
                 let name = server.name.clone();
                 let next = Server::next(old.servers().get(&name), server, found);
                 (name, next)

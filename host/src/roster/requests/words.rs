@@ -89,9 +89,12 @@ pub fn requested_secret_in_words(secret: &SecretRequest) -> String {
     )
 }
 
-/// Returns the option that gives a plugin a secret, whose text its user is asked for then.
+/// Returns the option that gives a plugin a secret: the token of a login where it may be one, or else a
+/// text that its user is asked for then.
 pub fn secret_option(secret: &SecretRequest) -> String {
-    let name = shell_word(&secret.name);
+    let login = secret.login.as_ref().map_or("", |_| "=login");
+    let name = format!("{}{login}", secret.name);
+    let name = shell_word(&name);
     match name.starts_with('-') {
         true => format!("--secret={name}"),
         false => format!("--secret {name}"),

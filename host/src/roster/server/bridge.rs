@@ -10,7 +10,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::roster::client_meta::{LARGEST_RESULT_SIZE, MAX_RESULT_SIZE, SEARCH_HINT};
-use crate::store::{Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
+use crate::store::{FailedStart, Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
 
 /// Name of the only tool of a server of which nothing is known yet.
 pub(in super::super) const DISCOVER: &str = "discover";
@@ -20,10 +20,11 @@ pub(super) fn listing(
     server: &str,
     bridge: &Bridge,
     known: Option<&KnownUpstream>,
+    failed: Option<&FailedStart>,
 ) -> Arc<Listing> {
     match known {
         Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
-        None if bridge.stubs.is_empty() => made(vec![discover(server)]),
+        None if bridge.stubs.is_empty() => made(vec![discover(server, failed)]),
         None => made(bridge.stubs.iter().map(|name| stub(server, name)).collect()),
     }
 }
@@ -142,14 +143,25 @@ pub(super) fn made(tools: Vec<(String, Value)>) -> Arc<Listing> {
     Arc::new(listing.unwrap_or_else(|_| Listing::empty()))
 }
 
-fn discover(server: &str) -> (String, Value) {
+/// Returns the tool that connects a server. Why its last start has failed is in the tool's answer
+/// alone: the server may have worded it, and its user has approved nothing of that for a list.
+fn discover(server: &str, failed: Option<&FailedStart>) -> (String, Value) {
+    let so_far = match failed {
+        None => "has not been connected yet",
+        Some(failed) if failed.needs_login => "wants its user to log in first",
+        Some(_) => "could not be connected when it was last tried",
+    };
+    let failure = match failed {
+        None => "",
+        Some(_) => ", or with the reason for which it still cannot be connected",
+    };
     let tool = json!({
         "name": DISCOVER,
         "title": format!("Discover {server}"),
         "description": format!(
-            "The MCP server `{server}` has not been connected yet, so its tools are not known. \
+            "The MCP server `{server}` {so_far}, so its tools are not known. \
              Call this once: it connects, answers with the signatures of all of its tools, and \
-             from then on they can be called."
+             from then on they can be called{failure}."
         ),
         "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
         "annotations": { "readOnlyHint": true, "openWorldHint": true },

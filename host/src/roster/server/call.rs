@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_catalog::ListedTool;
 use dormouse_protocol::Answer;
+use dormouse_protocol::attribution::remark;
 use dormouse_runtime::{
     Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, ToolRequest,
 };
 use serde_json::{Map, Value, json};
 
-use super::Server;
+use super::{DISCOVER, Server};
 use crate::roster::error::tool_error;
 use crate::roster::{CallContext, NoSuchTool, OfferRefusal, Roster, names};
 use crate::store::Gated;
@@ -98,13 +99,33 @@ impl Server {
         slot.call(call).await
     }
 
+    /// Returns a line on the last start of an upstream that nobody knows, where that has failed.
+    #[must_use]
+    pub fn last_failure(&self) -> String {
+        let why = self
+            .failed_start()
+            .and_then(|failed| failed.why.lines().next());
+        why.map(remark).map_or_else(String::new, |why| {
+            format!("its last start has failed: {why}\n")
+        })
+    }
+
+    /// Returns a hint at what finds out what a server offers of which nothing is known.
+    #[must_use]
+    pub fn how_to_discover(&self) -> String {
+        let config = &self.config;
+        let tool = names::shown(&config.name, config.prefix.as_deref(), DISCOVER);
+        format!(
+            "hint: `dormouse sync {}` finds out, and so does its tool `{tool}`",
+            config.name
+        )
+    }
+
     fn no_tool(&self, tool: &str, nearest: Option<String>) -> NoSuchTool {
         if self.is_unknown() {
             let name = &self.config.name;
             let hint = match self.reachable() {
-                Ok(_) => format!(
-                    "hint: `dormouse sync {name}` finds out, and so does its tool `discover`"
-                ),
+                Ok(_) => format!("{}{}", self.last_failure(), self.how_to_discover()),
                 Err(why) => why,
             };
             return NoSuchTool::NotKnown {

@@ -26,7 +26,7 @@ pub(super) use signatures::signatures;
 use slot_cell::SlotCell;
 
 use super::NoSuchTool;
-use crate::store::KnownUpstream;
+use crate::store::{FailedStart, KnownUpstream};
 
 /// Time for which the last look at a plugin's file is valid, so that simultaneous calls of many
 /// agents do not look each. Replacing the file between two calls takes longer.
@@ -47,6 +47,8 @@ pub struct Server {
     problem: Option<String>,
     /// Record of its upstream.
     known: Option<Arc<KnownUpstream>>,
+    /// Last start of its upstream, where nothing is known of that and the start has failed.
+    failed_start: Option<FailedStart>,
     /// Slot, made by the first call. The server's next version shares it if everything that matters
     /// to running instances is unchanged.
     slot: Arc<SlotCell>,
@@ -62,6 +64,8 @@ pub(super) struct ServerData {
     pub(super) entry: Option<Result<Arc<CatalogEntry>, ReadError>>,
     /// Record of its upstream, if it has one.
     pub(super) known: Option<Arc<KnownUpstream>>,
+    /// Last start of an upstream of which nothing is known, where that has failed.
+    pub(super) failed_start: Option<FailedStart>,
 }
 
 impl Server {
@@ -71,7 +75,11 @@ impl Server {
         config: ServerConfig,
         read: ServerData,
     ) -> Arc<Self> {
-        let ServerData { entry, known } = read;
+        let ServerData {
+            entry,
+            known,
+            failed_start,
+        } = read;
         let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
         let (read, problem) = match entry {
             None => (None, config.refused().map(RefusedServer::for_models)),
@@ -98,7 +106,12 @@ impl Server {
                     known.as_deref(),
                 )),
                 (None, Some(_)) => None,
-                (None, None) => Some(bridge::listing(&config.name, upstream, known.as_deref())),
+                (None, None) => Some(bridge::listing(
+                    &config.name,
+                    upstream,
+                    known.as_deref(),
+                    failed_start.as_ref(),
+                )),
             };
         }
         // What a project's file says of its tools its user has not been shown.
@@ -118,6 +131,7 @@ impl Server {
                 (None, None) => true,
                 _ => false,
             };
+            let same_known = same_known && old.failed_start == failed_start;
             if same_content && same_known && old.problem == problem && old.config == config {
                 return old.clone();
             }
@@ -140,6 +154,7 @@ impl Server {
                 looked: Mutex::default(),
                 problem,
                 known,
+                failed_start,
                 slot,
                 callable: Mutex::default(),
                 tally: old.tally.clone(),
@@ -153,6 +168,7 @@ impl Server {
             looked: Mutex::default(),
             problem,
             known,
+            failed_start,
             slot: Arc::default(),
             callable: Mutex::default(),
             tally: Arc::default(),
@@ -324,6 +340,12 @@ impl Server {
         upstream.is_some_and(|upstream| upstream.stubs.is_empty())
             && self.known.is_none()
             && self.config.component().is_none()
+    }
+
+    /// Returns the last start of its upstream, where nothing is known of that and the start has failed.
+    #[must_use]
+    pub fn failed_start(&self) -> Option<&FailedStart> {
+        self.failed_start.as_ref().filter(|_| self.is_unknown())
     }
 
     /// Closes its slot, because the server is replaced by `next` or gone. Running calls go on if

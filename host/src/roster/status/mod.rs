@@ -93,14 +93,17 @@ pub(super) fn of(roster: &Roster) -> Status {
             .values()
             .map(|server| of_server(roster, server, &snapshot))
             .collect(),
-        problems: roster
-            .config()
-            .own_problems
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        problems: problems(roster),
         untrusted: snapshot.untrusted().cloned(),
     }
+}
+
+/// Returns what is wrong with the user's configuration, outside of servers.
+fn problems(roster: &Roster) -> Vec<String> {
+    let unreadable = roster.unreadable.lock().clone();
+    let config = roster.config();
+    let others = config.own_problems.iter().map(ToString::to_string);
+    unreadable.into_iter().chain(others).collect()
 }
 
 /// Returns a duration in its two largest units.

@@ -89,6 +89,11 @@ impl UpstreamPolicy for RosterPolicy {
     fn failed(&self, lost: &Lost) {
         if let Some(roster) = self.roster.upgrade() {
             roster.store.note_failed_start(&self.fingerprint, lost);
+            // What is listed of a server that nobody knows says that it could not be connected.
+            let found = roster.server(&self.server);
+            if found.is_ok_and(|found| found.is_unknown() && found.failed_start().is_none()) {
+                roster.refresh(None);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod beside_a_host;
 mod called;
 mod configured;
 mod doctor;
+mod exposure;
 mod known;
 mod listed;
 #[cfg(unix)]

@@ -188,7 +188,7 @@ fn what_wit_refuses_of_a_secret_the_configuration_refuses_too() {
             secrets: [("token".to_owned(), table)].into(),
             ..PluginInputs::default()
         };
-        let read = written.http_secrets(&folder.path().join("dormouse.toml"));
+        let read = written.http_secrets("plugin", &folder.path().join("dormouse.toml"));
         assert_eq!(read.is_ok(), in_configuration, "{members}: {read:?}");
         assert!(is_asked || read.is_err(), "{members}");
     }

@@ -93,12 +93,17 @@ fn not_offered(name: &str, snapshot: &Snapshot, near: Option<&str>) -> Option<St
         server.listed().is_some() && !begin.is_empty() && name.starts_with(&begin)
     };
     let server = servers().find(is_of)?;
-    Some(match server.reachable() {
-        Err(why) if server.is_unknown() => {
-            format!("nothing is known yet of what {} offers\n{why}", of(server))
-        }
-        _ => with_hint(server, "offers no tool of that name"),
-    })
+    if !server.is_unknown() {
+        return Some(with_hint(server, "offers no tool of that name"));
+    }
+    let why = match server.reachable() {
+        Ok(_) => format!("{}{}", server.last_failure(), server.how_to_discover()),
+        Err(why) => why,
+    };
+    Some(format!(
+        "nothing is known yet of what {} offers\n{why}",
+        of(server)
+    ))
 }
 
 /// Returns the reason for which a tool of that name is not shown, if there is one all the same.

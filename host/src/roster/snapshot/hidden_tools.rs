@@ -1,0 +1,46 @@
+//! Tools that rules of exposure hide from agents, by their server and the rule.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Snapshot;
+
+/// Tools of one server that one rule hides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HiddenTools {
+    /// Name of the server.
+    pub server: String,
+    /// Number of the tools.
+    pub number: usize,
+    /// The rule, in words.
+    pub why: String,
+}
+
+impl fmt::Display for HiddenTools {
+    /// Writes a sentence without the server's name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            1 => f.write_str("one of its tools is hidden from agents")?,
+            more => write!(f, "{more} of its tools are hidden from agents")?,
+        }
+        write!(f, ": {}", self.why)
+    }
+}
+
+impl Snapshot {
+    /// Returns the tools that rules of exposure hide from agents, by their servers and the rules.
+    #[must_use]
+    pub fn hidden_tools(&self) -> Vec<HiddenTools> {
+        let mut numbers: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        for (tool, why) in &self.hidden_by_rules {
+            *numbers.entry((tool.server(), why.to_string())).or_default() += 1;
+        }
+        let all = numbers.into_iter();
+        let all = all.map(|((server, why), number)| HiddenTools {
+            server: server.to_owned(),
+            number,
+            why,
+        });
+        all.collect()
+    }
+}
