@@ -85,6 +85,10 @@ pub struct HostPaths<'a> {
     pub token_file: Option<&'a Path>,
 }
 
+const CACHE: &str = "which is Dormouse's cache";
+const DATA: &str = "which is Dormouse's data";
+const CONFIGURATION: &str = "where Dormouse's configuration is";
+
 /// Lists all of Dormouse's own places, for a host that was started with these paths.
 ///
 /// Files of a project are not on it: their content counts only while it is what their user has
@@ -97,15 +101,14 @@ pub fn own_places(
 ) -> OwnPlaceList {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut own = OwnPlaceList::default();
-    let mut add = |path: &Path, what: &str| {
-        own.places.push(OwnPlace {
-            path: absolute(path),
-            what: what.to_owned(),
-        });
+    let place = |path: &Path, what: &str| OwnPlace {
+        path: absolute(path),
+        what: what.to_owned(),
     };
-    add(host.cache, "which is Dormouse's cache");
+    let mut add = |path: &Path, what: &str| own.places.push(place(path, what));
+    add(host.cache, CACHE);
     // Tokens, trust, the store and backups lie in it.
-    add(host.data, "which is Dormouse's data");
+    add(host.data, DATA);
     // Whoever knows it can call the tools of all servers.
     if let Some(file) = host.token_file {
         add(file, "which has the token of `dormouse serve --http`");
@@ -115,9 +118,10 @@ pub fn own_places(
     }
     // The user's own one is read by other hosts, where this one was given another.
     let usual = paths::config_file(None).ok();
+    let usual_folder = usual.as_deref().and_then(Path::parent);
     for file in usual.iter().map(PathBuf::as_path).chain([host.config]) {
         if let Some(folder) = file.parent() {
-            add(folder, "where Dormouse's configuration is");
+            add(folder, CONFIGURATION);
         }
         // It may be a link to somewhere else.
         add(file, "which is Dormouse's configuration");
@@ -132,6 +136,11 @@ pub fn own_places(
     // The memory and the environment of this very process.
     #[cfg(target_os = "linux")]
     add(Path::new("/proc/self"), "which is Dormouse's own process");
+    // Another folder with a configuration in it may be a project's.
+    let folders = [(host.cache, CACHE), (host.data, DATA)].into_iter();
+    let folders = folders.chain(usual_folder.map(|folder| (folder, CONFIGURATION)));
+    let folders = folders.map(|(path, what)| place(path, what));
+    own.folders.extend(folders);
     // Which of them has control sockets depends on whose they are.
     let of_system = paths::runtime_dirs_of_system().into_iter();
     own.looked_at.extend(of_system.map(|path| absolute(&path)));
@@ -212,6 +221,12 @@ mod tests {
         ] {
             assert!(paths.contains(&Path::new(ours)), "{ours}");
         }
+        let usual = paths::config_file(None).unwrap();
+        let folders = own.folders.iter().map(|own| own.path.as_path());
+        let folders: Vec<_> = folders.collect();
+        let expected = ["/e/cache", "/e/data"].map(Path::new);
+        assert_eq!(folders[..2], expected);
+        assert_eq!(folders[2..], [usual.parent().unwrap()]);
         for of_client in [
             ".claude.json",
             ".claude/settings.json",

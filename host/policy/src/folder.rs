@@ -13,6 +13,8 @@ pub struct OpenFolder {
     pub file: File,
     /// The folders that lead to it, the root first, and last the folder itself.
     chain: Vec<Identity>,
+    /// Its path, with no link in it.
+    path: PathBuf,
 }
 
 /// Reason why a folder is not opened.
@@ -61,7 +63,16 @@ impl OpenFolder {
                 seam::inside(&file, &at, name, is_last).map_err(|error| explained(&at, error))?;
             chain.push(identity(&file, &at)?);
         }
-        Ok(Self { file, chain })
+        Ok(Self {
+            file,
+            chain,
+            path: at,
+        })
+    }
+
+    /// Returns the path of the folder, with no link in it.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the identity of the folder.

@@ -7,8 +7,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::identity::Identity;
+use super::mounts::{Location, Mounts};
 
 /// Most links on the way to one path; as many as the system follows.
 const MAX_LINKS: usize = 40;
@@ -26,6 +28,22 @@ pub(super) struct FoundPaths {
     looked_into: BTreeMap<usize, LookedInto>,
     /// Whether something was looked at of which nobody knows when it changes.
     is_vague: bool,
+    /// Mounts that paths lead into; none where that is not asked.
+    mounts: Arc<Mounts>,
+}
+
+/// What was found on the way to a path.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct FoundWay {
+    /// Folders on the way to it, as far as they exist.
+    pub(super) through: Vec<Identity>,
+    /// The folder at its end, if it is one.
+    pub(super) folder: Option<Identity>,
+    /// Path of what is at its end, if something is, with no link in it.
+    pub(super) end: Option<PathBuf>,
+    /// Places of the folders on the way and of what is at its end, in their filesystems: of those that lie
+    /// in one another, the last.
+    pub(super) locations: Vec<Location>,
 }
 
 /// Folder in which names were looked up or which was listed, or a file that was read.
@@ -55,6 +73,8 @@ struct FoundPath {
     number: usize,
     path: Rc<Path>,
     kind: FoundPathKind,
+    /// The mount that it is in, if that is known.
+    mount: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -89,16 +109,19 @@ impl FoundPathKind {
 }
 
 impl FoundPaths {
-    /// Returns the folders on the way to a path, as far as they exist, and the folder at its end,
-    /// if it is one.
-    pub(super) fn walk(&mut self, path: &Path) -> (Vec<Identity>, Option<Identity>) {
-        let (through, last, _) = self.follow(path);
-        (through, last)
+    /// Looks at paths that lead into these mounts.
+    pub(super) fn in_mounts(&mut self, mounts: Arc<Mounts>) {
+        self.mounts = mounts;
+    }
+
+    /// Returns what is on the way to a path.
+    pub(super) fn walk(&mut self, path: &Path) -> FoundWay {
+        self.follow(path).0
     }
 
     /// Notes that a file was read or a folder listed, and what its entries are, also behind links.
     pub(super) fn read(&mut self, path: &Path) {
-        let (_, _, Some(found)) = self.follow(path) else {
+        let (_, Some(found)) = self.follow(path) else {
             return;
         };
         let path = Rc::clone(&found.path);
@@ -138,13 +161,34 @@ impl FoundPaths {
         (!self.is_vague).then(|| self.looked_into.values().cloned().collect())
     }
 
-    fn follow(&mut self, path: &Path) -> (Vec<Identity>, Option<Identity>, Option<FoundPath>) {
-        let mut through = Vec::new();
-        let mut last = None;
+    fn follow(&mut self, path: &Path) -> (FoundWay, Option<FoundPath>) {
+        let mut way = FoundWay::default();
+        let mut passed = Vec::new();
+        let end = self.pass(path, &mut way, &mut passed);
+        way.end = end.as_ref().map(|end| end.path.to_path_buf());
+        if end.is_none() {
+            way.folder = None;
+        }
+        let places = passed.iter().filter_map(|found: &FoundPath| {
+            let mount = found.mount?;
+            self.mounts.location(mount, &found.path)
+        });
+        way.locations = places.collect();
+        (way, end)
+    }
+
+    /// Passes all that is on the way to a path. Returns what is at its end; none where nothing is.
+    fn pass(
+        &mut self,
+        path: &Path,
+        way: &mut FoundWay,
+        passed: &mut Vec<FoundPath>,
+    ) -> Option<FoundPath> {
         let start = FoundPath {
             number: 0,
             path: Rc::from(Path::new("")),
             kind: FoundPathKind::Nothing,
+            mount: None,
         };
         // Where the walk is, behind all that is above.
         let (mut above, mut at) = (Vec::new(), start.clone());
@@ -164,11 +208,11 @@ impl FoundPaths {
             }
             let next = self.look(&at, name);
             match &next.kind {
-                FoundPathKind::Nothing | FoundPathKind::Unknown => return (through, None, None),
+                FoundPathKind::Nothing | FoundPathKind::Unknown => return None,
                 FoundPathKind::Link(target) => {
                     links += 1;
                     if links > MAX_LINKS {
-                        return (through, None, None);
+                        return None;
                     }
                     if target.is_absolute() {
                         at = start.clone();
@@ -178,14 +222,20 @@ impl FoundPaths {
                     continue;
                 }
                 FoundPathKind::Folder(identity) => {
-                    last = Some(identity.clone());
-                    through.push(identity.clone());
+                    way.folder = Some(identity.clone());
+                    way.through.push(identity.clone());
                 }
-                FoundPathKind::Other => last = None,
+                FoundPathKind::Other => way.folder = None,
+            }
+            match passed.last_mut() {
+                Some(last) if last.mount == next.mount && next.path.starts_with(&last.path) => {
+                    *last = next.clone();
+                }
+                _ => passed.push(next.clone()),
             }
             above.push(std::mem::replace(&mut at, next));
         }
-        (through, last, Some(at))
+        Some(at)
     }
 
     /// Returns what has that name in a folder.
@@ -211,8 +261,15 @@ impl FoundPaths {
                         names.insert(name.clone());
                     }
                 }
+                let mount = self.mounts.enter(folder.mount, &path);
                 let path = Rc::from(path);
-                place.insert(FoundPath { number, path, kind }).clone()
+                let found = FoundPath {
+                    number,
+                    path,
+                    kind,
+                    mount,
+                };
+                place.insert(found).clone()
             }
         }
     }

@@ -16,9 +16,13 @@ mod http_secret;
 mod identity;
 mod limits;
 mod log_budget;
+mod mounts;
 mod own;
+mod own_files;
+mod own_folders;
 mod own_watch;
 mod path_watch;
+mod resolved;
 mod shared;
 mod writable_code;
 
@@ -34,7 +38,8 @@ pub use http_secret::{
 pub use identity::Identity;
 pub use limits::{Limits, NEVER, UpstreamLimits};
 pub use log_budget::LogBudget;
-pub use own::{OwnPlace, OwnPlaceList, OwnPlaces, Resolved};
+pub use own::{OwnPlace, OwnPlaceList, OwnPlaces};
 pub use own_watch::JudgedAt;
+pub use resolved::ResolvedPlaces;
 pub use shared::SharedFolder;
 pub use writable_code::WritableCode;

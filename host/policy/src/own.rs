@@ -1,15 +1,18 @@
 //! The files and folders that no plugin may reach, because they are Dormouse's own.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::folder::OpenFolder;
 use super::found_paths::FoundPaths;
 use super::identity::Identity;
+use super::mounts::Mounts;
+use super::own_folders::OwnFolders;
 use super::own_watch::{JudgedAt, OwnWatch};
+use super::resolved::ResolvedPlaces;
 
 /// A file or folder that no grant may contain or lie in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,9 @@ pub struct OwnPlaceList {
     pub read: Vec<PathBuf>,
     /// Absolute paths of which nothing more was asked than whether something is there, what and whose.
     pub looked_at: Vec<PathBuf>,
+    /// Those of the places that are folders with nothing but Dormouse's own in them. Each stays one
+    /// wherever it is moved, and so do its files by whatever other names they have.
+    pub folders: Vec<OwnPlace>,
 }
 
 impl From<Vec<OwnPlace>> for OwnPlaceList {
@@ -48,6 +54,7 @@ pub struct OwnPlaces {
     list: Arc<dyn Fn() -> OwnPlaceList + Send + Sync>,
     version: Arc<dyn Fn() -> u64 + Send + Sync>,
     watch: Arc<Mutex<OwnWatch>>,
+    folders: Arc<Mutex<OwnFolders>>,
 }
 
 impl fmt::Debug for OwnPlaces {
@@ -63,6 +70,7 @@ impl OwnPlaces {
             list: Arc::new(move || list().into()),
             version: Arc::new(|| 0),
             watch: Arc::default(),
+            folders: Arc::default(),
         }
     }
 
@@ -75,21 +83,32 @@ impl OwnPlaces {
     }
 
     /// Returns the places as they are on disk now.
-    pub fn resolved(&self) -> Vec<Resolved> {
+    pub fn resolved(&self) -> ResolvedPlaces {
         self.find(&mut FoundPaths::default())
     }
 
-    fn find(&self, found: &mut FoundPaths) -> Vec<Resolved> {
-        let list = (self.list)();
+    /// Whether a file is one of an own place, by whatever name. It is told for files that have several
+    /// names. What cannot be told counts as a yes.
+    pub fn has_file(&self, file: &Identity) -> bool {
+        let judged = self.judge(&[], |own| Ok::<_, Infallible>(own.has_file(file)));
+        let Ok((has_file, _)) = judged;
+        has_file
+    }
+
+    fn find(&self, found: &mut FoundPaths) -> ResolvedPlaces {
+        let mut list = (self.list)();
+        let moved = self.folders.lock().moved(&list.folders);
+        list.places.extend(moved.iter().cloned());
+        list.folders.extend(moved);
+        let mounts = Arc::new(Mounts::read());
+        found.in_mounts(Arc::clone(&mounts));
         for path in &list.looked_at {
             found.walk(path);
         }
         for path in &list.read {
             found.read(path);
         }
-        // Nearly all are in the same few folders.
-        let places = list.places.into_iter();
-        places.map(|place| Resolved::new(place, found)).collect()
+        ResolvedPlaces::new(list, mounts, found)
     }
 
     /// Judges folders at these paths by the places as they are now. What is judged with is told whether
@@ -103,7 +122,7 @@ impl OwnPlaces {
     pub fn judge<T, E>(
         &self,
         paths: &[&Path],
-        judge: impl FnOnce(&[Resolved]) -> Result<T, E>,
+        judge: impl FnOnce(&ResolvedPlaces) -> Result<T, E>,
     ) -> Result<(T, Option<JudgedAt>), E> {
         let version = (self.version)();
         let begun = self.watch.lock().begin(version);
@@ -114,7 +133,7 @@ impl OwnPlaces {
             Some(own) => (own, true),
             None => {
                 let (own, is_watched) = self.watched(|found| self.find(found));
-                (Arc::from(own), is_watched)
+                (Arc::new(own), is_watched)
             }
         };
         let ((), are_paths_watched) = self.watched(|found| {
@@ -156,124 +175,5 @@ impl OwnPlaces {
         let mut after = FoundPaths::default();
         let found = find(&mut after);
         (found, before == after)
-    }
-}
-
-/// An own place as it is on disk.
-#[derive(Debug)]
-pub struct Resolved {
-    /// The place as it is named.
-    pub place: OwnPlace,
-    /// Folders in which something is looked up on the way to the place, through links too, and the
-    /// place itself where it is a folder: whoever writes to one of them can put something else in
-    /// its place.
-    through: Vec<Identity>,
-    /// The place itself, where it is a folder.
-    folder: Option<Identity>,
-}
-
-impl Resolved {
-    fn new(place: OwnPlace, found: &mut FoundPaths) -> Self {
-        let (through, folder) = found.walk(&place.path);
-        Self {
-            place,
-            through,
-            folder,
-        }
-    }
-
-    /// Whether the place contains a granted folder, or lies in it.
-    pub fn overlaps(&self, granted: &OpenFolder) -> bool {
-        let contains = |folder| self.through.contains(folder);
-        granted.identity().is_some_and(contains)
-            || self
-                .folder
-                .as_ref()
-                .is_some_and(|own| granted.is_within(own))
-    }
-}
-
-#[cfg(unix)]
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-    use std::path::Path;
-
-    use super::*;
-
-    fn overlaps(own: &Path, granted: &Path) -> bool {
-        let place = OwnPlace {
-            path: own.to_owned(),
-            what: "a test's".to_owned(),
-        };
-        Resolved::new(place, &mut FoundPaths::default())
-            .overlaps(&OpenFolder::open(granted).unwrap())
-    }
-
-    #[test]
-    fn a_place_is_kept_whatever_leads_to_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        for path in ["home/.config/dm", "dots/deep", "notes", "data/dm/sub"] {
-            std::fs::create_dir_all(root.join(path)).unwrap();
-        }
-        std::fs::write(root.join("dots/deep/file"), "").unwrap();
-        symlink(
-            root.join("dots/second"),
-            root.join("home/.config/dm/linked"),
-        )
-        .unwrap();
-        symlink("deep/file", root.join("dots/second")).unwrap();
-        symlink("../../data/dm", root.join("home/.config/data")).unwrap();
-        for (own, granted, expected) in [
-            // What contains it, and what lies in it.
-            ("home/.config/dm", "home", true),
-            ("home/.config/dm", "home/.config", true),
-            ("home/.config/dm", "home/.config/dm", true),
-            ("home/.config", "home/.config/dm", true),
-            ("home/.config/dm", "notes", false),
-            // A file behind two links: each folder with a link in it, and its own.
-            ("home/.config/dm/linked", "home/.config/dm", true),
-            ("home/.config/dm/linked", "dots", true),
-            ("home/.config/dm/linked", "dots/deep", true),
-            ("home/.config/dm/linked", "notes", false),
-            // A folder behind a link.
-            ("home/.config/data", "data/dm/sub", true),
-            ("home/.config/data", "data", true),
-            // What does not exist can be made where it would be.
-            ("home/.config/new/file", "home/.config", true),
-            ("home/.config/new/file", "home/.config/dm", false),
-        ] {
-            let found = overlaps(&root.join(own), &root.join(granted));
-            assert_eq!(found, expected, "{own} and {granted}");
-        }
-        // Many at once, with one look at what they share, are what each is by itself.
-        let names = [
-            "home/.config/dm/linked",
-            "home/.config/data",
-            "home/.config/data/../dm",
-            "home/.config/dm/linked",
-            "home/.config/new/file",
-            "dots/deep/file/below",
-        ];
-        let places = names.map(|name| OwnPlace {
-            path: root.join(name),
-            what: String::new(),
-        });
-        for resolved in OwnPlaces::new(move || places.to_vec()).resolved() {
-            let path = &resolved.place.path;
-            let alone = FoundPaths::default().walk(path);
-            let together = (resolved.through, resolved.folder);
-            assert_eq!(together, alone, "{}", path.display());
-        }
-    }
-
-    #[test]
-    fn links_in_a_circle_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        symlink("b", root.join("a")).unwrap();
-        symlink("a", root.join("b")).unwrap();
-        assert!(overlaps(&root.join("a/x"), &root));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::found_paths::LookedInto;
-use super::own::Resolved;
 use super::path_watch::{self, PathWatch};
+use super::resolved::ResolvedPlaces;
 
 /// Time for which nothing is watched where something has changed soon after it was, or cannot be
 /// watched: to watch it all again takes longer than to judge once. Tests, which change something all
@@ -29,7 +29,7 @@ pub struct JudgedAt {
 pub(super) struct Begun {
     pub(super) at: JudgedAt,
     /// Own places, if they are known and watched.
-    pub(super) own: Option<Arc<[Resolved]>>,
+    pub(super) own: Option<Arc<ResolvedPlaces>>,
 }
 
 /// Watch of the folders and files by which was judged.
@@ -38,7 +38,7 @@ pub(super) struct OwnWatch {
     /// None before the first judgement, and where the system has no such thing.
     watch: Option<PathWatch>,
     changes: u64,
-    own: Option<(JudgedAt, Arc<[Resolved]>)>,
+    own: Option<(JudgedAt, Arc<ResolvedPlaces>)>,
     /// Time of the last change.
     changed: Option<Instant>,
     /// Time until which nothing is watched.
@@ -68,7 +68,7 @@ impl OwnWatch {
     }
 
     /// Ends a judgement by these places. Returns its moment, if nothing has changed since it began.
-    pub(super) fn end(&mut self, at: JudgedAt, own: Arc<[Resolved]>) -> Option<JudgedAt> {
+    pub(super) fn end(&mut self, at: JudgedAt, own: Arc<ResolvedPlaces>) -> Option<JudgedAt> {
         self.look();
         if self.changes != at.changes {
             return None;

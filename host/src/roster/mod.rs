@@ -280,6 +280,12 @@ impl Roster {
         status::of(self)
     }
 
+    /// Whether this host was started for one profile or for one server.
+    pub fn serves_a_part(&self) -> bool {
+        let exposure = &self.places.exposure;
+        exposure.profile.is_some() || exposure.server.is_some()
+    }
+
     /// Returns the configuration file that this was opened from.
     pub fn config_path(&self) -> &Path {
         &self.places.config

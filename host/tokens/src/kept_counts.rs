@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::Context as _;
-use dormouse_files::paths;
 use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
+use dormouse_files::{ownership, paths};
 use serde::{Deserialize, Serialize};
 
 use crate::count_process::{self, CountCommand};
@@ -32,10 +32,14 @@ struct File {
 }
 
 impl KeptCounts {
-    /// Reads the counts of a file. There are none where it is damaged or of another tokenizer: they
-    /// are only counted once more.
+    /// Reads the counts of a file. There are none where it is damaged or of another tokenizer, or where
+    /// others could have written it: they are only counted once more.
     #[must_use]
     pub fn read(file: &Path) -> Self {
+        // How tools are shown depends on them.
+        if !ownership::counts(file, file.parent().unwrap_or(file)) {
+            return Self::default();
+        }
         let bytes = read_regular_file(file, MAX_FILE_BYTES).ok().flatten();
         let read = bytes.and_then(|bytes| serde_json::from_slice::<File>(&bytes).ok());
         let read = read.filter(|read| read.tokenizer == TOKENIZER);
@@ -166,6 +170,28 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn what_others_could_have_written_counts_nothing() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens.json");
+        KeptCounts::complete(&file, texts(&["hello world"]), counting).unwrap();
+        let is_known = || !KeptCounts::read(&file).of("hello world").is_estimate;
+        assert!(is_known());
+        for (path, others, own) in [
+            (file.as_path(), 0o666, 0o600),
+            (folder.path(), 0o777, 0o700),
+        ] {
+            set_permissions(path, Permissions::from_mode(others)).unwrap();
+            assert!(!is_known(), "{}", path.display());
+            set_permissions(path, Permissions::from_mode(own)).unwrap();
+        }
+        assert!(is_known());
+    }
+
     #[test]
     fn the_file_has_no_more_counts_than_are_kept() {
         let folder = tempfile::tempdir().unwrap();
@@ -177,7 +203,7 @@ mod tests {
                 .map(|number| (hash(number), Some(1)))
                 .collect(),
         };
-        std::fs::write(&file, serde_json::to_vec(&old).unwrap()).unwrap();
+        replace(&file, &serde_json::to_vec(&old).unwrap(), Access::Private).unwrap();
         let kept = KeptCounts::complete(&file, texts(&["hello world", "7"]), counting).unwrap();
         assert_eq!(kept.0.len(), MAX_COUNTS);
         assert_eq!(kept.of("hello world").to_string(), "2");

@@ -93,6 +93,26 @@ fn its_clients_see_and_reach_what_a_profile_has() {
         let read = ask("resources/read", json!({ "uri": "library://today" }));
         assert!(read["result"]["contents"].is_array(), "{read}");
     }
+    // Nor of clients that have named another profile, or none.
+    for path in ["/mcp/p/found", "/mcp"] {
+        stateless(&server, path, "tools/list", json!({}));
+    }
+    for (path, profiles) in [
+        (WORK, Some(("work", "found"))),
+        ("/mcp/p/found", Some(("found", "work"))),
+        ("/mcp", None),
+    ] {
+        let status = json!({ "uri": "dormouse://status" });
+        let read = stateless(&server, path, "resources/read", status);
+        let said = read["result"]["contents"][0]["text"].as_str().unwrap();
+        let status: Value = serde_json::from_str(said).unwrap();
+        let shown = status["shown_to"].as_array().unwrap();
+        assert!(!shown.is_empty(), "{path}: {said}");
+        if let Some((own, other)) = profiles {
+            assert!(shown.iter().all(|shown| shown["profile"] == own), "{said}");
+            assert!(!said.contains(&format!("\"{other}\"")), "{path}: {said}");
+        }
+    }
     // The profile without `library` does not read its resources either.
     let read = stateless(
         &server,

@@ -192,6 +192,57 @@ fn stateless_clients_are_asked_by_the_answer_to_their_call() {
     }
 }
 
+/// A yes counts for the client that was asked, at the path at which it was.
+#[test]
+fn an_answer_over_http_is_of_the_client_and_the_profile_that_were_asked() {
+    let home = home("confirm = ['destructive']", "");
+    let servers = fs::read_to_string(home.config()).unwrap();
+    let profiles = "[profiles.work]\nservers = ['echo']\n\n";
+    fs::write(home.config(), format!("{profiles}{servers}")).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let ask = |path: &str, client: &str, more: &Value| {
+        let mut params = json!({ "name": "echo__add", "arguments": sum() });
+        let members = params.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        let mut params = stateless(params, asks());
+        params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(client);
+        let mut request = Request::stateless(1, "tools/call", params.clone()).at(path);
+        request.body = wire::request(1, "tools/call", params).to_string().into();
+        let mut messages = server.ask(&request).unwrap().messages().unwrap();
+        messages.pop().unwrap()
+    };
+    for (path, client) in [("/mcp", "one"), ("/mcp/p/work", "two")] {
+        let first = ask(path, client, &json!({}));
+        let asked = &first["result"];
+        let (id, _) = asked["inputRequests"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .next()
+            .unwrap();
+        let yes = json!({
+            "requestState": asked["requestState"], "inputResponses": { id: chosen("once") }
+        });
+        for (other_path, other) in [
+            ("/mcp", "one"),
+            ("/mcp", "two"),
+            ("/mcp", ""),
+            ("/mcp/p/work", "one"),
+            ("/mcp/p/work", "two"),
+        ] {
+            if (other_path, other) != (path, client) {
+                let refused = ask(other_path, other, &yes);
+                assert_eq!(
+                    refused["error"]["code"], -32602,
+                    "{other_path}, {other}: {refused}"
+                );
+            }
+        }
+        let made = ask(path, client, &yes);
+        assert!(is_added(&made["result"]), "{made}");
+    }
+}
+
 #[test]
 fn sessions_over_http_are_asked_each_for_itself() {
     let home = home("confirm = ['destructive']", "");

@@ -185,7 +185,7 @@ fn the_configuration_in_use_is_no_file_of_a_project() {
     std::fs::create_dir_all(project.join(".git")).unwrap();
     let own = project.join("dormouse.toml");
     std::fs::write(&own, "[servers.mine]\ncommand = [\"x\"]\n").unwrap();
-    let trust = Trust::new(&home.path().join("data"));
+    let trust = TestTrust::new(&home.path().join("data"));
     let untrusted = |configuration: Option<&Path>| {
         let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
         let around = match configuration {

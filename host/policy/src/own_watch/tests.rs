@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use dormouse_tests::artifacts;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::{Identity, JudgedAt, OpenFolder, OwnPlace, OwnPlaceList, OwnPlaces, Resolved};
+use crate::{Identity, JudgedAt, OpenFolder, OwnPlace, OwnPlaceList, OwnPlaces, ResolvedPlaces};
 
 /// A folder in which nobody else makes anything meanwhile, as other tests do in that for temporary files.
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -25,9 +25,9 @@ fn place(path: PathBuf) -> OwnPlace {
 /// Whether a folder may be granted, and which it is.
 type Decision = Option<(Identity, bool)>;
 
-fn decide(granted: &Path, own: &[Resolved]) -> Decision {
+fn decide(granted: &Path, own: &ResolvedPlaces) -> Decision {
     let open = OpenFolder::open(granted).ok()?;
-    let overlaps = own.iter().any(|own| own.overlaps(&open));
+    let overlaps = own.overlapping(&open).is_some();
     Some((open.identity()?.clone(), overlaps))
 }
 
@@ -53,6 +53,7 @@ fn own_places(root: &Path, version: &Arc<AtomicU64>) -> OwnPlaces {
             places,
             read: read.into(),
             looked_at: vec![root.join("run")],
+            ..OwnPlaceList::default()
         }
     };
     OwnPlaces::new(list).with_version(move || version.load(Ordering::Acquire))
@@ -247,7 +248,7 @@ fn of_random(root: &Path) -> (OwnPlaces, PathBuf) {
     let own = OwnPlaces::new(move || OwnPlaceList {
         places: places.clone().map(place).into(),
         read: vec![places[2].clone()],
-        looked_at: Vec::new(),
+        ..OwnPlaceList::default()
     });
     (own, root.join("g/h"))
 }

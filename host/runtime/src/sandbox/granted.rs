@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dormouse_policy::{
-    FsGrant, FsMode, Grants, Identity, JudgedAt, OpenError, OpenFolder, OwnPlaces, Resolved,
+    FsGrant, FsMode, Grants, Identity, JudgedAt, OpenError, OpenFolder, OwnPlaces, ResolvedPlaces,
     real_path,
 };
 use parking_lot::Mutex;
@@ -78,6 +78,8 @@ pub(crate) struct Preopen {
     pub(crate) path: String,
     /// Its filesystem, where what is in memory can be read without waiting for a disk.
     pub(crate) cached: Option<CachedDevice>,
+    /// Places of Dormouse's own, whose files may have names in the folder, too.
+    pub(crate) own: OwnPlaces,
 }
 
 /// Granted folders of one server. They are kept open until another folder is at one of their paths.
@@ -105,7 +107,7 @@ impl GrantedFolders {
         let (folders, judged) = judged(server, &grants.fs, own)?;
         Ok(Self {
             server: server.to_owned(),
-            open: Mutex::new(opened(folders, judged)),
+            open: Mutex::new(opened(folders, judged, own)),
             grants: grants.fs.clone(),
             own: own.clone(),
         })
@@ -139,7 +141,7 @@ impl GrantedFolders {
             let identities = folders.iter().filter_map(|(_, folder)| folder.identity());
             match identities.eq(&open.identities) {
                 true => open.judged = judged,
-                false => *open = opened(folders, judged),
+                false => *open = opened(folders, judged, &self.own),
             }
         }
         Ok(Arc::clone(&open.preopens))
@@ -167,7 +169,7 @@ fn judged<'g>(
 fn folders<'g>(
     server: &str,
     grants: &'g [FsGrant],
-    own: &[Resolved],
+    own: &ResolvedPlaces,
 ) -> Result<OpenGrants<'g>, GrantError> {
     let mut folders = Vec::with_capacity(grants.len());
     for grant in grants {
@@ -178,7 +180,7 @@ fn folders<'g>(
 }
 
 /// Makes what instances are given of these folders.
-fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>) -> OpenedFolders {
+fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>, own: &OwnPlaces) -> OpenedFolders {
     let mut identities = Vec::with_capacity(folders.len());
     let mut preopens = Vec::with_capacity(folders.len());
     for (grant, folder) in folders {
@@ -192,6 +194,7 @@ fn opened(folders: OpenGrants<'_>, judged: Option<JudgedAt>) -> OpenedFolders {
             // File operations of guests run on threads that may block.
             dir: Dir::new(folder.file, perms, mode, false),
             path: grant.path.to_string_lossy().into_owned(),
+            own: own.clone(),
         });
     }
     OpenedFolders {
@@ -231,14 +234,14 @@ fn folder(server: &str, grant: &FsGrant) -> Result<OpenFolder, GrantError> {
 fn judge(
     server: &str,
     folders: &[(&FsGrant, OpenFolder)],
-    own: &[Resolved],
+    own: &ResolvedPlaces,
 ) -> Result<(), GrantError> {
     for (index, (grant, folder)) in folders.iter().enumerate() {
-        if let Some(own) = own.iter().find(|own| own.overlaps(folder)) {
+        if let Some(own) = own.overlapping(folder) {
             return Err(GrantError::Own {
                 path: grant.path.clone(),
-                own: own.place.path.clone(),
-                what: own.place.what.clone(),
+                own: own.path.clone(),
+                what: own.what.clone(),
             });
         }
         for (other, (other_grant, other_folder)) in folders.iter().enumerate() {

@@ -112,12 +112,18 @@ impl Host {
         };
         // Only the stateless era has such a thing.
         let is_stateless = context.era() == Era::Stateless;
+        let client = match self.session {
+            Some(session) => ClientKey::Session(session),
+            None => ClientKey::Name(context.client.clone()),
+        };
+        // An answer is good for who was asked, and for what they see.
+        let binding = || order.binding(&client, self.profile.as_deref());
         let exchange = match &continued.state {
             Some(state) if is_stateless => {
                 let Suspended {
                     mut exchange,
                     asked,
-                } = self.common.suspended_calls.take(state, &order.binding())?;
+                } = self.common.suspended_calls.take(state, &binding())?;
                 exchange.requests.push(context.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
                     return Ok(self.input_required(Suspended { exchange, asked }));
@@ -128,9 +134,10 @@ impl Host {
                 let roster = self.common.roster.clone();
                 // Its request's ends with that, which a call may outlive.
                 let cancel = CancellationToken::new();
-                let client = match self.session {
-                    Some(session) => ClientKey::Session(session),
-                    None => ClientKey::Name(context.client.clone()),
+                // Nothing is put aside for who cannot be asked.
+                let binding = match context.may_be_asked() {
+                    true => binding(),
+                    false => <[u8; 32]>::default(),
                 };
                 let to = (order.server.as_str(), order.may_ask());
                 let (line, asks) = CallListener::new(roster.clone(), (client, to), cancel.clone());
@@ -146,12 +153,7 @@ impl Host {
                     line,
                     asks,
                     cancel,
-                    // Nothing is put aside for who cannot be asked.
-                    binding: if context.may_be_asked() {
-                        order.binding()
-                    } else {
-                        <[u8; 32]>::default()
-                    },
+                    binding,
                     session: self.session.filter(|_| self.lasting),
                     untold,
                     requests: vec![context.id.clone()],

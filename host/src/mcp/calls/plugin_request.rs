@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dormouse_protocol::Answer;
+use dormouse_protocol::{Answer, ClientKey};
 use dormouse_runtime::Arguments;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -36,10 +36,19 @@ impl PluginRequest {
         self.method != "completion/complete"
     }
 
-    /// Returns the hash that a `requestState` is bound to.
-    pub(in crate::mcp) fn binding(&self) -> [u8; 32] {
+    /// Returns the hash that a `requestState` is bound to: of the request, of the client that it is
+    /// from, and of the profile that the client has named.
+    pub(in crate::mcp) fn binding(&self, client: &ClientKey, profile: Option<&str>) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
-        for part in [self.method, &self.key, &self.server] {
+        let (number, name) = match client {
+            ClientKey::Session(session) => (Some(session.0), ""),
+            ClientKey::Name(name) => (None, name.as_str()),
+        };
+        // No profile is not one without a name.
+        hasher.update(&[u8::from(number.is_some()), u8::from(profile.is_some())]);
+        hasher.update(&number.unwrap_or_default().to_le_bytes());
+        let profile = profile.unwrap_or_default();
+        for part in [name, profile, self.method, &self.key, &self.server] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
@@ -167,9 +176,39 @@ fn as_written(responses: Map<String, Value>, original: &Original) -> HashMap<Str
 
 #[cfg(test)]
 mod tests {
+    use dormouse_protocol::SessionId;
     use serde_json::json;
 
     use super::*;
+
+    fn named(client: &str) -> ClientKey {
+        ClientKey::Name(client.to_owned())
+    }
+
+    #[test]
+    fn a_request_of_another_client_or_profile_is_another_one() {
+        let order = PluginRequest {
+            method: "tools/call",
+            key: "t".into(),
+            server: "s".into(),
+            arguments: Map::new().into(),
+        };
+        let clients = [
+            named("c"),
+            named("d"),
+            named(""),
+            ClientKey::Session(SessionId(0)),
+            ClientKey::Session(SessionId(1)),
+        ];
+        let mut all = std::collections::BTreeSet::new();
+        for client in &clients {
+            for profile in [None, Some(""), Some("c"), Some("work")] {
+                let binding = order.binding(client, profile);
+                assert_eq!(binding, order.binding(client, profile));
+                assert!(all.insert(binding), "{client:?}, {profile:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_request_is_the_same_in_another_order() {
@@ -180,7 +219,7 @@ mod tests {
                 server: "s".into(),
                 arguments: serde_json::from_str::<Map<_, _>>(arguments).unwrap().into(),
             };
-            order.binding()
+            order.binding(&named("c"), None)
         };
         let one = binding("t", r#"{"a":[{"x":1,"y":null}],"b":{"c":"d","e":2.5}}"#);
         let same = r#"{"b":{"e":2.5,"c":"d"},"a":[{"y":null,"x":1}]}"#;

@@ -114,10 +114,17 @@ pub(in crate::mcp) fn append_status(list: &mut String) {
 pub(in crate::mcp) fn read_status(
     roster: &Roster,
     snapshot: &Snapshot,
+    profile: Option<&str>,
     uri: &str,
 ) -> Option<Value> {
     let is_it = uri == STATUS;
-    let text = is_it.then(|| serde_json::to_string_pretty(&status_of(roster, snapshot)))?;
+    let text = is_it.then(|| {
+        let mut status = status_of(roster, snapshot);
+        if profile.is_some() || roster.serves_a_part() {
+            status.keep_of_profile(profile);
+        }
+        serde_json::to_string_pretty(&status)
+    })?;
     let text = text.unwrap_or_default();
     let contents = json!([{ "uri": STATUS, "mimeType": "application/json", "text": text }]);
     Some(json!({ "contents": contents }))

@@ -145,7 +145,8 @@ impl Host {
         };
         let continued = Continuation::take(&mut params, &context.original)?;
         let snapshot = self.snapshot();
-        if let Some(status) = commands::read_status(&self.common.roster, &snapshot, &uri) {
+        let profile = self.profile.as_deref();
+        if let Some(status) = commands::read_status(&self.common.roster, &snapshot, profile, &uri) {
             return Ok(read(status.into(), context.era()));
         }
         if let Some(said) = instructions::read(&snapshot, &uri) {

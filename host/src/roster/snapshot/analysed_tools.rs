@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dormouse_files::paths;
 use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
+use dormouse_files::{ownership, paths};
 use dormouse_search::{ServerDocuments, ToolDocument};
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +74,14 @@ fn keep(
     replace(file, &written, Access::Private)
 }
 
-/// Reads a file; none where it was made of something else, or is damaged.
+/// Reads a file; none where it was made of something else, is damaged, or others could have written it
+/// or a folder that leads there, from the cache folder on.
 fn read(file: &Path, made_of: &str) -> Option<ServerDocuments> {
+    let folder = file.parent()?;
+    // Whoever writes it decides which tools are found.
+    if !ownership::counts(file, folder.parent().unwrap_or(folder)) {
+        return None;
+    }
     let bytes = read_regular_file(file, MAX_FILE_BYTES as u64).ok()??;
     let kept: AnalysedToolsFile<ServerDocuments> = serde_json::from_slice(&bytes).ok()?;
     (kept.made_of == made_of).then_some(kept.documents)
@@ -126,6 +132,47 @@ mod tests {
             assert_eq!(found(&anew, "rice"), [19], "{damaged:.9}");
         }
         assert_eq!(files().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_could_have_written_is_not_read() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let cache = tempfile::tempdir().unwrap();
+        let folder = cache.path().join("search");
+        let analysed = AnalysedTools::new(Some(folder.clone()));
+        let names: Vec<_> = (0..9).map(|number| format!("tool_{number}")).collect();
+        let tools = names.iter().map(|name| ToolDocument {
+            server: "server",
+            name,
+            own_name: name,
+            description: Some("Cooks rice."),
+            ..ToolDocument::default()
+        });
+        let tools: Vec<_> = tools.collect();
+        analysed.of("server", &tools);
+        let file = std::fs::read_dir(&folder).unwrap().next().unwrap();
+        let file = file.unwrap().path();
+        let kept = std::fs::read_to_string(&file).unwrap();
+        let steered = kept.replace("rice", "soup");
+        let mode = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        let is_read = || {
+            std::fs::write(&file, &steered).unwrap();
+            !found(&analysed.of("server", &tools), "soup").is_empty()
+        };
+        assert!(is_read());
+        for (path, own) in [
+            (file.as_path(), 0o600),
+            (folder.as_path(), 0o700),
+            (cache.path(), 0o700),
+        ] {
+            mode(path, 0o777);
+            assert!(!is_read(), "{}", path.display());
+            mode(path, own);
+        }
+        assert!(is_read());
     }
 
     #[test]

@@ -71,6 +71,14 @@ impl Status {
         }
         self
     }
+
+    /// Removes what is said of clients that have named another profile, or none, and the problems of
+    /// the configuration, whose words may name any server or profile.
+    pub fn keep_of_profile(&mut self, profile: Option<&str>) {
+        self.shown_to
+            .retain(|shown| shown.profile.as_deref() == profile);
+        self.problems.clear();
+    }
 }
 
 /// Returns the status of a running host, from its roster.

@@ -46,6 +46,42 @@ fn a_link_in_place_of_a_granted_folder_is_refused() {
     }
 }
 
+/// A plugin that could write to it would grant itself what it likes.
+#[test]
+fn a_hard_link_to_the_configuration_is_not_opened() {
+    let place = Granted::new(&["files"]);
+    place.server("files", &[("files", "rw")]);
+    let files = place.at("files");
+    let [mine, again, config] = ["mine", "again", "config"].map(|name| files.join(name));
+    std::fs::write(&mine, "words").unwrap();
+    std::fs::hard_link(&mine, &again).unwrap();
+    let mut client = place.serve();
+    let words = Path::new("words");
+    // Its own files may have several names.
+    let said = run(
+        &mut client,
+        "files",
+        &[step("read", &[&again]), step("write", &[&again, words])],
+    );
+    assert_eq!(said, ["words", "ok"]);
+    let before = std::fs::read_to_string(place.home.config()).unwrap();
+    std::fs::hard_link(place.home.config(), &config).unwrap();
+    let said = run(
+        &mut client,
+        "files",
+        &[
+            step("read", &[&config]),
+            step("write", &[&config, words]),
+            step("touch", &[&config]),
+            step("read", &[&mine]),
+        ],
+    );
+    let refused = "error: not-permitted";
+    assert_eq!(said, [refused, refused, refused, "words"]);
+    let after = std::fs::read_to_string(place.home.config()).unwrap();
+    assert_eq!(after, before);
+}
+
 #[test]
 fn a_link_in_a_path_leads_where_it_led_when_it_was_granted() {
     let place = Granted::new(&["real", "secret"]);

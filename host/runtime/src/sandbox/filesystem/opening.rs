@@ -2,12 +2,15 @@
 //! pipe does not open until another process opens its other end, and opening a device can have an
 //! effect of its own.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
+use dormouse_policy::Identity;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use wasmtime::StoreContextMut;
 use wasmtime::component::Resource;
@@ -26,6 +29,7 @@ struct How {
     options: OpenOptions,
     follow: FollowSymlinks,
     is_folder: bool,
+    truncates: bool,
     mode: OpenMode,
 }
 
@@ -66,12 +70,12 @@ impl How {
             .read(reads)
             .write(mode.contains(OpenMode::WRITE))
             .create(creates && !is_new)
-            .create_new(is_new)
-            .truncate(truncates);
+            .create_new(is_new);
         Ok(Self {
             options,
             follow,
             is_folder,
+            truncates,
             mode,
         })
     }
@@ -101,13 +105,15 @@ fn refused() -> io::Error {
 
 /// Opens a file or folder, and nothing else. Checks the kind before opening, so that other
 /// kinds are not touched; and opens without waiting and checks again, so that nothing can be
-/// put in its place meanwhile.
+/// put in its place meanwhile. Nothing is cut off of a file before that: it may be one of Dormouse's
+/// own.
 fn open_plain(
     dir: &File,
     path: &Path,
     options: &OpenOptions,
     follow: FollowSymlinks,
-) -> io::Result<File> {
+    preopens: &Preopens,
+) -> io::Result<(File, bool)> {
     if let Ok(metadata) = stat(dir, path, follow) {
         let kind = metadata.file_type();
         if !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
@@ -121,13 +127,26 @@ fn open_plain(
     if takes_what_is_left(&file) {
         return Err(rustix::io::Errno::MFILE.into());
     }
-    let kind = file.metadata()?.file_type();
-    if !kind.is_file() && !kind.is_dir() {
+    let metadata = file.metadata()?;
+    let kind = metadata.file_type();
+    if !kind.is_file() && !kind.is_dir() || is_own(&metadata, preopens) {
         return Err(refused());
     }
     let flags = fcntl_getfl(&file)?;
     fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
-    Ok(file)
+    Ok((file, kind.is_dir()))
+}
+
+/// Whether an open file is one of Dormouse's own, which has another name in a granted folder: a hard
+/// link.
+fn is_own(metadata: &Metadata, preopens: &Preopens) -> bool {
+    if !metadata.is_file() || metadata.nlink() <= 1 {
+        return false;
+    }
+    let file = Identity::new(metadata, Path::new(""));
+    // They are of one host.
+    let own = preopens.first().map(|preopen| &preopen.own);
+    own.is_some_and(|own| own.has_file(&file))
 }
 
 pub(super) async fn open_at<T: FilesystemState>(
@@ -153,10 +172,14 @@ pub(super) async fn open_at<T: FilesystemState>(
     let (file, is_dir) = match how.opened_at_once(&dir, &path, store.data().preopens()) {
         Some(opened) => opened,
         None => {
+            let preopens = Arc::clone(store.data().preopens());
             let opened = blocking(move || {
-                let file = open_plain(&dir.dir, path.as_ref(), &how.options, how.follow)?;
-                let is_dir = file.metadata()?.is_dir();
-                Ok((file, is_dir))
+                let path = path.as_ref();
+                let opened = open_plain(&dir.dir, path, &how.options, how.follow, &preopens)?;
+                if how.truncates {
+                    opened.0.set_len(0)?;
+                }
+                Ok(opened)
             });
             match opened.await? {
                 Ok(opened) => opened,
@@ -207,19 +230,21 @@ pub(super) async fn set_times_at<T: FilesystemState>(
         Ok(None) => {}
         Err(code) => return Ok(Err(code)),
     }
+    let preopens = Arc::clone(store.data().preopens());
     blocking(move || {
         // A guest that may change a file's times may not always write to it or read it.
         let open = |write: bool| {
             let mut options = OpenOptions::new();
             options.read(!write).write(write);
-            open_plain(&dir.dir, path.as_ref(), &options, FollowSymlinks::Yes)
+            let follow = FollowSymlinks::Yes;
+            open_plain(&dir.dir, path.as_ref(), &options, follow, &preopens)
         };
         use io::ErrorKind::{IsADirectory, PermissionDenied};
         let file = match open(true) {
             Err(error) if matches!(error.kind(), IsADirectory | PermissionDenied) => open(false),
             opened => opened,
         };
-        file?.set_times(times)
+        file?.0.set_times(times)
     })
     .await
 }
@@ -237,3 +262,6 @@ fn time(of: NewTimestamp) -> FilesystemResult<Option<SystemTime>> {
         .map(Some)
         .ok_or(ErrorCode::Overflow)
 }
+
+#[cfg(test)]
+mod tests;

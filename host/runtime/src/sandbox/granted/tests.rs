@@ -2,10 +2,13 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dormouse_policy::OwnPlace;
+use dormouse_policy::{OwnPlace, OwnPlaceList};
 use dormouse_tests::artifacts;
 
 use super::*;
+
+#[cfg(target_os = "linux")]
+mod own_mounts;
 
 struct Place {
     root: PathBuf,
@@ -180,6 +183,37 @@ fn an_own_place_that_comes_into_a_folder_is_noticed_at_once() {
     symlink("files/mine", place.root.join("own")).unwrap();
     assert!(matches!(open.preopens(), Err(GrantError::Own { .. })));
     std::fs::remove_file(place.root.join("own")).unwrap();
+    open.preopens().unwrap();
+}
+
+/// An own folder may be renamed into one, with nothing left at its path.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_own_folder_that_is_moved_into_a_folder_is_noticed_at_once() {
+    let place = Place::new(&["files", "own"]);
+    let own = vec![OwnPlace {
+        path: place.root.join("own"),
+        what: "a test's".to_owned(),
+    }];
+    let own = OwnPlaces::new(move || OwnPlaceList {
+        places: own.clone(),
+        folders: own.clone(),
+        ..OwnPlaceList::default()
+    });
+    let grants = Grants {
+        fs: vec![place.grant("files")],
+        env: Vec::new(),
+        http: Vec::new(),
+    };
+    let open = GrantedFolders::open("odd", &grants, &own).unwrap();
+    open.preopens().unwrap();
+    let [from, to] = ["own", "files/moved"].map(|name| place.root.join(name));
+    std::fs::rename(&from, &to).unwrap();
+    match open.preopens().map(drop) {
+        Err(GrantError::Own { own, .. }) => assert_eq!(own, to),
+        other => panic!("{other:?}"),
+    }
+    std::fs::rename(&to, &from).unwrap();
     open.preopens().unwrap();
 }
 

@@ -93,7 +93,9 @@ pub(in super::super) fn open(
     let flags = fcntl_getfl(&file).ok()?;
     fcntl_setfl(&file, flags - OFlags::NONBLOCK).ok()?;
     let is_folder = now.stat().type_ == DescriptorType::Directory;
-    (is_folder || now.stat().type_ == DescriptorType::RegularFile).then_some((file, is_folder))
+    // Whether a file with more than one name may be opened is not told at once.
+    let is_file = now.stat().type_ == DescriptorType::RegularFile && now.0.stx_nlink == 1;
+    (is_folder || is_file).then_some((file, is_folder))
 }
 
 /// Looks at an open file or folder.
