@@ -30,7 +30,10 @@ impl OwnFolders {
             }
         }
         self.held.retain(|held| !held.is_removed());
-        self.held.iter().filter_map(|held| held.moved()).collect()
+        self.held
+            .iter()
+            .filter_map(held::HeldFolder::moved)
+            .collect()
     }
 
     /// Returns none.
