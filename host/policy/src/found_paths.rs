@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::identity::Identity;
-use super::mounts::{Location, Mounts};
+use super::mounts::{MountedPath, Mounts};
 
 /// Most links on the way to one path; as many as the system follows.
 const MAX_LINKS: usize = 40;
@@ -43,7 +43,7 @@ pub(super) struct FoundWay {
     pub(super) end: Option<PathBuf>,
     /// Places of the folders on the way and of what is at its end, in their filesystems: of those that lie
     /// in one another, the last.
-    pub(super) locations: Vec<Location>,
+    pub(super) locations: Vec<MountedPath>,
 }
 
 /// Folder in which names were looked up or which was listed, or a file that was read.

@@ -30,7 +30,7 @@ struct Filesystem {
 
 /// Place of a file or folder in its filesystem, the same whichever path leads to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Location {
+pub(super) struct MountedPath {
     filesystem: Filesystem,
     path: PathBuf,
 }
@@ -38,7 +38,7 @@ pub(super) struct Location {
 /// Files and folders that are reached from a folder without a link: its own, and those that are mounted
 /// below it.
 #[derive(Debug, Default)]
-pub(super) struct Reached(HashMap<Filesystem, BTreeSet<PathBuf>>);
+pub(super) struct ReachedPaths(HashMap<Filesystem, BTreeSet<PathBuf>>);
 
 impl Mounts {
     /// Reads the mounts of this process. There are none where they cannot be read.
@@ -112,10 +112,10 @@ impl Mounts {
     }
 
     /// Returns where a path in a mount leads to.
-    pub(super) fn location(&self, mount: usize, path: &Path) -> Option<Location> {
+    pub(super) fn location(&self, mount: usize, path: &Path) -> Option<MountedPath> {
         let mount = self.mounts.get(mount)?;
         let rest = path.strip_prefix(&mount.at).ok()?;
-        Some(Location {
+        Some(MountedPath {
             filesystem: mount.filesystem,
             path: mount.root.join(rest),
         })
@@ -123,27 +123,27 @@ impl Mounts {
 
     /// Returns what is mounted below a path or at it, each with the path that it is mounted at. Those are
     /// among it which others hide: who has opened a folder before can reach them.
-    pub(super) fn at_or_below(&self, path: &Path) -> impl Iterator<Item = Location> {
+    pub(super) fn at_or_below(&self, path: &Path) -> impl Iterator<Item = MountedPath> {
         let mounts = self.mounts.iter();
         let below = mounts.filter(move |mount| mount.at.starts_with(path));
         below.map(Mount::location)
     }
 
     /// Returns all that is mounted, each with the path that it is mounted at.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&Path, Location)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Path, MountedPath)> {
         let mounts = self.mounts.iter();
         mounts.map(|mount| (mount.at.as_path(), mount.location()))
     }
 
     /// Returns what is reached from a folder, at a path with no link in it.
-    pub(super) fn reached(&self, folder: &Path) -> Reached {
+    pub(super) fn reached(&self, folder: &Path) -> ReachedPaths {
         let mut on_the_way: Vec<&Path> = folder.ancestors().collect();
         on_the_way.reverse();
         let mount = on_the_way
             .into_iter()
             .fold(None, |above, path| self.enter(above, path));
         let itself = mount.and_then(|mount| self.location(mount, folder));
-        let mut reached = Reached::default();
+        let mut reached = ReachedPaths::default();
         for location in itself.into_iter().chain(self.at_or_below(folder)) {
             let of_filesystem = reached.0.entry(location.filesystem).or_default();
             of_filesystem.insert(location.path);
@@ -175,8 +175,8 @@ impl Mount {
         Some((mount, within))
     }
 
-    fn location(&self) -> Location {
-        Location {
+    fn location(&self) -> MountedPath {
+        MountedPath {
             filesystem: self.filesystem,
             path: self.root.clone(),
         }
@@ -204,9 +204,9 @@ fn unescaped(field: &[u8]) -> PathBuf {
     std::ffi::OsString::from_vec(path).into()
 }
 
-impl Reached {
+impl ReachedPaths {
     /// Whether a file or folder is one of these, or lies in one.
-    pub(super) fn contains(&self, location: &Location) -> bool {
+    pub(super) fn contains(&self, location: &MountedPath) -> bool {
         let reached = self.0.get(&location.filesystem);
         reached.is_some_and(|reached| {
             let mut above = location.path.ancestors();
@@ -215,7 +215,7 @@ impl Reached {
     }
 
     /// Whether one of these lies in a folder, or is it.
-    pub(super) fn has_within(&self, location: &Location) -> bool {
+    pub(super) fn has_within(&self, location: &MountedPath) -> bool {
         let reached = self.0.get(&location.filesystem);
         reached.is_some_and(|reached| {
             // What lies in a folder comes behind it, before all that does not.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::folder::OpenFolder;
 use super::found_paths::{FoundPaths, FoundWay};
 use super::identity::Identity;
-use super::mounts::{Location, Mounts, Reached};
+use super::mounts::{MountedPath, Mounts, ReachedPaths};
 use super::own::{OwnPlace, OwnPlaceList};
 use super::own_files::OwnFiles;
 
@@ -34,9 +34,9 @@ struct Resolved {
     /// Path of the place with no link in it, if something is there.
     path: Option<PathBuf>,
     /// Locations of the last folders on the way and of the place.
-    on_the_way: Vec<Location>,
+    on_the_way: Vec<MountedPath>,
     /// Locations of the place and of what is mounted in it.
-    itself: Vec<Location>,
+    itself: Vec<MountedPath>,
 }
 
 impl ResolvedPlaces {
@@ -122,7 +122,7 @@ impl Resolved {
     }
 
     /// Whether the place, or a folder on the way to it, is among what is reached, or contains some of it.
-    fn is_among(&self, reached: &Reached) -> bool {
+    fn is_among(&self, reached: &ReachedPaths) -> bool {
         let mut on_the_way = self.on_the_way.iter();
         let mut itself = self.itself.iter();
         on_the_way.any(|location| reached.contains(location))

@@ -28,9 +28,6 @@ use crate::roster::Places;
 pub(super) struct UninstallArgs {
     /// The client, like `cursor` or `claude-code`.
     client: Client,
-    /// Has no effect, as nothing is asked; scripts for older versions say it.
-    #[arg(short = 'y', long = "yes", hide = true)]
-    _yes: bool,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,

@@ -219,7 +219,7 @@ fn dormouse_is_installed_into_every_client() {
 fn a_client_is_given_back_what_it_had_when_dormouse_leaves_it() {
     let home = home();
     let before = files(&home);
-    let nothing = run(&home, &["uninstall", "cursor", "--yes"]);
+    let nothing = run(&home, &["uninstall", "cursor"]);
     assert!(nothing.contains("does not load Dormouse"), "{nothing}");
     // One that has no file yet, one that has been installed to, and one whose servers were
     // replaced afterwards, which is what became of them over two changes.
@@ -263,7 +263,7 @@ fn a_client_is_given_back_what_it_had_when_dormouse_leaves_it() {
     );
     let edited = edited.replace("gpt-5", "gpt-6");
     write(&codex, &edited);
-    let said = run(&home, &["uninstall", "codex", "--yes"]);
+    let said = run(&home, &["uninstall", "codex"]);
     assert!(
         said.contains("`github`") && !said.contains("sk-secret"),
         "{said}"
@@ -282,10 +282,10 @@ fn a_client_is_given_back_what_it_had_when_dormouse_leaves_it() {
     // It is undone like any other change, and may come and go again.
     run(&home, &["import", "--undo"]);
     assert_eq!(read(&home, ".codex/config.toml"), edited);
-    run(&home, &["uninstall", "codex", "--yes"]);
+    run(&home, &["uninstall", "codex"]);
     assert_eq!(read(&home, ".codex/config.toml"), back);
     run(&home, &["install", "codex", "--no-sync"]);
-    run(&home, &["uninstall", "codex", "--yes"]);
+    run(&home, &["uninstall", "codex"]);
     assert_eq!(read(&home, ".codex/config.toml"), back);
 }
 

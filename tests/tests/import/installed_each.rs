@@ -72,7 +72,7 @@ fn each_server_has_an_entry_of_its_own_in_every_clients_file() {
         run(&home, &each);
         let other = read(&home, file);
         assert!(!is_entry_of(&other, "first") && is_entry_of(&other, "second"));
-        run(&home, &["uninstall", client, "--yes"]);
+        run(&home, &["uninstall", client]);
         let path = home.path().join(file);
         assert_eq!(
             fs::read_to_string(&path).ok(),
@@ -90,7 +90,7 @@ fn what_its_user_has_written_since_stays() {
     run(&home, &["install", "codex", "--each", "--no-sync"]);
     let file = home.path().join(".codex/config.toml");
     let edited = format!("{}# mine\n", fs::read_to_string(&file).unwrap());
-    for words in [&["import", "--undo"][..], &["uninstall", "codex", "--yes"]] {
+    for words in [&["import", "--undo"][..], &["uninstall", "codex"]] {
         fs::write(&file, &edited).unwrap();
         run(&home, words);
         let left = fs::read_to_string(&file).unwrap();

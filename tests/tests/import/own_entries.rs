@@ -118,7 +118,7 @@ fn what_was_added_to_an_entry_stays_when_it_is_undone() {
 #[test]
 fn an_import_puts_one_entry_in_place_of_those_of_single_servers() {
     let home = home_with_servers();
-    let own = json!({ "mcpServers": { "own": { "command": "true" } } });
+    let own = json!({ "mcpServers": { "own": { "command": "false" } } });
     write(&home.path().join(CURSOR), &own.to_string());
     run(&home, &EACH);
     let told = run(&home, &["import", "cursor", "--replace", "--no-sync"]);

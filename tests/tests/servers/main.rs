@@ -14,6 +14,7 @@ mod answers;
 mod changes;
 mod commands;
 mod confirmed_calls;
+mod confirmed_changes;
 mod discovery;
 mod hostile;
 mod lifecycle;

@@ -30,7 +30,7 @@ fn location(mounts: &Mounts, path: &str) -> Option<(u32, u32, PathBuf)> {
     let mount = above
         .into_iter()
         .fold(None, |above, path| mounts.enter(above, path));
-    let Location { filesystem, path } = mounts.location(mount?, path)?;
+    let MountedPath { filesystem, path } = mounts.location(mount?, path)?;
     Some((filesystem.major, filesystem.minor, path))
 }
 
@@ -71,7 +71,7 @@ fn what_is_reached_is_told_whatever_its_path_is() {
     let at = |path: &str| {
         let (major, minor, path) = location(&mounts, path).unwrap();
         let filesystem = Filesystem { major, minor };
-        Location { filesystem, path }
+        MountedPath { filesystem, path }
     };
     for (folder, own, contains, has_within) in [
         ("/home/u/granted", "/home/u/.config/dm", true, true),

@@ -42,14 +42,18 @@ pub(super) fn log_new_problems(old: &Snapshot, new: &Snapshot) {
                 false => tracing::warn!(target: PROBLEMS_OF_SERVERS, "{line}"),
             }
         }
-        if let Some(more) = odd
-            .len()
-            .checked_sub(LOGGED_AT_ONCE)
-            .filter(|more| *more > 0)
-        {
-            let line = format!("server `{name}`: {more} more items are not as MCP has them");
-            if let Some(line) = OFFERS.take(&line) {
-                tracing::warn!(target: PROBLEMS_OF_SERVERS, "{line}");
+        let rest = odd.get(LOGGED_AT_ONCE..).unwrap_or_default();
+        if !rest.is_empty() {
+            let more = rest.len();
+            let line = format!(
+                "server `{name}`: {more} more items are not as MCP has them\nhint: `dormouse doctor` shows them"
+            );
+            match OFFERS.take(&line) {
+                Some(line) if rest.iter().all(|odd| odd.shown) => {
+                    tracing::info!(target: PROBLEMS_OF_SERVERS, "{line}");
+                }
+                Some(line) => tracing::warn!(target: PROBLEMS_OF_SERVERS, "{line}"),
+                None => {}
             }
         }
     }

@@ -158,6 +158,8 @@ mod tests {
         let kept = std::fs::read_to_string(&file).unwrap();
         let steered = kept.replace("rice", "soup");
         let mode = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        // Others get into it.
+        mode(cache.path(), 0o755);
         let is_read = || {
             std::fs::write(&file, &steered).unwrap();
             !found(&analysed.of("server", &tools), "soup").is_empty()
@@ -166,7 +168,7 @@ mod tests {
         for (path, own) in [
             (file.as_path(), 0o600),
             (folder.as_path(), 0o700),
-            (cache.path(), 0o700),
+            (cache.path(), 0o755),
         ] {
             mode(path, 0o777);
             assert!(!is_read(), "{}", path.display());
