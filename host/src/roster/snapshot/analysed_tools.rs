@@ -156,13 +156,14 @@ mod tests {
         let file = std::fs::read_dir(&folder).unwrap().next().unwrap();
         let file = file.unwrap().path();
         let kept = std::fs::read_to_string(&file).unwrap();
-        let steered = kept.replace("rice", "soup");
+        // No word is like it.
+        let steered = kept.replace("rice", "qwertz");
         let mode = |path: &Path, mode| set_permissions(path, Permissions::from_mode(mode)).unwrap();
         // Others get into it.
         mode(cache.path(), 0o755);
         let is_read = || {
             std::fs::write(&file, &steered).unwrap();
-            !found(&analysed.of("server", &tools), "soup").is_empty()
+            !found(&analysed.of("server", &tools), "qwertz").is_empty()
         };
         assert!(is_read());
         for (path, own) in [
