@@ -7,7 +7,8 @@ use dormouse_runtime::Arguments;
 use super::approval::CallToConfirm;
 use super::error::tool_error;
 use super::server::DISCOVER;
-use super::{CallContext, OfferRefusal, Roster, ShownTool};
+use super::snapshot::access_of;
+use super::{CallContext, OfferRefusal, Roster};
 
 /// Call of a tool by an agent.
 #[derive(Debug)]
@@ -116,12 +117,13 @@ impl Roster {
         Ok(Ok(()))
     }
 
-    /// Returns what a tool may do, as it is known now.
+    /// Returns what a tool may do, as its server is known to say now. Whose names other servers take from
+    /// it depends on the profile, and makes no difference.
     fn access(&self, server: &str, tool: &str) -> ToolAccess {
         let snapshot = self.snapshot();
-        let mut tools = snapshot.tools().iter();
-        let shown = tools.find(|shown| shown.server() == server && shown.tool() == tool);
-        // Of one that nobody is shown it is not known.
-        shown.map_or(ToolAccess::Destructive, ShownTool::access)
+        let server = snapshot.servers().get(server);
+        let declared = server.and_then(|server| server.declared_tool(tool));
+        // Of one that waits for its user it is not known.
+        declared.map_or(ToolAccess::Destructive, access_of)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use dormouse_tests::Home;
 use dormouse_tests::http::{Answer, Request, Server, Session};
+use dormouse_tests::{Home, artifacts};
 use serde_json::{Value, json};
 
 use crate::{call, home, wait_for};
@@ -248,4 +248,36 @@ fn a_changed_profile_is_told_and_one_that_has_gone_is_not_there() {
     wait_for("the profile goes", || {
         server.ask(&ping).unwrap().status == 404
     });
+}
+
+/// What a tool may do is said by its own server, also where another one that the profile does not have
+/// takes its name from it elsewhere.
+#[test]
+fn a_tool_of_a_profile_is_what_its_server_says_whoever_else_has_its_name() {
+    let home = Home::new().unwrap();
+    let echo = artifacts::guest("echo").unwrap();
+    for name in ["one", "two"] {
+        let more =
+            format!("prefix = ''\n[servers.{name}.annotations]\nadd = {{ readOnlyHint = true }}\n");
+        home.server_with(name, &echo, &more).unwrap();
+    }
+    let servers = fs::read_to_string(home.config()).unwrap();
+    let profile = "[profiles.work]\nservers = ['one']\nexpose = 'search'\n\n";
+    fs::write(home.config(), format!("{profile}{servers}")).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let arguments = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
+    let added = stateless(
+        &server,
+        WORK,
+        "tools/call",
+        call("call_tool", arguments.clone()),
+    );
+    assert_eq!(added["result"]["structuredContent"]["result"], 5, "{added}");
+    let refused = stateless(
+        &server,
+        WORK,
+        "tools/call",
+        call("call_tool_destructive", arguments),
+    );
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
 }

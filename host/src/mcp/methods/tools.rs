@@ -127,7 +127,6 @@ impl Host {
         {
             return Ok(called(failed(why), context.era()));
         }
-        let shown_name = name.clone();
         let order = PluginRequest {
             method: "tools/call",
             key: name,
@@ -144,7 +143,7 @@ impl Host {
                     let agent_call = AgentCall {
                         server: &order.server,
                         tool: &tool,
-                        name: &shown_name,
+                        name: &order.key,
                         arguments: order.arguments,
                         called_as,
                     };

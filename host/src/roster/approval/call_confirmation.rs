@@ -183,11 +183,10 @@ fn confirmed_tool(snapshot: &Snapshot, call: CallToConfirm<'_>) -> ConfirmedTool
     let server = snapshot.servers().get(call.server);
     let config = server.map(|server| server.config());
     let component = config.and_then(|config| config.component());
-    let mut tools = snapshot.tools().iter();
-    let shown = tools.find(|shown| shown.server() == call.server && shown.tool() == call.tool);
+    let declared = server.and_then(|server| server.declared_tool(call.tool));
     ConfirmedTool {
         access: call.access,
-        declaration: shown.map(|shown| blake3::hash(shown.raw().as_bytes())),
+        declaration: declared.map(|declared| blake3::hash(declared.tool.get().as_bytes())),
         launch: config.and_then(|config| Some(config.bridge()?.fingerprint.clone())),
         component: component.map(|path| {
             let stamp = server.and_then(|server| server.stamp().copied());

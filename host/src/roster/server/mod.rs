@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{CatalogEntry, Listing, NonconformingItem, ReadError, Stamp};
+use dormouse_catalog::{CatalogEntry, ListedTool, Listing, NonconformingItem, ReadError, Stamp};
 use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_runtime::{Callable, RunningCalls, Slot};
 use parking_lot::Mutex;
@@ -331,6 +331,13 @@ impl Server {
             let problem = self.problem.as_deref().unwrap_or("its file was never read");
             unavailable(format!("failed: {problem}"))
         })
+    }
+
+    /// Returns its declaration of a tool, where that is to be listed. Whether agents see the tool depends
+    /// on other servers, too.
+    pub(super) fn declared_tool(&self, tool: &str) -> Option<&ListedTool> {
+        let mut tools = self.listed()?.tools.iter();
+        tools.find(|declared| declared.name == tool)
     }
 
     /// Checks whether nothing is known of its upstream, not even by name.

@@ -36,6 +36,7 @@ pub use offer::{Offer, OfferKind};
 pub use offers::Offers;
 use renamed::renamed;
 pub use shown_tool::ShownTool;
+pub(super) use shown_tool::access_of;
 use tool_costs::Costs;
 pub use tool_costs::mapped;
 use tool_search::ToolSearch;

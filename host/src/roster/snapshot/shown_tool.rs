@@ -50,14 +50,7 @@ impl ShownTool {
     /// Returns what it may do, by the hints that agents are shown of it.
     #[must_use]
     pub fn access(&self) -> ToolAccess {
-        let object = self.declared().map(|declared| declared.tool.get());
-        let read = object.and_then(|object| serde_json::from_str::<Annotated>(object).ok());
-        let said = read.unwrap_or_default().annotations.unwrap_or_default();
-        ToolAccess::of(ToolHints {
-            read_only: said.read_only_hint,
-            destructive: said.destructive_hint,
-            ..ToolHints::default()
-        })
+        self.declared().map_or(ToolAccess::Destructive, access_of)
     }
 
     /// Checks whether pages of its server may call it, by the server's own declaration.
@@ -66,6 +59,17 @@ impl ShownTool {
         self.declared()
             .is_some_and(|declared| is_for_pages(declared.tool.get()))
     }
+}
+
+/// Returns what a tool may do, by the hints of its declaration.
+pub(in crate::roster) fn access_of(declared: &ListedTool) -> ToolAccess {
+    let read = serde_json::from_str::<Annotated>(declared.tool.get()).ok();
+    let said = read.unwrap_or_default().annotations.unwrap_or_default();
+    ToolAccess::of(ToolHints {
+        read_only: said.read_only_hint,
+        destructive: said.destructive_hint,
+        ..ToolHints::default()
+    })
 }
 
 /// The part of an MCP `Tool` object that says what it may do.
