@@ -62,24 +62,27 @@ impl FileChange {
         &mut self,
         edit: impl FnOnce(&str) -> Result<String, Uneditable>,
     ) -> anyhow::Result<()> {
-        match edit(&self.after) {
-            Ok(after) => {
-                self.after = after;
-                Ok(())
-            }
-            Err(error) => {
-                let (line, column) = LineBeginnings::of(&self.after).place(&self.after, error.at);
-                let problem = ConfigProblem {
-                    file: self.file.clone(),
-                    line,
-                    column,
-                    message: error.message,
-                    hint: Some(error.hint.to_owned()),
-                };
-                let problems = vec![problem];
-                Err(Invalid { problems }.into())
-            }
-        }
+        self.after = self.read(edit)?;
+        Ok(())
+    }
+
+    /// Reads something from the text after the change.
+    ///
+    /// # Errors
+    /// The text cannot be read; the error has the line and column.
+    pub fn read<T>(&self, read: impl FnOnce(&str) -> Result<T, Uneditable>) -> anyhow::Result<T> {
+        read(&self.after).map_err(|error| {
+            let (line, column) = LineBeginnings::of(&self.after).place(&self.after, error.at);
+            let problem = ConfigProblem {
+                file: self.file.clone(),
+                line,
+                column,
+                message: error.message,
+                hint: Some(error.hint.to_owned()),
+            };
+            let problems = vec![problem];
+            Invalid { problems }.into()
+        })
     }
 
     /// Writes the file. A file that somebody else has changed meanwhile is left alone.

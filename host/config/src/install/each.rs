@@ -1,17 +1,16 @@
 //! Plans of a client's file in which each server has an entry of its own.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::bail;
 use dormouse_text::visible::visible_path;
 use serde_json::Value as Json;
 
-use super::plan::{NewEntry, Program, own_file, put};
+use super::new_entry::{NewEntry, obstacle, own_place, present, put};
+use super::plan::Program;
 use super::{FileChange, edit, entry, merged_entry, own_entry};
 use crate::Client;
-use crate::discovery::places::{self, ClientPlace};
-use crate::discovery::{Surroundings, planned};
+use crate::discovery::Surroundings;
+use crate::discovery::places::ClientPlace;
 
 /// Servers that are to have entries of their own.
 #[derive(Debug, Clone, Default)]
@@ -50,10 +49,7 @@ pub fn install_each(
     servers: &EachServers,
     longest_call: Duration,
 ) -> anyhow::Result<EachInstall> {
-    let places = places::files(client, around);
-    let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
-        bail!("`{client}` has no file for a user's servers");
-    };
+    let place = &own_place(client, around)?;
     let mut each = EachInstall {
         change: FileChange::of_client(&place.file, place.shape.syntax)?,
         entries: Vec::new(),
@@ -78,12 +74,10 @@ impl EachInstall {
         servers: &EachServers,
     ) -> anyhow::Result<()> {
         let options = Some(program.options.as_slice());
-        let (mut gone, mut whole) = (Vec::new(), None);
-        self.change.edit(|text| {
-            gone = own_entry::each_entries(text, &place.shape, options, around)?;
-            whole = edit::get(text, &place.shape, entry::NAME)?;
-            Ok(text.to_owned())
-        })?;
+        let change = &self.change;
+        let mut gone =
+            change.read(|text| own_entry::each_entries(text, &place.shape, options, around))?;
+        let whole = present(change, place, entry::NAME)?;
         gone.retain(|(name, _)| !servers.names.contains(name));
         let shown = visible_path(&place.file);
         if let Some(whole) = whole {
@@ -134,15 +128,7 @@ impl EachInstall {
             return Ok(());
         }
         let options = Some(program.options.as_slice());
-        let present = |change: &mut FileChange| {
-            let mut entry = None;
-            let read = change.edit(|text| {
-                entry = edit::get(text, &place.shape, name)?;
-                Ok(text.to_owned())
-            });
-            read.map(|()| entry)
-        };
-        let other = present(&mut self.change)?
+        let other = present(&self.change, place, name)?
             .filter(|old| !own_entry::is_written(old, Some(name), options, around));
         if let Some(other) = other {
             let hint = match own_entry::is_dormouse(&other, around) {
@@ -167,16 +153,13 @@ impl EachInstall {
             keeps_switches: true,
         };
         put(&mut self.change, place, client, &new)?;
-        if present(&mut self.change)?.is_some_and(|entry| merged_entry::is_off(&entry)) {
+        if present(&self.change, place, name)?.is_some_and(|entry| merged_entry::is_off(&entry)) {
             self.left_out.push(format!(
                 "the entry `{name}` in {shown} is switched off there, and stays switched off"
             ));
             return Ok(());
         }
-        let real = place.file.canonicalize();
-        let real = real.unwrap_or_else(|_| place.file.clone());
-        let texts = BTreeMap::from([(real, self.change.after.as_str())]);
-        match planned::obstacle(client, around, &texts, place, name, false) {
+        match obstacle(client, around, &self.change, place, name) {
             None => self.entries.push(name.to_owned()),
             Some(why) => {
                 self.change.after = before;

@@ -1,6 +1,5 @@
 //! Plans of a client's file that gets one entry for all servers.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -9,11 +8,12 @@ use dormouse_text::visible::visible_path;
 use serde_json::Value as Json;
 
 use super::each::without_each;
-use super::plan::{ClientReach, NewEntry, is_name_taken, own_file, put};
-use super::{FileChange, edit, entry, merged_entry, own_entry};
+use super::new_entry::{NewEntry, is_name_taken, obstacle, own_place, present, put};
+use super::plan::ClientReach;
+use super::{FileChange, entry, merged_entry, own_entry};
 use crate::Client;
-use crate::discovery::places::{self, ClientPlace};
-use crate::discovery::{Surroundings, planned};
+use crate::discovery::Surroundings;
+use crate::discovery::places::ClientPlace;
 
 /// An installation that is planned, and not made yet.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct InstallPlan {
     pub change: FileChange,
     /// Entries of Dormouse's own that go from the file, as sentences.
     pub removed: Vec<String>,
-    /// What of the client's present entry is lost, as a sentence.
+    /// Sentence on the parts of the client's present entry that are lost.
     pub lost: Option<String>,
 }
 
@@ -39,10 +39,7 @@ pub fn install(
     options: &[String],
     longest_call: Duration,
 ) -> anyhow::Result<InstallPlan> {
-    let places = places::files(client, around);
-    let Some(place) = own_file(&places.iter().collect::<Vec<_>>()) else {
-        bail!("`{client}` has no file for a user's servers");
-    };
+    let place = &own_place(client, around)?;
     let mut change = FileChange::of_client(&place.file, place.shape.syntax)?;
     let entry = match reach {
         ClientReach::Program(program) => entry::of(client, program, None),
@@ -65,21 +62,18 @@ pub fn install(
         keeps_timeout: true,
         keeps_switches: false,
     };
-    if is_name_taken(&mut change, place, &entry.entry, around)? {
+    if is_name_taken(&change, place, &entry.entry, around)? {
         let why = own_entry::name_is_taken(&place.file);
         bail!("{why}\n{}", own_entry::RENAME);
     }
     let removed = without_each(&mut change, place, options, around)?;
-    let old = present(&mut change, place)?;
+    let old = present(&change, place, entry.name)?;
     put(&mut change, place, client, &entry)?;
-    let new = present(&mut change, place)?;
+    let new = present(&change, place, entry.name)?;
     let lost = old
         .zip(new)
         .and_then(|(old, new)| lost(&old, &new, place, options, around));
-    let real = place.file.canonicalize();
-    let real = real.unwrap_or_else(|_| place.file.clone());
-    let texts = BTreeMap::from([(real, change.after.as_str())]);
-    if let Some(why) = planned::obstacle(client, around, &texts, place, entry::NAME, false) {
+    if let Some(why) = obstacle(client, around, &change, place, entry.name) {
         bail!("{why}\nhint: change that first, and try again");
     }
     Ok(InstallPlan {
@@ -87,16 +81,6 @@ pub fn install(
         removed,
         lost,
     })
-}
-
-/// Returns the entry of Dormouse's for all servers that a file has.
-fn present(change: &mut FileChange, place: &ClientPlace) -> anyhow::Result<Option<Json>> {
-    let mut entry = None;
-    change.edit(|text| {
-        entry = edit::get(text, &place.shape, entry::NAME)?;
-        Ok(text.to_owned())
-    })?;
-    Ok(entry)
 }
 
 /// Returns a sentence on what an `old` entry of Dormouse's has lost to the one that takes its place: how

@@ -10,7 +10,8 @@ use dormouse_text::visible::visible_path;
 
 use super::decision::ImportDecision;
 use super::each::without_each;
-use super::plan::{NewEntry, Program, is_name_taken, is_own, own_file, put};
+use super::new_entry::{NewEntry, is_name_taken, is_own, own_file, put};
+use super::plan::Program;
 use super::{FileChange, edit, entry, own_entry};
 use crate::Client;
 use crate::discovery::places::{self, ClientPlace};
@@ -246,15 +247,10 @@ impl Leaving {
         let Some(place) = place else {
             return Ok(false);
         };
-        let mut found = false;
         let change = self.open(place)?;
         // Another client that reads the same file may be without it already.
-        let before = change.before.clone().unwrap_or_default();
-        change.edit(|text| {
-            found = edit::get(&before, &place.shape, name)?.is_some();
-            Ok(text.to_owned())
-        })?;
-        Ok(found)
+        let before = change.before.as_deref().unwrap_or_default();
+        change.read(|_| Ok(edit::get(before, &place.shape, name)?.is_some()))
     }
 
     /// Returns the change of a place's file: one for all places that are links to it.

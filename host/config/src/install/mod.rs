@@ -13,6 +13,7 @@ mod installation;
 mod leaving;
 mod mask;
 mod merged_entry;
+mod new_entry;
 mod own_entry;
 mod plan;
 mod questions;

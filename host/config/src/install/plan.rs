@@ -1,4 +1,4 @@
-//! Plans of files' new texts: of an import, and what it has in common with an installation.
+//! Plans of files' new texts of an import.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,15 +6,14 @@ use std::time::Duration;
 use anyhow::bail;
 use dormouse_files::replace::Access;
 use dormouse_launch::Secret;
-use serde_json::Value as Json;
 
 use super::decision::{ImportAction, ImportDecision, decide};
 use super::leaving::Leaving;
 use super::questions::{take_out_shared, take_out_waiting};
 use super::seen::{Seen, changed_meanwhile};
 use super::staying::{staying, take_out_behind_unusable, take_out_unread};
-use super::{FileChange, edit, entry, merged_entry, own_entry, server};
-use crate::discovery::places::{ClientPlace, Syntax};
+use super::{FileChange, server};
+use crate::discovery::places::Syntax;
 use crate::discovery::{Discovery, FoundServer, Surroundings};
 use crate::edit::{ServerTableChange, with_servers};
 use crate::reading::settled;
@@ -226,81 +225,4 @@ fn own(
         access,
         own: true,
     })
-}
-
-/// Dormouse's entry as it is to be in a client's file.
-pub(super) struct NewEntry<'n> {
-    /// Name of the entry.
-    pub(super) name: &'n str,
-    pub(super) entry: Json,
-    /// Longest time for a call.
-    pub(super) longest: Duration,
-    /// Whether a shorter time that the entry has already stays.
-    pub(super) keeps_timeout: bool,
-    /// Whether what switches the entry off stays.
-    pub(super) keeps_switches: bool,
-}
-
-/// Whether a file has a server of Dormouse's name that is another one. `new` is the entry that is
-/// to come into the file.
-pub(super) fn is_name_taken(
-    change: &mut FileChange,
-    place: &ClientPlace,
-    new: &Json,
-    around: &Surroundings,
-) -> anyhow::Result<bool> {
-    let mut is_taken = false;
-    change.edit(|text| {
-        let old = edit::get(text, &place.shape, entry::NAME)?;
-        is_taken = old.is_some_and(|old| {
-            !own_entry::is_dormouse(&old, around) && !own_entry::is_reached_alike(&old, new)
-        });
-        Ok(text.to_owned())
-    })?;
-    Ok(is_taken)
-}
-
-/// Puts an entry of Dormouse's into a client's file, where no other server has its name.
-pub(super) fn put(
-    change: &mut FileChange,
-    place: &ClientPlace,
-    client: Client,
-    new: &NewEntry<'_>,
-) -> anyhow::Result<()> {
-    change.edit(|text| {
-        let mut text = text.to_owned();
-        if text.trim().is_empty() {
-            text.push_str(entry::preamble(client));
-        }
-        let old = edit::get(&text, &place.shape, new.name)?;
-        let mut entry = new.entry.clone();
-        let kept = new.keeps_timeout;
-        entry::wait(client, &mut entry, old.as_ref(), new.longest, kept);
-        let entry = merged_entry::over(old.as_ref(), entry, new.keeps_switches);
-        edit::add(&text, &place.shape, new.name, &entry)
-    })
-}
-
-/// Whether a place is for all that a user does with a client.
-pub(super) fn is_own(place: &&ClientPlace) -> bool {
-    place.scope == Scope::User && place.profile.is_none()
-}
-
-/// Returns the file into which a user's own server belongs: the one that the client itself writes,
-/// or another spelling of it that is there.
-pub(super) fn own_file<'p>(places: &[&'p ClientPlace]) -> Option<&'p ClientPlace> {
-    let user = || places.iter().copied().rev().filter(is_own);
-    let plain = |place: &&ClientPlace| place.file.extension().is_none_or(|end| end != "jsonc");
-    let usual = user().find(plain).or_else(|| user().next())?;
-    let folder = usual.file.parent()?;
-    let mut there = user().filter(|place| place.file.exists());
-    let beside = there
-        .clone()
-        .find(|place| place.file.parent() == Some(folder));
-    match beside {
-        Some(place) => Some(place),
-        // Of two editions of a program, only one may be in use.
-        None if !folder.exists() => Some(there.next().unwrap_or(usual)),
-        None => Some(usual),
-    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use super::backup::{self, EarlierChange, MergedChange};
-use super::plan::is_own;
+use super::new_entry::is_own;
 use super::{FileChange, edit, entry, merged_entry, own_entry};
 use crate::Client;
 use crate::discovery::Surroundings;
@@ -56,7 +56,7 @@ pub fn uninstall(
     // The editions of the client that load Dormouse, from whichever of their files.
     let mut editions = BTreeSet::new();
     for place in &places {
-        if let Some(change) = changes.get_mut(&place.file)
+        if let Some(change) = changes.get(&place.file)
             && loads_dormouse(change, place, &earlier_of(backups, place)?, around)?
         {
             editions.insert(place.edition);
@@ -182,13 +182,12 @@ fn leave(
         true => has_dormouse(&change.after, place, &[], around),
         false => had_dormouse,
     };
-    let mut own = Vec::new();
-    change.edit(|text| {
-        own = own_entry::each_entries(text, &place.shape, None, around)?;
+    let own = change.read(|text| {
+        let mut own = own_entry::each_entries(text, &place.shape, None, around)?;
         if goes && let Some(whole) = edit::get(text, &place.shape, entry::NAME)? {
             own.push((entry::NAME.to_owned(), whole));
         }
-        Ok(text.to_owned())
+        Ok(own)
     })?;
     for (name, entry) in own {
         let before = undone.map(|before| edit::get(before, &place.shape, &name).ok().flatten());
@@ -256,26 +255,17 @@ fn has_dormouse(
 
 /// Whether a file has Dormouse among its servers, for all of them or for single ones.
 fn loads_dormouse(
-    change: &mut FileChange,
+    change: &FileChange,
     place: &ClientPlace,
     earlier: &[EarlierChange],
     around: &Surroundings,
 ) -> anyhow::Result<bool> {
     let is_named = names(change, place)?.iter().any(|name| name == entry::NAME);
-    let mut each = Vec::new();
-    change.edit(|text| {
-        each = own_entry::each_entries(text, &place.shape, None, around)?;
-        Ok(text.to_owned())
-    })?;
+    let each = change.read(|text| own_entry::each_entries(text, &place.shape, None, around))?;
     Ok(!each.is_empty() || is_named && has_dormouse(&change.after, place, earlier, around))
 }
 
 /// Returns the names of the servers that are to be in a file.
-fn names(change: &mut FileChange, place: &ClientPlace) -> anyhow::Result<Vec<String>> {
-    let mut names = Vec::new();
-    change.edit(|text| {
-        names = edit::names(text, &place.shape)?;
-        Ok(text.to_owned())
-    })?;
-    Ok(names)
+fn names(change: &FileChange, place: &ClientPlace) -> anyhow::Result<Vec<String>> {
+    change.read(|text| edit::names(text, &place.shape))
 }

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::edit;
 use super::entry::{self, VARIABLES};
+use super::new_entry::is_own;
 use super::own_entry::is_dormouse;
-use super::plan::is_own;
 use crate::discovery::{Surroundings, is_variable_name, places};
 use crate::variables::expand;
 use crate::{Client, FillSource, ServerConfig, file};
