@@ -32,7 +32,7 @@ pub(super) struct FoundPaths {
     mounts: Arc<Mounts>,
 }
 
-/// What was found on the way to a path.
+/// Folders and files that were found on the way to a path.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct FoundWay {
     /// Folders on the way to it, as far as they exist.

@@ -33,7 +33,7 @@ pub struct OwnPlaceList {
     pub read: Vec<PathBuf>,
     /// Absolute paths of which nothing more was asked than whether something is there, what and whose.
     pub looked_at: Vec<PathBuf>,
-    /// Those of the places that are folders with nothing but Dormouse's own in them. Each stays one
+    /// Places that are folders with nothing but Dormouse's own in them. Each stays one
     /// wherever it is moved, and so do its files by whatever other names they have.
     pub folders: Vec<OwnPlace>,
 }

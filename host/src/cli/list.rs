@@ -42,14 +42,15 @@ impl ListArgs {
             let server = snapshot.servers().get(name).map(|server| server.config());
             server.map(clients).unwrap_or_default()
         };
-        let hidden_tools = snapshot.hidden_tools();
-        let hidden = |name: &str| -> usize {
-            let of_server = hidden_tools.iter().filter(|hidden| hidden.server == name);
-            of_server.map(|hidden| hidden.number).sum()
-        };
         if self.format.json {
+            let hidden_tools = snapshot.hidden_tools();
+            let hidden = |name: &str| -> usize {
+                let of_server = hidden_tools.iter().filter(|hidden| hidden.server == name);
+                of_server.map(|hidden| hidden.number).sum()
+            };
             let rows = servers.iter().map(|server| {
                 let listing = listing(&server.name);
+                let cost = cost(&server.name);
                 json!({
                     "name": server.name,
                     "enabled": snapshot.servers().get(&server.name).is_some_and(|s| s.config().enabled),
@@ -57,9 +58,9 @@ impl ListArgs {
                     "component": server.component,
                     "upstream": server.upstream,
                     "tools": server.tools,
-                    "bytes": cost(&server.name).bytes,
-                    "tokens": cost(&server.name).tokens.tokens,
-                    "is_estimate": cost(&server.name).tokens.is_estimate,
+                    "bytes": cost.bytes,
+                    "tokens": cost.tokens.tokens,
+                    "is_estimate": cost.tokens.is_estimate,
                     "hidden": hidden(&server.name),
                     "from": clients(&server.name),
                     "prompts": listing.map_or(0, |listing| listing.prompts.len()),

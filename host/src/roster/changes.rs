@@ -113,9 +113,9 @@ impl Changes {
         self.numbers.receiver_count() > 0
     }
 
-    pub(super) fn tell_changed(&self, catalog: ListKind) {
+    pub(super) fn tell_changed(&self, list: ListKind) {
         self.numbers.send_modify(|numbers| {
-            *match catalog {
+            *match list {
                 ListKind::Tools => &mut numbers.tools,
                 ListKind::Prompts => &mut numbers.prompts,
                 ListKind::Resources => &mut numbers.resources,

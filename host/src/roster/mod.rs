@@ -230,7 +230,7 @@ impl Roster {
     pub fn notify(&self, server: &str, notice: Notice) {
         match notice {
             Notice::Updated(uri) => self.announce_update(server, uri),
-            Notice::Changed(catalog) => self.changes.tell_changed(catalog),
+            Notice::Changed(list) => self.changes.tell_changed(list),
         }
     }
 

@@ -23,7 +23,7 @@ pub struct UnmatchedName {
     name: String,
     /// Sentence on what there is none of.
     why: &'static str,
-    /// What was probably meant.
+    /// Name that was probably meant.
     near: Option<String>,
 }
 
@@ -155,8 +155,8 @@ fn known_tools(server: &Server) -> Option<BTreeSet<&str>> {
 }
 
 impl Roster {
-    /// Returns the names and patterns of the user's configuration that match nothing that is known.
-    /// What may be of a server whose tools are not known is none of them.
+    /// Returns the names and patterns of the user's configuration that match nothing that is known. One
+    /// that may name a tool of a server whose tools are not known is none of them.
     pub fn unmatched_names(&self) -> Vec<UnmatchedName> {
         let (config, snapshot) = (self.config(), self.snapshot());
         let known = KnownServers::of(&config, &snapshot);

@@ -31,6 +31,8 @@ pub(in crate::mcp) trait ChangeSink {
     async fn lists(&self, changed: ChangedLists) -> bool;
     /// Returns the resources whose changes the client wants to be told.
     fn wanted(&self) -> Vec<FollowedUri>;
+    /// Returns the servers that the client sees now.
+    fn view(&self) -> Arc<Snapshot>;
     /// Tells that one of these resources has changed.
     async fn resource(&self, uri: &str) -> bool;
 }
@@ -62,7 +64,7 @@ impl ChangedLists {
 }
 
 /// Removes the resources of servers that a client does not see any more: a profile may have lost them.
-pub(in crate::mcp) fn leave_seen(wanted: &mut Vec<FollowedUri>, snapshot: &Snapshot) {
+fn leave_seen(wanted: &mut Vec<FollowedUri>, snapshot: &Snapshot) {
     wanted.retain(|followed| {
         let resource = followed.resource.as_ref();
         resource.is_none_or(|resource| snapshot.servers().contains_key(&*resource.server))
@@ -179,7 +181,11 @@ pub(in crate::mcp) async fn announce(
             return;
         }
         told = now;
-        for uri in updated.take(&audience.wanted()) {
+        let mut wanted = audience.wanted();
+        if !wanted.is_empty() {
+            leave_seen(&mut wanted, &audience.view());
+        }
+        for uri in updated.take(&wanted) {
             if !audience.resource(&uri).await {
                 return;
             }
@@ -211,11 +217,11 @@ impl ChangeSink for Legacy {
     }
 
     fn wanted(&self) -> Vec<FollowedUri> {
-        let mut wanted = self.subscriptions.list();
-        if !wanted.is_empty() {
-            leave_seen(&mut wanted, &self.roster.view(self.profile.as_deref()));
-        }
-        wanted
+        self.subscriptions.list()
+    }
+
+    fn view(&self) -> Arc<Snapshot> {
+        self.roster.view(self.profile.as_deref())
     }
 
     async fn resource(&self, uri: &str) -> bool {

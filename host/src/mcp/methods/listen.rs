@@ -2,6 +2,8 @@
 //!
 //! Changes are recorded before the request is acknowledged: the client counts on them from then on.
 
+use std::sync::Arc;
+
 use dormouse_protocol::{Answer, Era};
 use futures::future::join_all;
 use rmcp::model::{
@@ -11,12 +13,12 @@ use serde_json::Value;
 
 use super::commands;
 use super::resources::leave_allowed;
-use crate::mcp::client::announce::{ChangeFeed, ChangeSink, ChangedLists, announce, leave_seen};
+use crate::mcp::client::announce::{ChangeFeed, ChangeSink, ChangedLists, announce};
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::{Host, unsupported_request};
-use crate::roster::{FollowedResource, FollowedUri};
+use crate::roster::{FollowedResource, FollowedUri, Snapshot};
 
 /// Name of the method.
 pub(in crate::mcp) const METHOD: &str = "subscriptions/listen";
@@ -122,9 +124,11 @@ impl ChangeSink for NotificationStream<'_> {
 
     fn wanted(&self) -> Vec<FollowedUri> {
         let followed = self.followed.iter().map(FollowedResource::followed);
-        let mut wanted = followed.cloned().collect();
-        leave_seen(&mut wanted, &self.host.snapshot());
-        wanted
+        followed.cloned().collect()
+    }
+
+    fn view(&self) -> Arc<Snapshot> {
+        self.host.snapshot()
     }
 
     async fn resource(&self, uri: &str) -> bool {
