@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::{Capability, Question, attribution as attributed, question_links};
+use crate::{Capability, Question, QuestionOrigin, attribution as attributed, question_links};
 
 /// Questions: they are marked as their server's, and lead to pages of the web. The first line is a
 /// text or a link, the rest the parameters.
@@ -67,6 +67,7 @@ pub fn attribution(data: &[u8]) {
     for (capability, shown) in kinds {
         let question = Question {
             id: words.to_owned(),
+            origin: QuestionOrigin::Server,
             capability,
             params: values.clone(),
             text: RawValue::from_string(params.to_owned()).ok(),

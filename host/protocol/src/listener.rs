@@ -189,11 +189,13 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
+    use crate::QuestionOrigin;
 
     /// An upstream's question.
     fn upstream(capability: Capability, text: &str) -> Question {
         Question {
             id: "who".into(),
+            origin: QuestionOrigin::Server,
             capability,
             params: serde_json::from_str(text).unwrap(),
             text: RawValue::from_string(text.to_owned()).ok(),

@@ -9,11 +9,23 @@ use serde_json::{Map, Value};
 
 use super::Capability;
 
+/// Whoever asks a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionOrigin {
+    /// Dormouse, for a decision of its user: only what is said to the question as it was shown is an
+    /// answer, and nothing that was said before.
+    Host,
+    /// A server or its plugin.
+    Server,
+}
+
 /// Question, as MCP asks it.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// Name among the questions of a call.
     pub id: String,
+    /// Whoever asks it.
+    pub origin: QuestionOrigin,
     /// Capability that the client needs.
     pub capability: Capability,
     /// Parameters of the MCP request. Of one that was written elsewhere, those that a person or a

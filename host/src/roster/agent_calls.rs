@@ -1,13 +1,13 @@
 //! Calls of tools by agents, judged by what the tools may do as it is known when they run.
 
+use dormouse_catalog::ListedTool;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
 
-use super::approval::CallToConfirm;
+use super::approval::{CallToConfirm, JudgedTool};
 use super::error::tool_error;
 use super::server::DISCOVER;
-use super::snapshot::access_of;
 use super::{CallContext, OfferRefusal, Roster};
 
 /// Call of a tool by an agent.
@@ -57,37 +57,53 @@ impl Roster {
     ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
-        if is_judged && let Err(why) = self.judge(&call, &context).await? {
-            return Ok(tool_error(why).into());
-        }
-        self.call(server, tool, call.arguments, context).await
+        let judged = match is_judged {
+            true => match self.judge(&call, &context).await? {
+                Ok(judged) => Some(judged),
+                Err(why) => return Ok(tool_error(why).into()),
+            },
+            false => None,
+        };
+        self.call_judged((server, tool), call.arguments, context, judged.as_ref())
+            .await
     }
 
-    /// Judges a call: a text for the model where it is not to be made.
+    /// Judges a call, and returns the tool that it is for: a text for the model where it is not to be
+    /// made.
     async fn judge(
         &self,
         call: &AgentCall<'_>,
         context: &CallContext,
-    ) -> Result<Result<(), String>, OfferRefusal> {
+    ) -> Result<Result<JudgedTool, String>, OfferRefusal> {
         let AgentCall { server, tool, .. } = *call;
-        let asked = |access| CallToConfirm {
+        let asked = CallToConfirm {
             server,
             tool,
-            access,
             arguments: &call.arguments,
         };
         // Nothing is started for what would be refused as it is known already.
-        if let Some(why) = self.refused_at_once(asked(self.access(server, tool)), context) {
+        if let Some(why) = self.refused_at_once(asked, context) {
             return Ok(Err(why));
         }
         if let Err(why) = self.update_tool(server, tool, context).await? {
             return Ok(Err(why));
         }
-        let access = self.access(server, tool);
-        if let Some(used) = call.called_as.filter(|used| access > *used) {
-            return Ok(Err(wrong_access(call.name, access, used)));
+        let by_another = |judged: &JudgedTool| {
+            let used = call.called_as.filter(|used| judged.access > *used)?;
+            Some(wrong_access(call.name, judged.access, used))
+        };
+        if let Some(why) = by_another(&self.judged_tool(server, tool)) {
+            return Ok(Err(why));
         }
-        Ok(self.confirm_call(asked(access), context).await)
+        let judged = match self.confirm_call(asked, context).await {
+            Ok(judged) => judged,
+            Err(why) => return Ok(Err(why)),
+        };
+        // It may have become another one while it was asked about.
+        Ok(match by_another(&judged) {
+            Some(why) => Err(why),
+            None => Ok(judged),
+        })
     }
 
     /// Learns what a tool is now, and has its user approve it where that is up to them: a text for the
@@ -102,9 +118,10 @@ impl Roster {
         if found.is_unknown() && tool == DISCOVER {
             return Ok(Ok(()));
         }
-        // What a component declares of its upstream does not change with that.
-        let is_upstream = found.config().bridge().is_some() && found.config().component().is_none();
-        if is_upstream {
+        // A function of a component's own is what the component declares of it; anything else that it
+        // declares is its upstream's, and becomes more careful with that.
+        let is_own = || found.declared_tool(tool).is_some_and(ListedTool::is_typed);
+        if found.config().bridge().is_some() && !is_own() {
             if let Err(why) = found.connect(self, context.clone()).await {
                 let why = format!("tool `{tool}` of server `{server}` was not called: {why}");
                 return Ok(Err(why));
@@ -115,15 +132,5 @@ impl Roster {
             return Ok(self.admit_tool(server, tool, &context.listener).await);
         }
         Ok(Ok(()))
-    }
-
-    /// Returns what a tool may do, as its server is known to say now. Whose names other servers take from
-    /// it depends on the profile, and makes no difference.
-    fn access(&self, server: &str, tool: &str) -> ToolAccess {
-        let snapshot = self.snapshot();
-        let server = snapshot.servers().get(server);
-        let declared = server.and_then(|server| server.declared_tool(tool));
-        // Of one that waits for its user it is not known.
-        declared.map_or(ToolAccess::Destructive, access_of)
     }
 }

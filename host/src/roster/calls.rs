@@ -5,8 +5,10 @@ use std::sync::Arc;
 use dormouse_policy::exposure::NamedTool;
 use dormouse_protocol::{Answer, attribution};
 use dormouse_runtime::Arguments;
+use dormouse_text::visible::short_name;
 use serde_json::{Value, json};
 
+use super::approval::JudgedTool;
 use super::error::tool_error;
 use super::server::{DISCOVER, signatures};
 use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server, names};
@@ -31,6 +33,15 @@ fn component_is_outdated(server: &str) -> String {
     )
 }
 
+/// Says of a tool that it is another one than its user was asked about, or than its caller took it for.
+fn has_changed_since_judged(server: &str, tool: &str) -> String {
+    let tool = short_name(tool);
+    format!(
+        "tool `{tool}` of server `{server}` was not called: it has changed while the call waited\n\
+         hint: call it again; whoever is asked about it is shown what it is now"
+    )
+}
+
 impl Roster {
     /// Calls a tool by the names of its server and of itself. The answer is an MCP
     /// `CallToolResult`, also for errors inside the tool (`isError`).
@@ -45,18 +56,36 @@ impl Roster {
         arguments: Arguments,
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
-        let found = self.current(server)?;
+        self.call_judged((server, tool), arguments, context, None)
+            .await
+    }
+
+    /// Calls a tool by the names of its server and of itself as [`Self::call`] does, if it still is the
+    /// one that the call was judged by.
+    ///
+    /// # Errors
+    /// The errors of [`Self::call`].
+    pub(super) async fn call_judged(
+        &self,
+        (server, tool): (&str, &str),
+        arguments: Arguments,
+        context: CallContext,
+        judged: Option<&JudgedTool>,
+    ) -> Result<Answer, OfferRefusal> {
+        let mut found = self.current(server)?;
         self.check_rules(&found, tool)?;
         if found.is_unknown() && tool == DISCOVER {
             return Ok(self.discover(&found, context).await.into());
         }
-        if !found.hidden().any(|hidden| hidden == tool) {
-            return self.called(&found, tool, arguments, context).await;
+        if found.hidden().any(|hidden| hidden == tool) {
+            if let Err(why) = self.admit_tool(server, tool, &context.listener).await {
+                return Ok(tool_error(why).into());
+            }
+            found = self.server(server)?;
         }
-        if let Err(why) = self.admit_tool(server, tool, &context.listener).await {
-            return Ok(tool_error(why).into());
+        if judged.is_some_and(|judged| *judged != JudgedTool::of(Some(&found), tool)) {
+            return Ok(tool_error(has_changed_since_judged(server, tool)).into());
         }
-        let found = self.server(server)?;
         self.called(&found, tool, arguments, context).await
     }
 

@@ -277,7 +277,13 @@ impl Roster {
 
     /// Returns the status of the host and its servers.
     pub fn status(&self) -> Status {
-        status::of(self)
+        self.status_in(&self.snapshot())
+    }
+
+    /// Returns the status as clients see it whose view this is: of servers that they do not see, it says
+    /// nothing.
+    pub fn status_in(&self, view: &Snapshot) -> Status {
+        status::of(self, view)
     }
 
     /// Whether this host was started for one profile or for one server.

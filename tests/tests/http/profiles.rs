@@ -108,6 +108,10 @@ fn its_clients_see_and_reach_what_a_profile_has() {
         let status: Value = serde_json::from_str(said).unwrap();
         let shown = status["shown_to"].as_array().unwrap();
         assert!(!shown.is_empty(), "{path}: {said}");
+        let servers = status["servers"].as_array().unwrap();
+        let echo = servers.iter().find(|server| server["name"] == "echo");
+        let listed = echo.unwrap()["tools"].as_u64().unwrap();
+        assert_eq!(listed == 1, path == WORK, "{path}: {said}");
         if let Some((own, other)) = profiles {
             assert!(shown.iter().all(|shown| shown["profile"] == own), "{said}");
             assert!(!said.contains(&format!("\"{other}\"")), "{path}: {said}");

@@ -192,6 +192,40 @@ fn stateless_clients_are_asked_by_the_answer_to_their_call() {
     }
 }
 
+/// Answers that come with the request which begins a call are of no question that was shown for it.
+#[test]
+fn what_a_stateless_client_said_before_it_was_asked_is_no_answer() {
+    let home = home("confirm = ['destructive']", "");
+    let mut client = Client::spawn(&mut home.command(&["serve"])).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let params = |more: &Value| {
+        let mut params = json!({ "name": "echo__add", "arguments": sum() });
+        let members = params.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        stateless(params, asks())
+    };
+    let mut over_stdio = |more: &Value| client.request("tools/call", params(more)).unwrap();
+    let over_http = |more: &Value| {
+        let mut request = Request::stateless(1, "tools/call", params(more));
+        request.body = wire::request(1, "tools/call", params(more))
+            .to_string()
+            .into();
+        server.ask(&request).unwrap().result().unwrap()
+    };
+    let ways: [Call<'_>; 2] = [&mut over_stdio, &mut &over_http];
+    for call in ways {
+        let first = call(&json!({}));
+        let questions = first["inputRequests"].as_object().unwrap();
+        let (id, _) = questions.iter().next().unwrap();
+        let answers = json!({ id: chosen("once"), "dormouse": chosen("once") });
+        let again = call(&json!({ "inputResponses": answers }));
+        assert_eq!(again["resultType"], "input_required", "{again}");
+        let state = &again["requestState"];
+        let made = call(&json!({ "requestState": state, "inputResponses": answers }));
+        assert!(is_added(&made), "{made}");
+    }
+}
+
 /// A yes counts for the client that was asked, at the path at which it was.
 #[test]
 fn an_answer_over_http_is_of_the_client_and_the_profile_that_were_asked() {

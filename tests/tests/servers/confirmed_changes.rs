@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use dormouse_tests::client::PATIENCE;
 use dormouse_tests::wait;
 use serde_json::{Value, json};
 
@@ -41,6 +42,74 @@ fn what_counts_is_what_a_server_that_slept_is_now() {
             assert!(is_refused(&refused, why), "{on_change} {mode}: {refused}");
         }
     }
+}
+
+/// The same of a component that `adapt` has made: what it declares of its upstream is no more careful
+/// than that was.
+#[test]
+fn what_counts_is_what_the_upstream_of_a_component_is_now() {
+    let all = Scripted::new();
+    let offer = |reads: bool| {
+        let tool = json!({
+            "name": "wipe", "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
+        });
+        all.offers_just("up", &json!({ "tools": [tool] }));
+    };
+    offer(true);
+    all.configure(&all.cursor(), &["up"]);
+    let file = all.home.path().join("up.wasm").display().to_string();
+    all.run(&["adapt", "up", "-o", &file]);
+    fs::remove_file(all.cursor()).unwrap();
+    let command = json!(all.words("up")).to_string();
+    let table = format!("component = '{file}'\ncommand = {command}\n");
+    all.home.table("n2", &table).unwrap();
+    let servers = fs::read_to_string(all.home.config()).unwrap();
+    let exposure = "[exposure]\nmode = 'direct'\nconfirm = ['destructive']\n\n";
+    fs::write(all.home.config(), format!("{exposure}{servers}")).unwrap();
+    let mut client = serve(&all.home, asks());
+    client.always_answers(ASK, chosen("no"));
+    let made = client.call("n2__wipe", json!({})).unwrap();
+    assert!(!is_refused(&made, "was not called"), "{made}");
+    drop(client);
+    offer(false);
+    let mut client = serve(&all.home, asks());
+    client.always_answers(ASK, chosen("no"));
+    let refused = client.call("n2__wipe", json!({})).unwrap();
+    assert!(
+        is_refused(&refused, "its user was asked, and does not want it"),
+        "{refused}"
+    );
+}
+
+/// A yes for one call is for the tool that was shown, and not for what it has become meanwhile.
+#[test]
+fn a_tool_that_changes_while_its_user_is_asked_is_not_called() {
+    let home = home("confirm = ['destructive']", "");
+    let guest = dormouse_tests::artifacts::guest("echo").unwrap();
+    let own = home.path().join("own.wasm");
+    fs::copy(&guest, &own).unwrap();
+    let config = fs::read_to_string(home.config()).unwrap();
+    let component = config.lines().find(|line| line.starts_with("component"));
+    let component = component.unwrap().to_owned();
+    let config = config.replace(&component, &format!("component = '{}'", own.display()));
+    fs::write(home.config(), config).unwrap();
+    let mut client = serve(&home, asks());
+    let call = json!({ "name": "echo__add", "arguments": sum() });
+    let id = client.send("tools/call", call.clone()).unwrap();
+    let asked = client.notification(ASK, PATIENCE).unwrap();
+    fs::remove_file(&own).unwrap();
+    fs::copy(&guest, &own).unwrap();
+    client.reply(&asked, chosen("once")).unwrap();
+    let refused = client.answer(id).unwrap();
+    assert!(
+        is_refused(&refused["result"], "it has changed while the call waited"),
+        "{refused}"
+    );
+    let id = client.send("tools/call", call).unwrap();
+    client.answers(ASK, chosen("once")).unwrap();
+    let made = client.answer(id).unwrap();
+    assert!(is_added(&made["result"]), "{made}");
 }
 
 /// What was allowed for a session is asked about again where another program has got its name.

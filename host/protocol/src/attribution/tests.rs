@@ -4,7 +4,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::*;
-use crate::{Capability, Question};
+use crate::{Capability, Question, QuestionOrigin};
 
 fn question(capability: Capability, params: Value) -> Question {
     let text = RawValue::from_string(params.to_string()).unwrap();
@@ -13,6 +13,7 @@ fn question(capability: Capability, params: Value) -> Question {
     };
     Question {
         id: "1".into(),
+        origin: QuestionOrigin::Server,
         capability,
         params,
         text: Some(text),
@@ -176,6 +177,7 @@ fn what_has_no_server_in_it_stays_as_it_was_written() {
     };
     let asked = Question {
         id: "7".into(),
+        origin: QuestionOrigin::Server,
         capability: Capability::ElicitationForm,
         params,
         text: RawValue::from_string(text.into()).ok(),

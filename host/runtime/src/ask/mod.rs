@@ -5,7 +5,7 @@ mod question_size;
 mod sampling;
 
 use dormouse_protocol::form::{Form, fits, shown};
-use dormouse_protocol::{Answer as Given, AskError, Capability, Question};
+use dormouse_protocol::{Answer as Given, AskError, Capability, Question, QuestionOrigin};
 use dormouse_text::visible::is_hidden;
 use dormouse_text::visible::short_name;
 use dormouse_wit::pattern_size;
@@ -84,6 +84,7 @@ pub(super) fn question(request: Request) -> Result<Question, AskError> {
     };
     Ok(Question {
         id: request.id,
+        origin: QuestionOrigin::Server,
         capability,
         params,
         text: None,

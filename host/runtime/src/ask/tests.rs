@@ -30,6 +30,7 @@ fn invalid(question: Result<Question, AskError>) -> String {
 fn upstream(capability: Capability, text: &str) -> Question {
     Question {
         id: "who".into(),
+        origin: QuestionOrigin::Server,
         capability,
         params: serde_json::from_str(text).unwrap(),
         text: RawValue::from_string(text.to_owned()).ok(),

@@ -1,5 +1,6 @@
 use std::cell::RefCell;
 
+use dormouse_protocol::QuestionOrigin;
 use futures::FutureExt as _;
 
 use super::*;
@@ -16,6 +17,7 @@ fn asked(capability: Capability, params: Value, typed: &[&str]) -> (Value, Strin
     };
     let question = Question {
         id: "q".into(),
+        origin: QuestionOrigin::Server,
         capability,
         params,
         text: None,
@@ -219,6 +221,7 @@ fn each_kind_of_field_takes_what_fits_and_asks_again_otherwise() {
 fn a_form_that_is_none_is_refused() {
     let question = Question {
         id: "q".into(),
+        origin: QuestionOrigin::Server,
         capability: Capability::ElicitationForm,
         params: Map::new(),
         text: None,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use dormouse_protocol::{Answer, AskError, Capability, Question, attribution};
+use dormouse_protocol::{Answer, AskError, Capability, Question, QuestionOrigin, attribution};
 use dormouse_runtime::check_answer;
 use serde_json::Value;
 
@@ -28,12 +28,19 @@ struct PendingQuestions {
 pub(in crate::mcp) struct QuestionRound(Vec<PendingQuestions>);
 
 impl QuestionRound {
-    /// Adds questions, unless the request came with their answers.
+    /// Adds questions, unless a server asks them and the request came with their answers. What the
+    /// host asks its user is shown first, whatever the client has said before: nobody has agreed to
+    /// what they had not seen.
     pub(in crate::mcp) fn add(
         &mut self,
         ask: CallQuestions,
         responses: &mut HashMap<String, Answer>,
     ) {
+        let is_shown_first = |question: &Question| question.origin == QuestionOrigin::Host;
+        if ask.questions.iter().any(is_shown_first) {
+            self.0.push(PendingQuestions::new(ask));
+            return;
+        }
         self.0.extend(PendingQuestions::new(ask).answer(responses));
     }
 
@@ -171,6 +178,7 @@ mod tests {
         });
         let question = |id: &str, capability, params: Value| Question {
             id: id.into(),
+            origin: QuestionOrigin::Server,
             capability,
             params: params.as_object().unwrap().clone(),
             text: None,
@@ -223,30 +231,48 @@ mod tests {
         assert_eq!(answers.try_recv().unwrap().unwrap().len(), 2);
     }
 
+    fn roots(id: &str, origin: QuestionOrigin) -> (CallQuestions, Answers) {
+        let (answers, answered) = oneshot::channel();
+        let question = Question {
+            id: id.into(),
+            origin,
+            capability: Capability::Roots,
+            params: serde_json::Map::new(),
+            text: None,
+        };
+        let questions = vec![question];
+        (CallQuestions { questions, answers }, answered)
+    }
+
+    fn given(ids: &[&str]) -> HashMap<String, Answer> {
+        let answers = ids.iter();
+        answers
+            .map(|id| ((*id).to_owned(), json!({ "roots": [] }).into()))
+            .collect()
+    }
+
+    #[test]
+    fn what_the_host_asks_is_answered_by_nothing_that_was_said_before() {
+        let mut round = QuestionRound::default();
+        let mut along = given(&["own", "theirs"]);
+        let (own, mut answered) = roots("own", QuestionOrigin::Host);
+        round.add(own, &mut along);
+        let (theirs, mut theirs_answered) = roots("theirs", QuestionOrigin::Server);
+        round.add(theirs, &mut along);
+        assert!(theirs_answered.try_recv().is_ok());
+        assert!(answered.try_recv().is_err());
+        assert!(round.to_text().starts_with("{\"own\":"));
+        assert!(round.answer(&mut given(&["own"])).is_none());
+        assert!(answered.try_recv().is_ok());
+    }
+
     #[test]
     fn what_is_asked_at_the_same_time_is_one_round() {
-        let ask = |id: &str| {
-            let (answers, answered) = oneshot::channel();
-            let question = Question {
-                id: id.into(),
-                capability: Capability::Roots,
-                params: serde_json::Map::new(),
-                text: None,
-            };
-            let questions = vec![question];
-            (CallQuestions { questions, answers }, answered)
-        };
-        let given = |ids: &[&str]| -> HashMap<String, Answer> {
-            let answers = ids.iter();
-            answers
-                .map(|id| ((*id).to_owned(), json!({ "roots": [] }).into()))
-                .collect()
-        };
         let mut round = QuestionRound::default();
         let mut along = given(&["along"]);
         let mut waiting = Vec::new();
         for id in ["along", "1", "2", "1"] {
-            let (ask, answered) = ask(id);
+            let (ask, answered) = roots(id, QuestionOrigin::Server);
             round.add(ask, &mut along);
             waiting.push(answered);
         }

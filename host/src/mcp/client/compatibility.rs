@@ -150,6 +150,7 @@ fn reword(block: &mut Value, unknown: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_protocol::QuestionOrigin;
     use serde_json::value::RawValue;
 
     use super::*;
@@ -160,6 +161,7 @@ mod tests {
         };
         let asked = Question {
             id: "q".into(),
+            origin: QuestionOrigin::Server,
             capability,
             params,
             text: text.map(|text| RawValue::from_string(text.to_owned()).unwrap()),

@@ -135,12 +135,10 @@ pub(in crate::mcp) fn read_status(
 /// running servers agents are told the program or the host: arguments, paths and variables are
 /// their user's. Of servers that they do not see, nothing.
 fn status_of(roster: &Roster, snapshot: &Snapshot) -> Status {
-    let mut status = roster.status();
-    let seen = snapshot.servers();
-    status
-        .servers
-        .retain(|server| seen.contains_key(&server.name));
+    let mut status = roster.status_in(snapshot);
     for server in &mut status.servers {
+        let seen = snapshot.tools().iter();
+        server.tools = seen.filter(|tool| tool.server() == server.name).count();
         server.server_info = None;
         server.component = server
             .component

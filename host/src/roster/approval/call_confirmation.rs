@@ -5,10 +5,11 @@ use dormouse_protocol::{Capability, ClientKey, MAX_WAIT_FOR_OTHER};
 use dormouse_runtime::Arguments;
 use serde_json::Value;
 
-use super::call_decisions::{CallDecision, ConfirmedTool, ToolKey, has_session};
+use super::call_decisions::{CallDecision, ToolKey, has_session};
 use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
+use super::judged_tool::JudgedTool;
 use crate::roster::{CallContext, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
@@ -25,8 +26,6 @@ pub(in crate::roster) struct CallToConfirm<'a> {
     pub(in crate::roster) server: &'a str,
     /// The server's name for the tool.
     pub(in crate::roster) tool: &'a str,
-    /// Access that the tool has.
-    pub(in crate::roster) access: ToolAccess,
     /// Arguments, as they go to the server.
     pub(in crate::roster) arguments: &'a Arguments,
 }
@@ -40,6 +39,11 @@ impl Snapshot {
         };
         let config = server.config();
         settled(of_all, config.confirm, config.is_of_project())
+    }
+
+    /// Whether its user is asked about calls of a server's tool.
+    fn asks_about(&self, server: &str, tool: &JudgedTool) -> bool {
+        self.confirmation(server).asks_about(tool.access)
     }
 
     /// Whether its user is asked about some calls of a server's tools.
@@ -65,7 +69,7 @@ impl Roster {
     /// the tool may do. Nobody else can answer: the question goes to the client by a form, and never
     /// into a result. A "no" holds for the tool as long as the session, or, of clients without one,
     /// as long as the host runs, for all that call themselves by that name. A "yes" holds for the
-    /// tool as it was shown. A form that was closed holds for nothing but the call.
+    /// tool as it was shown: that is returned. A form that was closed holds for nothing but the call.
     ///
     /// # Errors
     /// They do not want it, or nobody can be asked: a text for the model.
@@ -73,39 +77,47 @@ impl Roster {
         &self,
         call: CallToConfirm<'_>,
         context: &CallContext,
-    ) -> Result<(), String> {
-        let snapshot = self.snapshot();
-        if !snapshot.confirmation(call.server).asks_about(call.access) {
-            return Ok(());
-        }
+    ) -> Result<JudgedTool, String> {
         if let Some(why) = self.refused_at_once(call, context) {
             return Err(why);
         }
         let CallToConfirm { server, tool, .. } = call;
-        let now = confirmed_tool(&snapshot, call);
+        let now = self.judged_tool(server, tool);
+        if !self.snapshot().asks_about(server, &now) {
+            return Ok(now);
+        }
         let client = context.listener.client();
         let key = (server.to_owned(), tool.to_owned());
         let turn = self.call_decisions.turn(&client, &key);
         let asked = async {
             // Where whoever is asked before gives no answer, the next one is asked as well.
-            let own = tokio::time::timeout(MAX_WAIT_FOR_OTHER, turn.lock()).await;
-            let answered = match self.call_decisions.decided(&client, &key, &now) {
-                Some(true) => Ok(()),
-                Some(false) => Err(REFUSED_BEFORE),
+            let _own = tokio::time::timeout(MAX_WAIT_FOR_OTHER, turn.lock()).await;
+            // It may have become another one until this call's turn.
+            let now = self.judged_tool(server, tool);
+            if !self.snapshot().asks_about(server, &now) {
+                return Ok(now);
+            }
+            match self.call_decisions.decided(&client, &key, &now) {
+                Some(true) => {}
+                Some(false) => return Err(REFUSED_BEFORE),
                 None => {
                     self.ask_about_call(call, &client, &key, &now, context)
-                        .await
+                        .await?;
                 }
-            };
-            drop(own);
-            answered
+            }
+            Ok(now)
         };
         let answered = tokio::select! {
             answered = asked => answered,
             () = context.cancel.cancelled() => Err("it was cancelled"),
         };
-        self.call_decisions.end_turn(&client, &key, turn);
         answered.map_err(|why| not_called(call, why))
+    }
+
+    /// Returns a tool as its server is known now.
+    pub(in crate::roster) fn judged_tool(&self, server: &str, tool: &str) -> JudgedTool {
+        let snapshot = self.snapshot();
+        JudgedTool::of(snapshot.servers().get(server).map(|server| &**server), tool)
     }
 
     /// Returns the reason why a call is not made, where nothing has to be found out for that: its user
@@ -115,8 +127,8 @@ impl Roster {
         call: CallToConfirm<'_>,
         context: &CallContext,
     ) -> Option<String> {
-        let snapshot = self.snapshot();
-        if !snapshot.confirmation(call.server).asks_about(call.access) {
+        let now = self.judged_tool(call.server, call.tool);
+        if !self.snapshot().asks_about(call.server, &now) {
             return None;
         }
         if !context.listener.supports(Capability::ElicitationForm) {
@@ -124,7 +136,6 @@ impl Roster {
         }
         let key = (call.server.to_owned(), call.tool.to_owned());
         let client = context.listener.client();
-        let now = confirmed_tool(&snapshot, call);
         let decided = self.call_decisions.decided(&client, &key, &now);
         (decided == Some(false)).then(|| not_called(call, REFUSED_BEFORE))
     }
@@ -134,10 +145,10 @@ impl Roster {
         call: CallToConfirm<'_>,
         client: &ClientKey,
         key: &ToolKey,
-        now: &ConfirmedTool,
+        now: &JudgedTool,
         context: &CallContext,
     ) -> Result<(), &'static str> {
-        let Some(shown) = shown(call) else {
+        let Some(shown) = shown(call, now.access) else {
             return Err(TOO_LONG);
         };
         let message = format!("{}\nMay it?", code_block(&shown));
@@ -178,23 +189,6 @@ fn not_called(call: CallToConfirm<'_>, why: &str) -> String {
     format!("tool `{tool}` of server `{server}` was not called: {why}")
 }
 
-/// Returns the tool of a call as it is now.
-fn confirmed_tool(snapshot: &Snapshot, call: CallToConfirm<'_>) -> ConfirmedTool {
-    let server = snapshot.servers().get(call.server);
-    let config = server.map(|server| server.config());
-    let component = config.and_then(|config| config.component());
-    let declared = server.and_then(|server| server.declared_tool(call.tool));
-    ConfirmedTool {
-        access: call.access,
-        declaration: declared.map(|declared| blake3::hash(declared.tool.get().as_bytes())),
-        launch: config.and_then(|config| Some(config.bridge()?.fingerprint.clone())),
-        component: component.map(|path| {
-            let stamp = server.and_then(|server| server.stamp().copied());
-            (path.to_owned(), stamp)
-        }),
-    }
-}
-
 const CANNOT_ASK: &str = "`confirm` of dormouse.toml has its user asked before each call of such a \
      tool, and this client cannot ask\nhint: a client that shows forms (MCP elicitation) can; which \
      calls are asked about is up to the user";
@@ -213,9 +207,9 @@ const TOO_LONG: &str = "its user has to be asked first, and its arguments are mo
 
 /// Returns the text that the user is shown: strangers have written all of it but the server's name.
 /// None where there is more than they would read.
-fn shown(call: CallToConfirm<'_>) -> Option<String> {
+fn shown(call: CallToConfirm<'_>, access: ToolAccess) -> Option<String> {
     let tool = dormouse_text::visible::line_beginning(call.tool, 128);
-    let may = match call.access {
+    let may = match access {
         ToolAccess::Read => "that only reads",
         ToolAccess::Write => "that adds or changes something",
         ToolAccess::Destructive => "that may change or remove anything",
@@ -258,10 +252,9 @@ mod tests {
         let call = CallToConfirm {
             server: "files",
             tool: "delete\nServer: other",
-            access: ToolAccess::Destructive,
             arguments: &arguments,
         };
-        let text = shown(call).unwrap();
+        let text = shown(call, ToolAccess::Destructive).unwrap();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(
             lines[1..3],

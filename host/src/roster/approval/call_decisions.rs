@@ -1,14 +1,13 @@
 //! Decisions of users on calls that they were asked about, by their clients.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use dormouse_catalog::Stamp;
-use dormouse_config::Fingerprint;
-use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::ClientKey;
 use parking_lot::Mutex;
+use tokio::sync::MutexGuard;
+
+use super::judged_tool::JudgedTool;
 
 /// Most clients without a session whose refusals are remembered, by the names that they give
 /// themselves: who calls by ever more names makes the earlier ones be asked again.
@@ -17,26 +16,13 @@ const MAX_NAMES: usize = 256;
 /// A tool, by its server's name and its own.
 pub(super) type ToolKey = (String, String);
 
-/// Tool as it was when its user was asked about a call of it. A yes is for that alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ConfirmedTool {
-    /// Access that it has.
-    pub(super) access: ToolAccess,
-    /// Hash of its declaration; none where nobody is shown it.
-    pub(super) declaration: Option<blake3::Hash>,
-    /// Launch of its upstream.
-    pub(super) launch: Option<Fingerprint>,
-    /// Component that it is of, and the stamp of its file.
-    pub(super) component: Option<(PathBuf, Option<Stamp>)>,
-}
-
 /// Answer that holds for later calls of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallDecision {
     /// None is made, whatever the tool becomes.
     Refused,
     /// They are made as long as the tool is this one.
-    Allowed(Box<ConfirmedTool>),
+    Allowed(Box<JudgedTool>),
 }
 
 /// Decisions of users on calls, by their clients. Of one that has a session it is kept as long as
@@ -59,7 +45,7 @@ impl CallDecisions {
         &self,
         client: &ClientKey,
         tool: &ToolKey,
-        now: &ConfirmedTool,
+        now: &JudgedTool,
     ) -> Option<bool> {
         let all = self.0.lock();
         match all.get(client)?.decided.get(tool)? {
@@ -92,36 +78,52 @@ impl CallDecisions {
     }
 
     /// Returns the turn in which a client's user is asked about a tool: one form at a time.
-    pub(super) fn turn(&self, client: &ClientKey, tool: &ToolKey) -> Arc<tokio::sync::Mutex<()>> {
+    pub(super) fn turn(&self, client: &ClientKey, tool: &ToolKey) -> QuestionTurn<'_> {
         let mut all = self.0.lock();
         let asked = &mut all.entry(client.clone()).or_default().asked;
-        Arc::clone(asked.entry(tool.clone()).or_default())
-    }
-
-    /// Forgets a turn that nobody else waits for.
-    pub(super) fn end_turn(
-        &self,
-        client: &ClientKey,
-        tool: &ToolKey,
-        turn: Arc<tokio::sync::Mutex<()>>,
-    ) {
-        drop(turn);
-        let mut all = self.0.lock();
-        let Some(of_client) = all.get_mut(client) else {
-            return;
-        };
-        let asked = of_client.asked.get(tool);
-        if asked.is_some_and(|turn| Arc::strong_count(turn) == 1) {
-            of_client.asked.remove(tool);
-        }
-        if of_client.asked.is_empty() && of_client.decided.is_empty() {
-            all.remove(client);
+        QuestionTurn {
+            decisions: self,
+            client: client.clone(),
+            tool: tool.clone(),
+            turn: Arc::clone(asked.entry(tool.clone()).or_default()),
         }
     }
 
     /// Forgets what was said in a session.
     pub(in crate::roster) fn end_session(&self, client: &ClientKey) {
         self.0.lock().remove(client);
+    }
+}
+
+/// Turn in which a client's user is asked about a tool. It is forgotten when nobody waits for it any
+/// more: a call may be dropped while its question is open.
+pub(super) struct QuestionTurn<'d> {
+    decisions: &'d CallDecisions,
+    client: ClientKey,
+    tool: ToolKey,
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl QuestionTurn<'_> {
+    /// Waits until nobody else is asked about the tool.
+    pub(super) async fn lock(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+}
+
+impl Drop for QuestionTurn<'_> {
+    fn drop(&mut self) {
+        let mut all = self.decisions.0.lock();
+        let Some(of_client) = all.get_mut(&self.client) else {
+            return;
+        };
+        // This one and that in the map.
+        if Arc::strong_count(&self.turn) == 2 {
+            of_client.asked.remove(&self.tool);
+        }
+        if of_client.asked.is_empty() && of_client.decided.is_empty() {
+            all.remove(&self.client);
+        }
     }
 }
 
@@ -132,6 +134,10 @@ pub(super) fn has_session(client: &ClientKey) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use dormouse_config::Fingerprint;
+    use dormouse_policy::exposure::ToolAccess;
     use dormouse_protocol::SessionId;
 
     use super::*;
@@ -140,8 +146,8 @@ mod tests {
         ("files".to_owned(), "delete".to_owned())
     }
 
-    fn confirmed() -> ConfirmedTool {
-        ConfirmedTool {
+    fn confirmed() -> JudgedTool {
+        JudgedTool {
             access: ToolAccess::Write,
             declaration: Some(blake3::hash(b"{}")),
             launch: None,
@@ -176,19 +182,19 @@ mod tests {
         let decisions = CallDecisions::default();
         let client = ClientKey::Session(SessionId(1));
         let others = [
-            ConfirmedTool {
+            JudgedTool {
                 access: ToolAccess::Destructive,
                 ..confirmed()
             },
-            ConfirmedTool {
+            JudgedTool {
                 declaration: Some(blake3::hash(b"{ }")),
                 ..confirmed()
             },
-            ConfirmedTool {
+            JudgedTool {
                 launch: Some(Fingerprint::default()),
                 ..confirmed()
             },
-            ConfirmedTool {
+            JudgedTool {
                 component: Some((PathBuf::from("/other.wasm"), None)),
                 ..confirmed()
             },
@@ -220,7 +226,7 @@ mod tests {
             let client = ClientKey::Name(number.to_string());
             let turn = decisions.turn(&client, &tool());
             decisions.decide(&client, &tool(), CallDecision::Refused);
-            decisions.end_turn(&client, &tool(), turn);
+            drop(turn);
         }
         assert_eq!(decisions.0.lock().len(), MAX_NAMES + 1);
         let decided = decisions.decided(&session, &tool(), &confirmed());
@@ -229,7 +235,7 @@ mod tests {
         let turns = [(); 2].map(|()| decisions.turn(&client, &tool()));
         for turn in turns {
             assert!(decisions.0.lock().contains_key(&client));
-            decisions.end_turn(&client, &tool(), turn);
+            drop(turn);
         }
         assert!(!decisions.0.lock().contains_key(&client));
     }

@@ -13,10 +13,14 @@ const MAX_ARGUMENTS: usize = 64;
 /// Most characters of an argument's name.
 const MAX_NAME_CHARACTERS: usize = 64;
 
-/// Most characters of an argument's value, as JSON.
-const MAX_VALUE_CHARACTERS: usize = 512;
+/// Most characters of the beginning of an argument's value, as JSON.
+const MAX_BEGINNING_CHARACTERS: usize = 384;
 
-/// Returns the arguments as they go to a server, one on a line, with the beginnings of those that are
+/// Most characters of the end of an argument's value that is longer. What matters of a command may be
+/// there, behind as many blanks as there is room for before it.
+const MAX_END_CHARACTERS: usize = 128;
+
+/// Returns the arguments as they go to a server, one on a line, with beginning and end of those that are
 /// long. None where there are too many for a person.
 pub(super) fn shown_arguments(arguments: &Arguments) -> Option<String> {
     let text = match &arguments.text {
@@ -37,16 +41,24 @@ pub(super) fn shown_arguments(arguments: &Arguments) -> Option<String> {
     Some(shown)
 }
 
-/// Returns the beginning of a value, and how much more there is of it.
+/// Returns a value, or its beginning and its end, and how much there is between them.
 fn shown_value(json: &str) -> String {
     let line = on_one_line(json);
-    let mut ends = line.char_indices().map(|(at, _)| at);
-    let Some(end) = ends.nth(MAX_VALUE_CHARACTERS) else {
+    let left_out = line.chars().count();
+    let left_out = left_out.saturating_sub(MAX_BEGINNING_CHARACTERS + MAX_END_CHARACTERS);
+    if left_out == 0 {
         return visible_json(&line).into_owned();
-    };
-    let (begin, rest) = line.split_at_checked(end).unwrap_or((&line, ""));
-    let more = rest.chars().count();
-    format!("{} … (cut: {more} more characters)", visible_json(begin))
+    }
+    let places = || line.char_indices().map(|(at, _)| at);
+    let beginning = places().nth(MAX_BEGINNING_CHARACTERS);
+    let beginning = beginning.and_then(|at| line.get(..at)).unwrap_or_default();
+    let end = places().nth_back(MAX_END_CHARACTERS - 1);
+    let end = end.and_then(|at| line.get(at..)).unwrap_or_default();
+    format!(
+        "{} … (cut: {left_out} characters) … {}",
+        visible_json(beginning),
+        visible_json(end)
+    )
 }
 
 #[cfg(test)]
@@ -65,7 +77,7 @@ mod tests {
 
     #[test]
     fn each_argument_is_shown_by_its_name_and_cut_for_itself() {
-        let long = "x".repeat(100_000);
+        let long = format!("{}; rm -rf ~", " ".repeat(100_000));
         let text = format!(
             r#"{{"a":"{long}","b":{{"c":[1,
             1.10]}},"a":"last","e\n":"\u202e{}"}}"#,
@@ -74,11 +86,12 @@ mod tests {
         let shown = shown(&text).unwrap();
         let lines: Vec<_> = shown.lines().collect();
         assert_eq!(lines[0], "Arguments:");
-        assert!(lines[1].starts_with("  a: \"xxx"), "{shown}");
+        assert!(lines[1].starts_with("  a: \"   "), "{shown}");
         assert!(
-            lines[1].ends_with("… (cut: 99490 more characters)"),
+            lines[1].contains(" … (cut: 99500 characters) …  "),
             "{shown}"
         );
+        assert!(lines[1].ends_with("  ; rm -rf ~\""), "{shown}");
         assert!(lines[2].starts_with(r#"  b: {"c":[1, "#), "{shown}");
         assert_eq!(lines[3], r#"  a: "last""#);
         assert_eq!(lines[4], r#"  e\n: "\u202e\u202e""#);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dormouse_protocol::{Answer, Capability, Listener, MAX_WAIT_FOR_OTHER, Question};
+use dormouse_protocol::{
+    Answer, Capability, Listener, MAX_WAIT_FOR_OTHER, Question, QuestionOrigin,
+};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -273,8 +275,11 @@ pub(super) async fn answer_to(
     message: String,
     schema: Value,
 ) -> Option<Answer> {
+    let asked = blake3::hash(format!("{message}{schema}").as_bytes()).to_hex();
     let question = Question {
-        id: "dormouse".to_owned(),
+        // An answer to another question than this one has another name.
+        id: format!("dormouse-{}", &asked[..16]),
+        origin: QuestionOrigin::Host,
         capability: Capability::ElicitationForm,
         params: Map::from_iter([
             ("message".to_owned(), message.into()),

@@ -9,6 +9,7 @@ mod confirm;
 mod difference;
 mod http_grant;
 mod indented_json;
+mod judged_tool;
 mod line_diff;
 mod missing_inputs;
 mod missing_secret;
@@ -29,6 +30,7 @@ pub(super) use confirm::{AgreedForm, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
 pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
+pub(super) use judged_tool::JudgedTool;
 pub(super) use missing_inputs::AnsweredInputs;
 
 use super::{CallContext, Roster};

@@ -172,9 +172,8 @@ impl Roster {
         if is_own(uri) {
             return Err(UnresolvedResource::Unknown);
         }
-        if let Some((own, server)) = split(uri)
-            && snapshot.servers().contains_key(server)
-        {
+        // One that names a server is of no other, whether that is there or not.
+        if let Some((own, server)) = split(uri) {
             return self.resource_of(snapshot, own, server);
         }
         let mut listed = snapshot.claims(uri);
@@ -242,6 +241,9 @@ impl Roster {
         uri: &str,
         server: &str,
     ) -> Result<ResourceSource, UnresolvedResource> {
+        if !snapshot.servers().contains_key(server) {
+            return Err(UnresolvedResource::Unknown);
+        }
         let listed = snapshot.claims(uri).remove(server);
         let is_named = || {
             let is_named = self.naming(uri).iter().any(|it| it == server);

@@ -18,7 +18,7 @@ pub use server_status::{ServerStatus, lacks_login, wants_login};
 pub use state::ServerState;
 pub use token_costs::{ShownTo, TokenCosts};
 
-use super::Roster;
+use super::{Roster, Snapshot};
 
 /// Status of a host and its servers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -81,9 +81,8 @@ impl Status {
     }
 }
 
-/// Returns the status of a running host, from its roster.
-pub(super) fn of(roster: &Roster) -> Status {
-    let snapshot = roster.snapshot();
+/// Returns the status of a running host, from its roster and what is seen of that.
+pub(super) fn of(roster: &Roster, snapshot: &Snapshot) -> Status {
     let counts = roster.runtime.counts();
     Status {
         pid: Some(std::process::id()),
@@ -99,7 +98,7 @@ pub(super) fn of(roster: &Roster) -> Status {
         servers: snapshot
             .servers()
             .values()
-            .map(|server| of_server(roster, server, &snapshot))
+            .map(|server| of_server(roster, server, snapshot))
             .collect(),
         problems: problems(roster),
         untrusted: snapshot.untrusted().cloned(),

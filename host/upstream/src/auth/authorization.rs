@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dormouse_protocol::{Answer, AskError, Capability, Listener, MAX_WAIT_FOR_OTHER, Question};
+use dormouse_protocol::{
+    Answer, AskError, Capability, Listener, MAX_WAIT_FOR_OTHER, Question, QuestionOrigin,
+};
 use dormouse_text::server_url::host;
 use serde_json::json;
 
@@ -107,6 +109,7 @@ impl Auth {
         }
         Question {
             id: QUESTION.into(),
+            origin: QuestionOrigin::Host,
             capability: Capability::ElicitationUrl,
             params,
             text: None,

@@ -2,7 +2,9 @@
 
 use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, TextPart, text_parts};
 use dormouse_protocol::attribution::SHOWN_PARAMETERS;
-use dormouse_protocol::{AskError, Capability, LONG_TEXT_BYTES, Question, VALUE_BYTES, check_size};
+use dormouse_protocol::{
+    AskError, Capability, LONG_TEXT_BYTES, Question, QuestionOrigin, VALUE_BYTES, check_size,
+};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -61,6 +63,7 @@ pub(super) fn question(
     };
     let question = Question {
         id: id.to_owned(),
+        origin: QuestionOrigin::Server,
         capability,
         params,
         text: RawValue::from_string(object.into_text().into_owned()).ok(),

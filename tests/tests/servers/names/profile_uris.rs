@@ -87,6 +87,24 @@ const FOLLOWED: [&str; 5] = ["v://1", "x://both", "e://1", "evil://1", LAST];
 
 const HEARD: [&str; 3] = ["v://1", LAST, "x://both"];
 
+/// A URI that names a server is of no other: its mark tells what was meant for whom.
+#[test]
+fn a_uri_that_names_a_server_of_no_profile_is_read_nowhere() {
+    let all = Scripted::new();
+    let server = host(&all);
+    for uri in [
+        "e://1#dormouse-server=evil",
+        "v://1#dormouse-server=evil",
+        "v://other#dormouse-server=gone",
+    ] {
+        let read = Request::stateless(1, "resources/read", json!({ "uri": uri })).at(WORK);
+        let answer = server.ask(&read).unwrap().messages().unwrap().remove(0);
+        let message = answer["error"]["message"].as_str();
+        let expected = format!("Unknown resource: `{uri}`");
+        assert_eq!(message, Some(&*expected), "{answer}");
+    }
+}
+
 #[test]
 fn a_session_of_a_profile_follows_resources_of_its_servers_alone() {
     let all = Scripted::new();

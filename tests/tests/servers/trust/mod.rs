@@ -14,10 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dormouse_tests::wire::stateless;
 use dormouse_tests::{Client, artifacts};
 use serde_json::{Value, json};
 
-use crate::scripted::Scripted;
+use crate::scripted::{Scripted, asks};
 
 /// Only tool of a project that nobody trusts, for clients whose user can be asked.
 const TRUST: &str = "dormouse__trust_project";
@@ -46,6 +47,38 @@ fn refusal(host: &mut Client, tool: &str) -> String {
     let is_refused = answer.get("error").is_some() || answer["result"]["isError"] == true;
     assert!(is_refused, "{answer}");
     answer.to_string()
+}
+
+/// What a stateless client says before it was shown the project trusts nothing, and what it says to
+/// another project than this has become does not either.
+#[test]
+fn what_was_said_before_a_project_was_shown_trusts_nothing() {
+    let all = project();
+    let mut host = all.serve_project(asks());
+    // Each is given up then: the next one would wait for its answer.
+    let asked = |host: &mut Client, more: &Value| {
+        let mut params = json!({ "name": TRUST, "arguments": {} });
+        let members = params.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        let id = host.send("tools/call", stateless(params, asks())).unwrap();
+        let answer = host.answer(id).unwrap();
+        let given_up = json!({ "requestId": id });
+        host.notify("notifications/cancelled", given_up).unwrap();
+        answer["result"].clone()
+    };
+    let yes = json!({ "action": "accept", "content": { "agree": true } });
+    let first = asked(&mut host, &json!({}));
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let questions = first["inputRequests"].as_object().unwrap();
+    let id = questions.keys().next().unwrap();
+    let answers = json!({ id: yes, "dormouse": yes });
+    for _ in 0..2 {
+        let again = asked(&mut host, &json!({ "inputResponses": answers }));
+        assert_eq!(again["resultType"], "input_required", "{again}");
+        unknown(&mut host, "evil__go");
+        // The next one is another project.
+        all.configure(&all.project().join(".mcp.json"), &["evil", "more"]);
+    }
 }
 
 /// Counts connections.

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 
-use dormouse_protocol::{Capability, Question};
+use dormouse_protocol::{Capability, Question, QuestionOrigin};
 
 use super::*;
 use crate::mcp::http::answers::sse::EventText;
@@ -14,6 +14,7 @@ fn question() -> Question {
     let params = json!({ "messages": ["x".repeat(MIB)], "maxTokens": 1 });
     Question {
         id: "q".to_owned(),
+        origin: QuestionOrigin::Server,
         capability: Capability::Sampling,
         params: params.as_object().unwrap().clone(),
         text: None,
