@@ -3,18 +3,18 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::kept_tail::KeptTail;
 use super::masker::Mask;
 
 /// Search for texts in bytes that come in pieces, read as strings of JSON.
 pub(super) struct JsonReading {
     progress: Vec<JsonMatchProgress>,
-    /// Places in all that was read where each of the last ones begins; of a letter of several bytes,
-    /// all but the first begin behind it.
+    /// Places in all that was read where each of the last ones begins, as far as these are kept back;
+    /// of a letter of several bytes, all but the first begin behind it.
     begins: VecDeque<u64>,
     /// Bytes that were read, but for an escape that is not whole yet.
     read: u64,
-    /// Length of the longest text.
-    longest: usize,
+    tail: KeptTail,
     /// Bytes of an escape that is not whole yet.
     escape: Vec<u8>,
 }
@@ -38,13 +38,12 @@ enum JsonEscape {
 }
 
 impl JsonReading {
-    pub(super) fn new(mask: &Mask) -> Self {
-        let lengths = mask.patterns().iter().map(|pattern| pattern.len());
+    pub(super) fn new(mask: &Mask, tail: KeptTail) -> Self {
         Self {
             progress: vec![JsonMatchProgress::default(); mask.patterns().len()],
             begins: VecDeque::new(),
             read: 0,
-            longest: lengths.max().unwrap_or_default(),
+            tail,
             escape: Vec::new(),
         }
     }
@@ -101,7 +100,7 @@ impl JsonReading {
         *end += length;
         self.begins.push_back(self.read);
         self.read += length as u64;
-        if self.begins.len() > self.longest {
+        if self.begins.len() > self.tail.most() {
             self.begins.pop_front();
         }
         for (place, pattern) in mask.patterns().iter().enumerate() {
@@ -118,6 +117,9 @@ impl JsonReading {
                 *progress = known;
             }
         }
+        if self.tail.ends_at(byte) {
+            self.begins.clear();
+        }
     }
 
     /// Returns the number of bytes in which what is matched of a text was written, as far as they are
@@ -129,10 +131,11 @@ impl JsonReading {
         usize::try_from(self.read - begin).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of the last bytes that may be the beginning of a text.
+    /// Returns the number of the last bytes that are kept back, whatever the texts are.
     pub(super) fn wanted(&self) -> usize {
-        let begun = self.progress.iter().map(|known| self.not_hidden(*known));
-        begun.max().unwrap_or_default() + self.escape.len()
+        let begin = self.begins.front().copied().unwrap_or(self.read);
+        let run = usize::try_from(self.read - begin).unwrap_or(usize::MAX);
+        run.saturating_add(self.escape.len())
     }
 }
 
@@ -190,9 +193,9 @@ fn unit(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// Returns the most bytes that are kept back for texts of that length.
+/// Returns the most bytes that are kept back where so many are of what they mean.
 #[cfg(test)]
-pub(super) fn most_kept(longest: usize) -> usize {
+pub(super) fn most_kept(most: usize) -> usize {
     // Each byte as an escape of six, and two escapes that have begun.
-    longest * 6 + 12
+    most * 6 + 12
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 
 use super::json_reading::JsonReading;
+use super::kept_tail::{KeptTail, Separators};
 
 /// Byte in place of each byte of a secret.
 const HIDDEN: u8 = b'*';
@@ -20,18 +21,22 @@ pub(super) struct Pattern {
     bytes: Vec<u8>,
     /// For each beginning of the text, the length of the longest shorter beginning that it ends in.
     borders: Vec<usize>,
+    separators: Separators,
 }
 
 /// Texts that are hidden in a response.
 #[derive(Clone, Default)]
 pub(crate) struct Mask(Arc<[Arc<Pattern>]>);
 
-/// Hides texts in bytes, and keeps those back that may be the beginning of one.
+/// Hides texts in bytes, and keeps the last ones back, as a text may begin there.
 pub(super) struct Masker {
     mask: Mask,
     progress: Vec<TextMatchProgress>,
     /// The same bytes, read as strings of JSON.
     json: JsonReading,
+    tail: KeptTail,
+    /// Number of the last bytes that are kept as they are written.
+    run: usize,
     kept: VecDeque<u8>,
 }
 
@@ -50,6 +55,7 @@ impl Pattern {
         let mut pattern = Self {
             bytes: text.as_bytes().to_vec(),
             borders: vec![0],
+            separators: Separators::not_in(text),
         };
         for byte in text.bytes().skip(1) {
             let last = pattern.borders.last().copied().unwrap_or_default();
@@ -62,6 +68,11 @@ impl Pattern {
     /// Returns the length of the text, in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Returns the separators that the text has not.
+    pub(super) fn separators(&self) -> Separators {
+        self.separators
     }
 
     /// Returns the length of the longest beginning of the text, shorter than that many bytes of it,
@@ -147,9 +158,12 @@ impl Mask {
 
 impl Masker {
     pub(super) fn new(mask: Mask) -> Self {
+        let tail = KeptTail::of(mask.patterns());
         Self {
             progress: vec![TextMatchProgress::default(); mask.0.len()],
-            json: JsonReading::new(&mask),
+            json: JsonReading::new(&mask, tail),
+            tail,
+            run: 0,
             mask,
             kept: VecDeque::new(),
         }
@@ -172,23 +186,24 @@ impl Masker {
             }
             self.progress.push(progress);
         }
+        self.tail = KeptTail::of(mask.patterns());
+        self.run = self.tail.after(0, &kept);
+        self.json = JsonReading::new(&mask, self.tail);
         self.mask = mask;
-        self.json = JsonReading::new(&self.mask);
         self.hide_in_json(&kept, 0);
     }
 
-    /// Takes the next bytes, and returns those that can be shown.
+    /// Takes the next bytes, and returns those that can be shown. How many these are, no text decides,
+    /// neither by where one may have begun nor by where one was hidden.
     pub(super) fn push(&mut self, piece: &[u8]) -> Bytes {
         let before = self.kept.len();
         self.kept.extend(piece);
-        let mut wanted = 0;
         for (pattern, progress) in self.mask.0.iter().zip(&mut self.progress) {
             progress.read(pattern, piece, before, &mut self.kept);
-            // What is hidden already need not be kept.
-            wanted = progress.matched.min(progress.since).max(wanted);
         }
         self.hide_in_json(piece, before);
-        let wanted = wanted.max(self.json.wanted());
+        self.run = self.tail.after(self.run, piece);
+        let wanted = self.run.max(self.json.wanted());
         let shown = self.kept.len().saturating_sub(wanted);
         self.kept.drain(..shown).collect()
     }
@@ -204,7 +219,8 @@ impl Masker {
     /// Returns the bytes that were kept back, as no more come.
     pub(super) fn finish(&mut self) -> Bytes {
         self.progress.clear();
-        self.json = JsonReading::new(&Mask::default());
+        self.run = 0;
+        self.json = JsonReading::new(&Mask::default(), self.tail);
         self.kept.drain(..).collect()
     }
 

@@ -6,6 +6,7 @@ mod forms;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod json_reading;
+mod kept_tail;
 mod known_texts;
 mod login_token;
 mod masked_body;
