@@ -9,7 +9,8 @@ use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue};
 use url::Url;
 
 use super::kept_tail::Separators;
-use super::masker::{Mask, Masker, Pattern};
+use super::masker::{Mask, Masker};
+use super::pattern::Pattern;
 use super::placement::{
     basic_credentials, has_placeholder, replace_placeholder, set_header, set_parameter,
 };

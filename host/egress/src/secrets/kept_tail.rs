@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::masker::Pattern;
+use super::pattern::Pattern;
 
 /// Least number of bytes up to which a run of them is kept back: that of most secrets, which tells
 /// their lengths apart from none.
