@@ -139,7 +139,7 @@ fn the_time_tells_no_beginning_of_a_text() {
         times.min().unwrap_or_default().as_secs_f64()
     };
     for (right, wrong) in [("g", "h"), ("gh", "gi"), ("ghp_", "ghq_")] {
-        // The search that this one has replaced took half as long again for `g` as for `h`.
+        // The search that this one has replaced took a third as long again for `g` as for `h`.
         let differs = (0..5).all(|_| {
             let (right_time, wrong_time) = (time(right), time(wrong));
             let ratio = right_time / wrong_time;
