@@ -8,7 +8,9 @@
 use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue};
 use url::Url;
 
-use super::masker::{Mask, Masker, Pattern};
+use super::kept_tail::Separators;
+use super::masker::{Mask, Masker};
+use super::pattern::Pattern;
 use super::placement::{
     basic_credentials, has_placeholder, replace_placeholder, set_header, set_parameter,
 };
@@ -93,7 +95,8 @@ fn in_parameter(secret: &str, query: &str) {
 }
 
 /// Secrets in responses: the first line is one, the second another, the third says how the body is cut,
-/// the rest is the body. However it is cut, the same is hidden, and no more than is known.
+/// the rest is the body. However it is cut, the same is hidden, and no more than is known; and what is
+/// given out of it when is the same for other secrets.
 pub fn masked_bodies(data: &[u8]) {
     let mut lines = data.splitn(4, |byte| *byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
@@ -107,6 +110,9 @@ pub fn masked_bodies(data: &[u8]) {
     let whole = mask.hidden_in(body);
     let is_changed = whole.is_some();
     let whole = whole.unwrap_or_else(|| body.to_vec());
+    let others = secrets.iter().map(|text| unlike(text));
+    let others = others.filter_map(|text| Pattern::new(&text)).collect();
+    let mut of_others = Masker::new(Mask::new(others));
     let mut masker = Masker::new(mask);
     let (mut rest, mut shown) = (body, Vec::new());
     for cut in cuts
@@ -115,7 +121,9 @@ pub fn masked_bodies(data: &[u8]) {
         .take(if cuts.is_empty() { 0 } else { 1 << 10 })
     {
         let (piece, after) = rest.split_at(usize::from(*cut).min(rest.len()));
-        shown.extend_from_slice(&masker.push(piece));
+        let now = masker.push(piece);
+        assert_eq!(now.len(), of_others.push(piece).len());
+        shown.extend_from_slice(&now);
         rest = after;
     }
     shown.extend_from_slice(&masker.push(rest));
@@ -134,4 +142,13 @@ pub fn masked_bodies(data: &[u8]) {
     assert!(is_hidden || !is_changed || body.contains(&b'\\'));
     let mut pairs = shown.iter().zip(body);
     assert!(pairs.all(|(shown, byte)| shown == byte || *shown == b'*'));
+}
+
+/// Returns a text that has nothing of another but its length and its separators.
+fn unlike(text: &str) -> String {
+    let letters = text.bytes().map(|byte| match byte {
+        byte if Separators::OfWords.has(byte) => char::from(byte),
+        _ => '~',
+    });
+    letters.collect()
 }

@@ -3,29 +3,22 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::kept_tail::KeptTail;
 use super::masker::Mask;
+use super::text_search::TextSearch;
 
 /// Search for texts in bytes that come in pieces, read as strings of JSON.
 pub(super) struct JsonReading {
-    progress: Vec<JsonMatchProgress>,
-    /// Places in all that was read where each of the last ones begins; of a letter of several bytes,
-    /// all but the first begin behind it.
+    /// Search in what is meant.
+    search: TextSearch,
+    /// Places in all that was read where each of the last ones begins, as far as these are kept back;
+    /// of a letter of several bytes, all but the first begin behind it.
     begins: VecDeque<u64>,
     /// Bytes that were read, but for an escape that is not whole yet.
     read: u64,
-    /// Length of the longest text.
-    longest: usize,
+    tail: KeptTail,
     /// Bytes of an escape that is not whole yet.
     escape: Vec<u8>,
-}
-
-/// Progress of the search for one text.
-#[derive(Clone, Copy, Default)]
-struct JsonMatchProgress {
-    /// Bytes of the text that the read ones end in, escapes taken for what they mean.
-    matched: usize,
-    /// End of its last place in all that was read: what is hidden already need not be once more.
-    hidden_to: u64,
 }
 
 /// Meaning of an escape, as far as its bytes are there.
@@ -39,12 +32,11 @@ enum JsonEscape {
 
 impl JsonReading {
     pub(super) fn new(mask: &Mask) -> Self {
-        let lengths = mask.patterns().iter().map(|pattern| pattern.len());
         Self {
-            progress: vec![JsonMatchProgress::default(); mask.patterns().len()],
+            search: TextSearch::new(mask),
             begins: VecDeque::new(),
             read: 0,
-            longest: lengths.max().unwrap_or_default(),
+            tail: mask.tail(),
             escape: Vec::new(),
         }
     }
@@ -101,38 +93,31 @@ impl JsonReading {
         *end += length;
         self.begins.push_back(self.read);
         self.read += length as u64;
-        if self.begins.len() > self.longest {
+        if self.begins.len() > self.tail.most() {
             self.begins.pop_front();
         }
-        for (place, pattern) in mask.patterns().iter().enumerate() {
-            let Some(mut known) = self.progress.get(place).copied() else {
-                continue;
-            };
-            known.matched = pattern.advanced(known.matched, byte);
-            if known.matched == pattern.len() {
-                found.push(end.saturating_sub(self.not_hidden(known))..*end);
-                known.hidden_to = self.read;
-                known.matched = pattern.border(known.matched);
-            }
-            if let Some(progress) = self.progress.get_mut(place) {
-                *progress = known;
-            }
+        let text = self.search.read(mask, byte);
+        if text > 0 {
+            found.push(end.saturating_sub(self.written(text))..*end);
+        }
+        if self.tail.ends_at(byte) {
+            self.begins.clear();
         }
     }
 
-    /// Returns the number of bytes in which what is matched of a text was written, as far as they are
-    /// not hidden.
-    fn not_hidden(&self, of: JsonMatchProgress) -> usize {
-        let begin = self.begins.len().checked_sub(of.matched);
+    /// Returns the number of bytes in which so many of the last ones were written.
+    fn written(&self, bytes: usize) -> usize {
+        let begin = self.begins.len().checked_sub(bytes);
         let begin = begin.and_then(|place| self.begins.get(place));
-        let begin = begin.copied().unwrap_or(self.read).max(of.hidden_to);
+        let begin = begin.copied().unwrap_or(self.read);
         usize::try_from(self.read - begin).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of the last bytes that may be the beginning of a text.
+    /// Returns the number of the last bytes that are kept back, whatever the texts are.
     pub(super) fn wanted(&self) -> usize {
-        let begun = self.progress.iter().map(|known| self.not_hidden(*known));
-        begun.max().unwrap_or_default() + self.escape.len()
+        let begin = self.begins.front().copied().unwrap_or(self.read);
+        let run = usize::try_from(self.read - begin).unwrap_or(usize::MAX);
+        run.saturating_add(self.escape.len())
     }
 }
 
@@ -190,9 +175,9 @@ fn unit(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// Returns the most bytes that are kept back for texts of that length.
+/// Returns the most bytes that are kept back where so many are of what they mean.
 #[cfg(test)]
-pub(super) fn most_kept(longest: usize) -> usize {
+pub(super) fn most_kept(most: usize) -> usize {
     // Each byte as an escape of six, and two escapes that have begun.
-    longest * 6 + 12
+    most * 6 + 12
 }

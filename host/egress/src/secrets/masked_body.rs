@@ -12,7 +12,7 @@ use super::masker::Masker;
 use super::response_mask::ResponseMask;
 
 /// A body in which known texts are hidden, also where one comes in several pieces. It is as long as
-/// the body that it is made of.
+/// the body that it is made of; one that breaks off ends before what was kept back.
 pub struct MaskedBody<B> {
     body: B,
     /// None where its host gets no secret.
@@ -66,9 +66,15 @@ impl<B: Body<Data = Bytes> + Unpin> Body for MaskedBody<B> {
             if masked.mask.update() {
                 masked.masker.replace(masked.mask.mask().clone());
             }
-            let shown = match frame.transpose()?.map(Frame::into_data) {
-                Some(Ok(data)) => masked.masker.push(&data),
-                Some(Err(frame)) => {
+            let shown = match frame.map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => masked.masker.push(&data),
+                Some(Err(error)) => {
+                    // What is kept may be a part of a text, whose rest does not come any more.
+                    drop(masked.masker.finish());
+                    this.has_ended = true;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Some(Ok(Err(frame))) => {
                     let Ok(mut trailers) = frame.into_trailers() else {
                         continue;
                     };

@@ -6,15 +6,18 @@ mod forms;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod json_reading;
+mod kept_tail;
 mod known_texts;
 mod login_token;
 mod masked_body;
 mod masker;
+mod pattern;
 mod placement;
 mod plugin_secret;
 mod response_mask;
 mod source;
 mod stored_text;
+mod text_search;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

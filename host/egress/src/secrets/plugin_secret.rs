@@ -12,7 +12,7 @@ use url::Url;
 use super::error::SecretFault;
 use super::known_texts::KnownTexts;
 use super::login_token::LoginToken;
-use super::masker::Pattern;
+use super::pattern::Pattern;
 use super::stored_text::StoredText;
 use super::{forms, placement, source};
 
