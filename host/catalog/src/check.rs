@@ -20,7 +20,7 @@ mod schema;
 use by_name::by_name;
 use item::items;
 
-/// Longest tool name, in bytes, that fits behind any server's name (DESIGN §4).
+/// Longest tool name, in bytes, that fits behind any server's name.
 const NAME: usize = 48;
 
 /// Returns findings on the faults of a component; empty where it has none. Of many the first are

@@ -30,7 +30,7 @@ pub struct Bridge {
     /// Hash of `written`. Records of an upstream are kept under it, and so are found after a
     /// restart, and after a token was renewed.
     pub fingerprint: Fingerprint,
-    /// Things that have to be set before the upstream can be started (DESIGN §5, needs-config).
+    /// Things that have to be set before the upstream can be started.
     pub needs: Vec<Need>,
     /// Filter of the tools that are shown.
     pub filter: Filter,

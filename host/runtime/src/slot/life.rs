@@ -64,7 +64,7 @@ impl SlotState {
     }
 }
 
-/// State of a server's life (DESIGN §5), as far as the runtime can tell.
+/// State of a server's life, as far as the runtime can tell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
     /// Never called.

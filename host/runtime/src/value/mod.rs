@@ -1,4 +1,4 @@
-//! Values: JSON ↔ component model, by the type tree of a declaration (DESIGN §4).
+//! Values: JSON ↔ component model, by the type tree of a declaration.
 
 mod allowance;
 mod byte_lists;

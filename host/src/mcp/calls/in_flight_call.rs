@@ -43,7 +43,7 @@ pub(in crate::mcp) type CallOutcome = Result<Answer, ErrorObject>;
 /// A running call.
 pub(in crate::mcp) struct InFlightCall {
     work: BoxFuture<'static, CallOutcome>,
-    line: Arc<CallListener>,
+    listener: Arc<CallListener>,
     asks: mpsc::UnboundedReceiver<CallQuestions>,
     cancel: CancellationToken,
     binding: [u8; 32],
@@ -62,40 +62,40 @@ pub(in crate::mcp) struct InFlightCall {
 
 /// A call that waits for answers.
 pub(in crate::mcp) struct Suspended {
-    exchange: InFlightCall,
+    in_flight: InFlightCall,
     asked: QuestionRound,
 }
 
 impl Suspended {
     pub(in crate::mcp) fn binding(&self) -> [u8; 32] {
-        self.exchange.binding
+        self.in_flight.binding
     }
 
     pub(in crate::mcp) fn session(&self) -> Option<SessionId> {
-        self.exchange.session
+        self.in_flight.session
     }
 
     pub(in crate::mcp) fn client(&self) -> ClientKey {
-        self.exchange.line.client()
+        self.in_flight.listener.client()
     }
 
     /// Checks whether `request` began the call or went on with it.
     pub(in crate::mcp) fn is_of(&self, request: &RequestId) -> bool {
-        self.exchange.requests.contains(request)
+        self.in_flight.requests.contains(request)
     }
 
     /// Returns the watch of the instance that the call is busy with, where others may wait for that
     /// instance.
     pub(in crate::mcp) fn held(&self) -> Option<Awaited> {
-        self.exchange.line.held()
+        self.in_flight.listener.held()
     }
 }
 
 impl Host {
-    /// Carries out `order`, or goes on with an earlier one.
+    /// Carries out `request`, or goes on with an earlier one.
     pub(in crate::mcp) async fn carry_out<F>(
         &self,
-        order: PluginRequest,
+        request: PluginRequest,
         mut continued: Continuation,
         context: &RequestContext<'_>,
         work: impl FnOnce(Arc<crate::roster::Roster>, PluginRequest, CallContext) -> F,
@@ -107,7 +107,7 @@ impl Host {
             return Err(ErrorObject::internal_error(format!(
                 "`{}` was not called: too many calls are waiting already\n\
                      hint: wait for some of them, or cancel them",
-                order.key
+                request.key
             )));
         };
         // Only the stateless era has such a thing.
@@ -117,18 +117,18 @@ impl Host {
             None => ClientKey::Name(context.client.clone()),
         };
         // An answer is good for who was asked, and for what they see.
-        let binding = || order.binding(&client, self.profile.as_deref());
-        let exchange = match &continued.state {
+        let binding = || request.binding(&client, self.profile.as_deref());
+        let in_flight = match &continued.state {
             Some(state) if is_stateless => {
                 let Suspended {
-                    mut exchange,
+                    mut in_flight,
                     asked,
                 } = self.common.suspended_calls.take(state, &binding())?;
-                exchange.requests.push(context.id.clone());
+                in_flight.requests.push(context.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
-                    return Ok(self.input_required(Suspended { exchange, asked }));
+                    return Ok(self.input_required(Suspended { in_flight, asked }));
                 }
-                exchange
+                in_flight
             }
             _ => {
                 let roster = self.common.roster.clone();
@@ -139,18 +139,19 @@ impl Host {
                     true => binding(),
                     false => <[u8; 32]>::default(),
                 };
-                let to = (order.server.as_str(), order.may_ask());
-                let (line, asks) = CallListener::new(roster.clone(), (client, to), cancel.clone());
-                let (session, own) = self.session_of(&order, context);
-                let is_of_tool = order.method == "tools/call";
-                let untold = is_of_tool.then(|| (session, order.server.clone()));
+                let to = (request.server.as_str(), request.may_ask());
+                let (listener, asks) =
+                    CallListener::new(roster.clone(), (client, to), cancel.clone());
+                let (session, own) = self.session_of(&request, context);
+                let is_of_tool = request.method == "tools/call";
+                let untold = is_of_tool.then(|| (session, request.server.clone()));
                 let call = CallContext {
                     session,
                     cancel: cancel.clone(),
-                    listener: line.clone(),
+                    listener: listener.clone(),
                 };
                 InFlightCall {
-                    line,
+                    listener,
                     asks,
                     cancel,
                     binding,
@@ -159,11 +160,11 @@ impl Host {
                     requests: vec![context.id.clone()],
                     _own: own,
                     _message: context.original.clone(),
-                    work: work(roster, order, call).boxed(),
+                    work: work(roster, request, call).boxed(),
                 }
             }
         };
-        self.run(exchange, continued.responses, context).await
+        self.run(in_flight, continued.responses, context).await
     }
 
     /// Returns the session of a call, with its lease where the call has it alone.
@@ -173,14 +174,14 @@ impl Host {
     /// call it is about. Then the call gets a session that no other call has while it runs.
     fn session_of(
         &self,
-        order: &PluginRequest,
+        request: &PluginRequest,
         context: &RequestContext<'_>,
     ) -> (Option<SessionId>, Option<LeasedSession>) {
         if self.lasting || context.era() == Era::Handshake {
             return (self.session, None);
         }
-        let asks = context.may_be_asked() && self.common.roster.asks_unattributed(&order.server);
-        let own = asks.then(|| LeasedSession::of(&self.common, &order.server, &context.client));
+        let asks = context.may_be_asked() && self.common.roster.asks_unattributed(&request.server);
+        let own = asks.then(|| LeasedSession::of(&self.common, &request.server, &context.client));
         (own.as_ref().map(LeasedSession::id), own)
     }
 
@@ -188,12 +189,12 @@ impl Host {
     /// the request.
     async fn run(
         &self,
-        mut exchange: InFlightCall,
+        mut in_flight: InFlightCall,
         mut given: HashMap<String, Answer>,
         context: &RequestContext<'_>,
     ) -> CallOutcome {
         let relay = Arc::new(Relay::new(context.token.clone(), context.logs));
-        exchange.line.attach(&relay, context);
+        in_flight.listener.attach(&relay, context);
         let mut relaying = std::pin::pin!(relay.run(&*context.connection));
         let mut listening = true;
         // An upstream may ask the next thing before the last one is answered.
@@ -203,8 +204,8 @@ impl Host {
             tokio::select! {
                 // Most calls are done at once, and then nothing else need be looked at.
                 biased;
-                outcome = &mut exchange.work => break Ok(outcome),
-                Some(ask) = exchange.asks.recv() => match context.era() {
+                outcome = &mut in_flight.work => break Ok(outcome),
+                Some(ask) = in_flight.asks.recv() => match context.era() {
                     // What is asked may have come along with the request.
                     Era::Stateless => {
                         if round.is_empty() {
@@ -217,16 +218,16 @@ impl Host {
                 Some(()) = asking.next() => {}
                 () = tokio::time::sleep_until(gathered), if !round.is_empty() => break Err(round),
                 () = &mut relaying, if listening && round.is_empty() => listening = false,
-                () = context.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
-                    exchange.cancel.cancel();
+                () = context.gone.cancelled(), if !in_flight.cancel.is_cancelled() => {
+                    in_flight.cancel.cancel();
                 }
-                () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
-                    exchange.cancel.cancel();
+                () = self.ending.cancelled(), if !in_flight.cancel.is_cancelled() => {
+                    in_flight.cancel.cancel();
                 }
             }
         };
         if end.is_err() {
-            exchange.line.suspend();
+            in_flight.listener.suspend();
         }
         // What the plugin has said goes out before its answer, nothing after it.
         relay.close();
@@ -244,26 +245,26 @@ impl Host {
         }
         match end {
             Ok(outcome) => {
-                let server = exchange.line.server();
+                let server = in_flight.listener.server();
                 let outcome = outcome.and_then(|result| of_ours(result, server));
                 let failed = || match &outcome {
                     Ok(result) => result.is_error(),
                     Err(_) => true,
                 };
-                match exchange.line.missing_capability() {
+                match in_flight.listener.missing_capability() {
                     Some(missing) if context.era() == Era::Stateless && failed() => Err(missing),
-                    _ => outcome.map(|result| self.with_untold(result, &exchange)),
+                    _ => outcome.map(|result| self.with_untold(result, &in_flight)),
                 }
             }
             // Nobody would come back for it.
             Err(_) if context.gone.is_cancelled() => Err(cancelled()),
-            Err(asked) => Ok(self.input_required(Suspended { exchange, asked })),
+            Err(asked) => Ok(self.input_required(Suspended { in_flight, asked })),
         }
     }
 
     /// Appends to a result the text about its server that the client could not be told earlier.
-    fn with_untold(&self, mut result: Answer, exchange: &InFlightCall) -> Answer {
-        let untold = exchange.untold.as_ref();
+    fn with_untold(&self, mut result: Answer, in_flight: &InFlightCall) -> Answer {
+        let untold = in_flight.untold.as_ref();
         let roster = &self.common.roster;
         let untold = untold.and_then(|(session, server)| roster.take_untold(*session, server));
         if let Some(text) = untold {
