@@ -6,6 +6,7 @@ mod unknown_tool;
 use std::borrow::Cow;
 
 use dormouse_catalog::ListedTool;
+use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::{Answer, Era};
 use rmcp::model::ErrorCode;
 use serde_json::Value;
@@ -48,40 +49,72 @@ impl Host {
         params: Option<Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
+        let call = NamedParams::take(params, &context.original, "tools/call", "tool")?;
+        let snapshot = self.snapshot();
+        if call.name == trust_tool::NAME && trust_tool::is_offered(context, &snapshot) {
+            return self.call_trust_tool(call, context).await;
+        }
+        let may_defer = snapshot.may_defer();
+        let meta_tool = may_defer.then(|| MetaTool::named(&call.name)).flatten();
+        let answer = match meta_tool {
+            None => return self.call_server_tool(call, None, context).await,
+            Some(MetaTool::CallTool(access)) => {
+                match CallArguments::take(&call.name, call.arguments.values, &context.original) {
+                    Ok(inner) => {
+                        let call = NamedParams {
+                            name: inner.name,
+                            arguments: inner.arguments,
+                            continued: call.continued,
+                        };
+                        return self.call_server_tool(call, Some(access), context).await;
+                    }
+                    Err(why) => failed(why),
+                }
+            }
+            Some(meta_tool) => {
+                let arguments = &call.arguments.values;
+                self.answer_meta_tool(meta_tool, arguments, &snapshot, context)
+                    .await
+            }
+        };
+        Ok(called(answer, context.era()))
+    }
+
+    /// Asks the user to trust the project, and returns the result of the tool that asks for it.
+    async fn call_trust_tool(
+        &self,
+        call: NamedParams,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
+        let request = PluginRequest {
+            method: "tools/call",
+            key: call.name,
+            server: String::new(),
+            arguments: call.arguments,
+        };
+        let asked = self.carry_out(
+            request,
+            call.continued,
+            context,
+            |roster, _, call| async move { Ok(roster.ask_to_trust(call).await.into()) },
+        );
+        Ok(called(asked.await?, context.era()))
+    }
+
+    /// Calls a tool of a server: by its name, or by a tool of Dormouse's own that is for this access.
+    async fn call_server_tool(
+        &self,
+        call: NamedParams,
+        called_as: Option<ToolAccess>,
+        context: &RequestContext<'_>,
+    ) -> Result<Answer, ErrorObject> {
         let NamedParams {
-            mut name,
+            name,
             mut arguments,
             continued,
-        } = NamedParams::take(params, &context.original, "tools/call", "tool")?;
+        } = call;
+        let refused = |why: String| Ok(called(failed(why), context.era()));
         let snapshot = self.snapshot();
-        if name == trust_tool::NAME && trust_tool::is_offered(context, &snapshot) {
-            let order = PluginRequest {
-                method: "tools/call",
-                key: name,
-                server: String::new(),
-                arguments,
-            };
-            let asked = self.carry_out(order, continued, context, |roster, _, call| async move {
-                Ok(roster.ask_to_trust(call).await.into())
-            });
-            return Ok(called(asked.await?, context.era()));
-        }
-        // The kind of tool that it is called as, where it is called by another.
-        let mut called_as = None;
-        if snapshot.may_defer()
-            && let Some(meta_tool) = MetaTool::named(&name)
-        {
-            let MetaTool::CallTool(access) = meta_tool else {
-                let answer =
-                    self.answer_meta_tool(meta_tool, &arguments.values, &snapshot, context);
-                return Ok(called(answer.await, context.era()));
-            };
-            match CallArguments::take(&name, arguments.values, &context.original) {
-                Ok(inner) => (name, arguments) = (inner.name, inner.arguments),
-                Err(why) => return Ok(called(failed(why), context.era())),
-            }
-            called_as = Some(access);
-        }
         let read = self.session.is_some().then_some(&self.pages);
         let (listed, client) = self.listed_by(context);
         let shown = pages::meant_tool(&name, read, &self.common.roster, &snapshot, listed);
@@ -93,7 +126,7 @@ impl Host {
         else {
             let error = unknown(&name, &snapshot);
             return match called_as {
-                Some(_) => Ok(called(failed(error.message.into_owned()), context.era())),
+                Some(_) => refused(error.message.into_owned()),
                 None => Err(error),
             };
         };
@@ -103,48 +136,48 @@ impl Host {
             None => unknown_access(&name, access),
         });
         if let Some(why) = wrong {
-            return Ok(called(failed(why), context.era()));
+            return refused(why);
         }
-        let (server, tool) = (server.to_owned(), tool.to_owned());
-        let typed = shown
-            .and_then(ShownTool::declared)
-            .is_some_and(ListedTool::is_typed);
-        if typed {
+        let declared = shown.and_then(ShownTool::declared);
+        // Nobody is asked about a call that would fail at once.
+        if snapshot.asks_about_calls(server)
+            && shown.is_some_and(ShownTool::is_of_plugin)
+            && let Some(declared) = declared
+            && let Some(why) = unfit(declared.object(false).get(), &arguments.values)
+        {
+            return refused(why);
+        }
+        if declared.is_some_and(ListedTool::is_typed) {
+            // A function of a component takes values.
             arguments.text = None;
         } else if called_as.is_none() {
+            // Of one that is called by another, they have been taken from the arguments of that.
             arguments.text = context.original.object("arguments");
         }
-        let object = shown.and_then(ShownTool::declared);
-        let deferred = called_as.zip(object).map(|(_, declared)| {
+        // Whoever calls by another tool may not have seen the schema.
+        let unseen = called_as.zip(declared).map(|(_, declared)| {
             let object = declared.object(context.era() == Era::Stateless).get();
             (object.to_owned(), arguments.values.clone())
         });
-        // Nobody is asked about a call that would fail at once.
-        if snapshot.asks_about_calls(&server)
-            && let Some(shown) = shown.filter(|shown| shown.is_of_plugin())
-            && let Some(declared) = shown.declared()
-            && let Some(why) = unfit(declared.object(false).get(), &arguments.values)
-        {
-            return Ok(called(failed(why), context.era()));
-        }
-        let order = PluginRequest {
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        let request = PluginRequest {
             method: "tools/call",
             key: name,
-            server,
+            server: server.clone(),
             arguments,
         };
-        let (of_server, of_tool) = (order.server.clone(), tool.clone());
+        let of_server = tool.clone();
         let result = self
             .carry_out(
-                order,
+                request,
                 continued,
                 context,
-                move |roster, order, call| async move {
+                move |roster, request, call| async move {
                     let agent_call = AgentCall {
-                        server: &order.server,
-                        tool: &tool,
-                        name: &order.key,
-                        arguments: order.arguments,
+                        server: &request.server,
+                        tool: &of_server,
+                        name: &request.key,
+                        arguments: request.arguments,
                         called_as,
                     };
                     let answer = roster.call_for_agent(agent_call, call).await;
@@ -156,7 +189,7 @@ impl Host {
                 },
             )
             .await;
-        let result = match (result, &deferred) {
+        let result = match (result, &unseen) {
             // Whoever has called it by another tool reads no errors of the protocol.
             (Err(error), Some(_)) if error.code == ErrorCode::INVALID_PARAMS => {
                 failed(error.message.into_owned())
@@ -165,17 +198,17 @@ impl Host {
         };
         let result = compatibility::result(result, context.unknown_content);
         let result = called(result, context.era());
-        if let Some((object, arguments)) = deferred {
+        if let Some((object, arguments)) = unseen {
             return Ok(with_schema(result, &object, &arguments));
         }
         let tool = CalledTool {
-            server: &of_server,
-            name: &of_tool,
+            server: &server,
+            name: &tool,
             era: context.era(),
             client: &client,
         };
-        let snapshot = self.snapshot();
-        Ok(listed.result(result, tool, &snapshot))
+        // The call may have changed what is listed.
+        Ok(listed.result(result, tool, &self.snapshot()))
     }
 
     /// Returns the record of the listed tools for the agent of a request, and its name there.
