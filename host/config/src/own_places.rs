@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_files::paths;
-use dormouse_policy::{OwnPlace, OwnPlaceList, SecretSource};
+use dormouse_policy::{HttpSecret, OwnPlace, OwnPlaceList};
 use dormouse_text::visible::visible_line;
 use parking_lot::RwLock;
 
@@ -18,7 +18,8 @@ use crate::discovery::{Surroundings, places};
 /// Files that servers of the user's take variables and texts from, with the names of the servers,
 /// as of the configuration that was read last: whoever writes to one of them decides what is run.
 ///
-/// Files of projects are not among them: their content is trusted with the project.
+/// Files that servers of projects are filled in from are not among them: their content is trusted with
+/// the project. That of files with secrets is not.
 #[derive(Debug, Clone, Default)]
 pub struct FilledInFiles(Arc<Noted>);
 
@@ -32,12 +33,13 @@ impl FilledInFiles {
     /// Notes all such files of a configuration.
     pub fn note(&self, configured: &Configured, project: Option<&Path>) {
         let mut files = BTreeMap::new();
-        for server in configured
-            .servers
-            .values()
-            .filter(|server| !server.is_of_project())
-        {
-            let bridge = server.bridge();
+        for server in configured.servers.values() {
+            // Nobody is shown the texts of secrets, whoever names their files.
+            for file in server.secrets.iter().filter_map(HttpSecret::file) {
+                let all = std::iter::once(&file.path).chain(&file.real);
+                files.extend(all.map(|path| (path.clone(), server.name.clone())));
+            }
+            let bridge = server.bridge().filter(|_| !server.is_of_project());
             for filled_in in bridge.iter().flat_map(|bridge| &bridge.filled_in) {
                 let (FillSource::File(file) | FillSource::VariableInFile { file, .. }) =
                     &filled_in.source
@@ -45,11 +47,6 @@ impl FilledInFiles {
                     continue;
                 };
                 if !project.is_some_and(|project| file.starts_with(project)) {
-                    files.insert(file.clone(), server.name.clone());
-                }
-            }
-            for secret in &server.secrets {
-                if let Some(SecretSource::File(file)) = secret.looked_up() {
                     files.insert(file.clone(), server.name.clone());
                 }
             }

@@ -1,5 +1,6 @@
 //! Opening the folders that servers are granted: never through a link.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -70,6 +71,18 @@ impl OpenFolder {
         })
     }
 
+    /// Opens a regular file in it for reading, without waiting, and not where it is a link.
+    ///
+    /// # Errors
+    /// There is no file, it is none that is regular, or it cannot be opened.
+    pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
+        let file = seam::file_inside(&self.file, &self.path.join(name), name)?;
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
     /// Returns the path of the folder, with no link in it.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -132,7 +145,7 @@ mod seam {
     use std::io;
     use std::path::Path;
 
-    use rustix::fs::{CWD, Mode, OFlags, openat};
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 
     /// Flag for the folders on the way, which are only walked through, where the system has such a
     /// mode.
@@ -152,6 +165,20 @@ mod seam {
 
     pub(super) fn inside(folder: &File, _: &Path, name: &OsStr, is_last: bool) -> io::Result<File> {
         Ok(openat(folder, name, flags(is_last), Mode::empty())?.into())
+    }
+
+    pub(super) fn file_inside(folder: &File, _: &Path, name: &OsStr) -> io::Result<File> {
+        // Opening a device can have an effect of its own, so the kind is checked before, too.
+        let kind = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match FileType::from_raw_mode(kind.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Symlink => return Err(io::Error::other("it is a link")),
+            FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(openat(folder, name, flags, Mode::empty())?.into())
     }
 }
 
@@ -184,6 +211,10 @@ mod seam {
     }
 
     pub(super) fn inside(_: &File, at: &Path, _: &OsStr, _: bool) -> io::Result<File> {
+        open(at)
+    }
+
+    pub(super) fn file_inside(_: &File, at: &Path, _: &OsStr) -> io::Result<File> {
         open(at)
     }
 }
@@ -237,6 +268,28 @@ mod tests {
                 ),
                 "{path}"
             );
+        }
+    }
+
+    #[test]
+    fn only_regular_files_of_a_folder_are_opened() {
+        let (_keep, place) = place();
+        std::fs::write(place.join("file"), "text").unwrap();
+        std::fs::create_dir(place.join("folder")).unwrap();
+        symlink("file", place.join("link")).unwrap();
+        let fifo = place.join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.unwrap().success());
+        let folder = OpenFolder::open(&place).unwrap();
+        for (name, is_opened) in [
+            ("file", true),
+            ("folder", false),
+            ("link", false),
+            ("fifo", false),
+            ("none", false),
+        ] {
+            let opened = folder.open_file(OsStr::new(name));
+            assert_eq!(opened.is_ok(), is_opened, "{name}: {opened:?}");
         }
     }
 

@@ -2,6 +2,7 @@
 //! each comes from, which hosts it goes to, and where it stands in a request.
 
 mod provider_login;
+mod secret_file;
 mod secret_host;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use dormouse_text::visible::{visible_line, visible_path};
 use url::Url;
 
 pub use self::provider_login::ProviderLogin;
+pub use self::secret_file::SecretFile;
 pub use self::secret_host::{SecretHost, SecretHostError};
 
 /// Place of the secret in the value of a header.
@@ -35,8 +37,8 @@ pub struct HttpSecret {
 pub enum SecretSource {
     /// A variable of the host's environment, by name.
     Variable(String),
-    /// A file, absolute.
-    File(PathBuf),
+    /// A file.
+    File(SecretFile),
     /// Output of a program.
     Command {
         /// The program: a name that is looked for as a shell does, or an absolute path.
@@ -121,6 +123,28 @@ impl HttpSecret {
         }
     }
 
+    /// Returns the file that the host looks its text up in, where there is one.
+    #[must_use]
+    pub fn file(&self) -> Option<&SecretFile> {
+        let SecretSource::File(file) = self.looked_up()? else {
+            return None;
+        };
+        Some(file)
+    }
+
+    /// Returns the file that the host looks its text up in, to say where it is read.
+    #[must_use]
+    pub fn file_mut(&mut self) -> Option<&mut SecretFile> {
+        let source = match &mut self.source {
+            SecretSource::Login(login) => login.client_secret.as_mut()?,
+            source => source,
+        };
+        let SecretSource::File(file) = source else {
+            return None;
+        };
+        Some(file)
+    }
+
     /// Returns the environment variable that the plugin sees for it, where there is one.
     #[must_use]
     pub fn placeholder_variable(&self) -> Option<&str> {
@@ -170,7 +194,7 @@ impl fmt::Display for SecretSource {
             Self::Variable(name) => {
                 write!(f, "the environment variable `{}`", visible_line(name))
             }
-            Self::File(path) => write!(f, "the file `{}`", visible_path(path)),
+            Self::File(file) => write!(f, "the file `{}`", visible_path(&file.path)),
             Self::Command { program, .. } => {
                 write!(f, "the command `{}`", visible_line(program))
             }

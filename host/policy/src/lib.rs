@@ -32,8 +32,8 @@ pub use grants::{FsGrant, FsMode, Grants};
 pub use host_limits::{HostLimits, processors};
 pub use http_grant::{HttpGrant, HttpGrantError, bare_host, grant_of_origin};
 pub use http_secret::{
-    HttpSecret, ProviderLogin, SecretHost, SecretHostError, SecretPlacement, SecretSource,
-    ValueTemplate, ValueTemplateError,
+    HttpSecret, ProviderLogin, SecretFile, SecretHost, SecretHostError, SecretPlacement,
+    SecretSource, ValueTemplate, ValueTemplateError,
 };
 pub use identity::Identity;
 pub use limits::{Limits, NEVER, UpstreamLimits};

@@ -163,7 +163,7 @@ impl DocumentReader<'_> {
         let here = within(at, key);
         Some(match key {
             "env" => SecretSource::Variable(self.variable(item, &here)?),
-            "file" => SecretSource::File(self.path(item, &here)?),
+            "file" => SecretSource::File(self.path(item, &here)?.into()),
             "keyring" => self.stored_secret(item, &here)?,
             "op" => self.op_reference(item, &here)?,
             _ => self.secret_command(item, &here)?,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use dormouse_files::paths;
 use dormouse_launch::{Http, Launch, OAuth, Stdio};
-use dormouse_policy::{FsGrant, FsMode, real_path};
+use dormouse_policy::{FsGrant, FsMode, HttpSecret, real_path};
 use dormouse_text::visible::{shown_path, visible_line, visible_path};
 use dormouse_wit::Instance;
 
@@ -38,9 +38,9 @@ pub struct ProjectReview {
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
-    /// Folders that servers would be granted, as they are shown: their real paths by the
-    /// written ones.
-    pub folders: BTreeMap<PathBuf, PathBuf>,
+    /// Folders that servers would be granted, and files that their secrets are read from, as they are
+    /// shown: their real paths by the written ones.
+    pub real_paths: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// A server of a project's files, and the name that it is written under.
@@ -102,17 +102,20 @@ impl ProjectReview {
         let folder = project.folder;
         let names: BTreeSet<_> = project.servers.iter().map(|it| &it.config.name).collect();
         let grants = project.servers.iter().flat_map(|it| &it.config.grants.fs);
+        let secrets = project.servers.iter().flat_map(|it| &it.config.secrets);
+        let files = secrets.filter_map(HttpSecret::file);
+        let paths = grants.map(|grant| &grant.path);
+        let paths = paths.chain(files.map(|file| &file.path));
         // Once: what is shown is what is recorded, wherever links lead later.
-        let folders: BTreeMap<_, _> = grants
-            .map(|grant| (grant.path.clone(), real_path(&grant.path)))
-            .collect();
+        let real_paths: BTreeMap<_, _> =
+            paths.map(|path| (path.clone(), real_path(path))).collect();
         let mut text = ReviewText::default();
         for server in &project.servers {
             let heading = heading(&server.config.name, server.written_name);
             text.add(
                 heading,
                 &server.config.origin,
-                described(server, folder, &folders),
+                described(server, folder, &real_paths),
             );
         }
         for refused in &project.refused {
@@ -164,7 +167,7 @@ impl ProjectReview {
             servers: count + project.users_servers.len(),
             text: title + &text.text(),
             content: project.content.to_owned(),
-            folders,
+            real_paths,
         }
     }
 
@@ -265,7 +268,7 @@ fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
 fn described(
     server: &ReviewedServer<'_>,
     folder: &Path,
-    folders: &BTreeMap<PathBuf, PathBuf>,
+    real_paths: &BTreeMap<PathBuf, PathBuf>,
 ) -> String {
     let config = server.config;
     let mut lines = ReviewLines::default();
@@ -287,14 +290,14 @@ fn described(
         Adapter::Refused(_) => {}
     }
     for grant in &config.grants.fs {
-        lines.grant(grant, folders.get(&grant.path));
+        lines.grant(grant, real_paths.get(&grant.path));
     }
     lines.names("may see variables", config.grants.env.iter());
     for grant in &config.grants.http {
         lines.add("may send", plain(&grant.in_words()));
     }
     for secret in &config.secrets {
-        lines.http_secret(secret);
+        lines.http_secret(secret, real_paths);
     }
     lines.names("is told settings", config.settings.keys());
     if let Some(prefix) = &config.prefix {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dormouse_files::regular::open_regular_file;
 use dormouse_launch::Secret;
-use dormouse_policy::SecretSource;
+use dormouse_policy::{SecretFile, SecretSource};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -24,6 +24,10 @@ const COMMAND_TIME: Duration = Duration::from_secs(30);
 
 /// Advice on a file that is no place for a secret.
 const PRIVATE_FILE: &str = "name a file that only you can read (`chmod 600`)";
+
+/// Advice on a file that a project names: it may be a link since its user was shown it.
+const SHOWN_FILE: &str = "it has to be a file that only you can read, where `dormouse trust` has \
+     shown it; trust the project once more if it has moved";
 
 /// Returns the text of a secret that is not put into a request: that of a client at a provider.
 ///
@@ -52,11 +56,15 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault
             }
             Err(VarError::NotUnicode(_)) => return Err(wrong("is no text", "write it in UTF-8")),
         },
-        SecretSource::File(path) => {
-            let path = path.clone();
-            let read = tokio::task::spawn_blocking(move || file_bytes(&path)).await;
+        SecretSource::File(file) => {
+            let hint = match file.real {
+                Some(_) => SHOWN_FILE,
+                None => PRIVATE_FILE,
+            };
+            let file = file.clone();
+            let read = tokio::task::spawn_blocking(move || file_bytes(&file)).await;
             let read = read.unwrap_or_else(|error| Err(error.to_string()));
-            read.map_err(|why| wrong(&why, PRIVATE_FILE))?
+            read.map_err(|why| wrong(&why, hint))?
         }
         SecretSource::Command {
             program,
@@ -88,12 +96,16 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault
 }
 
 /// Reads a file that its user alone can read.
-fn file_bytes(path: &Path) -> Result<Vec<u8>, String> {
+fn file_bytes(file: &SecretFile) -> Result<Vec<u8>, String> {
     let unread = |error: io::Error| match error.kind() {
         ErrorKind::IsADirectory | ErrorKind::InvalidInput => "is no file".to_owned(),
         _ => format!("cannot be read: {error}"),
     };
-    let file = open_regular_file(path).map_err(unread)?;
+    let opened = match &file.real {
+        Some(real) => SecretFile::open_shown(real),
+        None => open_regular_file(&file.path),
+    };
+    let file = opened.map_err(unread)?;
     check_readers(&file.metadata().map_err(unread)?)?;
     let mut bytes = Vec::new();
     let mut limited = file.take(MAX_BYTES + 1);

@@ -62,21 +62,21 @@ mod tests {
             unset.starts_with("its secret `token` has no value: ") && unset.contains("is not set"),
             "{unset}"
         );
-        let none = missing(SecretSource::File(file.clone())).unwrap();
+        let none = missing(SecretSource::File(file.clone().into())).unwrap();
         assert!(none.contains("cannot be read"), "{none}");
         fs::write(&file, "s3cret\n").unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-            let open = missing(SecretSource::File(file.clone())).unwrap();
+            let open = missing(SecretSource::File(file.clone().into())).unwrap();
             assert!(
                 open.contains("can be read by other users") && !open.contains("s3cret"),
                 "{open}"
             );
             fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         }
-        assert_eq!(missing(SecretSource::File(file)), None);
+        assert_eq!(missing(SecretSource::File(file.into())), None);
         let keyring = || missing(SecretSource::Keyring("work".to_owned()));
         let none = keyring().unwrap();
         assert!(none.contains("`dormouse secret set work`"), "{none}");

@@ -49,9 +49,9 @@ impl Roster {
             shown: &shown.content,
             by,
         })?;
-        // Folders are where they were shown to be, wherever links lead by now.
+        // Folders and files of secrets are where they were shown to be, wherever links lead by now.
         let recorded = RecordedFolders::new(&self.places.data);
-        recorded.record_anew(Some(&shown.folder), &shown.folders)?;
+        recorded.record_anew(Some(&shown.folder), &shown.real_paths)?;
         // To the hash of what was shown, whatever the files say by now.
         self.trust.grant(&shown.folder, &shown.content)?;
         self.reload()

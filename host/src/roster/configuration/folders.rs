@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use dormouse_config::{Configured, ServerConfig};
 use dormouse_launch::Launch;
-use dormouse_policy::{FsGrant, Grants, SecretSource, SharedFolder, WritableCode, real_path};
+use dormouse_policy::{Grants, HttpSecret, SecretSource, SharedFolder, WritableCode, real_path};
 use dormouse_runtime::{GrantError, GrantedFolders};
 
 use crate::roster::Places;
 use crate::store::RecordedFolders;
 
-/// Fills in where each server's folders were when they were granted, and records those that were
-/// not known yet. If that cannot be recorded, it is logged, and no link is followed.
+/// Fills in where each server's folders were when they were granted, and files that a project's secrets
+/// are read from when it was trusted, and records those that were not known yet. If that cannot be recorded, it is logged, and no link is followed.
 pub(super) fn record(data: &Path, configured: &mut Configured) {
     let recorded = RecordedFolders::new(data);
     fill_in(configured, |project, written| {
@@ -26,7 +26,7 @@ pub(super) fn record(data: &Path, configured: &mut Configured) {
     });
 }
 
-/// Fills in where each server's folders were when they were granted, without recording anything.
+/// Fills in the same without recording anything.
 pub fn recall(data: &Path, configured: &mut Configured) {
     let recorded = RecordedFolders::new(data);
     fill_in(configured, |project, _| {
@@ -38,28 +38,52 @@ pub fn recall(data: &Path, configured: &mut Configured) {
     });
 }
 
-/// Fills in the real paths of all grants: those of a trusted project are recorded for that project,
+/// Path whose links are followed once.
+struct ResolvedPath<'c> {
+    written: PathBuf,
+    real: &'c mut Option<PathBuf>,
+    /// Real path where none is known.
+    unknown: Option<PathBuf>,
+}
+
+/// Returns the paths of a server whose links are followed once: of its folders, and of a project's files
+/// with secrets. Files that the user has named may be links to whatever they become.
+fn resolved_once(server: &mut ServerConfig) -> impl Iterator<Item = ResolvedPath<'_>> {
+    let is_of_project = server.is_of_project();
+    let folders = server.grants.fs.iter_mut().map(|grant| ResolvedPath {
+        written: grant.path.clone(),
+        real: &mut grant.real,
+        unknown: None,
+    });
+    let secrets = server.secrets.iter_mut().filter(move |_| is_of_project);
+    let files = secrets.filter_map(HttpSecret::file_mut);
+    folders.chain(files.map(|file| ResolvedPath {
+        written: file.path.clone(),
+        real: &mut file.real,
+        unknown: Some(file.path.clone()),
+    }))
+}
+
+/// Fills in these real paths: those of a trusted project are recorded for that project,
 /// and all others for the user. `known` returns what is known of the written paths of one of these.
 fn fill_in<F>(configured: &mut Configured, known: impl Fn(Option<&Path>, &BTreeSet<PathBuf>) -> F)
 where
     F: Fn(&Path) -> Option<PathBuf>,
 {
     // What nobody trusts is not among them.
-    let mut grants: BTreeMap<Option<PathBuf>, Vec<&mut FsGrant>> = BTreeMap::new();
+    let mut paths: BTreeMap<Option<PathBuf>, Vec<ResolvedPath<'_>>> = BTreeMap::new();
     for server in configured.servers.values_mut() {
         let project = server.project().map(Path::to_owned);
-        if !server.grants.fs.is_empty() {
-            grants
-                .entry(project)
-                .or_default()
-                .extend(&mut server.grants.fs);
+        let mut resolved = resolved_once(server).peekable();
+        if resolved.peek().is_some() {
+            paths.entry(project).or_default().extend(resolved);
         }
     }
-    for (project, grants) in grants {
-        let written = grants.iter().map(|grant| grant.path.clone()).collect();
+    for (project, paths) in paths {
+        let written = paths.iter().map(|path| path.written.clone()).collect();
         let known = known(project.as_deref(), &written);
-        for grant in grants {
-            grant.real = known(&grant.path);
+        for path in paths {
+            *path.real = known(&path.written).or(path.unknown);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Servers from a project's files, which the author of the project has chosen.
 
 mod asked;
+#[cfg(unix)]
+mod project_secrets;
 mod project_variables;
 mod revoked;
 mod shown;

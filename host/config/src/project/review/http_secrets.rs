@@ -1,13 +1,20 @@
 //! Secrets that a project has put into HTTP requests, in a review.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 
 use super::lines::ReviewLines;
-use super::{plain_path, quoted, really, shell_word};
+use super::{leads_to, plain_path, quoted, shell_word};
 
 impl ReviewLines {
     /// Adds a secret: where it comes from, whom it is sent to, and how.
-    pub(super) fn http_secret(&mut self, secret: &HttpSecret) {
+    pub(super) fn http_secret(
+        &mut self,
+        secret: &HttpSecret,
+        real_paths: &BTreeMap<PathBuf, PathBuf>,
+    ) {
         let hosts = secret.hosts.iter();
         let hosts: Vec<String> = hosts.map(|host| quoted(&host.to_string())).collect();
         let place = match &secret.placement {
@@ -30,16 +37,19 @@ impl ReviewLines {
             "sends secret",
             format!("{name} to {}, {place}", hosts.join(", ")),
         );
-        self.add("it comes from", source(&secret.source));
+        self.add("it comes from", source(&secret.source, real_paths));
     }
 }
 
 /// Returns where a text comes from.
-fn source(from: &SecretSource) -> String {
+fn source(from: &SecretSource, real_paths: &BTreeMap<PathBuf, PathBuf>) -> String {
     match from {
         SecretSource::Variable(name) => format!("your environment's {}", quoted(name)),
         SecretSource::File(file) => {
-            format!("the file {}{}", plain_path(file), really(file))
+            let path = &file.path;
+            let real = real_paths.get(path).unwrap_or(path);
+            let leads_to = leads_to(path, real, real.exists());
+            format!("the file {}{leads_to}", plain_path(path))
         }
         SecretSource::Command {
             program,
@@ -55,12 +65,12 @@ fn source(from: &SecretSource) -> String {
             )
         }
         SecretSource::Keyring(name) => format!("your own secret {}", quoted(name)),
-        SecretSource::Login(login) => provider_login(login),
+        SecretSource::Login(login) => provider_login(login, real_paths),
     }
 }
 
 /// Returns where and for what somebody logs in, as which client.
-fn provider_login(login: &ProviderLogin) -> String {
+fn provider_login(login: &ProviderLogin, real_paths: &BTreeMap<PathBuf, PathBuf>) -> String {
     let oauth = &login.oauth;
     let client = oauth.client_id.as_deref().unwrap_or_default();
     let scopes: Vec<_> = oauth.scopes.iter().map(|scope| quoted(scope)).collect();
@@ -86,7 +96,7 @@ fn provider_login(login: &ProviderLogin) -> String {
         text.push_str(", also in a private network");
     }
     if let Some(secret) = &login.client_secret {
-        text.push_str(&format!(", whose secret is {}", source(secret)));
+        text.push_str(&format!(", whose secret is {}", source(secret, real_paths)));
     }
     text
 }

@@ -17,6 +17,41 @@ async fn a_variable_is_read_or_said_not_to_be_set() {
     assert_eq!(read(unset).await, Err(why.to_owned()));
 }
 
+/// Whoever has a project may make a file of it, or a folder on the way there, a link.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_was_shown_is_read_through_no_link() {
+    use std::fs::{create_dir, remove_dir_all, remove_file, set_permissions, write};
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let [own, project] = ["own", "project"].map(|name| root.join(name));
+    let put = |folder: &Path, text: &str| {
+        create_dir(folder).unwrap();
+        write(folder.join("key"), text).unwrap();
+        set_permissions(folder.join("key"), PermissionsExt::from_mode(0o600)).unwrap();
+    };
+    put(&own, "private");
+    let file = SecretFile {
+        path: project.join("key"),
+        real: Some(project.join("key")),
+    };
+    let read = || read(SecretSource::File(file.clone()));
+    symlink("own", &project).unwrap();
+    let refused = read().await.unwrap_err();
+    assert!(refused.contains("is a link"), "{refused}");
+    remove_file(&project).unwrap();
+    put(&project, "theirs");
+    assert_eq!(read().await, Ok("theirs".to_owned()));
+    remove_file(project.join("key")).unwrap();
+    symlink("../own/key", project.join("key")).unwrap();
+    let refused = read().await.unwrap_err();
+    assert!(refused.contains("it is a link"), "{refused}");
+    remove_dir_all(&project).unwrap();
+    assert!(read().await.unwrap_err().contains("cannot be read"));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_file_is_read_that_its_user_alone_can_read() {
@@ -24,7 +59,7 @@ async fn a_file_is_read_that_its_user_alone_can_read() {
 
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("key");
-    let source = || SecretSource::File(file.clone());
+    let source = || SecretSource::File(file.clone().into());
     let why = |error: Result<String, String>| error.unwrap_err();
     assert!(why(read(source()).await).contains("cannot be read: "));
     for (text, mode, expected) in [
@@ -53,7 +88,7 @@ async fn a_file_is_read_that_its_user_alone_can_read() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     assert!(why(read(source()).await).ends_with("has no text"));
     for special in [dir.path(), Path::new("/dev/zero")] {
-        let source = SecretSource::File(special.to_owned());
+        let source = SecretSource::File(special.into());
         assert!(why(read(source).await).ends_with("is no file"));
     }
 }
