@@ -32,6 +32,8 @@ def main() -> int:
             _, typed, *program = steps.pop(0)
             if program:
                 subprocess.run(program[0], check=True, stdout=subprocess.DEVNULL)
+            # Whoever sits there reads before they type; what is typed at once may be shown, or lost.
+            time.sleep(0.2)
             os.write(terminal, typed.encode())
         if not select.select([terminal], [], [], 0.1)[0]:
             continue

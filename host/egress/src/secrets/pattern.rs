@@ -21,18 +21,18 @@ static BASE: LazyLock<u64> = LazyLock::new(|| {
 /// Text that is looked for.
 pub(super) struct Pattern {
     bytes: Vec<u8>,
-    fingerprint: Fingerprint,
+    fingerprint: TextFingerprint,
     /// What the fingerprint of bytes counts in that of all up to the end of a text behind them.
-    weight_before: Fingerprint,
+    weight_before: TextFingerprint,
     separators: Separators,
 }
 
 /// Value of bytes as the digits of a number, reduced: of different bytes it is different, but for a
 /// chance of one in a trillion.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Fingerprint(u64);
+pub(super) struct TextFingerprint(u64);
 
-impl Fingerprint {
+impl TextFingerprint {
     /// Returns the fingerprint of the bytes and one more.
     pub(super) fn with(self, byte: u8) -> Self {
         // No digit is 0, which would not count at the beginning.
@@ -60,14 +60,14 @@ fn reduced(number: u64) -> u64 {
 impl Pattern {
     /// Prepares the search for a text; none for an empty one.
     pub(super) fn new(text: &str) -> Option<Arc<Self>> {
-        let nothing = Fingerprint::default();
-        let one = Fingerprint(1);
+        let nothing = TextFingerprint::default();
+        let one = TextFingerprint(1);
         let pattern = Self {
             bytes: text.as_bytes().to_vec(),
-            fingerprint: text.bytes().fold(nothing, Fingerprint::with),
+            fingerprint: text.bytes().fold(nothing, TextFingerprint::with),
             weight_before: text
                 .bytes()
-                .fold(one, |weight, _| weight.times(Fingerprint(*BASE))),
+                .fold(one, |weight, _| weight.times(TextFingerprint(*BASE))),
             separators: Separators::not_in(text),
         };
         (!text.is_empty()).then(|| Arc::new(pattern))
@@ -82,11 +82,11 @@ impl Pattern {
         self.bytes.len()
     }
 
-    pub(super) fn fingerprint(&self) -> Fingerprint {
+    pub(super) fn fingerprint(&self) -> TextFingerprint {
         self.fingerprint
     }
 
-    pub(super) fn weight_before(&self) -> Fingerprint {
+    pub(super) fn weight_before(&self) -> TextFingerprint {
         self.weight_before
     }
 
@@ -100,9 +100,9 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    fn of(bytes: &[u8]) -> Fingerprint {
+    fn of(bytes: &[u8]) -> TextFingerprint {
         let bytes = bytes.iter().copied();
-        bytes.fold(Fingerprint::default(), Fingerprint::with)
+        bytes.fold(TextFingerprint::default(), TextFingerprint::with)
     }
 
     #[test]
@@ -117,8 +117,8 @@ mod tests {
             assert!(other != pattern.fingerprint(), "{before:?}");
         }
         assert!(of(b"\0\0text") != of(b"text"));
-        let most = Fingerprint(PRIME - 1);
-        assert!(most.times(most) == Fingerprint(1));
+        let most = TextFingerprint(PRIME - 1);
+        assert!(most.times(most) == TextFingerprint(1));
         assert!(Pattern::new("").is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::masker::Mask;
-use super::pattern::{Fingerprint, Pattern};
+use super::pattern::{Pattern, TextFingerprint};
 
 /// Texts of one length that are looked for.
 pub(super) struct TextsOfLength {
@@ -13,16 +13,16 @@ pub(super) struct TextsOfLength {
     /// Bytes without a separator behind which they are looked for: the length, rounded down to a power
     /// of two, as how long it takes tells it.
     least_run: usize,
-    weight_before: Fingerprint,
-    fingerprints: Vec<Fingerprint>,
+    weight_before: TextFingerprint,
+    fingerprints: Vec<TextFingerprint>,
 }
 
 /// Search for texts in bytes that come one by one.
 pub(super) struct TextSearch {
-    /// Fingerprint of all that was read since the last separator.
-    read: Fingerprint,
+    /// TextFingerprint of all that was read since the last separator.
+    read: TextFingerprint,
     /// Those up to each of the last places before.
-    before: VecDeque<Fingerprint>,
+    before: VecDeque<TextFingerprint>,
     /// Number of bytes that were read.
     place: u64,
     /// For each length, the place behind the last text of it that was found.
@@ -49,7 +49,7 @@ impl TextsOfLength {
     }
 
     /// Whether a fingerprint is that of one of them. All are compared, whichever it is.
-    fn has(&self, fingerprint: Fingerprint) -> bool {
+    fn has(&self, fingerprint: TextFingerprint) -> bool {
         let all = self.fingerprints.iter();
         all.fold(false, |has, one| has | (*one == fingerprint))
     }
@@ -58,7 +58,7 @@ impl TextsOfLength {
 impl TextSearch {
     pub(super) fn new(mask: &Mask) -> Self {
         Self {
-            read: Fingerprint::default(),
+            read: TextFingerprint::default(),
             before: VecDeque::new(),
             place: 0,
             found_to: vec![0; mask.by_length().len()],
@@ -70,7 +70,7 @@ impl TextSearch {
     pub(super) fn read(&mut self, mask: &Mask, byte: u8) -> usize {
         self.place += 1;
         if mask.tail().ends_at(byte) {
-            self.read = Fingerprint::default();
+            self.read = TextFingerprint::default();
             self.before.clear();
             return 0;
         }
