@@ -21,7 +21,7 @@ async fn a_variable_is_read_or_said_not_to_be_set() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_file_that_was_shown_is_read_through_no_link() {
-    use std::fs::{create_dir, remove_dir_all, remove_file, set_permissions, write};
+    use std::fs::{Permissions, create_dir, remove_dir_all, remove_file, set_permissions, write};
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     let dir = tempfile::tempdir().unwrap();
@@ -30,7 +30,7 @@ async fn a_file_that_was_shown_is_read_through_no_link() {
     let put = |folder: &Path, text: &str| {
         create_dir(folder).unwrap();
         write(folder.join("key"), text).unwrap();
-        set_permissions(folder.join("key"), PermissionsExt::from_mode(0o600)).unwrap();
+        set_permissions(folder.join("key"), Permissions::from_mode(0o600)).unwrap();
     };
     put(&own, "private");
     let file = SecretFile {
