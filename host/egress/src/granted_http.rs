@@ -11,7 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HttpGrant, grant_of_origin};
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, TRANSFER_ENCODING};
+use http::header::{
+    ACCEPT_CHARSET, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, IF_RANGE, RANGE,
+    TRANSFER_ENCODING,
+};
 use http::{Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyDataStream, BodyExt as _};
@@ -217,6 +220,11 @@ impl GrantedHttp {
         let put = self.secrets.put_into(&mut sent_url, &mut headers).await?;
         if self.secrets.goes_any_to(url) {
             headers.insert(ACCEPT_ENCODING, IDENTITY);
+            // A part of a response may begin or end within a secret, and what is in another character
+            // set is not found.
+            for name in [RANGE, IF_RANGE, ACCEPT_CHARSET] {
+                headers.remove(name);
+            }
         }
         let mut request = Request::new(method.clone(), sent_url);
         *request.headers_mut() = headers;

@@ -95,6 +95,11 @@ impl Roster {
         if let Some(why) = by_another(&self.judged_tool(server, tool)) {
             return Ok(Err(why));
         }
+        // What is given to its plugin is no change of a tool that was judged before.
+        let found = self.server(server)?;
+        if let Err(why) = self.with_inputs(&found, context).await {
+            return Ok(Err(why));
+        }
         let judged = match self.confirm_call(asked, context).await {
             Ok(judged) => judged,
             Err(why) => return Ok(Err(why)),

@@ -83,10 +83,8 @@ impl Roster {
             }
             found = self.server(server)?;
         }
-        if judged.is_some_and(|judged| *judged != JudgedTool::of(Some(&found), tool)) {
-            return Ok(tool_error(has_changed_since_judged(server, tool)).into());
-        }
-        self.called(&found, tool, arguments, context).await
+        self.called((&found, tool), arguments, context, judged)
+            .await
     }
 
     /// Checks that no rule of exposure forbids the calls of a tool, whoever calls it: agents are not
@@ -112,15 +110,20 @@ impl Roster {
 
     async fn called(
         &self,
-        server: &Arc<Server>,
-        tool: &str,
+        (server, tool): (&Arc<Server>, &str),
         arguments: Arguments,
         context: CallContext,
+        judged: Option<&JudgedTool>,
     ) -> Result<Answer, OfferRefusal> {
         let server = match self.with_inputs(server, &context).await {
             Ok(server) => server,
             Err(why) => return Ok(tool_error(why).into()),
         };
+        // After all that a person may have been waited for.
+        if judged.is_some_and(|judged| *judged != JudgedTool::of(Some(&server), tool)) {
+            let why = has_changed_since_judged(&server.config().name, tool);
+            return Ok(tool_error(why).into());
+        }
         let answer = server.call(self, tool, arguments, context).await;
         let name = &server.config().name;
         // As it is known to be now: the call may have connected the server. Schemas are compared

@@ -61,9 +61,13 @@ impl AnsweredInputs {
         }
         for name in &given.grants.env {
             // A plugin never has the text of its own secrets, whoever says so.
-            let is_secret = server.secrets.iter().any(
-                |secret| matches!(&secret.source, SecretSource::Variable(variable) if variable == name),
-            );
+            let is_secret = server.secrets.iter().any(|secret| {
+                let is_text = matches!(
+                    secret.looked_up(),
+                    Some(SecretSource::Variable(variable)) if variable == name
+                );
+                is_text || secret.placeholder_variable() == Some(name)
+            });
             if !is_secret && !server.grants.env.contains(name) {
                 server.grants.env.push(name.clone());
             }

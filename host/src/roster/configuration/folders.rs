@@ -10,40 +10,38 @@ use dormouse_policy::{Grants, HttpSecret, SecretSource, SharedFolder, WritableCo
 use dormouse_runtime::{GrantError, GrantedFolders};
 
 use crate::roster::Places;
-use crate::store::RecordedFolders;
+use crate::store::{RealPaths, RecordedFolders};
 
 /// Fills in where each server's folders were when they were granted, and files that a project's secrets
-/// are read from when it was trusted, and records those that were not known yet. If that cannot be recorded, it is logged, and no link is followed.
+/// are read from when it was trusted, and records the folders that were not known yet. If that cannot be
+/// recorded, it is logged, and no link is followed.
 pub(super) fn record(data: &Path, configured: &mut Configured) {
     let recorded = RecordedFolders::new(data);
-    fill_in(configured, |project, written| {
+    let known = |project: Option<&Path>, written: &BTreeSet<PathBuf>| {
         let known = recorded.record(project, written).or_else(|error| {
             tracing::error!("the granted folders cannot be recorded: {error:#}");
             recorded.known(project)
         });
-        let known = known.unwrap_or_default();
-        move |path: &Path| known.get(path).cloned()
-    });
+        known.unwrap_or_default()
+    };
+    fill_in(configured, known, |_| None);
 }
 
 /// Fills in the same without recording anything.
 pub fn recall(data: &Path, configured: &mut Configured) {
     let recorded = RecordedFolders::new(data);
-    fill_in(configured, |project, _| {
-        let known = recorded.known(project).unwrap_or_default();
-        move |path: &Path| {
-            let real = known.get(path).cloned();
-            Some(real.unwrap_or_else(|| real_path(path)))
-        }
-    });
+    let known =
+        |project: Option<&Path>, _: &BTreeSet<PathBuf>| recorded.known(project).unwrap_or_default();
+    fill_in(configured, known, |path| Some(real_path(path)));
 }
 
 /// Path whose links are followed once.
 struct ResolvedPath<'c> {
     written: PathBuf,
     real: &'c mut Option<PathBuf>,
-    /// Real path where none is known.
-    unknown: Option<PathBuf>,
+    /// Whether it is of a file with a secret, which is known where its user was shown it, by `trust`,
+    /// and nowhere else.
+    is_of_secret: bool,
 }
 
 /// Returns the paths of a server whose links are followed once: of its folders, and of a project's files
@@ -53,23 +51,25 @@ fn resolved_once(server: &mut ServerConfig) -> impl Iterator<Item = ResolvedPath
     let folders = server.grants.fs.iter_mut().map(|grant| ResolvedPath {
         written: grant.path.clone(),
         real: &mut grant.real,
-        unknown: None,
+        is_of_secret: false,
     });
     let secrets = server.secrets.iter_mut().filter(move |_| is_of_project);
     let files = secrets.filter_map(HttpSecret::file_mut);
     folders.chain(files.map(|file| ResolvedPath {
         written: file.path.clone(),
         real: &mut file.real,
-        unknown: Some(file.path.clone()),
+        is_of_secret: true,
     }))
 }
 
-/// Fills in these real paths: those of a trusted project are recorded for that project,
-/// and all others for the user. `known` returns what is known of the written paths of one of these.
-fn fill_in<F>(configured: &mut Configured, known: impl Fn(Option<&Path>, &BTreeSet<PathBuf>) -> F)
-where
-    F: Fn(&Path) -> Option<PathBuf>,
-{
+/// Fills in these real paths: those of a trusted project are recorded for that project, and all others for
+/// the user. `known` returns what is known of one of these, and is given what has to be recorded;
+/// `of_unknown` says where a folder is of which nothing is.
+fn fill_in(
+    configured: &mut Configured,
+    known: impl Fn(Option<&Path>, &BTreeSet<PathBuf>) -> RealPaths,
+    of_unknown: impl Fn(&Path) -> Option<PathBuf>,
+) {
     // What nobody trusts is not among them.
     let mut paths: BTreeMap<Option<PathBuf>, Vec<ResolvedPath<'_>>> = BTreeMap::new();
     for server in configured.servers.values_mut() {
@@ -80,10 +80,15 @@ where
         }
     }
     for (project, paths) in paths {
-        let written = paths.iter().map(|path| path.written.clone()).collect();
+        let folders = paths.iter().filter(|path| !path.is_of_secret);
+        let written = folders.map(|path| path.written.clone()).collect();
         let known = known(project.as_deref(), &written);
         for path in paths {
-            *path.real = known(&path.written).or(path.unknown);
+            let recorded = known.get(&path.written).cloned();
+            *path.real = recorded.or_else(|| match path.is_of_secret {
+                true => Some(path.written),
+                false => of_unknown(&path.written),
+            });
         }
     }
 }

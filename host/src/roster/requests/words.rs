@@ -37,9 +37,11 @@ pub fn setting_in_words(setting: &SettingRequest) -> String {
 
 /// Returns the option that sets a setting, with a placeholder for its value.
 pub fn setting_option(setting: &SettingRequest) -> String {
+    // Of a folder that is granted with it, no author says beforehand which.
+    let is_of_author = setting.grant.is_none();
     let value = match (
-        &setting.placeholder,
-        setting.choices.first(),
+        setting.placeholder.as_ref().filter(|_| is_of_author),
+        setting.choices.first().filter(|_| is_of_author),
         setting.format,
     ) {
         (Some(example), ..) => example.clone(),
