@@ -12,7 +12,7 @@ use dormouse_text::visible::visible_line;
 use super::consent::consent;
 use super::{hosts, output};
 use crate::roster::{Places, Roster};
-use crate::store::Trust;
+use crate::store::{RecordedFolders, Trust};
 
 /// Allows the servers in a project's files to be started.
 #[derive(Debug, Args)]
@@ -77,14 +77,24 @@ impl TrustArgs {
             return Ok(ExitCode::SUCCESS);
         }
         places.around = Some(around);
+        let recorded = RecordedFolders::new(&places.data);
         let roster = Roster::open(places)?;
         let configured = roster.configured()?;
         let review = roster.review(&project)?;
-        if configured.trusts(&project) {
+        let is_trusted = configured.trusts(&project);
+        let known = recorded.known(Some(&project))?;
+        let mut shown_paths = review.real_paths.iter();
+        // Of a path that leads elsewhere by now, its user has not been shown where.
+        let is_where_shown = shown_paths.all(|(path, real)| known.get(path) == Some(real));
+        if is_trusted && is_where_shown {
             output::say(&format!("`{shown}` is trusted already"));
             return Ok(ExitCode::SUCCESS);
         }
-        if trusted.folders()?.contains_key(&project) {
+        if is_trusted {
+            output::say(&format!(
+                "`{shown}` is trusted, and a path that its files name does not lead where it was shown"
+            ));
+        } else if trusted.folders()?.contains_key(&project) {
             output::say(&format!(
                 "`{shown}` was trusted with what its files said then; they have changed since"
             ));

@@ -29,11 +29,11 @@ def main() -> int:
     while time.monotonic() < end:
         if steps and (at := shown.find(steps[0][0].encode(), seen)) >= 0:
             seen = at + len(steps[0][0].encode())
-            _, typed, *program = steps.pop(0)
+            awaited, typed, *program = steps.pop(0)
             if program:
                 subprocess.run(program[0], check=True, stdout=subprocess.DEVNULL)
-            # Whoever sits there reads before they type; what is typed at once may be shown, or lost.
-            time.sleep(0.2)
+            # Whoever waits for a text reads before they type; what is typed at once may be shown, or lost.
+            time.sleep(0.2 if awaited else 0)
             os.write(terminal, typed.encode())
         if not select.select([terminal], [], [], 0.1)[0]:
             continue
