@@ -144,6 +144,21 @@ fn who_cannot_be_asked_is_refused_with_a_hint() {
     );
 }
 
+/// Returns the parameters of a call of a stateless client that can be asked, with more.
+fn params(more: &Value) -> Value {
+    let mut params = json!({ "name": "echo__add", "arguments": sum() });
+    let members = params.as_object_mut().unwrap();
+    members.extend(more.as_object().unwrap().clone());
+    stateless(params, asks())
+}
+
+/// Makes a stateless call over HTTP, of a client that can be asked what its parameters say.
+fn call_over_http(server: &Server, params: Value) -> Value {
+    let mut request = Request::stateless(1, "tools/call", params.clone());
+    request.body = wire::request(1, "tools/call", params).to_string().into();
+    server.ask(&request).unwrap().result().unwrap()
+}
+
 /// Makes a call with more parameters, and returns its result.
 type Call<'c> = &'c mut dyn FnMut(&Value) -> Value;
 
@@ -153,21 +168,8 @@ fn stateless_clients_are_asked_by_the_answer_to_their_call() {
     let home = home("confirm = ['destructive']", "");
     let mut client = Client::spawn(&mut home.command(&["serve"])).unwrap();
     let server = home.serve_http(&[]).unwrap();
-    let params = |more: &Value| {
-        let mut params = json!({ "name": "echo__add", "arguments": sum() });
-        let members = params.as_object_mut().unwrap();
-        members.extend(more.as_object().unwrap().clone());
-        stateless(params, asks())
-    };
     let mut over_stdio = |more: &Value| client.request("tools/call", params(more)).unwrap();
-    let over_http = |more: &Value| {
-        let mut request = Request::stateless(1, "tools/call", params(more));
-        // With what it can be asked.
-        request.body = wire::request(1, "tools/call", params(more))
-            .to_string()
-            .into();
-        server.ask(&request).unwrap().result().unwrap()
-    };
+    let over_http = |more: &Value| call_over_http(&server, params(more));
     let ways: [(Call<'_>, _); 2] = [
         (&mut over_stdio, json!(["no", "once", "session"])),
         // Others may come by the same name.
@@ -198,20 +200,8 @@ fn what_a_stateless_client_said_before_it_was_asked_is_no_answer() {
     let home = home("confirm = ['destructive']", "");
     let mut client = Client::spawn(&mut home.command(&["serve"])).unwrap();
     let server = home.serve_http(&[]).unwrap();
-    let params = |more: &Value| {
-        let mut params = json!({ "name": "echo__add", "arguments": sum() });
-        let members = params.as_object_mut().unwrap();
-        members.extend(more.as_object().unwrap().clone());
-        stateless(params, asks())
-    };
     let mut over_stdio = |more: &Value| client.request("tools/call", params(more)).unwrap();
-    let over_http = |more: &Value| {
-        let mut request = Request::stateless(1, "tools/call", params(more));
-        request.body = wire::request(1, "tools/call", params(more))
-            .to_string()
-            .into();
-        server.ask(&request).unwrap().result().unwrap()
-    };
+    let over_http = |more: &Value| call_over_http(&server, params(more));
     let ways: [Call<'_>; 2] = [&mut over_stdio, &mut &over_http];
     for call in ways {
         let first = call(&json!({}));
@@ -235,10 +225,7 @@ fn an_answer_over_http_is_of_the_client_and_the_profile_that_were_asked() {
     fs::write(home.config(), format!("{profiles}{servers}")).unwrap();
     let server = home.serve_http(&[]).unwrap();
     let ask = |path: &str, client: &str, more: &Value| {
-        let mut params = json!({ "name": "echo__add", "arguments": sum() });
-        let members = params.as_object_mut().unwrap();
-        members.extend(more.as_object().unwrap().clone());
-        let mut params = stateless(params, asks());
+        let mut params = params(more);
         params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(client);
         let mut request = Request::stateless(1, "tools/call", params.clone()).at(path);
         request.body = wire::request(1, "tools/call", params).to_string().into();

@@ -22,7 +22,7 @@ static BASE: LazyLock<u64> = LazyLock::new(|| {
 pub(super) struct Pattern {
     bytes: Vec<u8>,
     fingerprint: TextFingerprint,
-    /// What the fingerprint of bytes counts in that of all up to the end of a text behind them.
+    /// Weight that the fingerprint of the bytes before a text has in that of all up to its end.
     weight_before: TextFingerprint,
     separators: Separators,
 }

@@ -19,9 +19,9 @@ pub(super) struct TextsOfLength {
 
 /// Search for texts in bytes that come one by one.
 pub(super) struct TextSearch {
-    /// TextFingerprint of all that was read since the last separator.
+    /// Fingerprint of all that was read since the last separator.
     read: TextFingerprint,
-    /// Those up to each of the last places before.
+    /// Fingerprints up to each of the last places before.
     before: VecDeque<TextFingerprint>,
     /// Number of bytes that were read.
     place: u64,

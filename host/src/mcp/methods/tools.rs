@@ -166,7 +166,7 @@ impl Host {
             server: server.clone(),
             arguments,
         };
-        let of_server = tool.clone();
+        let called_tool = tool.clone();
         let result = self
             .carry_out(
                 request,
@@ -175,7 +175,7 @@ impl Host {
                 move |roster, request, call| async move {
                     let agent_call = AgentCall {
                         server: &request.server,
-                        tool: &of_server,
+                        tool: &called_tool,
                         name: &request.key,
                         arguments: request.arguments,
                         called_as,

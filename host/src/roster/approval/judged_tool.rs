@@ -1,4 +1,4 @@
-//! What a tool was when a call of it was judged.
+//! Tool as it was when a call of it was judged.
 
 use std::path::{Path, PathBuf};
 

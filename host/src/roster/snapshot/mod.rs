@@ -335,8 +335,7 @@ impl Snapshot {
     }
 
     /// Appends the JSON array of those MCP `Tool` objects that are to be listed, for clients of the stateless era or of the
-    /// versions before: each as it was declared, but for its name. The array is made anew for each
-    /// request, which takes less than sending it; an agent asks once.
+    /// versions before: each as it was declared, but for its name. It is made anew for each request: sending takes longer.
     pub fn write_list(&self, era: Era, lists: impl Fn(&ShownTool) -> bool, text: &mut String) {
         let listed = || self.tools.iter().filter(|tool| lists(tool));
         let declared = listed().filter_map(ShownTool::declared);
