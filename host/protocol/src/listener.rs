@@ -129,6 +129,15 @@ pub trait Listener: Send + Sync {
     fn meta(&self) -> Map<String, Value> {
         Map::new()
     }
+
+    /// Checks that the call's tool is still the one that the call was judged by. Upstreams are
+    /// started for a call, and may offer something else then: this is asked after that.
+    ///
+    /// # Errors
+    /// It has become another one; says so, for the agent.
+    fn check_judged(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 impl dyn Listener + '_ {

@@ -33,7 +33,7 @@ use std::sync::atomic::Ordering;
 use dormouse_policy::{HostLimits, OwnPlace, OwnPlaces};
 
 pub use ask::check_answer;
-pub use call::{Call, GRACE};
+pub use call::{Call, CallCondition, GRACE};
 pub use compiler::CompileCommand;
 pub use error::{CallError, Cause};
 pub use grant_questions::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dormouse_policy::exposure::NamedTool;
 use dormouse_protocol::{Answer, attribution};
-use dormouse_runtime::Arguments;
+use dormouse_runtime::{Arguments, CallCondition};
 use dormouse_text::visible::short_name;
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ impl Roster {
 
     /// Checks that no rule of exposure forbids the calls of a tool, whoever calls it: agents are not
     /// even shown it, and a person at a command line has written the rule.
-    fn check_rules(&self, server: &Server, tool: &str) -> Result<(), NoSuchTool> {
+    pub(super) fn check_rules(&self, server: &Server, tool: &str) -> Result<(), NoSuchTool> {
         let config = server.config();
         let shown = names::shown(&config.name, config.prefix.as_deref(), tool);
         let names = NamedTool {
@@ -124,8 +124,9 @@ impl Roster {
             let why = has_changed_since_judged(&server.config().name, tool);
             return Ok(tool_error(why).into());
         }
-        let answer = server.call(self, tool, arguments, context).await;
         let name = &server.config().name;
+        let condition = judged.map(|judged| self.condition((name, tool), judged));
+        let answer = server.call(self, tool, arguments, context, condition).await;
         // As it is known to be now: the call may have connected the server. Schemas are compared
         // for that, so it is asked beside a refusal only.
         let is_another = || {
@@ -160,6 +161,23 @@ impl Roster {
             answer.push_text(&told);
         }
         Ok(self.with_shown_uris(&server, None, answer))
+    }
+
+    /// Returns the condition on which a call that was judged goes to an upstream that has been started
+    /// for it.
+    fn condition(&self, (server, tool): (&str, &str), judged: &JudgedTool) -> CallCondition {
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        let (roster, judged) = (self.me.clone(), judged.clone());
+        Arc::new(move || {
+            // Where there is no roster any more, nothing is called either.
+            let now = roster
+                .upgrade()
+                .map(|roster| roster.judged_tool(&server, &tool));
+            match now.is_some_and(|now| judged.runs_as(&now)) {
+                true => Ok(()),
+                false => Err(has_changed_since_judged(&server, &tool)),
+            }
+        })
     }
 
     /// Returns a server as it is on disk now: a replaced file is noticed even without a

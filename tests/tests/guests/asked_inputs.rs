@@ -19,9 +19,16 @@ struct Asked {
 
 impl Asked {
     fn start(capabilities: Value) -> Self {
+        Self::start_exposed("", capabilities)
+    }
+
+    /// Starts it with more lines at the beginning of the configuration.
+    fn start_exposed(exposure: &str, capabilities: Value) -> Self {
         let home = Home::new().unwrap();
         let packed = packed_asking(&home, "loud", REQUESTS, "loud");
         home.server("loud", packed.as_ref()).unwrap();
+        let servers = std::fs::read_to_string(home.config()).unwrap();
+        std::fs::write(home.config(), format!("{exposure}{servers}")).unwrap();
         let mut command = home.command(&["serve"]);
         let mut wire = Wire::spawn(command.env("DORMOUSE_ZONE", "zone-of-tests")).unwrap();
         wire.initialize_able(capabilities).unwrap();
@@ -114,6 +121,25 @@ fn what_a_plugin_asks_for_is_asked_once_before_it_is_started() {
         !text.contains("metric") && !text.contains("notes"),
         "{text}"
     );
+}
+
+/// Whether a call is made is asked last: what may change while another form is open is not what its
+/// user agrees to.
+#[test]
+fn a_call_is_confirmed_after_what_its_plugin_needs_is_given() {
+    let exposure = "[exposure]\nmode = 'direct'\nconfirm = ['destructive']\n\n";
+    let mut asked = Asked::start_exposed(exposure, json!({ "elicitation": {} }));
+    let folder = asked.folder();
+    let once = json!({ "action": "accept", "content": { "answer": "once" } });
+    let answers = [filled_in("session", &folder, "metric"), once.clone(), once];
+    let (questions, results) = asked.calls(1, &answers);
+    let fields = |question: &Value| question["requestedSchema"]["properties"].clone();
+    assert_eq!(questions.len(), 2, "{questions:?}");
+    assert!(fields(&questions[0])["request1"].is_object());
+    assert!(fields(&questions[1])["request1"].is_null(), "{questions:?}");
+    let message = questions[1]["message"].as_str().unwrap();
+    assert!(message.contains("May it?"), "{message}");
+    assert!(is_good(&results[0]), "{results:?}");
 }
 
 #[test]

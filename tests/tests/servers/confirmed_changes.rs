@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use dormouse_tests::client::PATIENCE;
+use dormouse_tests::client::{PATIENCE, text};
 use dormouse_tests::wait;
 use serde_json::{Value, json};
 
@@ -110,6 +110,70 @@ fn a_tool_that_changes_while_its_user_is_asked_is_not_called() {
     client.answers(ASK, chosen("once")).unwrap();
     let made = client.answer(id).unwrap();
     assert!(is_added(&made["result"]), "{made}");
+}
+
+/// An upstream that ends while its user is asked, and is something else when it is started again for the
+/// call, is not called; one that is the same is. Behind a component that `adapt` has made, too.
+#[test]
+fn an_upstream_that_has_changed_when_it_is_started_for_a_call_is_not_called() {
+    for is_adapted in [false, true] {
+        let all = Scripted::new();
+        let offer = |destroys: bool| {
+            let hints = json!({ "readOnlyHint": false, "destructiveHint": destroys });
+            let tool = json!({ "name": "wipe", "inputSchema": { "type": "object" }, "annotations": hints });
+            all.offers_just("disk", &json!([tool]));
+        };
+        offer(false);
+        all.own("disk", "");
+        all.home.synced("disk").unwrap();
+        if is_adapted {
+            let file = all.home.path().join("disk.wasm").display().to_string();
+            all.run(&["adapt", "disk", "-o", &file]);
+            let own = fs::read_to_string(all.home.config()).unwrap();
+            let own = own.replace("command =", &format!("component = '{file}'\ncommand ="));
+            fs::write(all.home.config(), own).unwrap();
+        }
+        let servers = fs::read_to_string(all.home.config()).unwrap();
+        let exposure = "[exposure]\nmode = 'direct'\nconfirm = ['write']\n\n";
+        fs::write(all.home.config(), format!("{exposure}{servers}")).unwrap();
+        let mut client = serve(&all.home, asks());
+        for destroys in [false, true] {
+            let call = json!({ "name": "disk__wipe", "arguments": {} });
+            let id = client.send("tools/call", call).unwrap();
+            let asked = client.notification(ASK, PATIENCE).unwrap();
+            offer(destroys);
+            let starts = all.starts("disk");
+            end_upstream(&all, "disk");
+            client.reply(&asked, chosen("once")).unwrap();
+            let answer = client.answer(id).unwrap();
+            let why = "it has changed while the call waited";
+            let refused = is_refused(&answer["result"], why);
+            assert_eq!(refused, destroys, "{is_adapted}: {answer}");
+            let called = text(&answer["result"]).is_some_and(|text| text == "wipe {}");
+            assert_eq!(called, !destroys, "{is_adapted}: {answer}");
+            assert_eq!(all.starts("disk"), starts + 1, "{is_adapted}: {answer}");
+        }
+    }
+}
+
+/// Kills the process of an upstream, and waits until its host has noticed.
+fn end_upstream(all: &Scripted, name: &str) {
+    let pids = || {
+        let status = all.home.server_status(name)?;
+        let pids = status["pids"].as_array().cloned().unwrap_or_default();
+        anyhow::Ok(pids)
+    };
+    let running = pids().unwrap();
+    assert_eq!(running.len(), 1, "{running:?}");
+    let mut kill = std::process::Command::new("kill");
+    let killed = kill.arg("-KILL").arg(running[0].to_string()).status();
+    assert!(killed.unwrap().success());
+    wait::until("the upstream to be gone", || {
+        let left = pids()?;
+        anyhow::ensure!(left.is_empty(), "{left:?}");
+        Ok(())
+    })
+    .unwrap();
 }
 
 /// What was allowed for a session is asked about again where another program has got its name.

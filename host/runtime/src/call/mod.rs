@@ -31,4 +31,10 @@ pub struct Call {
     pub cancel: CancellationToken,
     /// Receives the plugin's messages while it runs, and answers its questions.
     pub listener: Arc<dyn Listener>,
+    /// Condition on which its requests go to an upstream, if there is one.
+    pub condition: Option<CallCondition>,
 }
+
+/// Condition of a call, checked whenever an upstream has been connected for it. The error is the
+/// reason why the call does not go on, for the agent.
+pub type CallCondition = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;

@@ -133,6 +133,7 @@ impl Live {
             cancel: call.cancel.clone(),
             pace: pace.clone(),
             session: call.session,
+            condition: call.condition.clone(),
             failed: None,
             completed: None,
         });

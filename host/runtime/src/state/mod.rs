@@ -25,7 +25,7 @@ use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi_http::WasiHttpCtx;
 
 use crate::bindings::dormouse::plugin;
-use crate::call::Pace;
+use crate::call::{CallCondition, Pace};
 use crate::error::Cause;
 use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
@@ -71,6 +71,8 @@ pub(super) struct Current {
     pub cancel: CancellationToken,
     pub pace: Pace,
     pub session: Option<SessionId>,
+    /// Condition on which requests go to the upstream.
+    pub condition: Option<CallCondition>,
     /// Cause of the upstream's last failure.
     pub failed: Option<Cause>,
     /// The upstream's last answer to a completion: JSON text.

@@ -132,6 +132,7 @@ impl Place {
             session: Some(SessionId(1)),
             cancel: CancellationToken::new(),
             listener: Arc::new(Silent),
+            condition: None,
         }
     }
 

@@ -40,4 +40,14 @@ impl JudgedTool {
             }),
         }
     }
+    /// Whether a call of it that runs already may go on, as its server is known now.
+    ///
+    /// A component's file may be replaced meanwhile: what runs is the one that was judged, and what the
+    /// other declares is not asked of it. What its upstream says of the access counts all the same.
+    pub(in crate::roster) fn runs_as(&self, now: &Self) -> bool {
+        if self.component.is_some() && self.component != now.component {
+            return self.launch == now.launch && self.access >= now.access;
+        }
+        self == now
+    }
 }

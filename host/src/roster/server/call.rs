@@ -7,7 +7,8 @@ use dormouse_catalog::ListedTool;
 use dormouse_protocol::Answer;
 use dormouse_protocol::attribution::remark;
 use dormouse_runtime::{
-    Arguments, Call, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot, ToolRequest,
+    Arguments, Call, CallCondition, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot,
+    ToolRequest,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,7 +25,7 @@ pub(in super::super) struct Tally {
 }
 
 impl Server {
-    /// Calls one of its tools.
+    /// Calls one of its tools, on a condition for each request of the call to its upstream.
     ///
     /// # Errors
     /// There is no such tool, the server is none that may be called, or its upstream refuses.
@@ -34,6 +35,7 @@ impl Server {
         tool: &str,
         arguments: Arguments,
         context: CallContext,
+        condition: Option<CallCondition>,
     ) -> Result<Answer, OfferRefusal> {
         let name = &self.config.name;
         let listing = self.available()?;
@@ -62,7 +64,7 @@ impl Server {
             callable,
             arguments,
         });
-        match self.run(slot, wanted, context).await {
+        match self.run(slot, wanted, context, condition).await {
             Ok(result) => Ok(result),
             // What the upstream refuses, it refuses to the agent.
             Err(error) if matches!(error.cause, Cause::Upstream { .. }) => Err(error.into()),
@@ -80,7 +82,7 @@ impl Server {
         let failed = |why: String| OfferRefusal::Failed(why);
         let listing = self.available().map_err(|why| failed(why.to_string()))?;
         let slot = self.started(roster, listing).map_err(failed)?;
-        Ok(self.run(slot, wanted, context).await?)
+        Ok(self.run(slot, wanted, context, None).await?)
     }
 
     async fn run(
@@ -88,6 +90,7 @@ impl Server {
         slot: &Arc<Slot>,
         wanted: GuestRequest,
         context: CallContext,
+        condition: Option<CallCondition>,
     ) -> Result<Answer, CallError> {
         let _running = CountedCall::begin(&self.tally);
         let call = Call {
@@ -95,6 +98,7 @@ impl Server {
             session: context.session,
             cancel: context.cancel,
             listener: context.listener,
+            condition,
         };
         slot.call(call).await
     }

@@ -135,14 +135,15 @@ impl UpstreamPolicy for RosterPolicy {
                 return Err(why);
             }
             let kind = match method {
-                "tools/call" => Gated::Tool,
-                "prompts/get" => Gated::Prompt,
-                _ => return Ok(()),
+                "tools/call" => Some(Gated::Tool),
+                "prompts/get" => Some(Gated::Prompt),
+                _ => None,
             };
-            match name {
-                Some(name) => roster.admit(&self.server, kind, name, caller).await,
-                None => Ok(()),
+            if let (Some(kind), Some(name)) = (kind, name) {
+                roster.admit(&self.server, kind, name, caller).await?;
             }
+            // The user may have been asked just now, and have approved something else.
+            caller.check_judged()
         }
         .boxed()
     }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::{CANCELLED, InstanceState};
 use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
-use crate::call::PausableDeadline;
+use crate::call::{CallCondition, PausableDeadline};
 use crate::error::Cause;
 
 /// Copies of a request until it is answered: as the guest gave it, and on the way to the upstream.
@@ -79,9 +79,10 @@ impl InstanceState {
             return Err(none("no call is running"));
         };
         let pace = &call.pace;
-        let listener: Arc<dyn Listener> = Arc::new(Patient {
+        let listener: Arc<dyn Listener> = Arc::new(UpstreamListener {
             listener: Arc::clone(&call.listener),
             patience: pace.patience.clone(),
+            condition: call.condition.clone(),
         });
         let connection = match upstream.open(call.session, &listener) {
             Some(connection) => connection,
@@ -137,13 +138,14 @@ fn cause(server: &str, failure: Failure) -> Cause {
     }
 }
 
-/// Listener of a call whose questions pause the call's deadline.
-struct Patient {
+/// Listener of a call for its upstream, whose questions pause the call's deadline.
+struct UpstreamListener {
     listener: Arc<dyn Listener>,
     patience: PausableDeadline,
+    condition: Option<CallCondition>,
 }
 
-impl Listener for Patient {
+impl Listener for UpstreamListener {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
         self.patience.put_off();
         self.listener.progress(progress, total, message);
@@ -206,5 +208,10 @@ impl Listener for Patient {
 
     fn meta(&self) -> Map<String, Value> {
         self.listener.meta()
+    }
+    fn check_judged(&self) -> Result<(), String> {
+        self.condition
+            .as_ref()
+            .map_or(Ok(()), |condition| condition())
     }
 }

@@ -203,6 +203,7 @@ async fn ask(
         session: Some(SessionId(1)),
         cancel: CancellationToken::new(),
         listener,
+        condition: None,
     };
     let answer = slot.call(call).await?;
     Ok(answer.into_value().unwrap())
