@@ -22,6 +22,7 @@ use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
+use super::stdin;
 use super::sync::SyncArgs;
 use crate::roster::Places;
 use crate::store::Trust;
@@ -229,6 +230,7 @@ impl Then {
 
 /// Asks a question that is answered with yes by default.
 fn asked(question: &str) -> anyhow::Result<bool> {
+    stdin::forget_typed_ahead();
     let mut stderr = io::stderr();
     stderr.write_all(question.as_bytes())?;
     stderr.flush()?;

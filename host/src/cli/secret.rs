@@ -12,7 +12,7 @@ use dormouse_secrets::{MAX_SECRET_BYTES, SecretPlace, SecretStore};
 use serde_json::json;
 
 use super::output::AlignedTable;
-use super::{Format, output};
+use super::{Format, output, stdin};
 
 /// Keeps secrets for HTTP requests of plugins.
 #[derive(Debug, Args)]
@@ -141,6 +141,7 @@ pub(super) fn place_in_words(place: SecretPlace) -> &'static str {
 /// end at its end is no part of it.
 fn text(name: &str) -> anyhow::Result<Secret> {
     let text = if std::io::stdin().is_terminal() {
+        stdin::forget_typed_ahead();
         rpassword::prompt_password(format!("text of the secret `{name}` (it is not shown): "))
             .context("nothing can be read from the terminal")?
     } else {

@@ -57,6 +57,11 @@ impl Roster {
     ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
+        if is_judged {
+            // Nothing is started, and nobody asked, for what no agent may call.
+            let found = self.server(server)?;
+            self.check_rules(&found, tool)?;
+        }
         let judged = match is_judged {
             true => match self.judge(&call, &context).await? {
                 Ok(judged) => Some(judged),

@@ -8,7 +8,7 @@ use dormouse_text::nearest::nearest;
 pub const SEPARATOR: &str = "__";
 
 /// Most characters of a server's name: agents see it before the name of a tool.
-const MAX_NAME_CHARACTERS: usize = 128;
+pub(crate) const MAX_NAME_CHARACTERS: usize = 128;
 
 /// The name of Dormouse, which no server has.
 const OWN: &str = "dormouse";
@@ -101,6 +101,9 @@ pub enum BadName {
     /// Empty name.
     #[error("a server's name is empty")]
     Empty,
+    /// Name that programs would take for an option, in hints and on command lines.
+    #[error("server name `{0}` begins with a `-`")]
+    Option(String),
     /// Name that is too long, with its beginning.
     #[error("server name `{0}…` has more than {MAX_NAME_CHARACTERS} characters")]
     Long(String),
@@ -126,6 +129,7 @@ impl BadName {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Empty | Self::Character { .. } => "use letters (a-z, A-Z), digits, `-` and `_`",
+            Self::Option(_) => "begin it with a letter or a digit: commands take it for an option",
             Self::Long(_) => "use a shorter one: it stands before the names of its tools",
             Self::Reserved(_) => {
                 "use another: what is called `dormouse` speaks for Dormouse itself"
@@ -145,7 +149,11 @@ pub fn check(name: &str) -> Result<(), BadName> {
     if name.is_empty() {
         return Err(BadName::Empty);
     }
-    check_prefix(name)
+    check_prefix(name)?;
+    match name.starts_with('-') {
+        true => Err(BadName::Option(name.to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// Checks the prefix that a user wants before the names of a server's tools. An empty one is
@@ -245,7 +253,7 @@ mod tests {
 
     #[test]
     fn names_are_judged() {
-        for good in ["time", "T-1", "a_b", "_", "0", "-x"] {
+        for good in ["time", "T-1", "a_b", "_", "0", "x-"] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
         for (bad, message) in [
@@ -254,6 +262,7 @@ mod tests {
             ("zeit/ä", "server name `zeit/ä` has a `/` in it"),
             ("a\nb", "server name `a\\nb` has a `\\n` in it"),
             ("a__b", "server name `a__b` has a `__` in it"),
+            ("--yes", "server name `--yes` begins with a `-`"),
             ("日本", "server name `日本` has a `日` in it"),
             (
                 &"x".repeat(129),

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dormouse_launch::Redirect;
+use dormouse_text::visible::visible;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -258,7 +259,8 @@ impl Serving {
 
 fn page(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
     let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
+    // An authorization server has written parts of it.
+    for character in visible(text).chars() {
         match character {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),

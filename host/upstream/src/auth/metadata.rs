@@ -106,11 +106,21 @@ async fn found(
     Ok((resolution.metadata, guessed))
 }
 
-/// Returns the host that the code of a login goes to, where its user logs in at another one.
+/// Returns the host, with its port, that the code of a login goes to, where its user logs in at
+/// another one.
 pub(super) fn host_elsewhere(metadata: &AuthorizationMetadata) -> Option<String> {
     let page = Url::parse(&metadata.authorization_endpoint).ok()?;
     let token = Url::parse(&metadata.token_endpoint).ok()?;
-    (page.host() != token.host()).then(|| token.host_str().unwrap_or_default().to_owned())
+    let is_same = page.host() == token.host()
+        && page.port_or_known_default() == token.port_or_known_default();
+    if is_same {
+        return None;
+    }
+    let host = token.host_str().unwrap_or_default();
+    Some(match token.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
 }
 
 /// Returns the URL at which tokens are revoked: only one at the origin that they have come from,
@@ -130,6 +140,41 @@ fn without_slash(issuer: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_else_gets_the_code_of_a_login_is_known() {
+        for (page, token, elsewhere) in [
+            (
+                "https://a.example/authorize",
+                "https://a.example:443/token",
+                None,
+            ),
+            (
+                "http://localhost:81/authorize",
+                "http://localhost:81/token",
+                None,
+            ),
+            (
+                "http://localhost:81/authorize",
+                "http://localhost:82/token",
+                Some("localhost:82"),
+            ),
+            (
+                "https://a.example/authorize",
+                "https://b.example/token",
+                Some("b.example"),
+            ),
+        ] {
+            let mut metadata = AuthorizationMetadata::default();
+            metadata.authorization_endpoint = page.to_owned();
+            metadata.token_endpoint = token.to_owned();
+            assert_eq!(
+                host_elsewhere(&metadata).as_deref(),
+                elsewhere,
+                "{page} {token}"
+            );
+        }
+    }
 
     #[test]
     fn a_login_is_as_safe_from_others_as_its_server() {

@@ -14,7 +14,8 @@ const MAX_DIGITS: usize = 16;
 const MORE_DIGITS: usize = MAX_DIGITS - MIN_DIGITS;
 
 /// Makes a server's name of one that a client allows: characters that cannot be in a name become a
-/// single `_`, or nothing at either end. An allowed name stays as it is.
+/// single `_`, or nothing at either end, and so does a `-` at its beginning. Of one that is too long,
+/// the beginning is left. An allowed name stays as it is.
 pub(in crate::discovery) fn name(written: &str) -> String {
     if name::check(written).is_ok() {
         return written.to_owned();
@@ -27,12 +28,15 @@ pub(in crate::discovery) fn name(written: &str) -> String {
             allowed.push('_');
         }
     }
-    let allowed = allowed.trim_matches('_');
+    let allowed = allowed.trim_start_matches(['-', '_']);
+    let allowed = allowed.trim_end_matches('_');
     if allowed.is_empty() {
         format!("server-{}", digits(written, MIN_DIGITS))
     } else if name::check(allowed).is_err() {
-        // It is Dormouse's own.
-        format!("{allowed}-{}", digits(written, MIN_DIGITS))
+        // It is too long, or Dormouse's own. Where another one has the name, it gets more digits.
+        let most = name::MAX_NAME_CHARACTERS - MAX_DIGITS - 1;
+        let beginning = allowed.get(..most).unwrap_or(allowed);
+        format!("{beginning}-{}", digits(written, MIN_DIGITS))
     } else {
         allowed.to_owned()
     }
@@ -102,6 +106,8 @@ mod tests {
             ("a_.b", "a_b"),
             ("a\nb", "a_b"),
             ("zeit-ä", "zeit-"),
+            ("--yes", "yes"),
+            ("-_-", "server-d342"),
             ("日本", "server-fb52"),
             ("", "server-af13"),
             ("dormouse", "dormouse-6ca4"),
@@ -132,6 +138,16 @@ mod tests {
         let unique: BTreeSet<_> = names.values().collect();
         let written: BTreeSet<_> = all.iter().collect();
         assert_eq!(unique.len(), written.len());
+        assert!(names.values().all(|name| name::check(name).is_ok()));
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let long = |end: &str| "x".repeat(200) + end;
+        let written = [long("a"), long("b")];
+        let names = names(written.iter().map(String::as_str), []);
+        let unique: BTreeSet<_> = names.values().collect();
+        assert_eq!(unique.len(), 2, "{names:?}");
         assert!(names.values().all(|name| name::check(name).is_ok()));
     }
 
