@@ -1,5 +1,6 @@
 //! HTTP requests of one plugin, as far as its user has granted them.
 
+mod charset;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod send_error;
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HttpGrant, grant_of_origin};
 use http::header::{
-    ACCEPT_CHARSET, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, IF_RANGE, RANGE,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, IF_RANGE, RANGE,
     TRANSFER_ENCODING,
 };
 use http::{Response, StatusCode};
@@ -143,11 +144,17 @@ impl GrantedHttp {
     pub fn askable(&self, method: &str, url: &Url) -> Option<HttpGrant> {
         let is_proxied = has_proxy();
         let mut requested = self.requested.iter().filter(|one| one.allows(method, url));
-        let requested = requested.find(|requested| {
-            // An address of this machine or its network is never a host that a pattern means.
-            reach_of(requested, url).allows_url(url) && (requested.is_exact() || !is_proxied)
+        // An address of this machine or its network is never a host that a pattern means, whatever the
+        // plugin writes behind it.
+        let requested = requested.find(|requested| match requested.is_exact() {
+            true => reach_of(requested, url).allows_url(url),
+            false => !is_proxied && Reach::Public.allows_url(url),
         })?;
         let wanted = requested.narrowed_to(url);
+        let wanted = match requested.is_exact() {
+            true => wanted,
+            false => wanted.without_private(),
+        };
         self.is_askable(&wanted).then_some(wanted)
     }
 
@@ -188,7 +195,9 @@ impl GrantedHttp {
         let client = self.client(&url, granted)?;
         let (mut request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
         let has_sent_data = Arc::new(AtomicBool::new(false));
-        if !body.is_end_stream() {
+        if body.is_end_stream() {
+            remove_length(&mut request);
+        } else {
             let has_sent_data = Arc::clone(&has_sent_data);
             let body = body.map_frame(move |frame| {
                 has_sent_data.store(true, Ordering::Release);
@@ -203,7 +212,8 @@ impl GrantedHttp {
             && matches!(method, Method::GET | Method::HEAD)
             && !has_sent_data.load(Ordering::Acquire)
         {
-            let (request, _) = self.with_secrets(&method, &url, headers).await?;
+            let (mut request, _) = self.with_secrets(&method, &url, headers).await?;
+            remove_length(&mut request);
             response = execute(&client, request, &url).await?;
         }
         masked(response, ResponseMask::new(&self.secrets, &url))
@@ -222,9 +232,10 @@ impl GrantedHttp {
             headers.insert(ACCEPT_ENCODING, IDENTITY);
             // A part of a response may begin or end within a secret, and what is in another character
             // set is not found.
-            for name in [RANGE, IF_RANGE, ACCEPT_CHARSET] {
+            for name in [RANGE, IF_RANGE] {
                 headers.remove(name);
             }
+            charset::remove_asked(&mut headers);
         }
         let mut request = Request::new(method.clone(), sent_url);
         *request.headers_mut() = headers;
@@ -245,6 +256,18 @@ impl GrantedHttp {
         let client = plugin_client(kind, granted.is_exact, Arc::clone(&self.lookups))?;
         clients.insert(key, client.clone());
         Ok(client)
+    }
+}
+
+/// Takes the length of a body out of a request that has none: its host would take the beginning of the
+/// next request on the connection for the body.
+fn remove_length(request: &mut Request) {
+    let headers = request.headers_mut();
+    if headers
+        .get(CONTENT_LENGTH)
+        .is_some_and(|length| length != "0")
+    {
+        headers.remove(CONTENT_LENGTH);
     }
 }
 
@@ -309,6 +332,9 @@ fn masked(
     if let Some(mask) = &mask {
         if is_encoded(response.headers()) {
             return Err(SendError::Compressed);
+        }
+        if let Some(charset) = charset::unreadable(response.headers()) {
+            return Err(SendError::Charset(charset));
         }
         mask.mask().hide_in_headers(response.headers_mut());
     }

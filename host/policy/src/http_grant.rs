@@ -187,6 +187,15 @@ impl HttpGrant {
         }
     }
 
+    /// Returns the same grant for hosts on the internet alone.
+    #[must_use]
+    pub fn without_private(self) -> Self {
+        Self {
+            is_private: false,
+            ..self
+        }
+    }
+
     /// Whether a request is one of those granted, by what it says: the address that its host has
     /// is another question.
     #[must_use]

@@ -47,6 +47,13 @@ pub enum SendError {
          be hidden in it"
     )]
     Compressed,
+    /// The response is in another character set, with its name, and its host was given a secret, which
+    /// could not be found in it.
+    #[error(
+        "its host has answered in the character set `{}`, in which no secret could be hidden",
+        .0.escape_debug()
+    )]
+    Charset(String),
     /// There is no client for it.
     #[error(transparent)]
     Client(#[from] EgressError),

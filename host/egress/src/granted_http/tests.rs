@@ -114,6 +114,7 @@ fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
         "GET https://*",
         "https://api.example/v1",
         "http://127.0.0.1:8",
+        "POST https://* private",
     ];
     let requested = requested.map(|request| request.parse().unwrap());
     let session = Arc::<SessionGrants>::default();
@@ -124,7 +125,14 @@ fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
     };
     for (method, url, expected) in [
         ("GET", "https://a.example/x", Some("GET https://a.example")),
-        ("POST", "https://a.example/x", None),
+        (
+            "POST",
+            "https://a.example/x",
+            Some("POST https://a.example"),
+        ),
+        ("POST", "https://10.0.0.1/", None),
+        ("POST", "https://[::ffff:a00:1]/", None),
+        ("POST", "https://localhost/", None),
         (
             "POST",
             "https://api.example/v1/x",
@@ -195,6 +203,19 @@ async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
     }
     let plain = masked(response("gzip"), None).unwrap();
     assert_eq!(plain.headers()["location"], url.as_str());
+}
+
+/// The next request on its connection would be taken for a body that does not come.
+#[test]
+fn a_request_without_a_body_has_no_length() {
+    for (length, is_sent) in [("7", false), ("0", true)] {
+        let url = Url::parse("http://a.example/").unwrap();
+        let mut request = Request::new(Method::POST, url);
+        let length = HeaderValue::from_static(length);
+        request.headers_mut().insert(CONTENT_LENGTH, length);
+        remove_length(&mut request);
+        assert_eq!(request.headers().contains_key(CONTENT_LENGTH), is_sent);
+    }
 }
 
 /// Whoever answers for a name may say that it is at any address.

@@ -1,0 +1,119 @@
+//! Character sets of responses in which secrets are to be found.
+
+use http::header::{ACCEPT, ACCEPT_CHARSET, CONTENT_TYPE, HeaderValue};
+use reqwest::header::HeaderMap;
+
+/// Beginnings of the names of character sets that write ASCII as its bytes, and nothing else with
+/// these.
+const ASCII_SUPERSETS: [&str; 8] = [
+    "utf-8",
+    "utf8",
+    "us-ascii",
+    "ascii",
+    "iso-8859-",
+    "iso8859-",
+    "latin1",
+    "windows-125",
+];
+
+/// Takes what asks for a character set out of a request.
+pub(super) fn remove_asked(headers: &mut HeaderMap) {
+    headers.remove(ACCEPT_CHARSET);
+    let values: Vec<HeaderValue> = headers.get_all(ACCEPT).iter().cloned().collect();
+    if !values.iter().any(|value| has_charset(value.as_bytes())) {
+        return;
+    }
+    headers.remove(ACCEPT);
+    for value in values {
+        let Ok(text) = value.to_str() else { continue };
+        let ranges = text.split(',').map(without_charset);
+        let ranges: Vec<String> = ranges.collect();
+        if let Ok(value) = HeaderValue::from_str(&ranges.join(",")) {
+            headers.append(ACCEPT, value);
+        }
+    }
+}
+
+/// Returns the character set of a response in which a secret would not be found, if it is in such a
+/// one.
+pub(super) fn unreadable(headers: &HeaderMap) -> Option<String> {
+    let types = headers.get_all(CONTENT_TYPE).iter();
+    let texts = types.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let parameters = texts.flat_map(|text| {
+        let parts = text.split([';', ',']).map(str::to_owned);
+        parts.collect::<Vec<_>>()
+    });
+    let mut charsets = parameters.filter_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        is_charset(name).then(|| value.to_ascii_lowercase())
+    });
+    charsets.find(|charset| {
+        let mut known = ASCII_SUPERSETS.iter();
+        !known.any(|beginning| charset.starts_with(beginning))
+    })
+}
+
+fn without_charset(range: &str) -> String {
+    let mut parts = range.split(';');
+    let media_type = parts.next().unwrap_or_default();
+    let kept = parts.filter(|part| !is_charset(part.split('=').next().unwrap_or_default()));
+    let kept: Vec<&str> = std::iter::once(media_type).chain(kept).collect();
+    kept.join(";")
+}
+
+/// Whether a parameter's name is that of a character set.
+fn is_charset(name: &str) -> bool {
+    name.trim()
+        .trim_end_matches('*')
+        .eq_ignore_ascii_case("charset")
+}
+
+fn has_charset(value: &[u8]) -> bool {
+    let charset = b"charset";
+    value
+        .windows(charset.len())
+        .any(|part| part.eq_ignore_ascii_case(charset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_asks_for_a_character_set() {
+        for (accept, sent) in [
+            ("application/json", "application/json"),
+            ("application/json;charset=utf-16le", "application/json"),
+            (
+                "text/html; CharSet = \"utf-7\" ;q=0.5, */*; charset*=x",
+                "text/html;q=0.5, */*",
+            ),
+            ("text/charset;v=1", "text/charset;v=1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, HeaderValue::from_static(accept));
+            headers.insert(ACCEPT_CHARSET, HeaderValue::from_static("utf-16"));
+            remove_asked(&mut headers);
+            assert_eq!(headers[ACCEPT], sent, "{accept}");
+            assert!(!headers.contains_key(ACCEPT_CHARSET));
+        }
+    }
+
+    #[test]
+    fn a_response_is_in_a_character_set_in_which_secrets_are_found() {
+        for (content_type, charset) in [
+            ("application/json", None),
+            ("application/json; charset=UTF-8", None),
+            ("text/html;charset=\"iso-8859-1\"", None),
+            ("text/plain; charset=windows-1252", None),
+            ("text/plain; charset=utf-16le", Some("utf-16le")),
+            ("text/plain; q=1; CHARSET = \"UTF-7\"", Some("utf-7")),
+            ("text/plain; charset=ibm037", Some("ibm037")),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+            assert_eq!(unreadable(&headers).as_deref(), charset, "{content_type}");
+        }
+    }
+}
