@@ -55,7 +55,7 @@ pub use error::{NoSuchTool, OfferRefusal};
 pub use exposure::ExposureChoice;
 pub use places::Places;
 pub use refresh::PROBLEMS_OF_SERVERS;
-use refresh::Reading;
+use refresh::{Reading, ReplacedServers};
 pub use requests::{
     HeldByPlugin, mode_of, requested_http, requested_secret_in_words, requested_secrets,
     requested_settings, secret_option, secrets_in_words, setting_in_words, setting_option,
@@ -114,6 +114,8 @@ pub struct Roster {
     plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
     /// Folders, variables and settings that users were asked for before a plugin was started.
     answered_inputs: AnsweredInputs,
+    /// Servers that were replaced while their calls go on.
+    replaced: ReplacedServers,
     /// Decisions of users on calls that they were asked about.
     call_decisions: CallDecisions,
     changes: Changes,
@@ -175,6 +177,7 @@ impl Roster {
             questions: Questions::default(),
             plugin_grants: Mutex::default(),
             answered_inputs: AnsweredInputs::default(),
+            replaced: ReplacedServers::default(),
             call_decisions: CallDecisions::default(),
             changes: Changes::default(),
             updates: WaitingUpdates::default(),

@@ -16,6 +16,11 @@ use wasip2::io::streams::OutputStream;
 /// Most bytes of a file that are read.
 const MAX_READ: u64 = 4096;
 
+std::thread_local! {
+    /// Folder that is held open from one call to the next.
+    static HELD: std::cell::RefCell<Option<Descriptor>> = const { std::cell::RefCell::new(None) };
+}
+
 impl Guest for Folders {
     fn run(steps: Vec<String>) -> Vec<String> {
         let granted = get_directories();
@@ -172,6 +177,21 @@ impl Granted<'_> {
                 let (folder, path) = self.at(path)?;
                 Ok(folder.readlink_at(path)?)
             }
+            ["hold", path] => {
+                let folder = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
+                HELD.set(Some(folder));
+                Ok(done())
+            }
+            ["in-held", ref step @ ..] => match HELD.take() {
+                Some(folder) => {
+                    let held = [(folder, "sub".to_owned())];
+                    let outcome = Granted(&held).step(&step.join("|"));
+                    let [(folder, _)] = held;
+                    HELD.set(Some(folder));
+                    outcome
+                }
+                None => Ok("nothing is held".to_owned()),
+            },
             // The same within a folder that is opened by itself, with all that it may have.
             ["in", path, ref step @ ..] => {
                 let change = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;

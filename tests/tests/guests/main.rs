@@ -46,6 +46,7 @@ mod sleep;
 mod spin;
 #[cfg(unix)]
 mod stored_secrets;
+mod taken_away;
 #[cfg(unix)]
 mod terminal;
 mod tidy;

@@ -18,7 +18,7 @@ use crate::error::Cause;
 use crate::loader::{Bound, LoadedComponent, words};
 use crate::memory::{CallMemory, InstanceMemory, MemoryRefusal, held_too_many};
 use crate::request::CheckedParams;
-use crate::sandbox::NetworkGate;
+use crate::sandbox::{NetworkGate, Preopens};
 use crate::state::{Current, InstanceState};
 use crate::target::Target;
 use crate::value::json_memory;
@@ -137,6 +137,11 @@ impl Live {
             failed: None,
             completed: None,
         });
+    }
+
+    /// Whether it has other folders than these, or holds something open that is in none of them.
+    pub(super) fn has_left(&mut self, folders: &Preopens) -> bool {
+        self.store.data_mut().has_left(folders)
     }
 
     /// Returns the time of its last call.

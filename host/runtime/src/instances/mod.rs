@@ -140,11 +140,19 @@ impl Instances {
         // Taken out while the call runs: a call that is dropped half-way or that traps takes its
         // instance with it.
         let mut live = match place.take() {
-            Some(live) => {
-                // The instance still has its folders, which may no longer be allowed.
+            Some(mut live) => {
+                // The instance still has its folders, which may no longer be allowed, or may have been
+                // moved away while others are at their paths.
                 let folders = loaded.folders.preopens();
-                folders.map_err(|error| Cause::Load(error.to_string()))?;
-                live
+                let folders = folders.map_err(|error| Cause::Load(error.to_string()))?;
+                if live.has_left(&folders) {
+                    drop(live);
+                    let server = &self.target.server;
+                    tracing::info!("server `{server}` starts anew: its folders have been moved");
+                    self.fresh(loaded, pace).await?
+                } else {
+                    live
+                }
             }
             None => self.fresh(loaded, pace).await?,
         };

@@ -31,6 +31,8 @@ use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
+#[cfg(target_os = "linux")]
+use crate::sandbox::holds_what_has_left;
 use crate::sandbox::{HttpHooks, HttpMemory, InstanceOutput, NetworkGate, Preopens, http_context};
 use crate::target::Target;
 
@@ -126,6 +128,19 @@ impl InstanceState {
             memory,
             call_memory: None,
         }
+    }
+
+    /// Whether the guest has other folders than these, or holds something open that is in none of
+    /// them. The second is known on Linux alone.
+    pub(super) fn has_left(&mut self, folders: &Preopens) -> bool {
+        if !Arc::ptr_eq(&self.preopens, folders) {
+            return true;
+        }
+        #[cfg(target_os = "linux")]
+        let has_left = holds_what_has_left(&mut self.table, folders);
+        #[cfg(not(target_os = "linux"))]
+        let has_left = false;
+        has_left
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod problems;
 mod reading;
+mod replaced;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use dormouse_upstream::without_blocking;
 pub use problems::PROBLEMS_OF_SERVERS;
 use problems::{log_new_problems, only_in};
 pub(super) use reading::Reading;
+pub(super) use replaced::ReplacedServers;
 
 use super::configuration::folders;
 use super::server::ServerData;
@@ -113,7 +115,7 @@ impl Roster {
         let snapshot = Arc::new(snapshot.with_profiles(profiles));
         log_new_problems(&old, &snapshot);
         *self.current.write() = snapshot.clone();
-        stop_replaced(&old, &snapshot);
+        self.replaced.stop(&old, &snapshot);
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
         if self.changes.is_heard() {
@@ -123,12 +125,5 @@ impl Roster {
                 }
             }
         }
-    }
-}
-
-/// Stops servers that are gone, disabled, or to be run in another way.
-fn stop_replaced(old: &Snapshot, new: &Snapshot) {
-    for (name, server) in old.servers() {
-        server.replaced_by(new.servers().get(name).map(AsRef::as_ref));
     }
 }

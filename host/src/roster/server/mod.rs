@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 pub(super) use bridge::DISCOVER;
 use call::Tally;
 pub(super) use signatures::signatures;
-use slot_cell::SlotCell;
+pub(super) use slot_cell::SlotCell;
 
 use super::NoSuchTool;
 use crate::store::{FailedStart, KnownUpstream};
@@ -356,23 +356,29 @@ impl Server {
     }
 
     /// Closes its slot, because the server is replaced by `next` or gone. Running calls go on if
-    /// `next` runs in the same way.
-    pub(super) fn replaced_by(&self, next: Option<&Self>) {
-        let next = next.filter(|next| next.config.enabled);
-        if next.is_some_and(|next| Arc::ptr_eq(&next.slot, &self.slot)) {
-            return;
+    /// `next` runs in the same way: then the slot is returned.
+    pub(super) fn replaced_by(&self, next: Option<&Self>) -> Option<&Arc<SlotCell>> {
+        if next.is_some_and(|next| next.config.enabled && Arc::ptr_eq(&next.slot, &self.slot)) {
+            return None;
         }
-        let runs_the_same = next.is_some_and(|next| {
-            let fingerprint = |server: &Self| Some(server.config.bridge()?.fingerprint.clone());
-            fingerprint(next) == fingerprint(self)
-                && next.config.component() == self.config.component()
-                // What was taken away is not used to the end of a call.
-                && next.config.grants.include(&self.config.grants)
-        });
-        self.slot.close(match runs_the_same {
+        let goes_on = next.is_some_and(|next| next.continues(&self.config));
+        self.slot.close(match goes_on {
             true => RunningCalls::GoOn,
             false => RunningCalls::End,
         });
+        goes_on.then_some(&self.slot)
+    }
+
+    /// Whether calls that run by an earlier configuration may go on to their end: nothing that they
+    /// have was taken away.
+    pub(super) fn continues(&self, before: &ServerConfig) -> bool {
+        let fingerprint = |config: &ServerConfig| Some(config.bridge()?.fingerprint.clone());
+        let now = &self.config;
+        now.enabled
+            && fingerprint(now) == fingerprint(before)
+            && now.component() == before.component()
+            && now.grants.include(&before.grants)
+            && before.secrets.iter().all(|one| now.secrets.contains(one))
     }
 }
 

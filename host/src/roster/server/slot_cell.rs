@@ -8,7 +8,7 @@ use dormouse_upstream::RETIRED;
 
 /// Slot that is made at most once, and never after this was closed.
 #[derive(Debug, Default)]
-pub(super) struct SlotCell {
+pub(in crate::roster) struct SlotCell {
     slot: OnceLock<Arc<Slot>>,
     is_closed: AtomicBool,
 }
@@ -43,7 +43,7 @@ impl SlotCell {
     }
 
     /// Retires the slot, and refuses to make one from now on.
-    pub(super) fn close(&self, calls: RunningCalls) {
+    pub(in crate::roster) fn close(&self, calls: RunningCalls) {
         self.is_closed.store(true, Ordering::SeqCst);
         if let Some(slot) = self.slot.get() {
             slot.retire(calls);

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod grants;
+mod kept;
 mod links;
 #[cfg(target_os = "linux")]
 mod paths;

@@ -11,6 +11,8 @@ mod file_reader;
 mod file_streams;
 #[cfg(unix)]
 mod files_left;
+#[cfg(target_os = "linux")]
+mod held;
 mod links;
 mod metadata;
 #[cfg(unix)]
@@ -31,6 +33,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 pub(crate) use cached::CachedDevice;
 #[cfg(unix)]
 pub(crate) use directory_entries::DirectoryStreams;
+#[cfg(target_os = "linux")]
+pub(crate) use held::holds_what_has_left;
 
 use self::links::symlink_at;
 #[cfg(unix)]
