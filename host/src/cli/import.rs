@@ -57,7 +57,7 @@ impl ImportArgs {
         }
         // From the first look at any file until all are written.
         let lock = (!self.dry_run).then(EditLock::take).transpose()?;
-        let around = Surroundings::of_process(None)?;
+        let around = install::users_surroundings(places)?;
         let all: Vec<Client> = Client::all().collect();
         let clients = if self.clients.is_empty() {
             all.clone()
@@ -67,6 +67,7 @@ impl ImportArgs {
         let config = dormouse_config::load(&places.config)?;
         // A project's servers are not taken over.
         let discovery = install::discover_users(&around, &all, &config);
+        warn_of_left_out(&discovery, &clients);
         let unread = warn_of_problems(&discovery, &clients);
         let variables = install::variables(&config, &discovery, &around);
         let program = install::program(places, named, variables)?;
@@ -161,7 +162,7 @@ impl ImportArgs {
             output::say("there is nothing to undo");
             return Ok(ExitCode::SUCCESS);
         };
-        let around = Surroundings::of_process(None)?;
+        let around = install::users_surroundings(places)?;
         let steps = run.undo(self.force, &|file, earlier| {
             files::without_earlier_change(earlier, file, &around)
         })?;
@@ -338,6 +339,19 @@ fn told(
         text.push_str(&format!("\n  {}", output::clean(line)));
     }
     text
+}
+
+/// Warns of files that clients take for the user's, and that are in the folder of the project.
+fn warn_of_left_out(discovery: &Discovery, clients: &[Client]) {
+    for (client, file) in &discovery.left_out {
+        if clients.contains(client) && file.exists() {
+            output::warn(&format!(
+                "`{}`, which {client} reads, is a file of the project that you are in: no server in \
+                 it is taken over\nhint: if it is yours, import in another folder",
+                visible_path(file)
+            ));
+        }
+    }
 }
 
 /// Warns of files that are not read as a whole, and so not taken over as a whole. Returns them.

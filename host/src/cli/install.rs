@@ -92,7 +92,7 @@ impl InstallArgs {
             let kind = ErrorKind::UnknownArgument;
             return Err(super::Cli::command().error(kind, message).into());
         }
-        let around = Surroundings::of_process(None)?;
+        let around = users_surroundings(places)?;
         let reach = match self.http {
             None => {
                 let config = dormouse_config::load(&places.config)?;
@@ -159,6 +159,17 @@ impl InstallArgs {
         }
         self.then.offer_sync(places, &[])
     }
+}
+
+/// Returns the surroundings of the user's own servers: of what is looked at, nothing is a file in
+/// the folder of the project that this process works in.
+///
+/// # Errors
+/// The surroundings of this process are not known.
+pub(super) fn users_surroundings(places: &Places) -> anyhow::Result<Surroundings> {
+    let around = places.around.as_ref();
+    let around = around.context("it is not known where your clients' files are")?;
+    Ok(around.of_users_servers())
 }
 
 /// Returns the time that the longest call of any of the user's servers may take.

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_config::discovery::Surroundings;
 use dormouse_config::edit::EditLock;
 use dormouse_config::install::backup;
 use dormouse_config::{Client, file, install as files};
@@ -35,7 +34,7 @@ pub(super) struct UninstallArgs {
 
 impl UninstallArgs {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
-        let around = Surroundings::of_process(None)?;
+        let around = install::users_surroundings(places)?;
         let client = self.client;
         let all = files::uninstall(client, &around, &backup::folder(&places.data))?;
         if all.changes.is_empty() && all.removed.is_empty() {

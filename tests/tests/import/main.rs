@@ -13,6 +13,7 @@ mod installed;
 mod installed_each;
 mod installed_entry;
 mod own_entries;
+mod project_files;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -67,6 +67,8 @@ pub struct Discovery {
     pub refused: Vec<RefusedServer>,
     /// The entries that cannot be used, in the order of the servers.
     pub unusable: Vec<UnusableEntry>,
+    /// Files of projects that are left out, and the clients that they are read by.
+    pub left_out: Vec<(Client, PathBuf)>,
     contents: BTreeMap<PathBuf, ProjectContent>,
     /// Files that may have rules for their clients' servers, and that cannot be read.
     pub(super) unread: Vec<UnreadRules>,
@@ -270,13 +272,21 @@ pub fn discover(
             folder.claim(places);
         }
     }
+    let mut left_out = Vec::new();
+    if surroundings.project.is_none() {
+        for (client, places) in &mut places {
+            let of_project =
+                places.extract_if(.., |place| search::project_of(&place.scope).is_some());
+            left_out.extend(of_project.map(|place| (*client, place.file)));
+        }
+    }
     let projects = places.iter().flat_map(|(_, places)| places);
     let projects = projects.filter_map(|place| search::project_of(&place.scope));
     let followed = projects.filter(|project| (policy.may_follow)(project));
     let mut library = Library::new(
         policy.max_bytes,
         followed.map(Path::to_owned).collect(),
-        surroundings.project.as_deref(),
+        folder.as_ref().map(|folder| folder.path.as_path()),
     );
     for (client, places) in &places {
         library.open_projects(*client, places, surroundings);
@@ -299,7 +309,10 @@ pub fn discover(
             .collect(),
         has_itself: false,
     };
-    let mut discovery = Discovery::default();
+    let mut discovery = Discovery {
+        left_out,
+        ..Discovery::default()
+    };
     for (client, places) in &places {
         let mut search = ClientSearch::of(*client, places, &setting, &mut library);
         for entry in &mut search.unusable {

@@ -6,7 +6,7 @@ use super::Surroundings;
 use super::places::ClientPlace;
 use crate::Scope;
 
-/// Folder of the project that the process works in.
+/// Folder of the project that the process works in, whether its files are looked at or left out.
 #[derive(Debug, Clone)]
 pub(super) struct ProjectFolder {
     /// The folder, as the process names it.
@@ -18,7 +18,8 @@ pub(super) struct ProjectFolder {
 impl ProjectFolder {
     /// Returns the folder of the surroundings' project, where they have one.
     pub(super) fn of(around: &Surroundings) -> Option<Self> {
-        let path = around.project.clone()?;
+        let path = around.project.as_ref().or(around.left_out.as_ref());
+        let path = path?.clone();
         Some(Self {
             real: path.canonicalize().ok(),
             path,

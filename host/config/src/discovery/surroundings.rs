@@ -34,6 +34,9 @@ pub struct Surroundings {
     pub folder: Option<PathBuf>,
     /// The folder of the project that [`Self::folder`] belongs to.
     pub project: Option<PathBuf>,
+    /// The folder of a project whose files are left out, also those that a variable or a link of
+    /// the user's leads to.
+    pub left_out: Option<PathBuf>,
     /// The user's own configuration file that is in use: no project's, wherever it lies.
     pub configuration: Option<PathBuf>,
     /// The variables of the environment that are text.
@@ -53,8 +56,9 @@ impl fmt::Debug for Surroundings {
 
 impl Surroundings {
     /// Reads the surroundings of this process. `folder` is the folder that it works in (its working
-    /// directory, or what a user names); the project is that folder or the nearest one above it
-    /// that is marked as one.
+    /// directory, or what a user names); there is none only where the working directory is gone,
+    /// for without it a project's file may pass for one of the user's. The project is that folder
+    /// or the nearest one above it that is marked as one.
     ///
     /// # Errors
     /// The user has no home folder.
@@ -118,6 +122,7 @@ impl Surroundings {
             system,
             folder,
             project,
+            left_out: None,
             configuration: None,
             env,
         }
@@ -128,6 +133,16 @@ impl Surroundings {
     pub fn with_configuration(mut self, file: &Path) -> Self {
         self.configuration = Some(file.to_owned());
         self
+    }
+
+    /// Returns the surroundings of the user's own servers, which are the same in every folder. The
+    /// files of the project are still not the user's, and are left out.
+    #[must_use]
+    pub fn of_users_servers(&self) -> Self {
+        let mut around = self.clone();
+        around.folder = None;
+        around.left_out = around.project.take().or(around.left_out);
+        around
     }
 
     /// Whether a path leads to the configuration file in use, by whatever links and spelling.

@@ -121,6 +121,7 @@ impl Home {
             system: self.path("system"),
             folder: Some(self.path("project")),
             project: Some(self.path("project")),
+            left_out: None,
             configuration: None,
             env: HashMap::from(env),
         }

@@ -96,6 +96,41 @@ fn a_users_file_in_the_project_is_the_projects() {
 }
 
 #[test]
+fn a_file_in_the_project_is_not_read_where_only_the_users_servers_are_looked_for() {
+    for (client, variable, file, text) in FILES {
+        let home = Home::empty();
+        for (folder, is_projects) in [("project/of-client", true), ("elsewhere", false)] {
+            let folder = home.path("").join(folder);
+            let path = folder.join(if file.is_empty() {
+                "settings.json"
+            } else {
+                file
+            });
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, text).unwrap();
+            let value = if file.is_empty() { &path } else { &folder };
+            let mut around = home.around();
+            let value = value.to_str().unwrap().to_owned();
+            around.env.insert(variable.to_owned(), value);
+            let policy = FillPolicy {
+                inputs: &Inputs::new(),
+                may_fill: &|_, _| true,
+                may_follow: &|_| true,
+                max_bytes: MAX_FILLED_IN,
+            };
+            let discovery = discover(&around.of_users_servers(), &[client], &policy);
+            let is_found = discovery.found.len() == 1;
+            assert_eq!(is_found, !is_projects, "{client} {folder:?}");
+            let is_read = discovery.hashes.contains_key(&path);
+            assert_eq!(is_read, !is_projects, "{client} {folder:?}");
+            let is_left_out = discovery.left_out.contains(&(client, path));
+            assert_eq!(is_left_out, is_projects, "{client} {folder:?}");
+            assert_eq!(discovery.projects().count(), 0, "{client} {folder:?}");
+        }
+    }
+}
+
+#[test]
 fn a_relative_path_of_a_variable_leads_nowhere() {
     for (client, variable, file, text) in FILES {
         let home = Home::empty();
