@@ -1,6 +1,6 @@
 //! `dormouse trust`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -52,29 +52,20 @@ impl TrustArgs {
             Some(folder) => std::path::absolute(folder).context("the folder's path is none")?,
             None => std::env::current_dir().context("the folder that you are in is gone")?,
         };
-        // A host knows the folder that it works in by its real path, through whatever
-        // link somebody has come here. One that is gone can still be revoked.
-        #[cfg(unix)]
-        let here = here.canonicalize().unwrap_or(here);
-        let around = Surroundings::of_process(Some(&here))?.with_configuration(&places.config);
-        let project = around.project.clone().unwrap_or(here);
-        let shown = visible_line(&project.to_string_lossy()).into_owned();
         if self.revoke {
-            let was = trusted.revoke(&project)?;
-            let now = if was {
-                "is trusted no longer"
-            } else {
-                "was not trusted"
-            };
-            output::say(&format!("`{shown}` {now}"));
-            let told = hosts::reload(&places.config)?;
-            if told.failed > 0 {
-                bail!(
-                    "a running host could not be told, and what it has started of the project may \
-                     go on\nhint: end that host, or start the client again that it serves"
-                );
-            }
-            return Ok(ExitCode::SUCCESS);
+            return revoke(&trusted, &places, &here);
+        }
+        let here = real_path(here);
+        let around = Surroundings::of_process(Some(&here))?.with_configuration(&places.config);
+        let project = around.project.clone().unwrap_or_else(|| here.clone());
+        let shown = visible_line(&project.to_string_lossy()).into_owned();
+        if self.yes && self.folder.is_some() && project != here {
+            bail!(
+                "`{}` is no project of its own, and a part of the project `{shown}`, which you have not \
+                 named: nothing is trusted\nhint: name that folder; `dormouse trust` without `--yes` \
+                 shows what is in it, and asks",
+                visible_line(&here.to_string_lossy())
+            );
         }
         places.around = Some(around);
         let recorded = RecordedFolders::new(&places.data);
@@ -116,4 +107,58 @@ impl TrustArgs {
         hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Trusts a folder no longer, or else the nearest trusted one around it that is not beyond its project:
+/// what is recorded counts, for the folder may be gone, or be no project at the moment.
+fn revoke(trusted: &Trust, places: &Places, named: &Path) -> anyhow::Result<ExitCode> {
+    let real = real_path(named.to_owned());
+    let project = Surroundings::of_process(Some(&real))?.project;
+    let recorded = trusted.folders()?;
+    let around = real.ancestors();
+    let up_to_project = around.take_while(|folder| {
+        let project = project.as_deref();
+        project.is_none_or(|project| folder.starts_with(project))
+    });
+    let folder = std::iter::once(named)
+        .chain(up_to_project)
+        .find(|folder| recorded.contains_key(*folder));
+    let shown = visible_line(&folder.unwrap_or(named).to_string_lossy()).into_owned();
+    let was_trusted = match folder {
+        Some(folder) => trusted.revoke(folder)?,
+        None => false,
+    };
+    if was_trusted {
+        output::say(&format!("`{shown}` is trusted no longer"));
+    }
+    // A host that could not be told the last time may be told now.
+    let told = hosts::reload(&places.config)?;
+    if told.failed > 0 {
+        bail!(
+            "a running host could not be told, and what it has started of the project may go on\n\
+             hint: end that host, or start the client again that it serves"
+        );
+    }
+    if !was_trusted {
+        bail!(
+            "`{shown}` is not trusted, and neither is a project that it is in: nothing is revoked\n\
+             hint: `dormouse trust --list` shows the folders that are"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the path by which a host knows a folder that it works in, through whatever link somebody has
+/// come here. Of a folder that is gone, that is the path of what is left, and the rest as it is written.
+fn real_path(folder: PathBuf) -> PathBuf {
+    if cfg!(windows) {
+        return folder;
+    }
+    let known = folder.ancestors().find_map(|known| {
+        let rest = folder.strip_prefix(known).ok()?;
+        let known = known.canonicalize().ok()?;
+        // Nothing behind it would end the path with a separator.
+        Some(known.components().chain(rest.components()).collect())
+    });
+    known.unwrap_or(folder)
 }

@@ -1,5 +1,7 @@
 //! Trust that is gone, with the servers that ran by it.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::scripted::{Scripted, comes_to, tools, write};
@@ -56,6 +58,60 @@ fn running(all: &Scripted) -> Vec<dormouse_tests::processes::Process> {
         .collect();
     assert!(!runs.is_empty(), "nothing runs");
     runs
+}
+
+/// A package of a repository is a project of its own only while it has a file of a client's, and what
+/// is recorded of it holds when that is back.
+#[test]
+fn what_is_no_project_at_the_moment_is_revoked() {
+    let all = project();
+    let package = all.project().join("package");
+    let file = package.join(".mcp.json");
+    all.offers("inner", &[("go", "Goes.")]);
+    let named = package.display().to_string();
+    for how in ["no file", "no folder", "in the folder"] {
+        all.configure(&file, &["inner"]);
+        all.run(&["trust", "--yes", &named]);
+        let listed = all.run(&["trust", "--list"]);
+        assert!(listed.contains("package"), "{how}: {listed}");
+        match how {
+            "no folder" => fs::remove_dir_all(&package).unwrap(),
+            _ => fs::remove_file(&file).unwrap(),
+        }
+        let said = match how {
+            "in the folder" => {
+                let (revoked, said) = all.run_in(&package, &["trust", "--revoke"]);
+                assert!(revoked, "{said}");
+                said
+            }
+            _ => all.run(&["trust", "--revoke", &named]),
+        };
+        let is_told = said.contains("package` is trusted no longer");
+        assert!(is_told, "{how}: {said}");
+        assert_eq!(all.run(&["trust", "--list"]), "", "{how}");
+    }
+    // Who has named nothing that is trusted hears of it.
+    let said = all.fails(&["trust", "--revoke", &named]);
+    assert!(said.contains("nothing is revoked\nhint: "), "{said}");
+    // What is trusted is found from a folder in it, as long as that is no project of its own.
+    all.run(&["trust", "--yes", &all.project().display().to_string()]);
+    let said = all.run(&["trust", "--revoke", &named]);
+    assert!(said.contains("project` is trusted no longer"), "{said}");
+    assert_eq!(all.run(&["trust", "--list"]), "");
+}
+
+/// Nobody is asked with `--yes`, so that it trusts the folder that is named and no other.
+#[test]
+fn yes_trusts_no_other_folder_than_the_one_that_is_named() {
+    let all = project();
+    let package = all.project().join("packages/a");
+    fs::create_dir_all(&package).unwrap();
+    let said = all.fails(&["trust", "--yes", &package.display().to_string()]);
+    let is_told = said.contains("a part of the project `") && said.contains("\nhint: ");
+    assert!(is_told, "{said}");
+    assert_eq!(all.run(&["trust", "--list"]), "");
+    all.run(&["trust", "--yes", &all.project().display().to_string()]);
+    assert!(all.run(&["trust", "--list"]).contains("project"));
 }
 
 /// Not only the next call is refused: a server that runs is ended.
