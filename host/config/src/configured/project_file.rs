@@ -110,6 +110,8 @@ impl Configured {
         let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {
             server.origin.scope = scope.clone();
+            // What it says of its tools would decide which calls its user is asked about.
+            server.hints.0.clear();
             // As a client does with a file of the project's: in whatever folder below it the host
             // was started, its programs are those that were looked at.
             if let Some(bridge) = server.bridge_mut()

@@ -5,6 +5,7 @@ mod denied_targets;
 mod folders;
 mod random_configurations;
 mod unusable_entries;
+mod users_hints;
 mod users_launches;
 mod users_names;
 mod users_tables;

@@ -180,6 +180,7 @@ impl Overlay {
             expose: self
                 .expose
                 .filter(|expose| *expose != ServerExposure::Direct),
+            hints: self.hints.careful(),
             confirm: self
                 .confirm
                 .map(|own| own.stricter(server.confirm.unwrap_or_default())),

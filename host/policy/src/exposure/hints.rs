@@ -48,6 +48,16 @@ impl ToolHints {
         }
     }
 
+    /// Returns those of the hints by which a tool counts as no less dangerous than without them.
+    fn careful(self) -> Self {
+        Self {
+            read_only: self.read_only.filter(|is_so| !is_so),
+            destructive: self.destructive.filter(|is_so| *is_so),
+            idempotent: self.idempotent.filter(|is_so| !is_so),
+            open_world: self.open_world.filter(|is_so| *is_so),
+        }
+    }
+
     /// Returns these hints, and those of `other` where nothing is said here.
     fn or(self, other: Self) -> Self {
         Self {
@@ -69,6 +79,17 @@ impl HintOverrides {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Returns those of the hints by which tools count as no less dangerous than without them.
+    #[must_use]
+    pub fn careful(&self) -> Self {
+        let all = self.0.iter();
+        let all = all.map(|(tool, hints)| (tool.clone(), hints.careful()));
+        Self(
+            all.filter(|(_, hints)| *hints != ToolHints::default())
+                .collect(),
+        )
     }
 
     /// Returns the hints that are set on a tool: each by its name where that says it, and else by the
@@ -112,5 +133,40 @@ mod tests {
             assert_eq!(overrides.of(tool), expected, "{tool}");
         }
         assert_eq!(HintOverrides::default().of("set"), ToolHints::default());
+    }
+
+    #[test]
+    fn careful_hints_make_no_tool_less_dangerous() {
+        use crate::exposure::ToolAccess;
+        let values = [None, Some(false), Some(true)];
+        let pairs = values
+            .into_iter()
+            .flat_map(|one| values.map(|other| (one, other)));
+        let all: Vec<_> = pairs
+            .map(|(read_only, destructive)| ToolHints {
+                read_only,
+                destructive,
+                idempotent: read_only,
+                open_world: destructive,
+            })
+            .collect();
+        for set in &all {
+            let overrides = HintOverrides([("*".to_owned(), *set)].into());
+            let careful = overrides.careful().of("x");
+            let kept = (set.read_only == Some(false), set.destructive == Some(true));
+            let is_kept = |hint: Option<bool>| hint.is_some();
+            assert_eq!(
+                (is_kept(careful.read_only), is_kept(careful.destructive)),
+                kept
+            );
+            assert_eq!(
+                (is_kept(careful.idempotent), is_kept(careful.open_world)),
+                kept
+            );
+            for said in &all {
+                let with_careful = ToolAccess::of(careful.or(*said));
+                assert!(with_careful >= ToolAccess::of(*said), "{set:?} {said:?}");
+            }
+        }
     }
 }

@@ -114,11 +114,7 @@ impl Server {
                 )),
             };
         }
-        // What a project's file says of its tools its user has not been shown.
-        let listing = match config.project() {
-            None => listing.map(|listing| hints::overridden(listing, &config.hints)),
-            Some(_) => listing,
-        };
+        let listing = listing.map(|listing| hints::overridden(listing, &config.hints));
         let listing = listing.map(|listing| user_interaction::marked(listing, &config));
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {

@@ -10,6 +10,7 @@ mod taken_names;
 mod untrusted;
 #[cfg(target_os = "linux")]
 pub(crate) mod untrusted_files;
+mod users_hints;
 
 use std::net::TcpListener;
 use std::path::Path;
