@@ -132,6 +132,8 @@ pub struct ServerConfig {
     /// Text before its tools' names; the server's name where unset, and nothing at all (not even
     /// `__`) where it is empty.
     pub prefix: Option<String>,
+    /// Prefix that is written for it, where another one counts: what is denied by it stays denied.
+    pub ignored_prefix: Option<String>,
     /// Instance mode, in place of what the plugin declares.
     pub instance: Option<Instance>,
     /// Grants of the server.
@@ -222,6 +224,7 @@ impl ServerConfig {
             adapter,
             enabled: true,
             prefix: None,
+            ignored_prefix: None,
             instance: None,
             grants: Grants::default(),
             secrets: Vec::new(),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dormouse_policy::exposure::NamedTool;
 use dormouse_protocol::{Answer, attribution};
 use dormouse_runtime::{Arguments, CallCondition};
 use dormouse_text::visible::short_name;
 use serde_json::{Value, json};
 
+use super::all_tool_names::AllToolNames;
 use super::approval::JudgedTool;
 use super::error::tool_error;
 use super::server::{DISCOVER, signatures};
@@ -91,14 +91,10 @@ impl Roster {
     /// even shown it, and a person at a command line has written the rule.
     pub(super) fn check_rules(&self, server: &Server, tool: &str) -> Result<(), NoSuchTool> {
         let config = server.config();
-        let shown = names::shown(&config.name, config.prefix.as_deref(), tool);
-        let names = NamedTool {
-            server: &config.name,
-            tool,
-            shown: &shown,
-        };
         let snapshot = self.snapshot();
-        match snapshot.rules().hides(names, config.expose) {
+        let rules = snapshot.rules();
+        let names = AllToolNames::of(config, tool, &rules.deny);
+        match rules.hides(names.named(), config.expose) {
             None => Ok(()),
             Some(why) => Err(NoSuchTool::HiddenByRule {
                 server: config.name.clone(),

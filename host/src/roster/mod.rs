@@ -2,6 +2,7 @@
 //! to date while the files behind them change.
 
 mod agent_calls;
+mod all_tool_names;
 mod approval;
 mod asks;
 mod calls;

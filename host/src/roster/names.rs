@@ -38,6 +38,27 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     name
 }
 
+/// Returns the names that a tool of a server may have with these prefixes, each as it is, with the
+/// characters that clients take, and as it is shown.
+pub(super) fn with_prefixes<'p>(
+    server: &str,
+    prefixes: impl IntoIterator<Item = Option<&'p str>>,
+    tool: &str,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for prefix in prefixes {
+        let whole = match prefix.unwrap_or(server) {
+            "" => tool.to_owned(),
+            prefix => [prefix, SEPARATOR, tool].concat(),
+        };
+        let readable = whole.chars().map(accepted).collect();
+        names.extend([shown(server, prefix, tool), readable, whole]);
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Returns the prefix of the names of all tools of a server; none if it is empty.
 pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
     let prefix = prefix.unwrap_or(server);

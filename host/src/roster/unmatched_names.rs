@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::slice::from_ref;
 
-use dormouse_config::Configured;
 use dormouse_config::name::SEPARATOR;
+use dormouse_config::{Configured, ServerConfig};
 use dormouse_policy::exposure::NamedTool;
 use dormouse_text::nearest::nearest;
 use dormouse_text::wildcard::matches;
 
-use super::{Roster, Server, Snapshot, names, requested_settings};
+use super::all_tool_names::AllToolNames;
+use super::{Roster, Server, Snapshot, requested_settings};
 
 /// Name or pattern that matches nothing that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,8 @@ const NO_SETTING: &str = "its plugin asks for no such setting";
 
 /// Servers and their tools, as far as they are known.
 struct KnownServers<'s> {
-    /// Names of all servers, each with the prefix that its tools are shown with.
-    servers: BTreeMap<&'s str, Option<&'s str>>,
+    /// All servers, by their names.
+    servers: BTreeMap<&'s str, &'s ServerConfig>,
     /// Tools by their own names, of those servers whose tools are known.
     tools: BTreeMap<&'s str, BTreeSet<&'s str>>,
 }
@@ -69,25 +70,22 @@ impl<'s> KnownServers<'s> {
         let tools = tools.filter_map(|(name, server)| Some((name.as_str(), known_tools(server)?)));
         Self {
             servers: servers
-                .map(|(name, server)| (name.as_str(), server.prefix.as_deref()))
+                .map(|(name, server)| (name.as_str(), server))
                 .collect(),
             tools: tools.collect(),
         }
     }
 
     /// Whether a pattern names a tool, or may name one of a server whose tools are not known.
-    fn has_tool(&self, pattern: &str, is_named: impl Fn(NamedTool<'_>) -> bool) -> bool {
-        self.servers.iter().any(|(&server, &prefix)| {
-            let Some(tools) = self.tools.get(server) else {
-                return may_name_tool_of(pattern, server, prefix);
+    fn has_tool(&self, pattern: &String, is_named: impl Fn(NamedTool<'_>) -> bool) -> bool {
+        self.servers.iter().any(|(&name, &server)| {
+            let Some(tools) = self.tools.get(name) else {
+                let mut prefixes = [&server.prefix, &server.ignored_prefix].into_iter();
+                return prefixes.any(|prefix| may_name_tool_of(pattern, name, prefix.as_deref()));
             };
             tools.iter().any(|tool| {
-                let shown = names::shown(server, prefix, tool);
-                is_named(NamedTool {
-                    server,
-                    tool,
-                    shown: &shown,
-                })
+                let names = AllToolNames::of(server, tool, from_ref(pattern));
+                is_named(names.named())
             })
         })
     }

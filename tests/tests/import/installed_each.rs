@@ -158,6 +158,45 @@ fn one_entry_for_all_and_entries_for_each_replace_one_another() {
     }
 }
 
+/// Starts what the entry of a server in Cursor's file starts.
+fn started_by_entry(home: &Home, server: &str) -> Client {
+    let text = read(home, ".cursor/mcp.json");
+    let entries: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let words = entries["mcpServers"][server]["args"].as_array().unwrap();
+    let words = words.iter().map(|word| word.as_str().unwrap());
+    let words: Vec<_> = words.skip_while(|word| *word != "serve").collect();
+    Client::start(&mut home.command(&words)).unwrap()
+}
+
+/// A rule has a name as its user was shown it; the client of the entry is shown another.
+#[test]
+fn what_is_denied_by_a_shown_name_is_denied_by_an_entry_with_own_names() {
+    for (prefix, denied) in [
+        ("prefix = 'x'", "x__echo"),
+        ("prefix = 'x'", "x__ech*"),
+        ("prefix = 'x'", "second__echo"),
+        ("", "second__echo"),
+    ] {
+        let home = Home::new().unwrap();
+        let echo = artifacts::guest("echo").unwrap();
+        home.server_with("second", &echo, prefix).unwrap();
+        run(&home, &["install", "cursor", "--each", "--no-sync"]);
+        let servers = fs::read_to_string(home.config()).unwrap();
+        let text = format!("exposure.deny = ['{denied}']\n{servers}");
+        fs::write(home.config(), text).unwrap();
+        let mut client = started_by_entry(&home, "second");
+        let tools = json!(client.tools().unwrap());
+        let tools = tools.as_array().unwrap();
+        assert!(tools.iter().any(|tool| tool["name"] == "add"), "{tools:?}");
+        assert!(
+            !tools.iter().any(|tool| tool["name"] == "echo"),
+            "{denied}: {tools:?}"
+        );
+        let called = client.text("echo", json!({ "text": "x" }));
+        assert!(called.is_err(), "{denied}: {called:?}");
+    }
+}
+
 /// The client puts the server's name before those of the tools: they have it once.
 #[test]
 fn an_entry_serves_its_server_by_the_tools_own_names() {
@@ -166,12 +205,7 @@ fn an_entry_serves_its_server_by_the_tools_own_names() {
         add(&home, name);
     }
     run(&home, &["install", "cursor", "--each", "--no-sync"]);
-    let text = read(&home, ".cursor/mcp.json");
-    let entries: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let words = entries["mcpServers"]["second"]["args"].as_array().unwrap();
-    let words = words.iter().map(|word| word.as_str().unwrap());
-    let words: Vec<_> = words.skip_while(|word| *word != "serve").collect();
-    let mut client = Client::start(&mut home.command(&words)).unwrap();
+    let mut client = started_by_entry(&home, "second");
     let tools = json!(client.tools().unwrap());
     let names: Vec<_> = tools
         .as_array()

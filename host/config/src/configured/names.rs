@@ -26,7 +26,7 @@ impl Configured {
         });
         for (name, note) in ignored.collect::<Vec<_>>() {
             if let Some(server) = self.servers.get_mut(&name) {
-                server.prefix = None;
+                server.ignored_prefix = server.prefix.take();
             }
             self.notes.push((name, note));
         }

@@ -1,6 +1,7 @@
 //! Patterns of tools: `SERVER__TOOL`, by the names that their user and their server have for them,
 //! whatever prefix agents are shown; `*` stands for any characters, and a pattern without `__` is
 //! that of a server, or of the whole. The name that agents are shown, which may be cut, is one, too.
+//! What denies a tool may have any name that it is shown by under some prefix, or without one.
 
 use dormouse_text::wildcard::matches;
 
@@ -13,6 +14,9 @@ pub struct NamedTool<'n> {
     pub tool: &'n str,
     /// The name that agents are shown.
     pub shown: &'n str,
+    /// The names that it has with other prefixes and without one, whole and cut. What denies it by
+    /// one of these denies it, whichever is shown now; nothing is allowed by them.
+    pub others: &'n [String],
 }
 
 impl NamedTool<'_> {
@@ -65,7 +69,10 @@ pub(super) fn deny<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<&
     let mut all = patterns.iter();
     found.or_else(|| {
         all.find(|pattern| {
-            matches(pattern, names.shown) || is_of_whole(pattern, server, &[tool, &readable])
+            let mut others = names.others.iter();
+            matches(pattern, names.shown)
+                || others.any(|other| matches(pattern, other))
+                || is_of_whole(pattern, server, &[tool, &readable])
         })
     })
 }
@@ -103,6 +110,7 @@ mod tests {
                 server,
                 tool,
                 shown,
+                others: &[],
             };
             let found = (
                 allow(&patterns, names).is_some(),
@@ -119,6 +127,7 @@ mod tests {
             server: "server",
             tool: "delete_everything_that_there_is",
             shown: "s__delete_every_910afaee",
+            others: &[],
         };
         for (pattern, allows, denies) in [
             ("s__delete_every_910afaee", true, true),
@@ -127,6 +136,34 @@ mod tests {
             ("s__*", false, true),
             ("s__delete_every_*", false, true),
             ("s", false, false),
+        ] {
+            let patterns = [pattern.to_owned()];
+            let found = (
+                allow(&patterns, names).is_some(),
+                deny(&patterns, names).is_some(),
+            );
+            assert_eq!(found, (allows, denies), "{pattern}");
+        }
+    }
+
+    /// A host that shows other prefixes than the one that its user has read shows the same tool.
+    #[test]
+    fn every_name_that_a_tool_may_have_denies_it_and_allows_nothing() {
+        let others = ["x__delete_all", "delete_all"].map(str::to_owned);
+        let names = NamedTool {
+            server: "u",
+            tool: "delete_all",
+            shown: "u__delete_all",
+            others: &others,
+        };
+        for (pattern, allows, denies) in [
+            ("x__delete_all", false, true),
+            ("x__*", false, true),
+            ("delete_all", false, true),
+            ("delete_*", false, true),
+            ("u__delete_all", true, true),
+            ("y__delete_all", false, false),
+            ("x", false, false),
         ] {
             let patterns = [pattern.to_owned()];
             let found = (

@@ -175,6 +175,7 @@ mod tests {
                 server,
                 tool,
                 shown,
+                others: &[],
             };
             assert_eq!(rules.tool(names, expose), decided, "{server} {tool}");
         }
@@ -206,6 +207,7 @@ mod tests {
                 server,
                 tool,
                 shown,
+                others: &[],
             };
             assert_eq!(rules.hides(names, None), hidden, "{server} {tool}");
         }

@@ -56,7 +56,8 @@ impl Roster {
                 let enabled = *once.get(&server.name).unwrap_or(&server.enabled);
                 server.enabled = enabled && server.denied.is_none();
                 if self.places.exposure.own_names {
-                    server.prefix = Some(String::new());
+                    let configured = server.prefix.replace(String::new());
+                    server.ignored_prefix = server.ignored_prefix.take().or(configured);
                 }
                 self.answered_inputs.add_to(&mut server);
                 server

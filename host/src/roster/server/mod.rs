@@ -184,6 +184,7 @@ impl Server {
             name: _,
             enabled: _,
             prefix: _,
+            ignored_prefix: _,
             expose: _,
             hints: _,
             confirm: _,

@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_config::{ReservedNames, UntrustedProject, name};
 use dormouse_policy::exposure::{
-    ExposureMode, ExposureRules, HiddenBy, NamedTool, ServerExposure, ToolExposure,
+    ExposureMode, ExposureRules, HiddenBy, ServerExposure, ToolExposure,
 };
 use dormouse_protocol::{Era, ListKind};
 
@@ -44,8 +44,9 @@ use users_names::UsersNames;
 use views::Views;
 use waiting_names::WaitingNames;
 
+use super::Server;
+use super::all_tool_names::AllToolNames;
 use super::uris::with_shown_pages;
-use super::{Server, names};
 use crate::store::Gated;
 
 /// Files of the cache directory that snapshots read.
@@ -111,15 +112,10 @@ impl Snapshot {
             let config = server.config();
             let declared = listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| {
-                let name = names::shown(&config.name, config.prefix.as_deref(), &tool.name);
-                let names = NamedTool {
-                    server: &config.name,
-                    tool: &tool.name,
-                    shown: &name,
-                };
+                let names = AllToolNames::of(config, &tool.name, &rules.deny);
                 ShownTool {
-                    exposure: rules.tool(names, config.expose),
-                    name,
+                    exposure: rules.tool(names.named(), config.expose),
+                    name: names.shown,
                     server: server.clone(),
                     listing: listing.clone(),
                     index,
@@ -270,13 +266,9 @@ impl Snapshot {
                 let config = server.config();
                 let hidden = server.hidden();
                 let hidden = hidden.filter(|tool| {
-                    let names = NamedTool {
-                        server: &config.name,
-                        tool,
-                        shown: name,
-                    };
-                    names::shown(&config.name, config.prefix.as_deref(), tool) == name
-                        && self.rules.hides(names, config.expose).is_none()
+                    let names = AllToolNames::of(config, tool, &self.rules.deny);
+                    let hides = |names| self.rules.hides(names, config.expose).is_some();
+                    names.shown == name && !hides(names.named())
                 });
                 hidden.map(|tool| (config.name.as_str(), tool))
             });

@@ -192,6 +192,13 @@ fn what_is_called_as_the_users_is_the_users() {
             .values()
             .find_map(|server| server.prefix.as_deref());
         assert_eq!(zz, prefix, "{own}");
+        // What denies its tools by the prefix that is not heard goes on denying them.
+        let ignored = all
+            .servers
+            .values()
+            .find_map(|server| server.ignored_prefix.as_deref());
+        let is_ignored = own.contains("prefix = 'gh'");
+        assert_eq!(ignored, is_ignored.then_some("gh"), "{own}");
         let told = all
             .notes
             .iter()

@@ -172,6 +172,7 @@ fn what_is_wrong_there_is_told_and_allows_nothing() {
             server: "s",
             tool: "t",
             shown: "s__t",
+            others: &[],
         };
         let hidden = config.exposure.hides(names, None);
         assert_eq!(hidden.is_none(), allows, "{text}");
