@@ -185,3 +185,81 @@ fn what_is_wrong_there_is_told_and_allows_nothing() {
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(config.servers.is_empty() && config.refused.len() == 1);
 }
+
+/// In whatever order they are written: one that is misspelt may have denied anything.
+#[test]
+fn misspelt_and_misplaced_rules_allow_nothing() {
+    const SERVER: &str = "[servers.s]\ncommand = ['x']\n";
+    for (rules, hint) in [
+        (
+            "[exposur]\nconfirm = ['destructive']\n",
+            "did you mean `exposure`?",
+        ),
+        ("[Exposure]\ndeny = ['s__*']\n", "did you mean `exposure`?"),
+        ("[expose]\ndeny = ['s__*']\n", "did you mean `exposure`?"),
+        ("[rules]\ndeny = ['s__*']\n", "its keys are "),
+        ("[[rules]]\ndeny = ['s__*']\n", "its keys are "),
+        ("[safety.exposure]\ndeny = ['s__*']\n", "its keys are "),
+    ] {
+        for mode in ["", "[exposure]\nmode = 'direct'\nallow = ['s']\n"] {
+            for text in [
+                format!("{rules}{mode}{SERVER}"),
+                format!("{mode}{SERVER}{rules}"),
+            ] {
+                let (config, problems) = parse(Path::new(FILE), &text);
+                assert_eq!(config.exposure.allow, Some(Vec::new()), "{text}");
+                assert_eq!(config.discovery.clients, None, "{text}");
+                assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+                let told = problems[0].hint.as_deref().unwrap_or_default();
+                assert!(told.starts_with(hint), "{text}: {told}");
+                assert!(config.servers.contains_key("s"), "{text}");
+            }
+        }
+    }
+    for (key, hint) in [
+        ("deny = ['s__*']", "write it into `[exposure]`"),
+        ("allow = ['s']", "write it into `[exposure]`"),
+        ("confrm = ['destructive']", "write it into `[exposure]`"),
+        (
+            "exclude_tools = ['x']",
+            "write it into the table of its server",
+        ),
+    ] {
+        let text = format!("{key}\n[exposure]\nmode = 'direct'\n{SERVER}");
+        let (config, problems) = parse(Path::new(FILE), &text);
+        assert_eq!(config.exposure.allow, Some(Vec::new()), "{text}");
+        assert_eq!(problems[0].hint.as_deref(), Some(hint), "{text}");
+    }
+    // What has nothing to do with it closes nothing.
+    for text in ["other = 5\n", "[profil.deny]\n", "[other]\nkey = 1\n"] {
+        let (config, problems) = parse(Path::new(FILE), &format!("{text}{SERVER}"));
+        assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+        assert_eq!(config.exposure.allow, None, "{text}");
+        assert_eq!(config.discovery.clients, None, "{text}");
+    }
+}
+
+#[test]
+fn misspelt_and_misplaced_discovery_shows_no_clients_servers() {
+    for said in [
+        "[discovry]\nclients = []\n",
+        "[Discovery]\nclients = ['cursor']\n",
+        "[other]\nclients = []\n",
+    ] {
+        let right = "[discovery]\nclients = ['cursor']\n";
+        for text in [
+            said.to_owned(),
+            format!("{said}{right}"),
+            format!("{right}{said}"),
+        ] {
+            let (config, problems) = parse(Path::new(FILE), &text);
+            assert_eq!(config.discovery.clients, Some(Vec::new()), "{text}");
+            assert_eq!(config.exposure.allow, None, "{text}");
+            assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+        }
+    }
+    let (config, problems) = parse(Path::new(FILE), "clients = []\n");
+    assert_eq!(config.discovery.clients, Some(Vec::new()));
+    let hint = problems[0].hint.as_deref();
+    assert_eq!(hint, Some("write it into `[discovery]`"));
+}
