@@ -12,7 +12,7 @@ use dormouse_text::visible::visible_line;
 use super::consent::consent;
 use super::{hosts, output};
 use crate::roster::{Places, Roster};
-use crate::store::{RecordedFolders, Trust};
+use crate::store::{DecidedBy, Decision, Decisions, RecordedFolders, Trust};
 
 /// Allows the servers in a project's files to be started.
 #[derive(Debug, Args)]
@@ -128,6 +128,16 @@ fn revoke(trusted: &Trust, places: &Places, named: &Path) -> anyhow::Result<Exit
         Some(folder) => trusted.revoke(folder)?,
         None => false,
     };
+    // Whatever comes of its line in the log, hosts are told.
+    let noted = match folder.filter(|_| was_trusted) {
+        Some(folder) => Decisions::new(&places.data).note_in_effect(&Decision {
+            what: "revoke-trust",
+            subject: &folder.to_string_lossy(),
+            shown: recorded.get(folder).map_or("", String::as_str),
+            by: DecidedBy::Command,
+        }),
+        None => Ok(()),
+    };
     if was_trusted {
         output::say(&format!("`{shown}` is trusted no longer"));
     }
@@ -139,6 +149,7 @@ fn revoke(trusted: &Trust, places: &Places, named: &Path) -> anyhow::Result<Exit
              hint: end that host, or start the client again that it serves"
         );
     }
+    noted?;
     if !was_trusted {
         bail!(
             "`{shown}` is not trusted, and neither is a project that it is in: nothing is revoked\n\

@@ -2,7 +2,7 @@
 //! grows.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -21,16 +21,18 @@ pub enum DecidedBy {
     Flag,
     /// The user of a client, in a form that it has shown them.
     Client,
+    /// The user who has run a command that takes something away, and so asks nothing.
+    Command,
 }
 
 /// Decision of a user.
 #[derive(Debug, Serialize)]
 pub struct Decision<'a> {
-    /// Kind of the decision: `trust`, `approve`, `grant`.
+    /// Kind of the decision: `trust`, `revoke-trust`, `approve`, `grant`.
     pub what: &'static str,
     /// The project's folder, or the server's name.
     pub subject: &'a str,
-    /// Hash of the content that was shown.
+    /// Hash of the content that was shown; of a revocation, of what was trusted until then.
     pub shown: &'a str,
     /// Maker of the decision.
     pub by: DecidedBy,
@@ -62,6 +64,29 @@ impl Decisions {
     /// # Errors
     /// It cannot be written down.
     pub fn note(&self, decision: &Decision<'_>) -> anyhow::Result<()> {
+        self.add(decision).with_context(|| {
+            format!(
+                "the decision cannot be written to `{}`, and so does not count",
+                visible_path(&self.file)
+            )
+        })
+    }
+
+    /// Adds a decision that takes something away, after it has taken effect: it counts whether it can
+    /// be written down or not.
+    ///
+    /// # Errors
+    /// It cannot be written down.
+    pub fn note_in_effect(&self, decision: &Decision<'_>) -> anyhow::Result<()> {
+        self.add(decision).with_context(|| {
+            format!(
+                "the decision counts, and cannot be written to `{}`",
+                visible_path(&self.file)
+            )
+        })
+    }
+
+    fn add(&self, decision: &Decision<'_>) -> anyhow::Result<()> {
         #[derive(Serialize)]
         struct DecisionLine<'a> {
             time: u64,
@@ -73,23 +98,32 @@ impl Decisions {
             time: time.map_or(0, |since| since.as_secs()),
             decision,
         };
-        let mut line = serde_json::to_string(&line)?;
-        line.push('\n');
-        let written = || {
-            if let Some(folder) = self.file.parent() {
-                paths::make_private(folder)?;
-            }
-            let mut file = paths::open_own(&self.file, File::options().append(true))?;
-            file.write_all(line.as_bytes())?;
-            anyhow::Ok(())
+        let line = serde_json::to_string(&line)?;
+        if let Some(folder) = self.file.parent() {
+            paths::make_private(folder)?;
+        }
+        let mut file = paths::open_own(&self.file, File::options().read(true).append(true))?;
+        // While another process writes, the last line has no end.
+        file.lock()?;
+        // Nor has it where a write was cut off: what is added to that could not be read either.
+        let begin = match ends_in_line(&mut file)? {
+            true => "",
+            false => "\n",
         };
-        written().with_context(|| {
-            format!(
-                "the decision cannot be written to `{}`, and so does not count",
-                visible_path(&self.file)
-            )
-        })
+        file.write_all(format!("{begin}{line}\n").as_bytes())?;
+        Ok(())
     }
+}
+
+/// Checks whether a file is empty, or its last line has its end.
+fn ends_in_line(file: &mut File) -> std::io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 #[cfg(test)]
@@ -126,5 +160,36 @@ mod tests {
             by: DecidedBy::Flag,
         };
         assert!(log.note(&decision).is_err());
+    }
+
+    /// Power may go while a line is written, or the disk may be full.
+    #[test]
+    fn a_line_that_was_cut_off_swallows_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Decisions::new(folder.path());
+        let note = |subject: &str| {
+            let decision = Decision {
+                what: "trust",
+                subject,
+                shown: "12",
+                by: DecidedBy::Flag,
+            };
+            log.note(&decision).unwrap();
+        };
+        note("first");
+        let whole = std::fs::read(log.file()).unwrap();
+        for cut in 0..=whole.len() {
+            std::fs::write(log.file(), &whole[..cut]).unwrap();
+            note("second");
+            note("third");
+            let text = std::fs::read_to_string(log.file()).unwrap();
+            let lines = text.lines().rev().take(2);
+            let subjects: Vec<_> = lines
+                .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+                .map(|line| line["subject"].clone())
+                .collect();
+            assert_eq!(subjects, ["third", "second"], "{text}");
+            assert!(text.as_bytes().starts_with(&whole[..cut]), "{text}");
+        }
     }
 }

@@ -54,8 +54,8 @@ fn nothing_starts_untrusted() {
     assert_eq!(all.starts("evil"), 1);
 
     assert_eq!(all.run(&["trust", "--list"]).trim(), folder);
-    let log = all.home.path().join("cache/data/dormouse/decisions.jsonl");
-    let log = std::fs::read_to_string(log).unwrap();
+    let log_file = all.home.path().join("cache/data/dormouse/decisions.jsonl");
+    let log = std::fs::read_to_string(&log_file).unwrap();
     let line: Value = serde_json::from_str(log.trim()).unwrap();
     assert_eq!(line["by"], "flag", "{line}");
     assert_eq!(line["subject"], folder, "{line}");
@@ -76,6 +76,18 @@ fn nothing_starts_untrusted() {
 
     all.run(&["trust", "--revoke", &folder]);
     assert_eq!(all.run(&["trust", "--list"]), "");
+    // It is no longer trusted, and this is no second time.
+    all.run(&["trust", "--revoke", &folder]);
+    let log = std::fs::read_to_string(&log_file).unwrap();
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    assert_eq!(lines[1]["what"], "revoke-trust", "{log}");
+    assert_eq!(lines[1]["subject"], folder, "{log}");
+    assert_eq!(lines[1]["by"], "command", "{log}");
+    assert_eq!(lines[1]["shown"], lines[0]["shown"], "{log}");
     comes_to(&mut host, &[]);
     let refused = unknown(&mut host, "evil__go");
     assert!(refused.contains("dormouse trust"), "{refused}");
