@@ -8,6 +8,7 @@ use dormouse_runtime::Arguments;
 use super::approval::{CallToConfirm, JudgedTool};
 use super::error::tool_error;
 use super::server::DISCOVER;
+use super::uris::is_for_models;
 use super::{CallContext, OfferRefusal, Roster};
 
 /// Call of a tool by an agent.
@@ -39,6 +40,15 @@ pub fn wrong_access(name: &str, needed: ToolAccess, used: ToolAccess) -> String 
         "`{name}` was not called: it {does}, and `{}` is not for that\nhint: call it by `{}`",
         used.call_tool(),
         needed.call_tool()
+    )
+}
+
+/// Returns the reason why a tool is not called by one of Dormouse's own, which models use.
+#[must_use]
+pub fn not_for_models(name: &str) -> String {
+    format!(
+        "`{name}` was not called: its server declares that it is not for models\n\
+         hint: the server's own page calls it, or a person by `dormouse call`"
     )
 }
 
@@ -94,7 +104,14 @@ impl Roster {
             return Ok(Err(why));
         }
         let by_another = |judged: &JudgedTool| {
-            let used = call.called_as.filter(|used| judged.access > *used)?;
+            let used = call.called_as?;
+            let found = self.server(server).ok();
+            let declared = found.as_ref().and_then(|found| found.declared_tool(tool));
+            // Of one that waited for its user this is not known before.
+            if declared.is_some_and(|declared| !is_for_models(declared.tool.get())) {
+                return Some(not_for_models(call.name));
+            }
+            let used = Some(used).filter(|used| judged.access > *used)?;
             Some(wrong_access(call.name, judged.access, used))
         };
         if let Some(why) = by_another(&self.judged_tool(server, tool)) {

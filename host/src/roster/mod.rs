@@ -44,7 +44,7 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
-pub use agent_calls::{AgentCall, wrong_access};
+pub use agent_calls::{AgentCall, not_for_models, wrong_access};
 use approval::{AnsweredInputs, CallDecisions, PluginGrants, Questions};
 pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
 pub use changes::{Changes, Numbers};

@@ -10,7 +10,7 @@ use dormouse_protocol::Answer;
 use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value};
 
-use crate::roster::{ShownTool, wrong_access};
+use crate::roster::{ShownTool, not_for_models, wrong_access};
 
 /// Longest schema that arguments are checked against for that, in bytes: a stranger has written it,
 /// and it is made ready for each call.
@@ -23,8 +23,12 @@ const MAX_SCHEMA_BYTES: usize = 32 << 10;
 const MAX_PROBLEMS: usize = 5;
 
 /// Returns the reason why a tool is not called by the tool that was used for it, if it is not the
-/// right one: clients decide by that one's hints what their user is asked.
+/// right one (clients decide by that one's hints what their user is asked), or the tool is not for
+/// models.
 pub(in crate::mcp) fn wrong_tool(tool: &ShownTool, used: ToolAccess) -> Option<String> {
+    if !tool.is_for_models() {
+        return Some(not_for_models(&tool.name));
+    }
     let needed = tool.access();
     (needed != used).then(|| wrong_access(&tool.name, needed, used))
 }

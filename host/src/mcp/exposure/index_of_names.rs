@@ -1,5 +1,5 @@
 //! Index of the servers and of the names of their tools, as it stands in descriptions and replies. It
-//! names nothing that agents cannot call.
+//! names nothing that agents cannot call, or that is not for models.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const MAX_REPLY_BYTES: usize = 32 << 10;
 /// Returns the tools that are not listed in that mode, by their servers.
 fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&ShownTool>> {
     let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
-    for tool in snapshot.tools() {
+    for tool in snapshot.tools_for_models() {
         if !snapshot.is_listed(tool, mode) {
             servers.entry(tool.server()).or_default().push(tool);
         }
@@ -92,7 +92,7 @@ pub(super) fn list_servers(
         known_server(server, snapshot)?;
     }
     let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
-    let tools = snapshot.tools().iter();
+    let tools = snapshot.tools_for_models();
     for tool in tools.filter(|tool| wanted.is_none_or(|wanted| tool.server() == wanted)) {
         servers.entry(tool.server()).or_default().push(tool);
     }
@@ -116,10 +116,10 @@ pub(super) fn list_servers(
     Ok(text)
 }
 
-/// Checks that a server has tools that agents can call.
+/// Checks that a server has tools that models can call.
 pub(super) fn known_server(server: &str, snapshot: &Snapshot) -> Result<(), String> {
     let names: std::collections::BTreeSet<_> =
-        snapshot.tools().iter().map(ShownTool::server).collect();
+        snapshot.tools_for_models().map(ShownTool::server).collect();
     if names.contains(server) {
         return Ok(());
     }

@@ -36,8 +36,7 @@ impl Host {
             ));
         }
         let of_server: Vec<&ShownTool> = snapshot
-            .tools()
-            .iter()
+            .tools_for_models()
             .filter(|tool| tool.server() == server)
             .collect();
         if wanted.is_empty() && of_server.len() > MAX_LOADED_AT_ONCE {

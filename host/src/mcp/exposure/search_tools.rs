@@ -61,7 +61,7 @@ pub(super) fn search(
     let mut text = String::new();
     match server.filter(|_| query.is_empty()) {
         Some(server) => {
-            let tools = snapshot.tools().iter();
+            let tools = snapshot.tools_for_models();
             let tools = tools.filter(|tool| tool.server() == server);
             text.extend(tools.take(limit).map(ShownTool::as_found));
         }
@@ -102,7 +102,8 @@ pub(super) fn describe(
         if !text.is_empty() {
             text.push_str("\n\n");
         }
-        let Some(tool) = snapshot.find(name) else {
+        let found = snapshot.find(name).filter(|tool| tool.is_for_models());
+        let Some(tool) = found else {
             text.push_str(&unknown(name, snapshot));
             continue;
         };
@@ -124,7 +125,8 @@ pub(super) fn describe(
 }
 
 fn unknown(name: &str, snapshot: &Snapshot) -> String {
-    let near = names::nearest(name, snapshot.names());
+    let known = snapshot.tools_for_models();
+    let near = names::nearest(name, known.map(|tool| tool.name.as_str()));
     let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`search_tools` finds tools by what they do".to_owned(),

@@ -6,6 +6,8 @@ use dormouse_catalog::Listing;
 use dormouse_wit::signature::compact;
 use serde_json::{Value, json};
 
+use crate::roster::uris::is_for_models;
+
 /// Most bytes of signatures that a model is sent at once: clients refuse results that are very
 /// long, and all tools are in their lists by then.
 const MAX_SIGNATURES_BYTES: usize = 16 << 10;
@@ -19,9 +21,13 @@ pub(in super::super) fn signatures(
     listing: &Listing,
     shown: impl Fn(&str) -> String,
 ) -> String {
-    let mut text = format!("Server `{server}` has {} tools:\n", listing.tools.len());
+    let tools = listing.tools.iter();
+    let tools: Vec<_> = tools
+        .filter(|tool| is_for_models(tool.tool.get()))
+        .collect();
+    let mut text = format!("Server `{server}` has {} tools:\n", tools.len());
     let mut left_out = Vec::new();
-    for tool in &listing.tools {
+    for tool in tools {
         let name = shown(&tool.name);
         let signature = match left_out.is_empty() {
             true => signature(&name, tool.tool.get()),

@@ -6,8 +6,9 @@ use dormouse_catalog::{ListedTool, Listing};
 use dormouse_policy::exposure::{ToolAccess, ToolExposure, ToolHints};
 use serde::Deserialize;
 
+use super::Snapshot;
 use crate::roster::Server;
-use crate::roster::uris::is_for_pages;
+use crate::roster::uris::{is_for_models, is_for_pages};
 
 /// Tool that agents see.
 #[derive(Debug)]
@@ -58,6 +59,21 @@ impl ShownTool {
     pub fn is_for_pages(&self) -> bool {
         self.declared()
             .is_some_and(|declared| is_for_pages(declared.tool.get()))
+    }
+
+    /// Checks whether models may be told of it and call it, by its server's own declaration.
+    #[must_use]
+    pub fn is_for_models(&self) -> bool {
+        self.declared()
+            .is_some_and(|declared| is_for_models(declared.tool.get()))
+    }
+}
+
+impl Snapshot {
+    /// Returns the tools that models are told of by Dormouse's own, and can call by these: all that
+    /// agents see but for those that their servers declare for others.
+    pub fn tools_for_models(&self) -> impl Iterator<Item = &ShownTool> {
+        self.tools().iter().filter(|tool| tool.is_for_models())
     }
 }
 

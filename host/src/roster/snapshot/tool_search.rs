@@ -1,4 +1,4 @@
-//! Search among the tools that agents see: what they cannot call is not found.
+//! Search among the tools that agents see: what they cannot call, or models may not, is not found.
 
 use std::fmt;
 
@@ -9,12 +9,16 @@ use dormouse_upstream::without_blocking;
 use super::analysed_tools::AnalysedTools;
 use super::{ShownTool, Snapshot};
 
-/// Index of the words of a snapshot's tools.
-pub(super) struct ToolSearch(SearchIndex);
+/// Index of the words of a snapshot's tools for models.
+pub(super) struct ToolSearch {
+    index: SearchIndex,
+    /// Place of each of its tools among all of the snapshot's.
+    places: Vec<usize>,
+}
 
 impl fmt::Debug for ToolSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolSearch({})", self.0.len())
+        write!(f, "ToolSearch({})", self.index.len())
     }
 }
 
@@ -40,9 +44,12 @@ impl<'t> Texts<'t> {
 impl ToolSearch {
     /// Makes the index of tools, those of each server together.
     fn of(tools: &[ShownTool], analysed: &AnalysedTools) -> Self {
+        let found = tools.iter().enumerate();
+        let (places, tools): (Vec<usize>, Vec<&ShownTool>) =
+            found.filter(|(_, tool)| tool.is_for_models()).unzip();
         let servers = tools.chunk_by(|one, other| one.server() == other.server());
         let servers = servers.filter_map(|tools| {
-            let texts: Vec<_> = tools.iter().map(Texts::of).collect();
+            let texts: Vec<_> = tools.iter().map(|tool| Texts::of(tool)).collect();
             let documents = tools.iter().zip(&texts).map(|(tool, texts)| ToolDocument {
                 server: tool.server(),
                 name: &tool.name,
@@ -54,7 +61,8 @@ impl ToolSearch {
             Some(analysed.of(tools.first()?.server(), &documents.collect::<Vec<_>>()))
         });
         let servers: Vec<_> = servers.collect();
-        Self(SearchIndex::of_servers(&servers))
+        let index = SearchIndex::of_servers(&servers);
+        Self { index, places }
     }
 }
 
@@ -71,10 +79,13 @@ impl Snapshot {
         let hits = without_blocking(usize::MAX, || {
             let analysed = || AnalysedTools::new(self.files.analysed_tools.clone());
             let index = || ToolSearch::of(&self.tools, &analysed());
-            let ToolSearch(index) = self.search.get_or_init(index);
-            index.search(query, &SearchOptions { server, limit })
+            let search = self.search.get_or_init(index);
+            let hits = search.index.search(query, &SearchOptions { server, limit });
+            let places = hits.into_iter();
+            let places = places.filter_map(|hit| Some((*search.places.get(hit.tool)?, hit.score)));
+            places.collect::<Vec<_>>()
         });
         hits.into_iter()
-            .filter_map(|hit| Some((self.tools.get(hit.tool)?, hit.score)))
+            .filter_map(|(place, score)| Some((self.tools.get(place)?, score)))
     }
 }

@@ -5,3 +5,4 @@ mod page_names;
 mod pages;
 mod profile_uris;
 mod same_uri;
+mod tool_visibility;

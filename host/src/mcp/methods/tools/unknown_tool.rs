@@ -16,7 +16,8 @@ pub(super) fn unknown(name: &str, snapshot: &Snapshot) -> ErrorObject {
     if said.len() < name.len() {
         said.push('…');
     }
-    let near = names::nearest(name, snapshot.names());
+    let known = snapshot.tools_for_models();
+    let near = names::nearest(name, known.map(|tool| tool.name.as_str()));
     let near = near.map(|near| format!("hint: did you mean `{near}`?"));
     let hidden = snapshot.hidden_by_rule(name).map(|(tool, why)| {
         format!(
