@@ -7,7 +7,6 @@ use dormouse_runtime::Arguments;
 
 use super::approval::{CallToConfirm, JudgedTool};
 use super::error::tool_error;
-use super::server::DISCOVER;
 use super::uris::is_for_models;
 use super::{CallContext, OfferRefusal, Roster};
 
@@ -66,6 +65,12 @@ impl Roster {
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
+        let found = self.current(server)?;
+        if found.is_discover(tool) {
+            // It is Dormouse's own and only reads, whatever an upstream has under that name.
+            self.check_rules(&found, tool)?;
+            return Ok(self.discover(&found, context).await.into());
+        }
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
         if is_judged {
             // Nothing is started, and nobody asked, for what no agent may call.
@@ -142,9 +147,6 @@ impl Roster {
         context: &CallContext,
     ) -> Result<Result<(), String>, OfferRefusal> {
         let mut found = self.current(server)?;
-        if found.is_unknown() && tool == DISCOVER {
-            return Ok(Ok(()));
-        }
         // A function of a component's own is what the component declares of it; anything else that it
         // declares is its upstream's, and becomes more careful with that.
         let is_own = || found.declared_tool(tool).is_some_and(ListedTool::is_typed);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::all_tool_names::AllToolNames;
 use super::approval::JudgedTool;
 use super::error::tool_error;
-use super::server::{DISCOVER, signatures};
+use super::server::signatures;
 use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server, names};
 
 /// Returns the text for a model beside the refusal of a tool that it is shown as its user has
@@ -74,7 +74,7 @@ impl Roster {
     ) -> Result<Answer, OfferRefusal> {
         let mut found = self.current(server)?;
         self.check_rules(&found, tool)?;
-        if found.is_unknown() && tool == DISCOVER {
+        if found.is_discover(tool) {
             return Ok(self.discover(&found, context).await.into());
         }
         if found.hidden().any(|hidden| hidden == tool) {
@@ -187,10 +187,13 @@ impl Roster {
         Ok(self.server(server)?)
     }
 
-    /// Connects a server's upstream for the first time, and returns a text on its tools.
-    async fn discover(&self, server: &Arc<Server>, context: CallContext) -> Value {
+    /// Connects a server's upstream if nothing is known of it, and returns a text on its tools: of one
+    /// that is known, by what is known.
+    pub(super) async fn discover(&self, server: &Arc<Server>, context: CallContext) -> Value {
         let name = &server.config().name;
-        if let Err(why) = server.connect(self, context).await {
+        if server.is_unknown()
+            && let Err(why) = server.connect(self, context).await
+        {
             return tool_error(format!("server `{name}` could not be connected: {why}"));
         }
         if let Some(why) = self.not_kept(name) {
@@ -200,7 +203,10 @@ impl Roster {
             return tool_error(format!("server `{name}` is gone"));
         };
         let config = found.config();
-        let shown = |tool: &str| names::shown(name, config.prefix.as_deref(), tool);
+        let shown = |tool: &str| {
+            let name = || names::shown(name, config.prefix.as_deref(), tool);
+            (!found.is_discover(tool)).then(name)
+        };
         let mut text = match found.listed() {
             Some(listing) => signatures(name, listing, shown),
             None => format!("server `{name}` is disabled"),

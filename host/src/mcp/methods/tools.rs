@@ -118,10 +118,16 @@ impl Host {
         let read = self.session.is_some().then_some(&self.pages);
         let (listed, client) = self.listed_by(context);
         let shown = pages::meant_tool(&name, read, &self.common.roster, &snapshot, listed);
+        // A session that still lists the tool that connects a server calls that, and nothing else.
+        let discovered = match shown {
+            None => snapshot.discovered(&name),
+            Some(_) => None,
+        };
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
         let Some((server, tool)) = shown
             .map(|shown| (shown.server(), shown.tool()))
+            .or(discovered)
             .or_else(|| snapshot.hidden(&name))
         else {
             let error = unknown(&name, &snapshot);
@@ -133,6 +139,7 @@ impl Host {
         // What a tool may do that waits for its user is not known before they have seen it.
         let wrong = called_as.and_then(|access| match shown {
             Some(shown) => wrong_tool(shown, access),
+            None if discovered.is_some() => None,
             None => unknown_access(&name, access),
         });
         if let Some(why) = wrong {

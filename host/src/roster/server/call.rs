@@ -114,6 +114,34 @@ impl Server {
         })
     }
 
+    /// Checks whether it has a tool that connects it while nothing is known of its upstream. No tool of
+    /// the upstream's has the name of that, also when it is known: what an agent takes for the one must
+    /// not be the other.
+    fn has_discover(&self) -> bool {
+        let upstream = self.config.bridge();
+        upstream.is_some_and(|upstream| upstream.stubs.is_empty())
+            && self.config.component().is_none()
+    }
+
+    /// Checks whether a tool of its is the one that connects it while nothing is known of its upstream.
+    pub(in super::super) fn is_discover(&self, tool: &str) -> bool {
+        tool == DISCOVER && self.has_discover()
+    }
+
+    /// Returns the name under which agents see the tool that connects it while nothing is known of its
+    /// upstream. None where it has no such tool.
+    pub(in super::super) fn discover_name(&self) -> Option<String> {
+        let config = &self.config;
+        let name = || names::shown(&config.name, config.prefix.as_deref(), DISCOVER);
+        self.has_discover().then(name)
+    }
+
+    /// Checks whether nothing is known of its upstream, not even by name.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.known.is_none() && self.has_discover()
+    }
+
     /// Returns a hint at what finds out what a server offers of which nothing is known.
     #[must_use]
     pub fn how_to_discover(&self) -> String {

@@ -337,15 +337,6 @@ impl Server {
         tools.find(|declared| declared.name == tool)
     }
 
-    /// Checks whether nothing is known of its upstream, not even by name.
-    #[must_use]
-    pub fn is_unknown(&self) -> bool {
-        let upstream = self.config.bridge();
-        upstream.is_some_and(|upstream| upstream.stubs.is_empty())
-            && self.known.is_none()
-            && self.config.component().is_none()
-    }
-
     /// Returns the last start of its upstream, where nothing is known of that and the start has failed.
     #[must_use]
     pub fn failed_start(&self) -> Option<&FailedStart> {

@@ -15,20 +15,21 @@ const MAX_SIGNATURES_BYTES: usize = 16 << 10;
 /// Most bytes of the names of tools whose signatures are left out.
 const MAX_NAMES_BYTES: usize = 4 << 10;
 
-/// Returns the text for a model on the tools that a server turned out to have.
+/// Returns the text for a model on the tools that a server turned out to have. Those without a `shown`
+/// name are left out.
 pub(in super::super) fn signatures(
     server: &str,
     listing: &Listing,
-    shown: impl Fn(&str) -> String,
+    shown: impl Fn(&str) -> Option<String>,
 ) -> String {
     let tools = listing.tools.iter();
+    let tools = tools.filter(|tool| is_for_models(tool.tool.get()));
     let tools: Vec<_> = tools
-        .filter(|tool| is_for_models(tool.tool.get()))
+        .filter_map(|tool| Some((shown(&tool.name)?, tool)))
         .collect();
     let mut text = format!("Server `{server}` has {} tools:\n", tools.len());
     let mut left_out = Vec::new();
-    for tool in tools {
-        let name = shown(&tool.name);
+    for (name, tool) in tools {
         let signature = match left_out.is_empty() {
             true => signature(&name, tool.tool.get()),
             false => String::new(),
@@ -84,7 +85,7 @@ mod tests {
                 let tool = json!({ "name": "x", "description": "Does.", "inputSchema": schema });
                 (format!("tool{number}"), tool)
             });
-            signatures("s", &made(tools.collect()), str::to_owned)
+            signatures("s", &made(tools.collect()), |name| Some(name.to_owned()))
         };
         let few = tools(3);
         assert!(few.contains("- tool2(") && !few.contains("more"), "{few}");

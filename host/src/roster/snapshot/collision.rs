@@ -98,6 +98,14 @@ impl fmt::Display for Collision {
                     "`{name}` looks like a tool by which Dormouse finds and calls others\nhint: {prefix}"
                 );
             }
+            if *what == "tool" && !name::is_own(self.name.as_str()) {
+                return write!(
+                    f,
+                    "`{name}` is the tool by which Dormouse connects a server that it does not know yet\n\
+                     hint: the server whose tool that is needs none if `tools` of its table in \
+                     dormouse.toml names some of its tools"
+                );
+            }
             let (begins, hint) = match *what {
                 "prompt" if name::is_command(self.name.as_str()) => {
                     return write!(f, "the prompt `{name}` is Dormouse's own\nhint: {prefix}");

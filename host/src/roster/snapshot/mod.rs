@@ -8,6 +8,7 @@ mod hidden_tools;
 mod known_names;
 mod offer;
 mod offers;
+mod own_names;
 mod renamed;
 mod shared_keys;
 mod shown_tool;
@@ -22,7 +23,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use dormouse_config::{ReservedNames, UntrustedProject, name};
+use dormouse_config::{ReservedNames, UntrustedProject};
 use dormouse_policy::exposure::{
     ExposureMode, ExposureRules, HiddenBy, ServerExposure, ToolExposure,
 };
@@ -123,8 +124,7 @@ impl Snapshot {
             }));
         }
         let may_defer = may_defer(&rules, &servers);
-        let is_own = |name: &str| name::is_own(name) || may_defer && name::is_of_meta_tool(name);
-        let own: Vec<_> = tools.extract_if(.., |tool| is_own(&tool.name)).collect();
+        let own = own_names::taken_out(&mut tools, &servers, may_defer);
         let of_users = tools
             .iter()
             .filter(|tool| !tool.server.config().is_of_project());
