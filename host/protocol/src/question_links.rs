@@ -3,7 +3,7 @@
 
 use dormouse_text::server_url;
 use dormouse_text::server_url::WrongUrl;
-use dormouse_text::visible::is_hidden;
+use dormouse_text::visible::{is_hidden, short_name};
 use serde_json::{Map, Value};
 
 use crate::Capability;
@@ -28,7 +28,7 @@ pub fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), 
                 let is_link = is_link(field);
                 let default = field.get("default").and_then(Value::as_str);
                 if let Some(link) = default.filter(|_| is_link) {
-                    check_link(&format!("{name}.default"), link)?;
+                    check_link(&format!("{}.default", short_name(name)), link)?;
                 }
             }
             Ok(())

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dormouse_protocol::{
     Answer, AskError, Capability, Field, FieldChoice, FieldKind, Form, Question,
 };
+use dormouse_text::visible::short_name;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -64,7 +65,7 @@ impl Person {
                 let form = Form::read(schema.unwrap_or(&Value::Null)).map_err(|why| {
                     AskError::Invalid(format!(
                         "the question `{}` has a schema that is no form: {why}",
-                        question.id
+                        short_name(&question.id)
                     ))
                 })?;
                 self.fill_in(&form).await

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use dormouse_text::visible::{hides_something, visible, without_hidden};
+use dormouse_text::visible::{hides_something, short_name, visible, without_hidden};
 use serde_json::{Map, Value, json};
 
 use super::mark::{shown, unmarked};
@@ -104,6 +104,7 @@ fn fields(schema: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
             }
             (_, None) => {}
             (_, Some(shown)) => {
+                let shown = short_name(&shown);
                 return Err(format!(
                     "has a field that cannot be shown: `{shown}`\n\
                      hint: a field is an object, and has a `title` where its name has characters \

@@ -1,5 +1,7 @@
 //! Errors of logins in words, which strangers may have chosen.
 
+use dormouse_text::visible::visible_line;
+
 use crate::server_secrets::ServerSecrets;
 
 /// Returns an error with all its causes. Some of them come from strangers: they are for
@@ -18,11 +20,12 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 /// Most characters of a stranger's words that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 500;
 
-/// Returns a stranger's words without secrets, on one line that is not too long. Secrets must not
-/// be cut before they are looked for.
+/// Returns a stranger's words without secrets, on one line that is not too long, with nothing in it
+/// that nobody sees. Secrets must not be cut before they are looked for.
 pub(super) fn shown(secrets: &ServerSecrets, text: &str) -> String {
     let text = secrets.redact(text).replace(char::is_control, " ");
-    text.chars().take(MAX_SHOWN_CHARACTERS).collect()
+    let text: String = text.chars().take(MAX_SHOWN_CHARACTERS).collect();
+    visible_line(&text).into_owned()
 }
 
 /// Returns the error of an answer that could not be read, without the value that it quotes: that

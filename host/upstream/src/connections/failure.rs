@@ -1,5 +1,6 @@
 //! Failures of requests to an upstream.
 
+use crate::http::excerpt;
 use crate::messages::channel::Lost;
 use crate::messages::message::Refusal;
 
@@ -26,7 +27,8 @@ impl Failure {
             Self::Barred(why) => Lost::Broken(why),
             Self::Refused(refusal) => Lost::Broken(format!(
                 "it refuses: {} (code {})",
-                refusal.message, refusal.code
+                excerpt(&refusal.message),
+                refusal.code
             )),
         }
     }

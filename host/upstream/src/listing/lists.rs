@@ -270,7 +270,11 @@ async fn list(
                 peer.warn(what);
             })
         });
-        let next = next.map_err(|why| Lost::Broken(format!("its `{}` {why}", list.method)))?;
+        let next = next.map_err(|why| {
+            // An error of reading may repeat a value, at any length.
+            let why = excerpt(&why);
+            Lost::Broken(format!("its `{}` {why}", list.method))
+        })?;
         cursor = match next {
             Ok(Some(next)) => Some(next),
             Ok(None) => return Ok(read.items),

@@ -12,6 +12,7 @@ use super::message;
 use super::peer::Peer;
 use super::question::{counted_bytes, question};
 use crate::Failure;
+use crate::http::excerpt;
 
 /// A result that wants answers first (MCP 2026-07-28).
 #[derive(Deserialize)]
@@ -42,7 +43,8 @@ impl<'a> InputRequired<'a> {
         params: &str,
     ) -> Result<String, Failure> {
         let unreadable = |error: ObjectError| {
-            Lost::Broken(format!("what the upstream asks cannot be read: {error}"))
+            let why = excerpt(&error.to_string());
+            Lost::Broken(format!("what the upstream asks cannot be read: {why}"))
         };
         let mut params = message::object(params).map_err(unreadable)?;
         let requests = self.input_requests.map_or("{}", RawValue::get);

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::message;
+use crate::http::excerpt;
 use crate::server_secrets::ServerSecrets;
 
 /// Reads a question of the upstream, and marks it as the upstream's. All parameters stay but those
@@ -24,8 +25,10 @@ pub(super) fn question(
     let text = params.unwrap_or("{}");
     check_size(counted_bytes(method, text)).map_err(told)?;
     let text = &*secrets.redact_learnt_json(text);
-    let mut object = message::object(text)
-        .map_err(|error| (INVALID_PARAMS, format!("`params` cannot be read: {error}")))?;
+    let mut object = message::object(text).map_err(|error| {
+        let why = excerpt(&error.to_string());
+        (INVALID_PARAMS, format!("`params` cannot be read: {why}"))
+    })?;
     // Readers that ignore case would take these for the ones that are looked at.
     let names = object.iter().map(|member| member.name.clone().into_owned());
     let variants: Vec<String> = names.filter(|name| is_variant(name)).collect();
@@ -41,7 +44,8 @@ pub(super) fn question(
         // What a person is shown has to be looked at, and clients read more than values can
         // hold, such as `1e999`.
         let value = serde_json::from_str::<Value>(&member.value).map_err(|error| {
-            let why = format!("`{}` cannot be read: {error}", member.name);
+            let why = excerpt(&error.to_string());
+            let why = format!("`{}` cannot be read: {why}", member.name);
             (INVALID_PARAMS, why)
         })?;
         params.insert(member.name.clone().into_owned(), value);
@@ -52,14 +56,17 @@ pub(super) fn question(
             Some(Value::String(mode)) if mode == "form" => Capability::ElicitationForm,
             None => Capability::ElicitationForm,
             Some(other) => {
-                let other = cut(other.to_string(), 64);
+                let other = excerpt(&other.to_string());
                 let why = format!("`mode` is `{other}`, and can be `form` or `url`");
                 return Err((INVALID_PARAMS, why));
             }
         },
         "sampling/createMessage" => Capability::Sampling,
         "roots/list" => Capability::Roots,
-        other => return Err((METHOD_NOT_FOUND, format!("`{other}` is not known here"))),
+        other => {
+            let why = format!("`{}` is not known here", excerpt(other));
+            return Err((METHOD_NOT_FOUND, why));
+        }
     };
     let question = Question {
         id: id.to_owned(),
@@ -95,12 +102,6 @@ fn is_variant(name: &str) -> bool {
     // There are letters beyond ASCII that are `s` and `k` in upper or lower case.
     let same = |shown: &&str| shown.to_lowercase() == name.to_uppercase().to_lowercase();
     !SHOWN_PARAMETERS.contains(&name) && SHOWN_PARAMETERS.iter().any(same)
-}
-
-/// Cuts a text to at most that many bytes.
-fn cut(mut text: String, most: usize) -> String {
-    text.truncate(text.floor_char_boundary(most));
-    text
 }
 
 /// Returns the code and message of an error that an upstream is told.

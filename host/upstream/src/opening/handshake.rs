@@ -261,9 +261,9 @@ async fn initialize_in(
     let answer = peer.request("initialize", &params, None).await?;
     let answer = peer.secrets.redact_learnt_json(answer.get());
     let none = |error: &dyn std::fmt::Display| {
-        Lost::Broken(format!(
-            "its answer to `initialize` is none of MCP: {error}"
-        ))
+        // An error of reading may repeat a value, at any length.
+        let why = excerpt(&error.to_string());
+        Lost::Broken(format!("its answer to `initialize` is none of MCP: {why}"))
     };
     let found: Initialized<'_> = serde_json::from_str(&answer).map_err(|error| none(&error))?;
     if found.protocol_version.len() > MAX_VERSIONS_BYTES {

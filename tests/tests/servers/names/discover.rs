@@ -47,7 +47,7 @@ fn no_tool_of_a_servers_own_takes_the_place_of_the_one_that_connects_it() {
     assert!(is_what_is_known(&told), "{told}");
     // Nothing was started for any of it.
     assert_eq!(all.starts("ev"), starts);
-    let status = all.run(&["status"]);
+    let status = all.run(&["status", "--json"]);
     assert!(
         status.contains("tool `discover` of server `ev` is not shown"),
         "{status}"
