@@ -225,6 +225,10 @@ impl LoginInBackground {
         if reply.state != self.attempt.state {
             return None;
         }
+        // Before anything that it says is heard: another server must not end the login either.
+        if !self.attempt.may_be_from_server(reply.issuer.as_deref()) {
+            return None;
+        }
         let code = match reply.outcome {
             Ok(code) => code,
             Err(why) => {

@@ -9,6 +9,7 @@ use rmcp::transport::auth::{
     AuthError, AuthorizationManager, CredentialStore as _, InMemoryCredentialStore,
     InMemoryStateStore, StateStore as _,
 };
+use serde_json::Value;
 
 use super::bearer_token::unusable;
 use super::client::configured;
@@ -41,6 +42,10 @@ pub(in crate::auth) struct Attempt {
     registered_secret: Option<String>,
     revocation: Option<String>,
     token_endpoint: String,
+    /// Issuer that its authorization server says it is.
+    issuer: Option<String>,
+    /// Whether that server promises to name its issuer in each redirect (RFC 9207).
+    names_issuer: bool,
     /// The host that its code goes to, where that is not the link's.
     pub(in crate::auth) host_elsewhere: Option<String>,
     /// The link that the user has to follow.
@@ -134,10 +139,26 @@ impl Attempt {
             registered_secret,
             revocation: revocation(&metadata).map(Into::into),
             host_elsewhere: host_elsewhere(&metadata),
+            names_issuer: metadata
+                .additional_fields
+                .get("authorization_response_iss_parameter_supported")
+                .is_some_and(|named| named == &Value::Bool(true)),
             token_endpoint: metadata.token_endpoint,
+            issuer: metadata.issuer,
             link,
             state,
         })
+    }
+
+    /// Checks whether a redirect may be from the authorization server that the user was sent to, by the
+    /// issuer that it names (RFC 9207), whatever else it says.
+    pub(in crate::auth) fn may_be_from_server(&self, issuer: Option<&str>) -> bool {
+        match (self.issuer.as_deref(), issuer) {
+            (Some(expected), Some(named)) => expected == named,
+            (Some(_), None) => !self.names_issuer,
+            // There is nothing to hold it against; no code is exchanged for one that names any.
+            (None, _) => true,
+        }
     }
 
     /// Exchanges the code of the redirect. `None` where the redirect is not from

@@ -127,6 +127,13 @@ async fn an_answer_of_another_authorization_server_is_none() {
     assert_eq!(page.status, 400, "{page:?}");
     assert!(pending.is_open());
     assert!(user.store().read().unwrap().is_none());
+    // Nor does what somebody else says end the login.
+    let state = parameter(pending.link(), "state").unwrap();
+    let (place, _) = redirect.split_once('?').unwrap();
+    let denied = format!("error=access_denied&state={state}&iss=https%3A%2F%2Fevil.example%2F");
+    let page = browse(&format!("{place}?{denied}")).await;
+    assert_eq!(page.status, 400, "{page:?}");
+    assert!(pending.is_open());
     // The real one may still come.
     assert_eq!(browse(&redirect).await.status, 200);
     pending.finish().await.unwrap();
