@@ -102,10 +102,22 @@ pub(in crate::mcp) fn read(result: Answer, era: Era) -> Answer {
     })
 }
 
-/// Checks whether a result names the server that has answered.
-fn says_server(result: &Answer) -> bool {
-    let meta = result.get("_meta");
-    meta.is_some_and(|meta| meta.get(SERVER_INFO).is_some())
+/// Returns the text of a member of a result. Beside it may be what no value can hold, such as `1e400`.
+fn member_text<'r>(result: &'r Answer, name: &str) -> Option<Cow<'r, str>> {
+    match result {
+        Answer::Made(value) => value.get(name).map(|value| value.to_string().into()),
+        Answer::Verbatim(text) => dormouse_jsonrpc::member(text, name).map(Cow::Borrowed),
+    }
+}
+
+/// Checks whether a result names a server that has answered for which a condition holds, by the text of
+/// its description.
+fn says_server(result: &Answer, is_it: impl Fn(&str) -> bool) -> bool {
+    let meta = member_text(result, "_meta");
+    let said = meta
+        .as_deref()
+        .and_then(|meta| dormouse_jsonrpc::member(meta, SERVER_INFO));
+    said.is_some_and(is_it)
 }
 
 /// Members that only results of the stateless era have.
@@ -124,17 +136,30 @@ fn written(
     }
     // An adapter passes on what its upstream says in another era. A result that says nothing of
     // that era has members of these names for reasons of its own.
-    if era == Era::Handshake && (says_server(&result) || kind.is_some() && is_complete) {
+    if era == Era::Handshake && (says_server(&result, |_| true) || kind.is_some() && is_complete) {
         for name in STATELESS_MEMBERS {
             result.remove(name);
         }
         result.remove_within("_meta", SERVER_INFO);
     }
     if era == Era::Stateless {
+        let mut defaults = if is_complete { defaults() } else { Vec::new() };
+        // Dormouse has answered its client, whatever an upstream calls itself.
+        if says_server(&result, |said| said != *SERVER) {
+            result.remove_within("_meta", SERVER_INFO);
+        }
+        // An upstream does not know who else is served, nor by which rules.
+        let scope = member_text(&result, "cacheScope");
+        if scope.is_some_and(|scope| scope != r#""private""#) {
+            result.remove("cacheScope");
+            if defaults.iter().all(|(name, _)| *name != "cacheScope") {
+                defaults.push(("cacheScope", "private".into()));
+            }
+        }
         result.edit(&Edit {
             // First, so that a reader of the stream knows what it reads.
             first: is_complete.then(|| ("resultType", "complete".into())),
-            defaults: if is_complete { defaults() } else { Vec::new() },
+            defaults,
             within: Some(("_meta", SERVER_INFO, &SERVER)),
         });
     }
@@ -225,10 +250,19 @@ mod tests {
     fn whoever_has_answered_says_so_once() {
         let own = json!({"content": [], "_meta": {SERVER_INFO: {"name": "a", "version": "1"}}});
         for result in both(&own) {
-            let stateless = complete(result.clone(), Era::Stateless);
-            assert_eq!(stateless.get("_meta"), result.get("_meta"));
+            assert_eq!(
+                text(complete(result.clone(), Era::Stateless)),
+                format!(r#"{{"resultType":"complete","content":[],{}}}"#, server())
+            );
             assert_eq!(complete(result, Era::Handshake).get("_meta"), None);
         }
+        // Nor does what no value can hold hide another one.
+        let odd = format!(r#"{{"_meta":{{"{SERVER_INFO}":{{"name":"a"}},"x":1e400}}}}"#);
+        let stateless = complete(Answer::Verbatim(odd), Era::Stateless).into_text();
+        assert!(
+            stateless.contains("1e400") && !stateless.contains(r#""name":"a""#),
+            "{stateless}"
+        );
         for result in both(&json!({"_meta": {"x": 1.5}, "content": []})) {
             assert_eq!(
                 text(complete(result.clone(), Era::Stateless)),
@@ -249,6 +283,20 @@ mod tests {
                     server()
                 )
             );
+        }
+    }
+
+    /// What is for one client of a host is for no other, whatever an upstream says.
+    #[test]
+    fn no_upstream_has_a_result_kept_for_all() {
+        for scope in [json!("public"), json!("Public"), json!(7), json!(null)] {
+            for result in both(&json!({"content": [], "cacheScope": scope})) {
+                for form in [complete, read, called] {
+                    let stateless = form(result.clone(), Era::Stateless);
+                    let scope = stateless.get("cacheScope");
+                    assert_eq!(scope.as_deref(), Some(&json!("private")), "{result:?}");
+                }
+            }
         }
     }
 
