@@ -39,7 +39,7 @@ impl UpstreamEndpoint {
     pub(in crate::http) async fn ask(&self, ask: &EndpointRequest<'_>) -> Result<Response, Lost> {
         let mut again = true;
         loop {
-            let response = self.follow(ask).await?;
+            let (response, is_at_home) = self.follow(ask).await?;
             let challenge = challenge(response.headers());
             let refused = match response.status() {
                 StatusCode::UNAUTHORIZED => true,
@@ -51,7 +51,7 @@ impl UpstreamEndpoint {
             if !refused {
                 return Ok(response);
             }
-            if !self.is_ours(response.url()) {
+            if !is_at_home {
                 // To log in there would be to tell a stranger who the user is.
                 return Err(Lost::Broken(format!(
                     "`{}` redirects to `{}`, which wants a login\n\
@@ -82,15 +82,18 @@ impl UpstreamEndpoint {
         url.origin() == self.url.origin()
     }
 
-    async fn follow(&self, ask: &EndpointRequest<'_>) -> Result<Response, Lost> {
+    /// Sends a request, and follows redirects. Returns whether all of these were of the configured origin:
+    /// who has been abroad is a stranger from then on, wherever that leads, and is given no secret.
+    async fn follow(&self, ask: &EndpointRequest<'_>) -> Result<(Response, bool), Lost> {
+        let (mut is_at_home, mut session) = (true, ask.session);
         let mut url = ask.url.unwrap_or(&self.url).clone();
         // What it names before it has answered leads to the internet, or to its own kind.
         let mut reach = Reach::of_named_by(&self.url, None);
         for _ in 0..=REDIRECTS {
-            let ours = self.is_ours(&url);
-            let within = if ours { Reach::Configured } else { reach };
-            let response = self.once(ask, &url, within).await?;
-            if ours {
+            is_at_home &= self.is_ours(&url);
+            let within = if is_at_home { Reach::Configured } else { reach };
+            let response = self.once(ask, &url, within, session, is_at_home).await?;
+            if is_at_home {
                 let peer = response.remote_addr().map(|peer| peer.ip());
                 reach = Reach::of_named_by(&self.url, peer);
             }
@@ -101,9 +104,15 @@ impl UpstreamEndpoint {
             let followed = matches!(status.as_u16(), 301 | 302 | 307 | 308);
             let location = response.headers().get(LOCATION);
             let Some(location) = location.filter(|_| followed) else {
-                return Ok(response);
+                return Ok((response, is_at_home));
             };
-            url = redirect_target(&url, location)?;
+            let next = redirect_target(&url, location)?;
+            // The same of a session: it is for the way to its origin, and for none that comes from there.
+            let is_of = |session: &EndpointSession, url: &Url| {
+                session.origin == url.origin().ascii_serialization()
+            };
+            session = session.filter(|session| !is_of(session, &url) || is_of(session, &next));
+            url = next;
         }
         Err(Lost::Broken(format!(
             "`{}` redirects more than {REDIRECTS} times, at last to `{}`",
@@ -117,6 +126,8 @@ impl UpstreamEndpoint {
         ask: &EndpointRequest<'_>,
         url: &Url,
         reach: Reach,
+        session: Option<&EndpointSession>,
+        has_secrets: bool,
     ) -> Result<Response, Lost> {
         let client = client(url, reach)?;
         // This turns a user name and password of the URL into the header that they stand for.
@@ -124,7 +135,7 @@ impl UpstreamEndpoint {
         let request = client.request(ask.method.clone(), url.clone()).build();
         let mut request = request.map_err(|error| Lost::Broken(causes(error)))?;
         let headers = request.headers_mut();
-        if self.is_ours(url) {
+        if has_secrets {
             headers.extend(self.headers.clone());
             // What the user has written down himself goes before what was found out.
             if !headers.contains_key(AUTHORIZATION)
@@ -144,7 +155,7 @@ impl UpstreamEndpoint {
         for (name, value) in &ask.headers {
             headers.insert(name, value.clone());
         }
-        if let Some(session) = ask.session
+        if let Some(session) = session
             && session.origin == url.origin().ascii_serialization()
         {
             headers.insert(headers::SESSION, session.id.clone());

@@ -1,5 +1,7 @@
 //! Secrets, and the servers that get to see them.
 
+use std::sync::OnceLock;
+
 use dormouse_launch::{Launch, Secret};
 
 use super::*;
@@ -217,6 +219,66 @@ async fn redirects_abroad_take_no_secret_along() {
     channel.sender.send(first).await.unwrap();
     channel.sender.send(request(1, "tools/list")).await.unwrap();
     assert_eq!(foreign.seen()[3].header("mcp-session-id"), None);
+}
+
+#[tokio::test]
+async fn redirects_abroad_that_lead_back_take_no_secret_along() {
+    let home = Arc::new(OnceLock::<String>::new());
+    let back = Arc::clone(&home);
+    let foreign = Server::start(move |_: Seen| {
+        let to = format!("{}/other", back.get().map_or("", String::as_str));
+        async move { with(status(307), "location", &to) }
+    })
+    .await;
+    let to = format!("{}/x", foreign.origin);
+    let server = Server::start(move |seen: Seen| {
+        let to = to.clone();
+        async move {
+            match seen.path.as_str() {
+                "/other" if seen.body.contains("locked") => locked(),
+                "/other" => json(&answer(1)),
+                _ if seen.body.contains("at home") => {
+                    with(json(&answer(1)), "mcp-session-id", "home")
+                }
+                _ => with(status(307), "location", &to),
+            }
+        }
+    })
+    .await;
+    home.set(server.origin.clone()).unwrap();
+    let auth = Tokens::new(&["token-secret"]);
+    let channel = connect(
+        &secretive(&server),
+        Some(auth.clone()),
+        &ReadRoom::default(),
+    )
+    .await
+    .unwrap();
+    let mut first = request(1, "initialize");
+    first.text = first.text.replace("jsonrpc", "at home");
+    channel.sender.send(first).await.unwrap();
+    channel.sender.send(request(1, "tools/list")).await.unwrap();
+    let seen = server.seen();
+    let (back, first): (Vec<_>, Vec<_>) = seen.iter().partition(|seen| seen.path == "/other");
+    // The control: on the way out they are there.
+    let has_all = |seen: &Seen| {
+        let all = format!("{seen:?}");
+        all.contains("entry-secret") && all.contains("token-secret")
+    };
+    assert!(first.iter().all(|seen| has_all(seen)), "{first:?}");
+    assert!(!back.is_empty());
+    for one in back {
+        let all = format!("{one:?}");
+        assert!(
+            !all.contains("entry-secret") && !all.contains("token-secret"),
+            "{all}"
+        );
+        assert_eq!(one.header("mcp-session-id"), None);
+    }
+    // Nor is its user asked to log in there.
+    let why = broken(channel.sender.send(request(1, "locked")).await);
+    assert!(why.contains("/other`, which wants a login"), "{why}");
+    assert!(auth.challenges.lock().is_empty());
 }
 
 #[tokio::test]
