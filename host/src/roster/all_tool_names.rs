@@ -20,7 +20,8 @@ impl<'n> AllToolNames<'n> {
     pub(super) fn of(config: &'n ServerConfig, tool: &'n str, deny: &[String]) -> Self {
         let server = config.name.as_str();
         let prefix = config.prefix.as_deref();
-        let prefixes = [prefix, config.ignored_prefix.as_deref(), None, Some("")];
+        // Its name for itself is a name of other servers' tools as well: it counts where agents see it.
+        let prefixes = [prefix, config.ignored_prefix.as_deref(), None];
         Self {
             server,
             tool,
@@ -68,7 +69,6 @@ mod tests {
                     "x__delete.all".to_owned(),
                     "x__delete_all".to_owned(),
                     "x__*".to_owned(),
-                    "delete_all".to_owned(),
                     format!("{name}__delete_all"),
                     names::shown(name, None, "delete.all"),
                 ];
