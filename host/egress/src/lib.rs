@@ -4,6 +4,7 @@
 //! - [`client`], [`named_hosts_client`]: the clients, by how far they reach;
 //! - [`GrantedHttp`]: requests of one plugin, as far as they are granted;
 //! - [`PluginSecrets`]: secrets in them, which the plugin never sees;
+//! - [`SentSecrets`]: what of them hosts may have, for as long as this process runs;
 //! - [`LoginToken`]: those of them that come from a login;
 //! - [`Reach`], [`AddressKind`]: which addresses that is;
 //! - [`is_of_own_network`], [`literal`]: what a URL says of where it leads;
@@ -44,6 +45,8 @@ pub use host_name::literal;
 pub use own_network::is_of_own_network;
 pub use reach::Reach;
 pub use redirect::redirect_target;
-pub use secrets::{LoginFuture, LoginToken, MaskedBody, PluginSecrets, SecretError, secret_text};
+pub use secrets::{
+    LoginFuture, LoginToken, MaskedBody, PluginSecrets, SecretError, SentSecrets, secret_text,
+};
 pub use session_grants::SessionGrants;
 pub use shown_url::shown_url;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dormouse_catalog::read;
+use dormouse_egress::SentSecrets;
 use dormouse_files::ownership;
 use dormouse_files::regular::open_and_read_regular_file;
 use dormouse_policy::{Grants, HttpSecret, Limits};
@@ -40,6 +41,8 @@ pub struct Target {
     pub grant_questions: Option<Arc<GrantQuestions>>,
     /// Secrets that are put into its HTTP requests.
     pub secrets: Vec<HttpSecret>,
+    /// Texts of secrets that were sent in requests of this server before, which stay hidden.
+    pub sent_secrets: Arc<SentSecrets>,
     /// Logins at providers whose tokens are such secrets, by the providers' names.
     pub logins: BTreeMap<String, Auth>,
     /// Limits on its resources.

@@ -38,7 +38,7 @@ use std::time::SystemTime;
 use dormouse_catalog::Catalog;
 use dormouse_config::{Config, Configured, Fetch, ServerConfig};
 use dormouse_protocol::Notice;
-use dormouse_runtime::Runtime;
+use dormouse_runtime::{Runtime, SentSecrets};
 use dormouse_text::nearest::nearest;
 use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
@@ -113,6 +113,8 @@ pub struct Roster {
     questions: Questions,
     /// Grants that the user has given plugins for as long as this host runs, by their servers' names.
     plugin_grants: Mutex<BTreeMap<String, PluginGrants>>,
+    /// Texts of secrets that were sent in requests of plugins, by their servers' names.
+    sent_secrets: Mutex<BTreeMap<String, Arc<SentSecrets>>>,
     /// Folders, variables and settings that users were asked for before a plugin was started.
     answered_inputs: AnsweredInputs,
     /// Servers that were replaced while their calls go on.
@@ -177,6 +179,7 @@ impl Roster {
             unkept: Mutex::default(),
             questions: Questions::default(),
             plugin_grants: Mutex::default(),
+            sent_secrets: Mutex::default(),
             answered_inputs: AnsweredInputs::default(),
             replaced: ReplacedServers::default(),
             call_decisions: CallDecisions::default(),
@@ -277,6 +280,13 @@ impl Roster {
             let knows = |known: &Arc<KnownUpstream>| known.reactions.discover == Reaction::Answers;
             server.config().bridge().is_some() && !server.known().is_some_and(knows)
         })
+    }
+
+    /// Returns the texts of secrets that were sent in requests of a server's plugins since this host
+    /// runs, whatever has that name now.
+    fn sent_secrets(&self, server: &str) -> Arc<SentSecrets> {
+        let mut all = self.sent_secrets.lock();
+        Arc::clone(all.entry(server.to_owned()).or_default())
     }
 
     /// Returns the status of the host and its servers.

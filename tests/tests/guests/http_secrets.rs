@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::process::Command;
+use std::sync::Mutex;
 
 use dormouse_tests::artifacts;
 use dormouse_tests::recording_host::{self, RecordingHost};
@@ -162,6 +163,49 @@ fn secrets_reach_their_hosts_and_neither_the_guest_nor_other_hosts_nor_the_log()
     let log = std::fs::read_to_string(&log).unwrap();
     assert!(log.contains("TRACE"), "{log}");
     has_no_secret("the log", &log);
+}
+
+/// What a host was sent stays valid there, whatever its user has said about it since.
+#[test]
+fn what_was_sent_is_hidden_when_secrets_are_revoked_and_the_plugin_is_replaced() {
+    let so_far = Mutex::new(String::new());
+    let own = RecordingHost::start(move |request| {
+        let mut so_far = so_far.lock().unwrap();
+        so_far.push_str(request);
+        recording_host::http("200 OK", "", so_far.as_str())
+    })
+    .unwrap();
+    let home = home(&own, &repeating());
+    let bytes = artifacts::read(&artifacts::guest("http").unwrap()).unwrap();
+    let file = home.plugin_file("http.wasm", &bytes).unwrap();
+    let text = std::fs::read_to_string(home.config()).unwrap();
+    let guest = artifacts::guest("http").unwrap();
+    let moved = text.replace(guest.to_str().unwrap(), file.to_str().unwrap());
+    assert_ne!(moved, text);
+    std::fs::write(home.config(), moved).unwrap();
+    let mut host = Client::start(&mut command(&home, &["serve"])).unwrap();
+    let asks = request(&own, "/", &["accept-encoding: gzip".to_owned()], "");
+    let said = host.text("http__send", asks.clone()).unwrap();
+    has_no_secret("the guest's answer", &said);
+    let words = [
+        "revoke", "http", "--secret", "token", "--secret", "key", "--secret", "pat",
+    ];
+    let output = command(&home, &words).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    for _ in 0..2 {
+        let said = host.text("http__send", asks.clone()).unwrap();
+        let received = own.received().pop().unwrap();
+        has_no_secret("a request without secrets", &received);
+        // It has to be readable.
+        assert!(
+            received.contains("accept-encoding: identity\r\n"),
+            "{received}"
+        );
+        has_no_secret("the guest's answer", &said);
+        let hidden = format!("Bearer {}", "*".repeat(TOKEN.len()));
+        assert!(said.contains(&hidden), "no `{hidden}` in {said}");
+        home.replace(&file, &bytes).unwrap();
+    }
 }
 
 #[test]

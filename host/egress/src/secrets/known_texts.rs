@@ -21,21 +21,21 @@ impl KnownTexts {
         self.0.lock().iter().cloned().collect()
     }
 
-    /// Returns one of these texts, made now where it is not known. True where it was not.
+    /// Returns one of these texts, made now where it is not known.
     pub(super) fn find_or_add(
         &self,
         text: Secret,
         make: impl FnOnce(Secret) -> ResolvedSecret,
-    ) -> (Arc<ResolvedSecret>, bool) {
+    ) -> Arc<ResolvedSecret> {
         let mut known = self.0.lock();
         if let Some(found) = known.iter().find(|one| one.text == text) {
-            return (Arc::clone(found), false);
+            return Arc::clone(found);
         }
         let new = Arc::new(make(text));
         known.push_back(Arc::clone(&new));
         if known.len() > MAX_KEPT {
             known.pop_front();
         }
-        (new, true)
+        new
     }
 }

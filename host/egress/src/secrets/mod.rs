@@ -15,12 +15,12 @@ mod pattern;
 mod placement;
 mod plugin_secret;
 mod response_mask;
+mod sent_secrets;
 mod source;
 mod stored_text;
 mod text_search;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_launch::Secret;
 use dormouse_policy::{HttpSecret, ProviderLogin};
@@ -35,6 +35,7 @@ pub use self::masked_body::MaskedBody;
 pub(crate) use self::masker::Mask;
 use self::plugin_secret::{PluginSecret, SecretText, needs_login};
 pub(crate) use self::response_mask::ResponseMask;
+pub use self::sent_secrets::SentSecrets;
 pub use self::source::secret_text;
 
 /// Secrets of one plugin's HTTP requests.
@@ -42,8 +43,8 @@ pub use self::source::secret_text;
 pub struct PluginSecrets {
     server: String,
     secrets: Vec<PluginSecret>,
-    /// Number of texts that were looked up so far.
-    looked_up: AtomicUsize,
+    /// Texts that were looked up so far, also for those that have had the server's name before.
+    sent: Arc<SentSecrets>,
 }
 
 /// Secrets that were put into a request.
@@ -60,8 +61,14 @@ impl PluginSecrets {
         Self {
             server: server.to_owned(),
             secrets: secrets.iter().map(PluginSecret::new).collect(),
-            looked_up: AtomicUsize::new(0),
+            sent: Arc::default(),
         }
+    }
+
+    /// Keeps texts where those are that were sent for the same server before, which stay hidden.
+    #[must_use]
+    pub fn with_sent(self, sent: Arc<SentSecrets>) -> Self {
+        Self { sent, ..self }
     }
 
     /// Takes tokens from the user's logins at providers, which `login` returns.
@@ -107,14 +114,13 @@ impl PluginSecrets {
     /// noticed.
     #[must_use]
     pub fn looked_up(&self) -> usize {
-        self.looked_up.load(Ordering::Acquire)
+        self.sent.added()
     }
 
-    /// Returns the texts that were looked up so far, and of tokens the last ones.
+    /// Returns the texts that were looked up for its server so far, of each secret the last ones.
     #[must_use]
     pub fn resolved(&self) -> Vec<Secret> {
-        let all = self.secrets.iter().flat_map(PluginSecret::resolved);
-        all.map(|resolved| resolved.text.clone()).collect()
+        self.sent.texts()
     }
 
     /// Whether a request with that URL and these headers would have a secret whose text was not looked
@@ -128,7 +134,7 @@ impl PluginSecrets {
     pub async fn missing(&self, url: &Url, headers: &HeaderMap) -> Option<SecretError> {
         for one in self.unknown(url, headers) {
             match one.resolve(&self.server).await {
-                Ok((_, is_new)) => self.count_lookup(is_new),
+                Ok(resolved) => self.sent.add(&one.secret, &resolved),
                 Err(why) => return Some(SecretError::new(&self.server, &one.secret.name, why)),
             }
         }
@@ -184,13 +190,13 @@ impl PluginSecrets {
             }
             if !one.stands_in(headers) {
                 // Its host may repeat what another process has sent it before, which has to be hidden.
-                if let Ok((_, is_new)) = one.resolve(&self.server).await {
-                    self.count_lookup(is_new);
+                if let Ok(resolved) = one.resolve(&self.server).await {
+                    self.sent.add(&one.secret, &resolved);
                 }
             } else {
                 let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
-                let (resolved, is_new) = one.resolve(&self.server).await.map_err(failed)?;
-                self.count_lookup(is_new);
+                let resolved = one.resolve(&self.server).await.map_err(failed)?;
+                self.sent.add(&one.secret, &resolved);
                 one.put(resolved.text.expose(), url, headers)
                     .map_err(failed)?;
                 if let SecretText::Token {
@@ -205,19 +211,16 @@ impl PluginSecrets {
         Ok(put)
     }
 
-    /// Whether the host of a URL gets any of them: what it answers has to be readable, to hide them
-    /// in it.
+    /// Whether the host of a URL gets any of them, or has got one for the same server before: what it
+    /// answers has to be readable, to hide them in it.
     pub(crate) fn goes_any_to(&self, url: &Url) -> bool {
-        self.secrets.iter().any(|one| one.secret.goes_to(url))
+        self.secrets.iter().any(|one| one.secret.goes_to(url)) || self.sent.has_any_of(url)
     }
 
     /// Returns the texts that the host of a URL was given so far, which have to be hidden in what it
     /// answers.
     pub(crate) fn mask(&self, url: &Url) -> Mask {
-        let of_host = self.secrets.iter().filter(|one| one.secret.goes_to(url));
-        let resolved = of_host.flat_map(PluginSecret::resolved);
-        let patterns = resolved.flat_map(|resolved| resolved.patterns.clone());
-        Mask::new(patterns.collect())
+        self.sent.mask(url)
     }
 
     /// Tells the logins whose tokens a request had that its host has refused them. Returns whether
@@ -236,12 +239,6 @@ impl PluginSecrets {
             }
         }
         Ok(is_any_replaced)
-    }
-
-    fn count_lookup(&self, is_new: bool) {
-        if is_new {
-            self.looked_up.fetch_add(1, Ordering::AcqRel);
-        }
     }
 
     /// Returns what is wrong with a secret whose login has no token.

@@ -132,20 +132,16 @@ impl PluginSecret {
         self.text.read().resolved()
     }
 
-    /// Returns its text, looked up by the first one that needs it, or the token of its login. True
-    /// where that is another one than before. A failure is not kept.
-    pub(super) async fn resolve(
-        &self,
-        server: &str,
-    ) -> Result<(Arc<ResolvedSecret>, bool), SecretFault> {
+    /// Returns its text, looked up by the first one that needs it, or the token of its login. A
+    /// failure is not kept.
+    pub(super) async fn resolve(&self, server: &str) -> Result<Arc<ResolvedSecret>, SecretFault> {
         match &*self.text() {
             SecretText::Lasting { source, cell } => {
-                let is_new = cell.get().is_none();
                 let resolved = cell.get_or_try_init(|| async {
                     let text = source::text_of(source).await?;
                     Ok(Arc::new(self.known_by(text)))
                 });
-                Ok((Arc::clone(resolved.await?), is_new))
+                Ok(Arc::clone(resolved.await?))
             }
             SecretText::Stored { name, known } => {
                 known.resolve(name, |text| self.known_by(text)).await

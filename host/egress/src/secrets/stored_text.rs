@@ -26,21 +26,21 @@ impl StoredText {
     }
 
     /// Returns the text that the secret has now. The keyring is asked for another one than before
-    /// alone. True where there is a new text to hide.
+    /// alone.
     pub(super) async fn resolve(
         &self,
         name: &str,
         make: impl FnOnce(Secret) -> ResolvedSecret,
-    ) -> Result<(Arc<ResolvedSecret>, bool), SecretFault> {
+    ) -> Result<Arc<ResolvedSecret>, SecretFault> {
         let before = self.now.lock().clone();
         let (version, resolved) = before.unzip();
         let (version, text) = look_up(name, version).await?;
         match (text, resolved) {
-            (None, Some(resolved)) => Ok((resolved, false)),
+            (None, Some(resolved)) => Ok(resolved),
             (text, _) => {
-                let (resolved, is_new) = self.known.find_or_add(text.unwrap_or_default(), make);
+                let resolved = self.known.find_or_add(text.unwrap_or_default(), make);
                 *self.now.lock() = Some((version, Arc::clone(&resolved)));
-                Ok((resolved, is_new))
+                Ok(resolved)
             }
         }
     }

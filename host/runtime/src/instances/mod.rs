@@ -181,7 +181,9 @@ impl Instances {
 
 /// Returns the requests over HTTP of a server's plugin.
 fn http_of(target: &Target) -> GrantedHttp {
-    let secrets = PluginSecrets::new(&target.server, &target.secrets).with_logins(|login| {
+    let secrets = PluginSecrets::new(&target.server, &target.secrets);
+    let secrets = secrets.with_sent(Arc::clone(&target.sent_secrets));
+    let secrets = secrets.with_logins(|login| {
         let auth = target.logins.get(&login.provider)?;
         Some(Arc::new(auth.clone()) as Arc<dyn LoginToken>)
     });

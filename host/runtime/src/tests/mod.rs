@@ -104,6 +104,7 @@ impl Place {
             grants: Grants::default(),
             grant_questions: None,
             secrets: Vec::new(),
+            sent_secrets: Arc::default(),
             logins: std::collections::BTreeMap::new(),
             limits: Limits::default(),
             questions: QuestionLimit::new(8),

@@ -54,6 +54,7 @@ impl Server {
             grants: self.config.grants.clone(),
             grant_questions: self.grant_questions(roster, listing),
             secrets: self.config.secrets.clone(),
+            sent_secrets: roster.sent_secrets(&self.config.name),
             logins: self.provider_logins(roster).collect(),
             questions,
             limits: self.config.limits.clone(),

@@ -174,6 +174,7 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
         grants: Grants::default(),
         grant_questions: None,
         secrets: Vec::new(),
+        sent_secrets: Arc::default(),
         logins: std::collections::BTreeMap::new(),
         questions: QuestionLimit::new(limits.questions),
         limits,
