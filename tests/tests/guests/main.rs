@@ -41,6 +41,7 @@ mod panics;
 mod plugin_inputs;
 mod readme;
 mod reporter;
+mod session_answers;
 mod shelf;
 mod sleep;
 mod spin;

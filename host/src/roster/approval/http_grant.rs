@@ -15,6 +15,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+use super::asked_plugin::AskedPlugin;
 use super::code_block::code_block;
 use super::confirm::{accepted_field, allowing, answer_to, can_ask};
 use crate::roster::{Roster, requested_http, secrets_in_words};
@@ -60,8 +61,12 @@ impl PluginGrants {
     }
 }
 
-/// Asks users for a roster.
-pub(in crate::roster) struct RosterGrantAsker(pub(in crate::roster) Weak<Roster>);
+/// Asks users for a roster, about one plugin.
+pub(in crate::roster) struct RosterGrantAsker {
+    pub(in crate::roster) roster: Weak<Roster>,
+    /// None where nobody knows which one it is: then nobody is asked.
+    pub(in crate::roster) plugin: Option<AskedPlugin>,
+}
 
 impl GrantAsker for RosterGrantAsker {
     fn ask<'a>(
@@ -71,9 +76,11 @@ impl GrantAsker for RosterGrantAsker {
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, GrantAnswer> {
         let asked = async move {
-            match self.0.upgrade() {
-                Some(roster) => roster.ask_for_http(server, wanted, caller).await,
-                None => GrantAnswer::NotAsked,
+            match (self.roster.upgrade(), &self.plugin) {
+                (Some(roster), Some(plugin)) => {
+                    roster.ask_for_http(server, plugin, wanted, caller).await
+                }
+                _ => GrantAnswer::NotAsked,
             }
         };
         asked.boxed()
@@ -86,9 +93,16 @@ impl GrantAsker for RosterGrantAsker {
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, SecretAnswer> {
         let asked = async move {
-            match self.0.upgrade() {
-                Some(roster) => roster.ask_for_secret(server, missing, caller).await,
-                None => SecretAnswer::NotAsked,
+            let (Some(roster), Some(plugin)) = (self.roster.upgrade(), &self.plugin) else {
+                return SecretAnswer::NotAsked;
+            };
+            if !roster.has_plugin(server, plugin) {
+                return SecretAnswer::NotAsked;
+            }
+            let answer = roster.ask_for_secret(server, missing, caller).await;
+            match roster.has_plugin(server, plugin) {
+                true => answer,
+                false => SecretAnswer::NotAsked,
             }
         };
         asked.boxed()
@@ -99,10 +113,13 @@ impl Roster {
     async fn ask_for_http(
         &self,
         server: &str,
+        plugin: &AskedPlugin,
         wanted: &HttpGrant,
         caller: &Arc<dyn Listener>,
     ) -> GrantAnswer {
-        let Ok(found) = self.server(server) else {
+        let found = self.server(server).ok();
+        // Of a plugin that was replaced a call may still run.
+        let Some(found) = found.filter(|found| plugin.is_of(found)) else {
             return GrantAnswer::NotAsked;
         };
         let listing = found.listing();
@@ -118,6 +135,10 @@ impl Roster {
         let Some(answer) = answer_to(caller, message, allowing(&ANSWERS, is_lasting)).await else {
             return GrantAnswer::NotAsked;
         };
+        if !self.has_plugin(server, plugin) {
+            tracing::warn!("server `{server}`: nothing is granted, as its plugin is another one");
+            return GrantAnswer::NotAsked;
+        }
         let chosen = accepted_field(&answer, "answer");
         match chosen.as_ref().and_then(Value::as_str) {
             Some("once") => GrantAnswer::Once,

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use self::input_form::{Chosen, InputForm};
+use super::asked_plugin::AskedPlugin;
 use super::code_block::code_block;
 use super::confirm::{answer_to, can_ask};
 use crate::roster::requests::{HeldByPlugin, missing_command, missing_names};
@@ -108,21 +109,23 @@ impl Roster {
     ///
     /// # Errors
     /// It does not work without something that it has not, in words for a model, with the command
-    /// that gives it.
+    /// that gives it; or its plugin is not the one any more that the call was for.
     pub(in crate::roster) async fn with_inputs(
         &self,
         server: &Arc<Server>,
         context: &CallContext,
     ) -> Result<Arc<Server>, String> {
-        if missing(server).is_empty() {
+        // Why its file cannot be used is told as it is started.
+        if missing(server).is_empty() || server.problem().is_some() {
             return Ok(Arc::clone(server));
         }
         let name = &server.config().name;
+        let called = AskedPlugin::of(server);
         let turn = self.answered_inputs.turn(name);
         let asked = async {
             let _turn = turn.lock().await;
             // Another call may have been answered meanwhile.
-            let found = self.server(name).ok()?;
+            let found = self.current(name).ok()?;
             if !self.answered_inputs.refused.lock().contains(name) {
                 self.ask_for_inputs(&found, context).await;
             }
@@ -130,9 +133,11 @@ impl Roster {
         };
         let found = tokio::select! {
             found = asked => found,
-            () = context.cancel.cancelled() => None,
+            () = context.cancel.cancelled() => Some(Arc::clone(server)),
         };
-        let found = found.unwrap_or_else(|| Arc::clone(server));
+        // Another one was not asked about, and may do something else with the call.
+        let is_called = |found: &Arc<Server>| called.is_some_and(|called| called.is_of(found));
+        let found = found.filter(is_called).ok_or_else(|| is_another(name))?;
         let held = HeldByPlugin::of(found.config());
         let requests = found.listing().map_or(&[][..], |listing| &listing.grants);
         let needed: Vec<_> = requests.iter().filter(|one| held.needs(one)).collect();
@@ -151,7 +156,10 @@ impl Roster {
     async fn ask_for_inputs(&self, server: &Arc<Server>, context: &CallContext) {
         let missing = missing(server);
         let config = server.config();
-        let (name, Some(component)) = (&config.name, config.component()) else {
+        let (name, Some(plugin)) = (&config.name, AskedPlugin::of(server)) else {
+            return;
+        };
+        let Some(component) = config.component() else {
             return;
         };
         if missing.is_empty() {
@@ -175,6 +183,10 @@ impl Roster {
             let Some(answer) = answer else {
                 return;
             };
+            if !self.has_plugin(name, &plugin) {
+                tracing::warn!("server `{name}`: nothing is given, as its plugin is another one");
+                return;
+            }
             let chosen = match form.chosen(&answer) {
                 Ok(Some(chosen)) => chosen,
                 Ok(None) => break,
@@ -232,6 +244,15 @@ impl Roster {
         RecordedFolders::new(&self.places.data).record_anew(None, &real.collect())?;
         self.reload()
     }
+}
+
+/// Returns the reason why a server is not started for a call that waited for its user.
+fn is_another(server: &str) -> String {
+    format!(
+        "server `{server}` is not started: its plugin was replaced, switched off or removed while its \
+         user was asked for what it needs, and nothing is given to another one\n\
+         hint: call it again; its user is shown what it asks for now"
+    )
 }
 
 /// Returns what the plugin of a server asks for, is given before it is started, and has not: folders,

@@ -1,5 +1,6 @@
 //! Approval of a server's pending items, by a user who has been shown them.
 
+mod asked_plugin;
 mod call_confirmation;
 mod call_decisions;
 mod called_arguments;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
+pub(super) use asked_plugin::AskedPlugin;
 pub(super) use call_confirmation::CallToConfirm;
 pub(super) use call_decisions::CallDecisions;
 pub use changed_items::{Gone, counts, gone_told};

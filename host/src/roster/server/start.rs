@@ -12,7 +12,7 @@ use dormouse_wit::Function;
 
 use super::Server;
 use crate::roster::Roster;
-use crate::roster::approval::{PluginGrants, RosterGrantAsker};
+use crate::roster::approval::{AskedPlugin, PluginGrants, RosterGrantAsker};
 use crate::roster::requests::{requested_http, with_defaults};
 
 impl Server {
@@ -79,7 +79,10 @@ impl Server {
             Arc::new(GrantQuestions {
                 requested,
                 session,
-                asker: Arc::new(RosterGrantAsker(roster.me.clone())),
+                asker: Arc::new(RosterGrantAsker {
+                    roster: roster.me.clone(),
+                    plugin: AskedPlugin::of(self),
+                }),
             })
         })
     }

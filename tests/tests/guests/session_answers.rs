@@ -1,0 +1,176 @@
+//! What a user has given a plugin in a form: for how long that holds, and for which plugin.
+
+use std::path::PathBuf;
+
+use dormouse_tests::recording_host::RecordingHost;
+use dormouse_tests::wire::{self, Wire};
+
+use super::*;
+
+/// Value of the variable that the plugin of these tests asks for.
+const ZONE: &str = "zone-of-tests";
+
+/// Host with a plugin that asks for a folder, a variable or requests to one host.
+struct Asked {
+    home: Home,
+    wire: Wire,
+    host: RecordingHost,
+    packed: PathBuf,
+    next: u64,
+}
+
+impl Asked {
+    fn with(requests: impl Fn(&str) -> String) -> Self {
+        let home = Home::new().unwrap();
+        let host = RecordingHost::answering("it is well").unwrap();
+        let requests = requests(&host.authority());
+        let packed = PathBuf::from(packed_asking(&home, "http", &requests, "asks"));
+        home.server("asks", &packed).unwrap();
+        let mut serve = home.command(&["serve"]);
+        let mut wire = Wire::spawn(serve.env("DORMOUSE_ZONE", ZONE)).unwrap();
+        wire.initialize_able(json!({ "elicitation": {} })).unwrap();
+        Self {
+            home,
+            wire,
+            host,
+            packed,
+            next: 1,
+        }
+    }
+
+    /// Calls a tool, and answers each question. Returns the questions, and the result.
+    fn call(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        answer: impl Fn(&Value) -> Value,
+    ) -> (Vec<Value>, Value) {
+        let id = self.next;
+        self.next += 1;
+        let call = json!({ "name": format!("asks__{tool}"), "arguments": arguments });
+        self.wire
+            .send(&wire::request(id, "tools/call", call))
+            .unwrap();
+        let mut questions = Vec::new();
+        loop {
+            let message = self.wire.receive().unwrap();
+            if message["method"] == "elicitation/create" {
+                let result = answer(&message["params"]);
+                questions.push(message["params"].clone());
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+                self.wire.send(&answer).unwrap();
+            } else if message["id"].as_u64() == Some(id) {
+                return (questions, message["result"].clone());
+            }
+        }
+    }
+
+    /// Has the plugin look at the variable.
+    fn look(&mut self, answer: impl Fn(&Value) -> Value) -> (Vec<Value>, Value) {
+        self.call("variable", json!({ "name": "DORMOUSE_ZONE" }), answer)
+    }
+
+    /// Has the plugin send a request.
+    fn send(&mut self, answer: impl Fn(&Value) -> Value) -> (Vec<Value>, Value) {
+        let arguments = json!({
+            "method": "GET", "scheme": "http", "authority": self.host.authority(),
+            "path": "/", "headers": [], "body": "",
+        });
+        self.call("send", arguments, answer)
+    }
+
+    fn run(&self, words: &[&str]) {
+        let output = self.home.run(words).unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+    }
+
+    fn configuration(&self) -> String {
+        std::fs::read_to_string(self.home.config()).unwrap()
+    }
+
+    fn folder(&self) -> String {
+        let folder = self.home.path().join("notes");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.canonicalize().unwrap().to_str().unwrap().to_owned()
+    }
+
+    /// Returns another plugin with the same tools, which asks for nothing.
+    fn other(&self) -> Vec<u8> {
+        let other = packed_asking(&self.home, "http", "/// It asks for nothing.\n", "other");
+        std::fs::read(other).unwrap()
+    }
+}
+
+/// Returns an answer that fills in each field of a form.
+fn filled_in(question: &Value, answer: &str, folder: &str) -> Value {
+    let fields = question["requestedSchema"]["properties"].as_object();
+    let content = fields.unwrap().iter().map(|(name, field)| {
+        let value = match (name.as_str(), field["type"].as_str()) {
+            ("answer", _) => json!(answer),
+            (_, Some("boolean")) => json!(true),
+            _ => json!(folder),
+        };
+        (name.clone(), value)
+    });
+    let content: serde_json::Map<_, _> = content.collect();
+    json!({ "action": "accept", "content": content })
+}
+
+fn unasked(question: &Value) -> Value {
+    panic!("nobody was to be asked: {question}")
+}
+
+fn inputs(_: &str) -> String {
+    "/// @grant fs ro what is in it\n/// @grant env DORMOUSE_ZONE the zone\n".to_owned()
+}
+
+fn requests(host: &str) -> String {
+    format!("/// @grant http GET http://{host} to see how it is\n")
+}
+
+#[test]
+fn what_is_given_before_a_start_is_not_given_to_a_plugin_that_has_come_meanwhile() {
+    for answer in ["session", "always"] {
+        let mut asked = Asked::with(inputs);
+        let (folder, other) = (asked.folder(), asked.other());
+        let packed = asked.packed.clone();
+        let configured = asked.configuration();
+        let replace = |question: &Value| {
+            let next = packed.with_extension("next");
+            std::fs::write(&next, &other).unwrap();
+            std::fs::rename(&next, &packed).unwrap();
+            filled_in(question, answer, &folder)
+        };
+        let (questions, result) = asked.look(replace);
+        assert_eq!(questions.len(), 1, "{answer}");
+        let told = "its plugin was replaced";
+        let is_told = result.to_string().contains(told);
+        assert!(result["isError"] == true && is_told, "{answer}: {result}");
+        assert_eq!(asked.configuration(), configured, "{answer}");
+        let (_, result) = asked.look(unasked);
+        assert!(!result.to_string().contains(ZONE), "{answer}: {result}");
+    }
+}
+
+#[test]
+fn a_request_that_is_granted_is_not_granted_to_a_plugin_that_has_come_meanwhile() {
+    for answer in ["once", "session", "always"] {
+        let mut asked = Asked::with(requests);
+        let other = asked.other();
+        let packed = asked.packed.clone();
+        let configured = asked.configuration();
+        let replace = |question: &Value| {
+            let next = packed.with_extension("next");
+            std::fs::write(&next, &other).unwrap();
+            std::fs::rename(&next, &packed).unwrap();
+            filled_in(question, answer, "")
+        };
+        let (questions, result) = asked.send(replace);
+        assert_eq!(questions.len(), 1, "{answer}");
+        assert_eq!(result["isError"], true, "{answer}: {result}");
+        assert_eq!(asked.configuration(), configured, "{answer}");
+        let (_, result) = asked.send(unasked);
+        assert_eq!(result["isError"], true, "{answer}: {result}");
+        assert_eq!(asked.host.received(), [""; 0], "{answer}");
+    }
+}
