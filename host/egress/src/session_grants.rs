@@ -36,6 +36,14 @@ impl SessionGrants {
         self.answers.lock().granted.push(granted);
     }
 
+    /// Takes back grants that are meant. Returns whether there were any.
+    pub fn take_back(&self, is_meant: impl Fn(&HttpGrant) -> bool) -> bool {
+        let granted = &mut self.answers.lock().granted;
+        let before = granted.len();
+        granted.retain(|grant| !is_meant(grant));
+        granted.len() < before
+    }
+
     /// Keeps that the user has refused a grant, who is not asked for it again.
     pub fn refuse(&self, refused: HttpGrant) {
         self.answers.lock().refused.push(refused);

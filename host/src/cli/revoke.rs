@@ -1,5 +1,7 @@
 //! `dormouse revoke`
 
+mod session_answers;
+
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -11,10 +13,13 @@ use dormouse_policy::{FsGrant, Grants, HttpGrant, HttpSecret, real_path};
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::SettingRequest;
 
+use self::session_answers::{
+    SessionAnswers, folder_answer, request_answer, setting_answer, variable_answer,
+};
 use super::grant::{check_changeable, server_named};
 use super::plugin_inputs::secret_in_words;
 use super::{grant_args, hosts, output};
-use crate::roster::{Places, Roster, requested_settings};
+use crate::roster::{Places, RevokedAnswers, Roster, requested_settings};
 
 /// Takes grants away from a plugin.
 #[derive(Debug, Args)]
@@ -61,12 +66,20 @@ impl RevokeArgs {
         let configured = roster.configured()?;
         let name = &self.server;
         let server = server_named(&configured, name)?;
-        check_changeable(&places, server)?;
+        let mut session = SessionAnswers::new(&places.config, name);
+        if let Err(error) = check_changeable(&places, server) {
+            // What a project's file grants, that says; what a user has answered, they take back.
+            return match session.revoke(&self.answers()?)? {
+                true => Ok(ExitCode::SUCCESS),
+                false => Err(error),
+            };
+        }
         let granted = &server.grants;
-        let is_input = !(self.setting.is_empty() && self.secret.is_empty());
-        let has_any = *granted != Grants::default() || !server.secrets.is_empty();
-        if !is_input && !has_any {
-            bail!("server `{name}` is granted nothing");
+        if self.all {
+            session.revoke(&self.answers()?)?;
+            if !has_any(server) && !session.is_any_revoked {
+                bail!("server `{name}` is granted nothing");
+            }
         }
         let secrets: Vec<String> = match self.all {
             true => server
@@ -78,9 +91,10 @@ impl RevokeArgs {
         };
         let mut less = match self.all {
             true => granted.clone(),
-            false => self.revoked(server)?,
+            false => self.revoked(server, &mut session)?,
         };
-        less.fs.extend(self.folders_of_settings(server, &roster)?);
+        let folders = self.folders_of_settings(server, &roster, &mut session)?;
+        less.fs.extend(folders);
         for secret in &self.secret {
             if !server.secrets.iter().any(|own| own.name == *secret) {
                 bail!("server `{name}` has no secret `{}`", visible_line(secret));
@@ -88,7 +102,8 @@ impl RevokeArgs {
         }
         let editor = Editor::new(&places.config)?;
         let has_lost_inputs = editor.remove_inputs(name, &self.setting, &secrets)?;
-        if !editor.revoke(name, &less)? && !has_lost_inputs {
+        let has_lost_grants = editor.revoke(name, &less)?;
+        if !has_lost_grants && !has_lost_inputs && !session.is_any_revoked {
             bail!(
                 "the grants of `{name}` are not in `{}`, as they were a moment ago\nhint: try again",
                 visible_path(&places.config)
@@ -103,6 +118,9 @@ impl RevokeArgs {
             .collect();
         let taken = |secret: &&HttpSecret| secrets.contains(&secret.name);
         lines.extend(server.secrets.iter().filter(taken).map(secret_in_words));
+        if session.is_any_revoked {
+            lines.push("use what it was given for the session".to_owned());
+        }
         text.push_str(&grant_args::listed(&lines));
         match left == Grants::default() {
             true => text.push_str("It is granted nothing now\n"),
@@ -119,14 +137,33 @@ impl RevokeArgs {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Returns all that may have been given for the session, and is to be taken back.
+    ///
+    /// # Errors
+    /// A folder is no path, or this folder is gone.
+    fn answers(&self) -> anyhow::Result<RevokedAnswers> {
+        let mut answers = RevokedAnswers {
+            all: self.all,
+            variables: self.grant_env.clone(),
+            requests: self.grant_http.iter().map(HttpGrant::to_string).collect(),
+            settings: self.setting.clone(),
+            ..RevokedAnswers::default()
+        };
+        for text in &self.grant_fs {
+            answers.folders.extend(folder_answer(text)?.folders);
+        }
+        Ok(answers)
+    }
+
     /// Returns the folders that were granted with the settings that are to be taken away.
     ///
     /// # Errors
-    /// One of them is not set.
+    /// One of them is not set, and not given for the session.
     fn folders_of_settings(
         &self,
         server: &ServerConfig,
         roster: &Roster,
+        session: &mut SessionAnswers<'_>,
     ) -> anyhow::Result<Vec<FsGrant>> {
         let snapshot = roster.snapshot();
         let found = snapshot.servers().get(&server.name);
@@ -134,7 +171,11 @@ impl RevokeArgs {
         let requests = listing.map_or(&[][..], |listing| &listing.grants);
         let mut folders = Vec::new();
         for name in &self.setting {
+            let is_revoked = session.revoke(&setting_answer(name))?;
             let Some(value) = server.settings.get(name) else {
+                if is_revoked {
+                    continue;
+                }
                 bail!(
                     "server `{}` has no setting `{}`",
                     server.name,
@@ -153,30 +194,39 @@ impl RevokeArgs {
         Ok(folders)
     }
 
-    /// Returns those grants of a server that are to be taken away.
+    /// Returns those grants of a server that are to be taken away, and takes back what was given for
+    /// the session.
     ///
     /// # Errors
-    /// One of them is not granted.
-    fn revoked(&self, server: &ServerConfig) -> anyhow::Result<Grants> {
+    /// One of them is not granted, and not given for the session.
+    fn revoked(
+        &self,
+        server: &ServerConfig,
+        session: &mut SessionAnswers<'_>,
+    ) -> anyhow::Result<Grants> {
         let granted = &server.grants;
         let mut less = Grants::default();
         for text in &self.grant_fs {
             let is_meant = folder(text)?;
             let meant = granted.fs.iter().find(|grant| is_meant(grant));
-            let meant = meant.cloned().ok_or_else(|| not_granted(server, text))?;
-            less.fs.push(meant);
+            if !session.revoke(&folder_answer(text)?)? && meant.is_none() {
+                return Err(not_granted(server, text));
+            }
+            less.fs.extend(meant.cloned());
         }
         for name in &self.grant_env {
-            if !granted.env.contains(name) {
+            let meant = granted.env.iter().find(|own| *own == name);
+            if !session.revoke(&variable_answer(name))? && meant.is_none() {
                 return Err(not_granted(server, name));
             }
-            less.env.push(name.clone());
+            less.env.extend(meant.cloned());
         }
         for grant in &self.grant_http {
-            if !granted.http.contains(grant) {
+            let meant = granted.http.iter().find(|own| *own == grant);
+            if !session.revoke(&request_answer(grant.to_string()))? && meant.is_none() {
                 return Err(not_granted(server, &grant.to_string()));
             }
-            less.http.push(grant.clone());
+            less.http.extend(meant.cloned());
         }
         Ok(less)
     }
@@ -194,7 +244,15 @@ fn folder(text: &str) -> anyhow::Result<impl Fn(&FsGrant) -> bool> {
     })
 }
 
+/// Whether the configuration gives a server's plugin anything.
+fn has_any(server: &ServerConfig) -> bool {
+    server.grants != Grants::default() || !server.secrets.is_empty()
+}
+
 fn not_granted(server: &ServerConfig, text: &str) -> anyhow::Error {
+    if !has_any(server) {
+        return anyhow::anyhow!("server `{}` is granted nothing", server.name);
+    }
     let options: Vec<_> = grant_args::options(&server.grants);
     let options: Vec<_> = options
         .iter()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::wire::RpcError;
 use crate::mcp;
-use crate::roster::Roster;
+use crate::roster::{RevokedAnswers, Roster};
 
 /// Answers requests.
 pub(super) trait Methods: Clone + Send + Sync + 'static {
@@ -30,6 +30,11 @@ impl Methods for Arc<Roster> {
         #[derive(Deserialize)]
         struct Restart {
             server: String,
+        }
+        #[derive(Deserialize)]
+        struct Revoke {
+            server: String,
+            revoked: RevokedAnswers,
         }
         #[derive(Deserialize)]
         struct Switch {
@@ -73,6 +78,11 @@ impl Methods for Arc<Roster> {
                 let Switch { server, on } = read(params)?;
                 let done = ours && self.switch_once(&server, on);
                 Ok(json!({ (if on { "enabled" } else { "disabled" }): done }))
+            }
+            "revoke" => {
+                let Revoke { server, revoked } = read(params)?;
+                let done = ours && self.revoke_session_answers(&server, &revoked);
+                Ok(json!({ "revoked": done }))
             }
             "restart" => {
                 let Restart { server } = read(params)?;

@@ -111,6 +111,13 @@ async fn a_real_host_answers() {
     assert_eq!(answer, json!({ "restarted": false }));
     let error = host.request("restart", json!({})).await.unwrap_err();
     assert!(error.to_string().contains("`server`"), "{error}");
+    // Nothing was given there.
+    let revoke = json!({ "server": "x", "revoked": { "all": true } });
+    let answer = host.request("revoke", revoke).await.unwrap();
+    assert_eq!(answer, json!({ "revoked": false }));
+    let error = host.request("revoke", json!({ "server": "x" })).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("`revoked`"), "{error}");
 }
 
 #[cfg(unix)]

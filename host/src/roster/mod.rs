@@ -46,7 +46,9 @@ use parking_lot::{Mutex, RwLock};
 
 pub use agent_calls::{AgentCall, not_for_models, wrong_access};
 use approval::{AnsweredInputs, CallDecisions, PluginGrants, Questions};
-pub use approval::{ApprovalOutcome, Gone, counts, difference, gone_told};
+pub use approval::{
+    ApprovalOutcome, Gone, RevokedAnswers, RevokedFolder, counts, difference, gone_told,
+};
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;

@@ -130,6 +130,11 @@ pub(super) fn asked_by_hand(home: &Home) -> String {
         ("switch", json!({ "server": "web", "on": "canary" })),
         ("restart", json!({ "server": "talks" })),
         ("restart", json!({})),
+        (
+            "revoke",
+            json!({ "server": "talks", "revoked": { "all": true } }),
+        ),
+        ("revoke", json!({ "server": "talks" })),
         ("status", Value::Null),
         ("no/such", Value::Null),
     ] {

@@ -174,3 +174,90 @@ fn a_request_that_is_granted_is_not_granted_to_a_plugin_that_has_come_meanwhile(
         assert_eq!(asked.host.received(), [""; 0], "{answer}");
     }
 }
+
+fn declined(_: &Value) -> Value {
+    json!({ "action": "decline" })
+}
+
+fn is_answered(result: &Value) -> bool {
+    result["isError"] != true && result.to_string().contains("it is well")
+}
+
+/// Starts a host, and gives its plugin all that it asks for, for the session.
+fn given() -> Asked {
+    let mut asked = Asked::with(|host| format!("{}{}", inputs(host), requests(host)));
+    let folder = asked.folder();
+    let give = |question: &Value| filled_in(question, "session", &folder);
+    let (questions, result) = asked.send(give);
+    assert!(is_answered(&result) && questions.len() == 2, "{result}");
+    let (_, result) = asked.look(unasked);
+    assert!(result.to_string().contains(ZONE), "{result}");
+    asked
+}
+
+#[test]
+fn what_is_given_for_the_session_ends_with_the_plugin_that_has_it() {
+    for end in ["restart", "revoke", "off and on", "remove and add", "file"] {
+        let mut asked = given();
+        let file = asked.packed.to_str().unwrap().to_owned();
+        match end {
+            "restart" => asked.run(&["restart", "asks"]),
+            "revoke" => asked.run(&["revoke", "asks", "--all"]),
+            "off and on" => {
+                asked.run(&["disable", "asks"]);
+                asked.run(&["enable", "asks"]);
+            }
+            "remove and add" => {
+                asked.run(&["remove", "asks"]);
+                asked.run(&["add", "asks", &file]);
+            }
+            _ => {
+                let bytes = std::fs::read(&asked.packed).unwrap();
+                asked.home.replace(&asked.packed, &bytes).unwrap();
+            }
+        }
+        let is_kept = end == "restart";
+        let (questions, result) = asked.send(declined);
+        let expected = if is_kept { 0 } else { 2 };
+        assert_eq!(questions.len(), expected, "{end}: {questions:?}");
+        assert_eq!(is_answered(&result), is_kept, "{end}: {result}");
+        let (_, result) = asked.look(unasked);
+        assert_eq!(
+            result.to_string().contains(ZONE),
+            is_kept,
+            "{end}: {result}"
+        );
+    }
+}
+
+#[test]
+fn what_is_revoked_by_its_name_is_taken_back_and_the_rest_stays() {
+    let mut asked = given();
+    let folder = asked.folder();
+    let origin = format!("http://{}", asked.host.authority());
+    let revokes_once = |asked: &Asked, option: &str, value: &str| {
+        let words = ["revoke", "asks", option, value];
+        asked.run(&words);
+        let again = asked.home.run(&words).unwrap();
+        let told = String::from_utf8_lossy(&again.stderr).into_owned();
+        let is_told = told.contains("server `asks` is granted nothing");
+        assert!(again.status.code() == Some(1) && is_told, "{told}");
+    };
+    revokes_once(&asked, "--grant-env", "DORMOUSE_ZONE");
+    let (questions, result) = asked.look(declined);
+    assert!(!result.to_string().contains(ZONE), "{result}");
+    assert_eq!(questions.len(), 1, "{questions:?}");
+    // For the variable alone: the folder it still has.
+    let fields = &questions[0]["requestedSchema"]["properties"];
+    assert_eq!(fields["request1"]["type"], "boolean", "{fields}");
+    assert!(fields["request2"].is_null(), "{fields}");
+    let (_, result) = asked.send(unasked);
+    assert!(is_answered(&result), "{result}");
+    revokes_once(&asked, "--grant-fs", &folder);
+    revokes_once(&asked, "--grant-http", &origin);
+    let (questions, result) = asked.send(declined);
+    assert!(
+        !is_answered(&result) && questions.len() == 1,
+        "{questions:?}: {result}"
+    );
+}

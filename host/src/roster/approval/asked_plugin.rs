@@ -10,11 +10,11 @@ use crate::roster::{Roster, Server};
 /// Plugin as it was when its user was asked about it: what they answer is for that one alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::roster) struct AskedPlugin {
-    component: PathBuf,
+    pub(super) component: PathBuf,
     /// Stamp of the component's file.
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
     /// Requests of its author.
-    requests: Vec<GrantRequest>,
+    pub(super) requests: Vec<GrantRequest>,
 }
 
 impl AskedPlugin {
@@ -37,7 +37,7 @@ impl AskedPlugin {
 
 impl Roster {
     /// Whether a server is there, is switched on and has that plugin now.
-    pub(super) fn has_plugin(&self, server: &str, plugin: &AskedPlugin) -> bool {
+    pub(in crate::roster) fn has_plugin(&self, server: &str, plugin: &AskedPlugin) -> bool {
         let found = self.server(server);
         found.is_ok_and(|found| plugin.is_of(&found))
     }

@@ -1,8 +1,9 @@
 //! Questions for HTTP requests that a plugin asks for and is not granted, while it runs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use dormouse_catalog::Stamp;
 use dormouse_config::Scope;
 use dormouse_config::edit::Editor;
 use dormouse_policy::{Grants, HttpGrant};
@@ -31,7 +32,8 @@ const ANSWERS: [(&str, &str); 4] = [
 
 /// Grants that a user has given one plugin for as long as this host runs.
 pub(in crate::roster) struct PluginGrants {
-    component: PathBuf,
+    /// None where nobody knows which one it is: that may be another one each time.
+    plugin: Option<AskedPlugin>,
     /// Requests that the configuration grants it.
     configured: Vec<HttpGrant>,
     session: Arc<SessionGrants>,
@@ -41,19 +43,28 @@ impl PluginGrants {
     /// Makes those of a plugin, with the answers that were given before: not where it is another
     /// plugin by now, or where the configuration grants less than it did.
     pub(in crate::roster) fn of(
-        component: &Path,
+        plugin: Option<AskedPlugin>,
         configured: &[HttpGrant],
         before: Option<&Self>,
     ) -> Self {
         let before = before.filter(|before| {
-            before.component == component
+            plugin.is_some()
+                && before.plugin == plugin
                 && before.configured.iter().all(|old| configured.contains(old))
         });
         Self {
-            component: component.to_owned(),
+            plugin,
             configured: configured.to_vec(),
             session: before.map_or_else(Arc::default, |before| Arc::clone(&before.session)),
         }
+    }
+
+    /// Whether they are those of a component whose file has that stamp.
+    pub(super) fn is_of(&self, component: Option<&Path>, stamp: Stamp) -> bool {
+        let plugin = self.plugin.as_ref();
+        plugin.is_some_and(|plugin| {
+            component == Some(plugin.component.as_path()) && plugin.stamp == stamp
+        })
     }
 
     pub(in crate::roster) fn session(&self) -> Arc<SessionGrants> {
@@ -198,14 +209,27 @@ mod tests {
             grants(&["https://a.example"]),
             grants(&["https://a.example", "https://*"]),
         );
-        let (path, other) = (Path::new("/a.wasm"), Path::new("/b.wasm"));
-        let before = PluginGrants::of(path, &one, None);
-        let same = |component, configured: &[HttpGrant], before: &PluginGrants| {
-            let now = PluginGrants::of(component, configured, Some(before));
+        let plugin = |path: &str, size| {
+            Some(AskedPlugin {
+                component: path.into(),
+                stamp: Stamp {
+                    size,
+                    mtime: 1,
+                    ctime: 1,
+                    inode: 1,
+                },
+                requests: Vec::new(),
+            })
+        };
+        let before = PluginGrants::of(plugin("/a.wasm", 1), &one, None);
+        let same = |plugin, configured: &[HttpGrant]| {
+            let now = PluginGrants::of(plugin, configured, Some(&before));
             Arc::ptr_eq(&now.session, &before.session)
         };
-        assert!(same(path, &one, &before) && same(path, &two, &before));
-        assert!(!same(other, &one, &before) && !same(path, &[], &before));
+        let path = || plugin("/a.wasm", 1);
+        assert!(same(path(), &one) && same(path(), &two));
+        assert!(!same(path(), &[]) && !same(plugin("/b.wasm", 1), &one));
+        assert!(!same(plugin("/a.wasm", 2), &one), "another file");
     }
 
     #[test]

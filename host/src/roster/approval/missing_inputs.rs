@@ -6,12 +6,13 @@
 mod input_form;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use dormouse_catalog::Stamp;
 use dormouse_config::edit::{Editor, PluginInputs};
 use dormouse_config::{Scope, ServerConfig};
-use dormouse_policy::{Grants, SecretSource};
+use dormouse_policy::{FsGrant, Grants, SecretSource};
 use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
 use parking_lot::Mutex;
@@ -21,6 +22,7 @@ use self::input_form::{Chosen, InputForm};
 use super::asked_plugin::AskedPlugin;
 use super::code_block::code_block;
 use super::confirm::{answer_to, can_ask};
+use super::revoked_answers::RevokedAnswers;
 use crate::roster::requests::{HeldByPlugin, missing_command, missing_names};
 use crate::roster::{CallContext, Roster, Server, folders};
 use crate::store::{DecidedBy, Decision, RecordedFolders};
@@ -40,23 +42,33 @@ pub(in crate::roster) struct AnsweredInputs {
 /// Folders, variables and settings that a user has given one plugin.
 struct GivenInSession {
     component: PathBuf,
+    /// Stamp of the component's file.
+    stamp: Stamp,
     grants: Grants,
     settings: Map<String, Value>,
 }
 
 impl AnsweredInputs {
-    /// Adds what was given for as long as the host runs to a server's configuration: not where
-    /// another plugin has its name by now.
-    pub(in crate::roster) fn add_to(&self, server: &mut ServerConfig) {
-        let all = self.given.lock();
+    /// Adds what was given for as long as the host runs to a server's configuration, whose plugin's
+    /// file has that stamp now. Where another plugin has its name by now, that is forgotten.
+    pub(super) fn add_to(&self, server: &mut ServerConfig, stamp: Option<Stamp>) {
+        let mut all = self.given.lock();
         let Some(given) = all.get(&server.name) else {
             return;
         };
-        if server.component() != Some(given.component.as_path()) {
+        let is_component = server.component() == Some(given.component.as_path());
+        if !is_component || stamp.is_some_and(|stamp| stamp != given.stamp) {
+            all.remove(&server.name);
+            return;
+        }
+        // A file that cannot be read now may be that one again.
+        if stamp.is_none() {
             return;
         }
         for folder in &given.grants.fs {
-            if server.grants.fs.iter().all(|own| own.path != folder.path) {
+            let is_other =
+                |own: &FsGrant| own.path != folder.path && own.real_path() != folder.real_path();
+            if server.grants.fs.iter().all(is_other) {
                 server.grants.fs.push(folder.clone());
             }
         }
@@ -80,21 +92,52 @@ impl AnsweredInputs {
         }
     }
 
-    fn add(&self, server: &str, component: &Path, chosen: &Chosen) {
+    /// Forgets what was given to all servers but some.
+    pub(super) fn retain(&self, is_kept: impl Fn(&str) -> bool) {
+        self.given.lock().retain(|name, _| is_kept(name));
+    }
+
+    /// Takes back what a server was given. Returns whether there was any of that.
+    pub(super) fn take_back(&self, server: &str, revoked: &RevokedAnswers) -> bool {
         let mut all = self.given.lock();
-        let given = all.entry(server.to_owned()).or_insert(GivenInSession {
-            component: component.to_owned(),
+        let Some(GivenInSession {
+            grants, settings, ..
+        }) = all.get_mut(server)
+        else {
+            return false;
+        };
+        let count = |grants: &Grants, settings: &Map<String, Value>| {
+            grants.fs.len() + grants.env.len() + settings.len()
+        };
+        let before = count(grants, settings);
+        grants.fs.retain(|folder| {
+            let mut named = settings.iter();
+            let is_named = named.any(|(name, value)| {
+                let is_path = |text| folder.path.as_os_str() == text;
+                revoked.has_setting(name) && value.as_str().is_some_and(is_path)
+            });
+            !is_named && !revoked.has_folder(folder)
+        });
+        grants.env.retain(|name| !revoked.has_variable(name));
+        settings.retain(|name, _| !revoked.has_setting(name));
+        count(grants, settings) < before
+    }
+
+    fn add(&self, server: &str, plugin: &AskedPlugin, chosen: &Chosen) {
+        let mut all = self.given.lock();
+        let given = all
+            .remove(server)
+            .filter(|given| given.component == plugin.component && given.stamp == plugin.stamp);
+        let mut given = given.unwrap_or_else(|| GivenInSession {
+            component: plugin.component.clone(),
+            stamp: plugin.stamp,
             grants: Grants::default(),
             settings: Map::new(),
         });
-        if given.component != component {
-            given.component = component.to_owned();
-            given.grants = Grants::default();
-            given.settings.clear();
-        }
         given.grants.fs.extend(chosen.grants.fs.iter().cloned());
         given.grants.env.extend(chosen.grants.env.iter().cloned());
         given.settings.extend(chosen.settings.clone());
+        all.insert(server.to_owned(), given);
     }
 
     fn turn(&self, server: &str) -> Arc<tokio::sync::Mutex<()>> {
@@ -159,9 +202,6 @@ impl Roster {
         let (name, Some(plugin)) = (&config.name, AskedPlugin::of(server)) else {
             return;
         };
-        let Some(component) = config.component() else {
-            return;
-        };
         if missing.is_empty() {
             return;
         }
@@ -205,7 +245,7 @@ impl Roster {
             let given = without_blocking(usize::MAX, || match chosen.is_lasting && is_lasting {
                 true => self.keep_inputs(name, &chosen, &shown),
                 false => {
-                    self.answered_inputs.add(name, component, &chosen);
+                    self.answered_inputs.add(name, &plugin, &chosen);
                     // Secrets are given in a terminal meanwhile.
                     self.reload()
                 }

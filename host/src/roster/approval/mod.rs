@@ -14,6 +14,8 @@ mod judged_tool;
 mod line_diff;
 mod missing_inputs;
 mod missing_secret;
+mod revoked_answers;
+mod session_answers;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -34,6 +36,7 @@ pub use difference::difference;
 pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
 pub(super) use judged_tool::JudgedTool;
 pub(super) use missing_inputs::AnsweredInputs;
+pub use revoked_answers::{RevokedAnswers, RevokedFolder};
 
 use super::{CallContext, Roster};
 use crate::store::{DecidedBy, Decision, Pending, Selection};

@@ -59,10 +59,10 @@ impl Roster {
                     let configured = server.prefix.replace(String::new());
                     server.ignored_prefix = server.ignored_prefix.take().or(configured);
                 }
-                self.answered_inputs.add_to(&mut server);
                 server
             })
             .collect();
+        self.end_session_answers(&shown);
         let components = shown.iter().filter(|server| server.enabled);
         let components: Vec<_> = components
             .filter_map(|server| Some(server.component()?.to_owned()))
@@ -71,7 +71,7 @@ impl Roster {
         let old = self.snapshot();
         let servers: BTreeMap<_, _> = shown
             .into_iter()
-            .map(|server| {
+            .map(|mut server| {
                 let mut found = ServerData::default();
                 if server.enabled {
                     found.entry = server.component().and_then(|_| read.next());
@@ -91,6 +91,9 @@ impl Roster {
                 found.failed_start = unknown
                     .filter(|_| server.enabled && server.component().is_none())
                     .and_then(|of| self.store.failed_start(&of.fingerprint));
+                let entry = found.entry.as_ref();
+                let stamp = entry.and_then(|entry| Some(entry.as_ref().ok()?.stamp));
+                self.add_session_answers(&mut server, stamp);
                 let name = server.name.clone();
                 let next = Server::next(old.servers().get(&name), server, found);
                 (name, next)

@@ -128,11 +128,14 @@ impl Server {
                 _ => false,
             };
             let same_known = same_known && old.failed_start == failed_start;
-            if same_content && same_known && old.problem == problem && old.config == config {
+            let is_open = !old.slot.is_closed();
+            let same_all = is_open && same_content && same_known;
+            if same_all && old.problem == problem && old.config == config {
                 return old.clone();
             }
             // What an upstream offers makes no difference to the bridge before it.
-            let same_code = old.stamp == stamp && (same_content || config.bridge().is_some());
+            let same_code =
+                is_open && old.stamp == stamp && (same_content || config.bridge().is_some());
             let slot = if config.enabled
                 && same_code
                 && old.problem == problem
@@ -341,6 +344,11 @@ impl Server {
     #[must_use]
     pub fn failed_start(&self) -> Option<&FailedStart> {
         self.failed_start.as_ref().filter(|_| self.is_unknown())
+    }
+
+    /// Ends its calls for good: its next version has another slot.
+    pub(super) fn end_calls(&self) {
+        self.slot.close(RunningCalls::End);
     }
 
     /// Closes its slot, because the server is replaced by `next` or gone. Running calls go on if

@@ -42,6 +42,11 @@ impl SlotCell {
         Ok(slot)
     }
 
+    /// Whether it was closed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
+    }
+
     /// Retires the slot, and refuses to make one from now on.
     pub(in crate::roster) fn close(&self, calls: RunningCalls) {
         self.is_closed.store(true, Ordering::SeqCst);

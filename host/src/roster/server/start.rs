@@ -65,15 +65,23 @@ impl Server {
 
     /// Returns what the user may be asked for while its plugin runs.
     fn grant_questions(&self, roster: &Roster, listing: &Listing) -> Option<Arc<GrantQuestions>> {
-        let component = self.config.component()?;
+        self.config.component()?;
         let requested: Vec<_> = requested_http(&listing.grants)
             .map(|(requested, _)| requested)
             .collect();
         let name = &self.config.name;
+        let plugin = AskedPlugin::of(self);
+        let is_now = plugin.as_ref();
+        let is_now = is_now.is_some_and(|plugin| roster.has_plugin(name, plugin));
         let mut all = roster.plugin_grants.lock();
-        let grants = PluginGrants::of(component, &self.config.grants.http, all.get(name));
+        let before = all.get(name);
+        let grants = PluginGrants::of(plugin.clone(), &self.config.grants.http, before);
         let session = grants.session();
-        all.insert(name.clone(), grants);
+        // Those of the plugin that has the name now are the ones that are taken back.
+        if is_now {
+            all.insert(name.clone(), grants);
+        }
+        drop(all);
         let is_any = !requested.is_empty() || !self.config.secrets.is_empty();
         is_any.then(|| {
             Arc::new(GrantQuestions {
@@ -81,7 +89,7 @@ impl Server {
                 session,
                 asker: Arc::new(RosterGrantAsker {
                     roster: roster.me.clone(),
-                    plugin: AskedPlugin::of(self),
+                    plugin,
                 }),
             })
         })

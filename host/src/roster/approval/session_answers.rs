@@ -1,0 +1,68 @@
+//! How long it holds what users have given plugins for the session.
+
+use dormouse_catalog::Stamp;
+use dormouse_config::ServerConfig;
+use dormouse_policy::HttpGrant;
+
+use super::http_grant::PluginGrants;
+use super::revoked_answers::RevokedAnswers;
+use crate::roster::Roster;
+
+impl Roster {
+    /// Forgets what was given to plugins of servers that are gone or switched off.
+    pub(in crate::roster) fn end_session_answers(&self, shown: &[ServerConfig]) {
+        let is_on = |name: &str| {
+            let mut shown = shown.iter();
+            shown.any(|server| server.enabled && server.name == name)
+        };
+        self.answered_inputs.retain(is_on);
+        self.plugin_grants.lock().retain(|name, grants| {
+            let is_kept = is_on(name);
+            if !is_kept {
+                grants.session().take_back(|_| true);
+            }
+            is_kept
+        });
+    }
+
+    /// Adds to a server's configuration what its plugin was given, whose file has that stamp now; none
+    /// where it cannot be read. Forgets what another component was given.
+    pub(in crate::roster) fn add_session_answers(
+        &self,
+        server: &mut ServerConfig,
+        stamp: Option<Stamp>,
+    ) {
+        if let Some(stamp) = stamp {
+            let mut all = self.plugin_grants.lock();
+            let is_of = |grants: &PluginGrants| grants.is_of(server.component(), stamp);
+            if all.get(&server.name).is_some_and(|grants| !is_of(grants))
+                && let Some(ended) = all.remove(&server.name)
+            {
+                ended.session().take_back(|_| true);
+            }
+        }
+        self.answered_inputs.add_to(server, stamp);
+    }
+
+    /// Takes back what a plugin was given for the session, and ends its calls where there was any of
+    /// that. Returns whether there was.
+    pub fn revoke_session_answers(&self, server: &str, revoked: &RevokedAnswers) -> bool {
+        let is_input = self.answered_inputs.take_back(server, revoked);
+        let session = self
+            .plugin_grants
+            .lock()
+            .get(server)
+            .map(PluginGrants::session);
+        let http = revoked.http();
+        let is_meant = |granted: &HttpGrant| revoked.all || granted.is_within(&http);
+        let is_request = session.is_some_and(|session| session.take_back(is_meant));
+        if !is_input && !is_request {
+            return false;
+        }
+        if let Ok(found) = self.server(server) {
+            found.end_calls();
+        }
+        self.refresh(None);
+        true
+    }
+}
