@@ -333,8 +333,8 @@ fn masked(
         if is_encoded(response.headers()) {
             return Err(SendError::Compressed);
         }
-        if let Some(charset) = charset::unreadable(response.headers()) {
-            return Err(SendError::Charset(charset));
+        if charset::is_unreadable(response.headers()) {
+            return Err(SendError::Charset);
         }
         mask.mask().hide_in_headers(response.headers_mut());
     }

@@ -19,6 +19,9 @@ const MAX_READ: u64 = 4096;
 std::thread_local! {
     /// Folder that is held open from one call to the next.
     static HELD: std::cell::RefCell<Option<Descriptor>> = const { std::cell::RefCell::new(None) };
+    /// Stream to a file that is held open in the same way, without the file's descriptor.
+    static HELD_STREAM: std::cell::RefCell<Option<OutputStream>> =
+        const { std::cell::RefCell::new(None) };
 }
 
 impl Guest for Folders {
@@ -182,6 +185,15 @@ impl Granted<'_> {
                 HELD.set(Some(folder));
                 Ok(done())
             }
+            ["hold-stream", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::WRITE)?;
+                HELD_STREAM.set(Some(file.write_via_stream(0)?));
+                Ok(done())
+            }
+            ["send-to-held"] => match HELD_STREAM.take() {
+                Some(stream) => Self::send(&stream),
+                None => Ok("nothing is held".to_owned()),
+            },
             ["in-held", ref step @ ..] => match HELD.take() {
                 Some(folder) => {
                     let held = [(folder, "sub".to_owned())];

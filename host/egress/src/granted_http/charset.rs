@@ -3,17 +3,28 @@
 use http::header::{ACCEPT, ACCEPT_CHARSET, CONTENT_TYPE, HeaderValue};
 use reqwest::header::HeaderMap;
 
-/// Beginnings of the names of character sets that write ASCII as its bytes, and nothing else with
-/// these.
-const ASCII_SUPERSETS: [&str; 8] = [
+/// Beginnings of the names of character sets that write ASCII as its bytes.
+const ASCII_SUPERSETS: [&str; 20] = [
     "utf-8",
     "utf8",
     "us-ascii",
     "ascii",
     "iso-8859-",
     "iso8859-",
-    "latin1",
-    "windows-125",
+    "iso_8859-",
+    "latin",
+    "windows-",
+    "cp125",
+    "koi8-",
+    "macintosh",
+    "tis-620",
+    "gb2312",
+    "gbk",
+    "gb18030",
+    "big5",
+    "euc-",
+    "shift_jis",
+    "binary",
 ];
 
 /// Takes what asks for a character set out of a request.
@@ -34,23 +45,21 @@ pub(super) fn remove_asked(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns the character set of a response in which a secret would not be found, if it is in such a
-/// one.
-pub(super) fn unreadable(headers: &HeaderMap) -> Option<String> {
-    let types = headers.get_all(CONTENT_TYPE).iter();
-    let texts = types.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-    let parameters = texts.flat_map(|text| {
-        let parts = text.split([';', ',']).map(str::to_owned);
-        parts.collect::<Vec<_>>()
-    });
-    let mut charsets = parameters.filter_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        let value = value.trim().trim_matches(['"', '\'']);
-        is_charset(name).then(|| value.to_ascii_lowercase())
-    });
-    charsets.find(|charset| {
-        let mut known = ASCII_SUPERSETS.iter();
-        !known.any(|beginning| charset.starts_with(beginning))
+/// Whether a response is in a character set in which a secret would not be found.
+pub(super) fn is_unreadable(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    types.any(|value| {
+        let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        let mut parameters = text
+            .split([';', ','])
+            .filter_map(|part| part.split_once('='));
+        parameters.any(|(name, value)| {
+            let value = value.trim().trim_matches(['"', '\'']);
+            let mut known = ASCII_SUPERSETS.iter();
+            is_charset(name)
+                && !value.is_empty()
+                && !known.any(|beginning| value.starts_with(beginning))
+        })
     })
 }
 
@@ -102,18 +111,21 @@ mod tests {
 
     #[test]
     fn a_response_is_in_a_character_set_in_which_secrets_are_found() {
-        for (content_type, charset) in [
-            ("application/json", None),
-            ("application/json; charset=UTF-8", None),
-            ("text/html;charset=\"iso-8859-1\"", None),
-            ("text/plain; charset=windows-1252", None),
-            ("text/plain; charset=utf-16le", Some("utf-16le")),
-            ("text/plain; q=1; CHARSET = \"UTF-7\"", Some("utf-7")),
-            ("text/plain; charset=ibm037", Some("ibm037")),
+        for (content_type, is_refused) in [
+            ("application/json", false),
+            ("application/json; charset=UTF-8", false),
+            ("text/html;charset=\"iso-8859-1\"", false),
+            ("text/plain; charset=Windows-1252", false),
+            ("text/plain; charset=GB2312", false),
+            ("text/plain; charset=", false),
+            ("text/plain; charset=utf-16le", true),
+            ("text/plain; q=1; CHARSET = \"UTF-7\"", true),
+            ("text/plain; charset=iso-2022-jp", true),
+            ("text/plain; charset=ibm037", true),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-            assert_eq!(unreadable(&headers).as_deref(), charset, "{content_type}");
+            assert_eq!(is_unreadable(&headers), is_refused, "{content_type}");
         }
     }
 }

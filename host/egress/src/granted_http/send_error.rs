@@ -47,13 +47,10 @@ pub enum SendError {
          be hidden in it"
     )]
     Compressed,
-    /// The response is in another character set, with its name, and its host was given a secret, which
-    /// could not be found in it.
-    #[error(
-        "its host has answered in the character set `{}`, in which no secret could be hidden",
-        .0.escape_debug()
-    )]
-    Charset(String),
+    /// The response is in another character set, and its host was given a secret, which could not be
+    /// found in it. The name of that is not told: its host may have written the secret there.
+    #[error("its host has answered in a character set in which no secret could be hidden")]
+    Charset,
     /// There is no client for it.
     #[error(transparent)]
     Client(#[from] EgressError),

@@ -201,6 +201,11 @@ async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
         let refused = matches!(masked, Err(SendError::Compressed));
         assert_eq!(refused, is_refused, "{transfer}");
     }
+    // The error says nothing of what its host has written there.
+    let charset = format!("text/plain; charset={text}");
+    let refused = masked(encoded("content-type", &charset), mask()).unwrap_err();
+    assert!(matches!(refused, SendError::Charset), "{refused:?}");
+    assert!(!refused.to_string().contains(text), "{refused}");
     let plain = masked(response("gzip"), None).unwrap();
     assert_eq!(plain.headers()["location"], url.as_str());
 }

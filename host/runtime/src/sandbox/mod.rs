@@ -11,7 +11,7 @@ mod wasi;
 #[cfg(unix)]
 pub(crate) use filesystem::DirectoryStreams;
 #[cfg(target_os = "linux")]
-pub(crate) use filesystem::holds_what_has_left;
+pub(crate) use filesystem::HeldFiles;
 pub(crate) use filesystem::{Charge, FilesystemState};
 pub(crate) use given_secrets::GivenSecrets;
 pub(crate) use granted::Preopens;

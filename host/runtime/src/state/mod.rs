@@ -32,7 +32,7 @@ use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
 #[cfg(target_os = "linux")]
-use crate::sandbox::holds_what_has_left;
+use crate::sandbox::HeldFiles;
 use crate::sandbox::{HttpHooks, HttpMemory, InstanceOutput, NetworkGate, Preopens, http_context};
 use crate::target::Target;
 
@@ -48,6 +48,8 @@ pub(super) struct InstanceState {
     wasi: WasiCtx,
     table: ResourceTable,
     preopens: Preopens,
+    #[cfg(target_os = "linux")]
+    held_files: HeldFiles,
     #[cfg(unix)]
     directory_streams: DirectoryStreams,
     http: WasiHttpCtx,
@@ -115,6 +117,8 @@ impl InstanceState {
             wasi,
             table,
             preopens,
+            #[cfg(target_os = "linux")]
+            held_files: HeldFiles::default(),
             #[cfg(unix)]
             directory_streams: DirectoryStreams::default(),
             http: http_context(),
@@ -137,7 +141,7 @@ impl InstanceState {
             return true;
         }
         #[cfg(target_os = "linux")]
-        let has_left = holds_what_has_left(&mut self.table, folders);
+        let has_left = self.held_files.have_left(folders);
         #[cfg(not(target_os = "linux"))]
         let has_left = false;
         has_left

@@ -11,6 +11,8 @@ use super::InstanceState;
 use crate::memory::MemoryCharge;
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
+#[cfg(target_os = "linux")]
+use crate::sandbox::HeldFiles;
 use crate::sandbox::{FilesystemState, HttpMemory, HttpState, NetworkGate, NetworkState, Preopens};
 
 impl WasiView for InstanceState {
@@ -32,6 +34,11 @@ impl FilesystemState for InstanceState {
 
     async fn charge(&mut self, bytes: u64) -> Option<MemoryCharge> {
         self.memory.charge(bytes).await
+    }
+
+    #[cfg(target_os = "linux")]
+    fn held_files(&mut self) -> &mut HeldFiles {
+        &mut self.held_files
     }
 
     #[cfg(unix)]

@@ -48,3 +48,18 @@ fn what_is_held_open_and_moved_away_is_not_used() {
     std::fs::rename(place.at("notes/deeper"), place.at("private")).unwrap();
     assert_eq!(run(&mut client, "files", &[list]), ["nothing is held"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nor_is_what_a_stream_holds_open() {
+    let place = place();
+    let mut client = place.serve();
+    std::fs::write(place.at("notes/deep/one"), "").unwrap();
+    let hold = step("hold-stream", &[&place.at("notes/deep/one")]);
+    assert_eq!(run(&mut client, "files", &[hold]), ["ok"]);
+    std::fs::rename(place.at("notes/deep"), place.at("private")).unwrap();
+    let send = "send-to-held".to_owned();
+    assert_eq!(run(&mut client, "files", &[send]), ["nothing is held"]);
+    let text = std::fs::read_to_string(place.at("private/one")).unwrap();
+    assert_eq!(text, "");
+}

@@ -3,29 +3,51 @@
 use std::fs::{File, read_link};
 use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 
-use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::Descriptor;
 
 use super::Preopens;
 
-/// Whether a guest holds something open that is in none of its folders any more: somebody has moved it
-/// away, where it is not granted, and may even decide about plugins.
-pub(crate) fn holds_what_has_left(table: &mut ResourceTable, preopens: &Preopens) -> bool {
-    let folders: Vec<PathBuf> = preopens
-        .iter()
-        .filter_map(|one| path(&one.dir.dir))
-        .collect();
-    let mut entries = table.iter_mut();
-    entries.any(|entry| {
-        let held = match entry.downcast_ref::<Descriptor>() {
-            Some(Descriptor::Dir(dir)) => &dir.dir,
-            Some(Descriptor::File(file)) => &file.file,
-            None => return false,
-        };
+/// Number of opened files and folders after which those that were closed are forgotten.
+const MAX_CLOSED: usize = 1024;
+
+/// Files and folders that a guest has opened and holds open: by a descriptor, or by a stream or a
+/// listing that was made of it.
+#[derive(Debug, Default)]
+pub(crate) struct HeldFiles {
+    opened: Vec<Weak<File>>,
+    /// Number of them that were open when the closed ones were last forgotten.
+    open: usize,
+}
+
+impl HeldFiles {
+    /// Adds what a guest opens.
+    pub(super) fn add(&mut self, descriptor: &Descriptor) {
+        if self.opened.len() >= self.open.saturating_add(MAX_CLOSED) {
+            self.forget_closed();
+        }
+        self.opened.push(Arc::downgrade(match descriptor {
+            Descriptor::Dir(dir) => &dir.dir,
+            Descriptor::File(file) => &file.file,
+        }));
+    }
+
+    /// Whether one of them is in none of these folders any more: somebody has moved it away, where it
+    /// is not granted, and may even decide about plugins.
+    pub(crate) fn have_left(&mut self, preopens: &Preopens) -> bool {
+        self.forget_closed();
+        let folders = preopens.iter().filter_map(|one| path(&one.dir.dir));
+        let folders: Vec<PathBuf> = folders.collect();
         let is_inside = |path: PathBuf| folders.iter().any(|folder| path.starts_with(folder));
-        !path(held).is_some_and(is_inside)
-    })
+        let mut held = self.opened.iter().filter_map(Weak::upgrade);
+        held.any(|file| !path(&file).is_some_and(is_inside))
+    }
+
+    fn forget_closed(&mut self) {
+        self.opened.retain(|file| file.strong_count() > 0);
+        self.open = self.opened.len();
+    }
 }
 
 /// Returns the path that an open file or folder has now.

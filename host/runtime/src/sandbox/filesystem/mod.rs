@@ -34,7 +34,7 @@ pub(crate) use cached::CachedDevice;
 #[cfg(unix)]
 pub(crate) use directory_entries::DirectoryStreams;
 #[cfg(target_os = "linux")]
-pub(crate) use held::holds_what_has_left;
+pub(crate) use held::HeldFiles;
 
 use self::links::symlink_at;
 #[cfg(unix)]
@@ -62,6 +62,10 @@ pub(crate) trait FilesystemState: WasiView + 'static {
 
     /// Takes memory of the host for the guest, in bytes. None where it may have no more.
     fn charge(&mut self, bytes: u64) -> impl Future<Output = Option<Self::Charge>> + Send;
+
+    /// Returns the files and folders that the guest holds open.
+    #[cfg(target_os = "linux")]
+    fn held_files(&mut self) -> &mut HeldFiles;
 
     /// Returns the limit of the folders that the guest lists at once.
     #[cfg(unix)]

@@ -194,6 +194,8 @@ pub(super) async fn open_at<T: FilesystemState>(
         true => Descriptor::Dir(Dir::new(file, perms, mode, false)),
         false => Descriptor::File(wasi::File::new(file, perms, mode, false)),
     };
+    #[cfg(target_os = "linux")]
+    store.data_mut().held_files().add(&descriptor);
     let pushed = store.data_mut().ctx().table.push(descriptor);
     told(pushed.map_err(FsError::from))
 }
