@@ -3,6 +3,7 @@
 use std::thread::{self, available_parallelism};
 
 use anyhow::{Result, anyhow};
+use dormouse_tests::artifacts;
 
 use crate::{build, install, lints, step};
 
@@ -36,6 +37,8 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
         tests.arg("test");
     }
     tests.args(["--release", "--workspace", "--tests"]);
+    // Clients on Node are started hundreds of times, and would compile their modules each time.
+    tests.env("NODE_COMPILE_CACHE", artifacts::target().join("node"));
     match filter {
         Some(filter) => _ = tests.arg(filter),
         None => lints::build_by_clippy(&mut tests),
