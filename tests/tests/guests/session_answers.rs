@@ -1,6 +1,9 @@
 //! What a user has given a plugin in a form: for how long that holds, and for which plugin.
 
+mod revoked;
+
 use std::path::PathBuf;
+use std::process::Command;
 
 use dormouse_tests::recording_host::RecordingHost;
 use dormouse_tests::wire::{self, Wire};
@@ -9,6 +12,9 @@ use super::*;
 
 /// Value of the variable that the plugin of these tests asks for.
 const ZONE: &str = "zone-of-tests";
+
+/// Value of another variable, which it does not ask for.
+const OTHER: &str = "other-of-tests";
 
 /// Host with a plugin that asks for a folder, a variable or requests to one host.
 struct Asked {
@@ -21,14 +27,16 @@ struct Asked {
 
 impl Asked {
     fn with(requests: impl Fn(&str) -> String) -> Self {
+        Self::at(RecordingHost::answering("it is well").unwrap(), requests)
+    }
+
+    fn at(host: RecordingHost, requests: impl Fn(&str) -> String) -> Self {
         let home = Home::new().unwrap();
-        let host = RecordingHost::answering("it is well").unwrap();
         let requests = requests(&host.authority());
         let packed = PathBuf::from(packed_asking(&home, "http", &requests, "asks"));
         home.server("asks", &packed).unwrap();
         let mut serve = home.command(&["serve"]);
-        let mut wire = Wire::spawn(serve.env("DORMOUSE_ZONE", ZONE)).unwrap();
-        wire.initialize_able(json!({ "elicitation": {} })).unwrap();
+        let wire = Self::wire(&mut serve);
         Self {
             home,
             wire,
@@ -38,6 +46,16 @@ impl Asked {
         }
     }
 
+    /// Starts a host, with a client whose user can be asked.
+    fn wire(serve: &mut Command) -> Wire {
+        serve
+            .env("DORMOUSE_ZONE", ZONE)
+            .env("DORMOUSE_OTHER", OTHER);
+        let mut wire = Wire::spawn(serve).unwrap();
+        wire.initialize_able(json!({ "elicitation": {} })).unwrap();
+        wire
+    }
+
     /// Calls a tool, and answers each question. Returns the questions, and the result.
     fn call(
         &mut self,
@@ -45,20 +63,48 @@ impl Asked {
         arguments: Value,
         answer: impl Fn(&Value) -> Value,
     ) -> (Vec<Value>, Value) {
+        let id = self.begin(tool, arguments);
+        self.end(id, answer)
+    }
+
+    /// Begins a call, and returns its id.
+    fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
         let id = self.next;
         self.next += 1;
         let call = json!({ "name": format!("asks__{tool}"), "arguments": arguments });
         self.wire
             .send(&wire::request(id, "tools/call", call))
             .unwrap();
+        id
+    }
+
+    /// Answers the next question, and returns it.
+    fn answer_next(&mut self, answer: impl Fn(&Value) -> Value) -> Value {
+        loop {
+            let message = self.wire.receive().unwrap();
+            if message["method"] == "elicitation/create" {
+                self.answer(&message, answer);
+                return message["params"].clone();
+            }
+            assert!(message["result"].is_null(), "{message}");
+        }
+    }
+
+    fn answer(&mut self, message: &Value, answer: impl Fn(&Value) -> Value) {
+        let result = answer(&message["params"]);
+        let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        self.wire.send(&answer).unwrap();
+    }
+
+    /// Waits for the result of a call, and answers each question. Returns the questions, and the
+    /// result.
+    fn end(&mut self, id: u64, answer: impl Fn(&Value) -> Value) -> (Vec<Value>, Value) {
         let mut questions = Vec::new();
         loop {
             let message = self.wire.receive().unwrap();
             if message["method"] == "elicitation/create" {
-                let result = answer(&message["params"]);
+                self.answer(&message, &answer);
                 questions.push(message["params"].clone());
-                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-                self.wire.send(&answer).unwrap();
             } else if message["id"].as_u64() == Some(id) {
                 return (questions, message["result"].clone());
             }
@@ -86,6 +132,12 @@ impl Asked {
 
     fn configuration(&self) -> String {
         std::fs::read_to_string(self.home.config()).unwrap()
+    }
+
+    /// Writes the configuration by hand, and has the host read it at once.
+    fn configure(&self, text: &str) {
+        std::fs::write(self.home.config(), text).unwrap();
+        self.run(&["add", "beside", self.packed.to_str().unwrap()]);
     }
 
     fn folder(&self) -> String {

@@ -48,9 +48,7 @@ impl PluginGrants {
         before: Option<&Self>,
     ) -> Self {
         let before = before.filter(|before| {
-            plugin.is_some()
-                && before.plugin == plugin
-                && before.configured.iter().all(|old| configured.contains(old))
+            plugin.is_some() && before.plugin == plugin && before.is_within(configured)
         });
         Self {
             plugin,
@@ -59,12 +57,26 @@ impl PluginGrants {
         }
     }
 
-    /// Whether they are those of a component whose file has that stamp.
-    pub(super) fn is_of(&self, component: Option<&Path>, stamp: Stamp) -> bool {
+    /// Whether they are those of a component whose file has that stamp; none where it cannot be read,
+    /// and may be that one again.
+    pub(super) fn is_of(&self, component: Option<&Path>, stamp: Option<Stamp>) -> bool {
         let plugin = self.plugin.as_ref();
         plugin.is_some_and(|plugin| {
-            component == Some(plugin.component.as_path()) && plugin.stamp == stamp
+            component == Some(plugin.component.as_path())
+                && stamp.is_none_or(|stamp| plugin.stamp == stamp)
         })
+    }
+
+    /// Takes what the configuration grants the plugin now. Returns whether that is no less than before.
+    pub(super) fn configure(&mut self, configured: &[HttpGrant]) -> bool {
+        let is_kept = self.is_within(configured);
+        self.configured = configured.to_vec();
+        is_kept
+    }
+
+    fn is_within(&self, configured: &[HttpGrant]) -> bool {
+        let mut before = self.configured.iter();
+        before.all(|old| configured.contains(old))
     }
 
     pub(in crate::roster) fn session(&self) -> Arc<SessionGrants> {
@@ -230,6 +242,30 @@ mod tests {
         assert!(same(path(), &one) && same(path(), &two));
         assert!(!same(path(), &[]) && !same(plugin("/b.wasm", 1), &one));
         assert!(!same(plugin("/a.wasm", 2), &one), "another file");
+    }
+
+    #[test]
+    fn what_is_granted_by_the_configuration_is_taken_as_it_is_now() {
+        let grant: HttpGrant = "https://a.example".parse().unwrap();
+        let stamp = Stamp {
+            size: 1,
+            mtime: 1,
+            ctime: 1,
+            inode: 1,
+        };
+        let plugin = AskedPlugin {
+            component: "/a.wasm".into(),
+            stamp,
+            requests: Vec::new(),
+        };
+        let mut grants = PluginGrants::of(Some(plugin), &[], None);
+        assert!(grants.configure(std::slice::from_ref(&grant)));
+        assert!(!grants.configure(&[]), "the line was there meanwhile");
+        let is_of = |path: Option<&str>, stamp| grants.is_of(path.map(Path::new), stamp);
+        assert!(is_of(Some("/a.wasm"), Some(stamp)) && is_of(Some("/a.wasm"), None));
+        // Also where no file is read, as of a URL.
+        assert!(!is_of(None, None) && !is_of(Some("/b.wasm"), None));
+        assert!(!is_of(Some("/a.wasm"), Some(Stamp { size: 2, ..stamp })));
     }
 
     #[test]

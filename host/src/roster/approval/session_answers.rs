@@ -26,22 +26,31 @@ impl Roster {
     }
 
     /// Adds to a server's configuration what its plugin was given, whose file has that stamp now; none
-    /// where it cannot be read. Forgets what another component was given.
+    /// where it cannot be read. Forgets what another component was given, and what was given to one that
+    /// the configuration grants less than it did: what a user always allows is written there, and ends
+    /// with its line. Calls that have something of what is forgotten end.
     pub(in crate::roster) fn add_session_answers(
         &self,
         server: &mut ServerConfig,
         stamp: Option<Stamp>,
     ) {
-        if let Some(stamp) = stamp {
-            let mut all = self.plugin_grants.lock();
-            let is_of = |grants: &PluginGrants| grants.is_of(server.component(), stamp);
-            if all.get(&server.name).is_some_and(|grants| !is_of(grants))
-                && let Some(ended) = all.remove(&server.name)
-            {
-                ended.session().take_back(|_| true);
-            }
+        let ended = self.ended_grants(server, stamp);
+        if ended.is_some_and(|ended| ended.session().take_back(|_| true)) {
+            self.end_all_calls(&server.name);
         }
         self.answered_inputs.add_to(server, stamp);
+    }
+
+    /// Removes the requests that a server's plugin was granted for the session, where it is another one
+    /// or is configured to be granted less than before.
+    fn ended_grants(&self, server: &ServerConfig, stamp: Option<Stamp>) -> Option<PluginGrants> {
+        let mut all = self.plugin_grants.lock();
+        let grants = all.get_mut(&server.name)?;
+        let is_same = grants.is_of(server.component(), stamp);
+        match is_same && grants.configure(&server.grants.http) {
+            true => None,
+            false => all.remove(&server.name),
+        }
     }
 
     /// Takes back what a plugin was given for the session, and ends its calls where there was any of
@@ -59,10 +68,16 @@ impl Roster {
         if !is_input && !is_request {
             return false;
         }
-        if let Ok(found) = self.server(server) {
-            found.end_calls();
-        }
+        self.end_all_calls(server);
         self.refresh(None);
         true
+    }
+
+    /// Ends the calls of a server, also those that go on although it was replaced since they began.
+    fn end_all_calls(&self, server: &str) {
+        if let Some(found) = self.snapshot().servers().get(server) {
+            found.end_calls();
+        }
+        self.replaced.end(server);
     }
 }

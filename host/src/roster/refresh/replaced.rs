@@ -47,4 +47,15 @@ impl ReplacedServers {
             }
         }
     }
+
+    /// Ends the calls that go on of servers of that name.
+    pub(in crate::roster) fn end(&self, server: &str) {
+        self.0.lock().retain(|before| {
+            let is_other = before.config.name != server;
+            if !is_other && let Some(slot) = before.slot.upgrade() {
+                slot.close(RunningCalls::End);
+            }
+            is_other
+        });
+    }
 }
