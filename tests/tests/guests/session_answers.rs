@@ -204,6 +204,38 @@ fn what_is_given_before_a_start_is_not_given_to_a_plugin_that_has_come_meanwhile
     }
 }
 
+/// A call that waits for the form of another is for the plugin that it was made for.
+#[test]
+fn a_call_that_waits_is_not_asked_about_for_a_plugin_that_has_come_meanwhile() {
+    let mut asked = Asked::with(inputs);
+    let folder = asked.folder();
+    let wants = "/// @grant env DORMOUSE_OTHER another one\n";
+    let other = packed_asking(&asked.home, "http", wants, "other");
+    let other = std::fs::read(other).unwrap();
+    let packed = asked.packed.clone();
+    let look = json!({ "name": "DORMOUSE_ZONE" });
+    let calls = [(); 2].map(|()| asked.begin("variable", look.clone()));
+    asked.answer_next(|question| {
+        // By then the other one waits.
+        std::thread::sleep(Duration::from_secs(2));
+        let next = packed.with_extension("next");
+        std::fs::write(&next, &other).unwrap();
+        std::fs::rename(&next, &packed).unwrap();
+        filled_in(question, "session", &folder)
+    });
+    let mut refused = 0;
+    while refused < calls.len() {
+        let message = asked.wire.receive().unwrap();
+        assert_ne!(message["method"], "elicitation/create", "{message}");
+        if message["id"].as_u64().is_some_and(|id| calls.contains(&id)) {
+            let result = &message["result"];
+            let is_told = result.to_string().contains("its plugin was replaced");
+            assert!(result["isError"] == true && is_told, "{message}");
+            refused += 1;
+        }
+    }
+}
+
 #[test]
 fn a_request_that_is_granted_is_not_granted_to_a_plugin_that_has_come_meanwhile() {
     for answer in ["once", "session", "always"] {

@@ -164,11 +164,14 @@ impl Roster {
         }
         let name = &server.config().name;
         let called = AskedPlugin::of(server);
+        // Another one is not asked about, and may do something else with the call.
+        let is_called =
+            |found: &Arc<Server>| called.as_ref().is_some_and(|called| called.is_of(found));
         let turn = self.answered_inputs.turn(name);
         let asked = async {
             let _turn = turn.lock().await;
             // Another call may have been answered meanwhile.
-            let found = self.current(name).ok()?;
+            let found = self.current(name).ok().filter(is_called)?;
             if !self.answered_inputs.refused.lock().contains(name) {
                 self.ask_for_inputs(&found, context).await;
             }
@@ -178,8 +181,6 @@ impl Roster {
             found = asked => found,
             () = context.cancel.cancelled() => Some(Arc::clone(server)),
         };
-        // Another one was not asked about, and may do something else with the call.
-        let is_called = |found: &Arc<Server>| called.is_some_and(|called| called.is_of(found));
         let found = found.filter(is_called).ok_or_else(|| is_another(name))?;
         let held = HeldByPlugin::of(found.config());
         let requests = found.listing().map_or(&[][..], |listing| &listing.grants);
@@ -286,11 +287,11 @@ impl Roster {
     }
 }
 
-/// Returns the reason why a server is not started for a call that waited for its user.
+/// Returns the reason why a server is not started for a call that was for another plugin.
 fn is_another(server: &str) -> String {
     format!(
-        "server `{server}` is not started: its plugin was replaced, switched off or removed while its \
-         user was asked for what it needs, and nothing is given to another one\n\
+        "server `{server}` is not started: its plugin was replaced, switched off or removed after it \
+         was called, and nothing is given to another one\n\
          hint: call it again; its user is shown what it asks for now"
     )
 }
