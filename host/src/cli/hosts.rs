@@ -32,9 +32,20 @@ pub(super) struct CarriedOutCounts {
 /// the host will see it sooner or later.
 pub(super) fn tell(
     method: &str,
+    params: Value,
+    config: &Path,
+    done: &str,
+) -> anyhow::Result<CarriedOutCounts> {
+    tell_and_hear(method, params, config, done, |_| ())
+}
+
+/// Does the same as [`tell`], and hands on what each host has answered that could carry it out.
+pub(super) fn tell_and_hear(
+    method: &str,
     mut params: Value,
     config: &Path,
     done: &str,
+    mut hear: impl FnMut(&Value),
 ) -> anyhow::Result<CarriedOutCounts> {
     if let Some(params) = params.as_object_mut() {
         params.insert("config".to_owned(), json!(config));
@@ -47,6 +58,7 @@ pub(super) fn tell(
             Ok(result) => {
                 let told = result.get(done).and_then(serde_json::Value::as_bool);
                 all.done += usize::from(told == Some(true));
+                hear(&result);
                 if let Some(warning) = result.get("warning").and_then(Value::as_str) {
                     output::warn(&format!("the running host {}: {warning}", answer.pid));
                 }

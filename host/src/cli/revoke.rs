@@ -12,14 +12,16 @@ use dormouse_files::paths;
 use dormouse_policy::{FsGrant, Grants, HttpGrant, HttpSecret, real_path};
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::SettingRequest;
+use serde_json::Value;
 
-use self::session_answers::{
-    SessionAnswers, folder_answer, request_answer, setting_answer, variable_answer,
-};
+use self::session_answers::{SessionAnswers, folder_answer};
 use super::grant::{check_changeable, server_named};
 use super::plugin_inputs::secret_in_words;
 use super::{grant_args, hosts, output};
 use crate::roster::{Places, RevokedAnswers, Roster, requested_settings};
+
+/// Use of answers for the session, in words behind "may no longer".
+const SESSION_ANSWERS: &str = "use what it was given for the session";
 
 /// Takes grants away from a plugin.
 #[derive(Debug, Args)]
@@ -66,19 +68,37 @@ impl RevokeArgs {
         let configured = roster.configured()?;
         let name = &self.server;
         let server = server_named(&configured, name)?;
-        let mut session = SessionAnswers::new(&places.config, name);
+        let session = SessionAnswers::new(&places.config, name, &self.answers()?)?;
+        let mut less = self.granted(server)?;
+        let settings = self.setting.iter();
+        let settings = settings.filter(|setting| server.settings.contains_key(*setting));
+        let settings: Vec<String> = settings.cloned().collect();
         if let Err(error) = check_changeable(&places, server) {
             // What a project's file grants, that says; what a user has answered, they take back.
-            return match session.revoke(&self.answers()?)? {
-                true => Ok(ExitCode::SUCCESS),
-                false => Err(error),
+            let taken = session.revoke()?;
+            let is_any = taken != RevokedAnswers::default();
+            if is_any {
+                let lines = [SESSION_ANSWERS.to_owned()];
+                let lines = grant_args::listed(&lines);
+                output::print(&format!("`{name}` may no longer\n{lines}"))?;
+            }
+            let is_configured = match self.all {
+                true => has_any(server),
+                false => {
+                    less != Grants::default() || !settings.is_empty() || !self.secret.is_empty()
+                }
             };
+            if is_configured || !is_any {
+                return Err(error);
+            }
+            self.check_known(server, &taken, &server.grants)?;
+            return Ok(ExitCode::SUCCESS);
         }
-        let granted = &server.grants;
-        if self.all {
-            session.revoke(&self.answers()?)?;
-            if !has_any(server) && !session.is_any_revoked {
-                bail!("server `{name}` is granted nothing");
+        less.fs
+            .extend(self.folders_of_settings(server, &settings, &roster));
+        for secret in &self.secret {
+            if !server.secrets.iter().any(|own| own.name == *secret) {
+                bail!("server `{name}` has no secret `{}`", visible_line(secret));
             }
         }
         let secrets: Vec<String> = match self.all {
@@ -89,51 +109,47 @@ impl RevokeArgs {
                 .collect(),
             false => self.secret.clone(),
         };
-        let mut less = match self.all {
-            true => granted.clone(),
-            false => self.revoked(server, &mut session)?,
+        let is_configured =
+            less != Grants::default() || !settings.is_empty() || !secrets.is_empty();
+        // Whatever hosts answer, and however long that takes, it is written.
+        let is_written = is_configured && {
+            let editor = Editor::new(&places.config)?;
+            let has_lost_inputs = editor.remove_inputs(name, &settings, &secrets)?;
+            editor.revoke(name, &less)? || has_lost_inputs
         };
-        let folders = self.folders_of_settings(server, &roster, &mut session)?;
-        less.fs.extend(folders);
-        for secret in &self.secret {
-            if !server.secrets.iter().any(|own| own.name == *secret) {
-                bail!("server `{name}` has no secret `{}`", visible_line(secret));
-            }
-        }
-        let editor = Editor::new(&places.config)?;
-        let has_lost_inputs = editor.remove_inputs(name, &self.setting, &secrets)?;
-        let has_lost_grants = editor.revoke(name, &less)?;
-        if !has_lost_grants && !has_lost_inputs && !session.is_any_revoked {
+        let taken = session.revoke()?;
+        let is_taken = taken != RevokedAnswers::default();
+        if is_configured && !is_written && !is_taken {
             bail!(
                 "the grants of `{name}` are not in `{}`, as they were a moment ago\nhint: try again",
                 visible_path(&places.config)
             );
         }
-        let left = without(granted, &less);
-        let mut text = format!("`{name}` may no longer\n");
-        text.push_str(&grant_args::listed(&grant_args::words(&less, &[])));
-        let settings = self.setting.iter();
-        let mut lines: Vec<_> = settings
-            .map(|setting| format!("be told its setting `{setting}`"))
-            .collect();
-        let taken = |secret: &&HttpSecret| secrets.contains(&secret.name);
-        lines.extend(server.secrets.iter().filter(taken).map(secret_in_words));
-        if session.is_any_revoked {
-            lines.push("use what it was given for the session".to_owned());
+        let left = without(&server.grants, &less);
+        if is_written || is_taken {
+            hosts::reload(&places.config)?;
+            let mut text = format!("`{name}` may no longer\n");
+            text.push_str(&grant_args::listed(&grant_args::words(&less, &[])));
+            let settings = settings.iter();
+            let mut lines: Vec<_> = settings
+                .map(|setting| format!("be told its setting `{setting}`"))
+                .collect();
+            let is_lost = |secret: &&HttpSecret| secrets.contains(&secret.name);
+            lines.extend(server.secrets.iter().filter(is_lost).map(secret_in_words));
+            if is_taken {
+                lines.push(SESSION_ANSWERS.to_owned());
+            }
+            text.push_str(&grant_args::listed(&lines));
+            match left == Grants::default() {
+                true => text.push_str("It is granted nothing now\n"),
+                false => text.push_str("It still may\n"),
+            }
+            let kept = server.secrets.iter().filter(|secret| !is_lost(secret));
+            let kept: Vec<_> = kept.cloned().collect();
+            text.push_str(&grant_args::listed(&grant_args::words(&left, &kept)));
+            output::print(&text)?;
         }
-        text.push_str(&grant_args::listed(&lines));
-        match left == Grants::default() {
-            true => text.push_str("It is granted nothing now\n"),
-            false => text.push_str("It still may\n"),
-        }
-        let secrets = server
-            .secrets
-            .iter()
-            .filter(|own| !secrets.contains(&own.name));
-        let secrets: Vec<_> = secrets.cloned().collect();
-        text.push_str(&grant_args::listed(&grant_args::words(&left, &secrets)));
-        output::print(&text)?;
-        hosts::reload(&places.config)?;
+        self.check_known(server, &taken, &left)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -142,93 +158,112 @@ impl RevokeArgs {
     /// # Errors
     /// A folder is no path, or this folder is gone.
     fn answers(&self) -> anyhow::Result<RevokedAnswers> {
-        let mut answers = RevokedAnswers {
+        let folders = self.grant_fs.iter().map(|text| folder_answer(text));
+        Ok(RevokedAnswers {
             all: self.all,
+            folders: folders.collect::<anyhow::Result<_>>()?,
             variables: self.grant_env.clone(),
             requests: self.grant_http.iter().map(HttpGrant::to_string).collect(),
             settings: self.setting.clone(),
-            ..RevokedAnswers::default()
-        };
-        for text in &self.grant_fs {
-            answers.folders.extend(folder_answer(text)?.folders);
-        }
-        Ok(answers)
+        })
     }
 
     /// Returns the folders that were granted with the settings that are to be taken away.
-    ///
-    /// # Errors
-    /// One of them is not set, and not given for the session.
     fn folders_of_settings(
         &self,
         server: &ServerConfig,
+        settings: &[String],
         roster: &Roster,
-        session: &mut SessionAnswers<'_>,
-    ) -> anyhow::Result<Vec<FsGrant>> {
+    ) -> Vec<FsGrant> {
         let snapshot = roster.snapshot();
-        let found = snapshot.servers().get(&server.name);
+        let found = snapshot.servers().get(&self.server);
         let listing = found.and_then(|found| found.listing());
         let requests = listing.map_or(&[][..], |listing| &listing.grants);
         let mut folders = Vec::new();
-        for name in &self.setting {
-            let is_revoked = session.revoke(&setting_answer(name))?;
-            let Some(value) = server.settings.get(name) else {
-                if is_revoked {
-                    continue;
-                }
-                bail!(
-                    "server `{}` has no setting `{}`",
-                    server.name,
-                    visible_line(name)
-                );
-            };
+        for name in settings {
             let grants =
                 |setting: &SettingRequest| setting.name == *name && setting.grant.is_some();
-            if let Some(path) = value.as_str()
+            if let Some(path) = server.settings.get(name).and_then(Value::as_str)
                 && requested_settings(requests).any(grants)
             {
                 let is_meant = |grant: &&FsGrant| grant.path.as_os_str() == path;
                 folders.extend(server.grants.fs.iter().find(is_meant).cloned());
             }
         }
-        Ok(folders)
+        folders
     }
 
-    /// Returns those grants of a server that are to be taken away, and takes back what was given for
-    /// the session.
+    /// Returns those grants of a server's configuration that are to be taken away.
     ///
     /// # Errors
-    /// One of them is not granted, and not given for the session.
-    fn revoked(
-        &self,
-        server: &ServerConfig,
-        session: &mut SessionAnswers<'_>,
-    ) -> anyhow::Result<Grants> {
+    /// A folder is no path, or this folder is gone.
+    fn granted(&self, server: &ServerConfig) -> anyhow::Result<Grants> {
         let granted = &server.grants;
+        if self.all {
+            return Ok(granted.clone());
+        }
         let mut less = Grants::default();
         for text in &self.grant_fs {
             let is_meant = folder(text)?;
-            let meant = granted.fs.iter().find(|grant| is_meant(grant));
-            if !session.revoke(&folder_answer(text)?)? && meant.is_none() {
-                return Err(not_granted(server, text));
+            less.fs
+                .extend(granted.fs.iter().find(|grant| is_meant(grant)).cloned());
+        }
+        let env = granted.env.iter();
+        less.env = env
+            .filter(|own| self.grant_env.contains(own))
+            .cloned()
+            .collect();
+        let http = granted.http.iter();
+        less.http = http
+            .filter(|own| self.grant_http.contains(own))
+            .cloned()
+            .collect();
+        Ok(less)
+    }
+
+    /// Checks that each option names something that was configured or given for the session, of which
+    /// that was `taken` back. `left` it is granted now.
+    ///
+    /// # Errors
+    /// One of them does not.
+    fn check_known(
+        &self,
+        server: &ServerConfig,
+        taken: &RevokedAnswers,
+        left: &Grants,
+    ) -> anyhow::Result<()> {
+        let granted = &server.grants;
+        if self.all && !has_any(server) && !taken.all {
+            bail!("server `{}` is granted nothing", server.name);
+        }
+        for text in &self.grant_fs {
+            let is_meant = folder(text)?;
+            let is_configured = granted.fs.iter().any(is_meant);
+            if !is_configured && !taken.folders.contains(&folder_answer(text)?) {
+                return Err(not_granted(server, left, text));
             }
-            less.fs.extend(meant.cloned());
         }
         for name in &self.grant_env {
-            let meant = granted.env.iter().find(|own| *own == name);
-            if !session.revoke(&variable_answer(name))? && meant.is_none() {
-                return Err(not_granted(server, name));
+            if !granted.env.contains(name) && !taken.variables.contains(name) {
+                return Err(not_granted(server, left, name));
             }
-            less.env.extend(meant.cloned());
         }
         for grant in &self.grant_http {
-            let meant = granted.http.iter().find(|own| *own == grant);
-            if !session.revoke(&request_answer(grant.to_string()))? && meant.is_none() {
-                return Err(not_granted(server, &grant.to_string()));
+            let text = grant.to_string();
+            if !granted.http.contains(grant) && !taken.requests.contains(&text) {
+                return Err(not_granted(server, left, &text));
             }
-            less.http.extend(meant.cloned());
         }
-        Ok(less)
+        for name in &self.setting {
+            if !server.settings.contains_key(name) && !taken.settings.contains(name) {
+                bail!(
+                    "server `{}` has no setting `{}`",
+                    server.name,
+                    visible_line(name)
+                );
+            }
+        }
+        Ok(())
     }
 }
 
@@ -249,18 +284,26 @@ fn has_any(server: &ServerConfig) -> bool {
     server.grants != Grants::default() || !server.secrets.is_empty()
 }
 
-fn not_granted(server: &ServerConfig, text: &str) -> anyhow::Error {
+/// Returns the error for a grant that a server has not had. `left` it is granted now.
+fn not_granted(server: &ServerConfig, left: &Grants, text: &str) -> anyhow::Error {
+    let name = &server.name;
     if !has_any(server) {
-        return anyhow::anyhow!("server `{}` is granted nothing", server.name);
+        return anyhow::anyhow!("server `{name}` is granted nothing");
     }
-    let options: Vec<_> = grant_args::options(&server.grants);
+    let options: Vec<_> = grant_args::options(left);
+    if options.is_empty() {
+        return anyhow::anyhow!(
+            "server `{name}` is not granted `{}`\n\
+             hint: `dormouse grants {name}` shows what it is granted",
+            visible_line(text)
+        );
+    }
     let options: Vec<_> = options
         .iter()
         .map(|option| format!("`{}`", visible_line(option)))
         .collect();
     anyhow::anyhow!(
-        "server `{}` is not granted `{}`\nhint: it is granted {}",
-        server.name,
+        "server `{name}` is not granted `{}`\nhint: it is granted {}",
         visible_line(text),
         options.join(", ")
     )

@@ -81,8 +81,16 @@ impl Methods for Arc<Roster> {
             }
             "revoke" => {
                 let Revoke { server, revoked } = read(params)?;
-                let done = ours && self.revoke_session_answers(&server, &revoked);
-                Ok(json!({ "revoked": done }))
+                if !ours {
+                    return Ok(json!({ "revoked": false }));
+                }
+                let answers = self.revoke_session_answers(&server, &revoked);
+                if answers == RevokedAnswers::default() {
+                    return Ok(json!({ "revoked": false }));
+                }
+                let answers = serde_json::to_value(answers).context("they cannot be written");
+                let answers = answers.map_err(|error| RpcError::failed(&error))?;
+                Ok(json!({ "revoked": true, "answers": answers }))
             }
             "restart" => {
                 let Restart { server } = read(params)?;

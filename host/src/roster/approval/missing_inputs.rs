@@ -97,19 +97,33 @@ impl AnsweredInputs {
         self.given.lock().retain(|name, _| is_kept(name));
     }
 
-    /// Takes back what a server was given. Returns whether there was any of that.
-    pub(super) fn take_back(&self, server: &str, revoked: &RevokedAnswers) -> bool {
+    /// Takes back what a server was given. Returns those that there were.
+    pub(super) fn take_back(&self, server: &str, revoked: &RevokedAnswers) -> RevokedAnswers {
         let mut all = self.given.lock();
         let Some(GivenInSession {
             grants, settings, ..
         }) = all.get_mut(server)
         else {
-            return false;
+            return RevokedAnswers::default();
         };
-        let count = |grants: &Grants, settings: &Map<String, Value>| {
-            grants.fs.len() + grants.env.len() + settings.len()
+        let is_any = grants.fs.len() + grants.env.len() + settings.len() > 0;
+        let folders = revoked.folders.iter();
+        let folders = folders.filter(|folder| grants.fs.iter().any(|given| folder.is_of(given)));
+        let variables = revoked.variables.iter();
+        let names = revoked.settings.iter();
+        let taken = RevokedAnswers {
+            all: revoked.all && is_any,
+            folders: folders.cloned().collect(),
+            variables: variables
+                .filter(|name| grants.env.contains(name))
+                .cloned()
+                .collect(),
+            requests: Vec::new(),
+            settings: names
+                .filter(|name| settings.contains_key(*name))
+                .cloned()
+                .collect(),
         };
-        let before = count(grants, settings);
         grants.fs.retain(|folder| {
             let mut named = settings.iter();
             let is_named = named.any(|(name, value)| {
@@ -120,7 +134,7 @@ impl AnsweredInputs {
         });
         grants.env.retain(|name| !revoked.has_variable(name));
         settings.retain(|name, _| !revoked.has_setting(name));
-        count(grants, settings) < before
+        taken
     }
 
     fn add(&self, server: &str, plugin: &AskedPlugin, chosen: &Chosen) {

@@ -1,5 +1,7 @@
 //! How long it holds what users have given plugins for the session.
 
+use std::cell::RefCell;
+
 use dormouse_catalog::Stamp;
 use dormouse_config::ServerConfig;
 use dormouse_policy::HttpGrant;
@@ -54,23 +56,35 @@ impl Roster {
     }
 
     /// Takes back what a plugin was given for the session, and ends its calls where there was any of
-    /// that. Returns whether there was.
-    pub fn revoke_session_answers(&self, server: &str, revoked: &RevokedAnswers) -> bool {
-        let is_input = self.answered_inputs.take_back(server, revoked);
+    /// that. Returns those that there were.
+    pub fn revoke_session_answers(&self, server: &str, revoked: &RevokedAnswers) -> RevokedAnswers {
+        let mut all = self.answered_inputs.take_back(server, revoked);
         let session = self
             .plugin_grants
             .lock()
             .get(server)
             .map(PluginGrants::session);
         let http = revoked.http();
-        let is_meant = |granted: &HttpGrant| revoked.all || granted.is_within(&http);
+        let taken = RefCell::new(Vec::new());
+        let is_meant = |granted: &HttpGrant| {
+            let is_meant = revoked.all || granted.is_within(&http);
+            if is_meant {
+                taken.borrow_mut().push(granted.clone());
+            }
+            is_meant
+        };
         let is_request = session.is_some_and(|session| session.take_back(is_meant));
-        if !is_input && !is_request {
-            return false;
+        all.extend(RevokedAnswers {
+            all: revoked.all && is_request,
+            requests: revoked.requests_of(&taken.into_inner()),
+            ..RevokedAnswers::default()
+        });
+        if all == RevokedAnswers::default() {
+            return all;
         }
         self.end_all_calls(server);
         self.refresh(None);
-        true
+        all
     }
 
     /// Ends the calls of a server, also those that go on although it was replaced since they began.

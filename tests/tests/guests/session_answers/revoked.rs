@@ -72,3 +72,114 @@ fn answers_end_where_a_url_has_the_name_of_their_plugin_meanwhile() {
     assert_eq!(questions.len(), 2, "{questions:?}");
     assert!(!is_answered(&result), "{result}");
 }
+
+/// Runs a command that fails, and returns what it says.
+fn failed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let told = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    let told = told.concat();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    told
+}
+
+#[test]
+fn answers_are_taken_back_from_a_projects_plugin_which_keeps_what_its_file_grants() {
+    let mut asked = Asked::with(|_| "/// @grant env DORMOUSE_ZONE the zone\n".to_owned());
+    let project = asked.home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let file = asked.packed.to_str().unwrap();
+    let table = format!("[servers.asks]\ncomponent = '{file}'\n");
+    let text = format!("{table}grants.env = ['DORMOUSE_OTHER']\n");
+    std::fs::write(project.join("dormouse.toml"), text).unwrap();
+    std::fs::write(asked.home.config(), "").unwrap();
+    let inside = |home: &Home, words: &[&str]| {
+        let mut command = home.command(words);
+        command.current_dir(&project);
+        command
+    };
+    let trusted = inside(&asked.home, &["trust", "--yes"]).output().unwrap();
+    assert!(trusted.status.success(), "{trusted:?}");
+    asked.wire = Asked::wire(&mut inside(&asked.home, &["serve"]));
+    let give = |question: &Value| filled_in(question, "session", "");
+    let other = json!({ "name": "DORMOUSE_OTHER" });
+    for options in [
+        &["--all"][..],
+        &[
+            "--grant-env",
+            "DORMOUSE_ZONE",
+            "--grant-env",
+            "DORMOUSE_OTHER",
+        ],
+    ] {
+        let (_, result) = asked.look(give);
+        assert!(result.to_string().contains(ZONE), "{options:?}: {result}");
+        let words = [&["revoke", "asks"][..], options].concat();
+        let told = failed(&mut inside(&asked.home, &words));
+        for part in [
+            "`asks` may no longer\n  use what it was given for the session\n",
+            "error: server `asks` is granted what the project's file says",
+        ] {
+            assert!(told.contains(part), "{options:?}: no `{part}` in {told}");
+        }
+        let (questions, result) = asked.call("variable", other.clone(), give);
+        assert_eq!(questions.len(), 1, "{options:?}");
+        assert!(result.to_string().contains(OTHER), "{options:?}: {result}");
+    }
+    // It has nothing else of what is named here.
+    let words = ["revoke", "asks", "--grant-env", "DORMOUSE_ZONE"];
+    let output = inside(&asked.home, &words).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn options_that_are_nothing_fail_after_the_others_are_taken_away() {
+    let mut asked = given();
+    let words = ["grant", "asks", "--grant-env", "DORMOUSE_OTHER", "--yes"];
+    asked.run(&words);
+    let mut revoke = asked.home.command(&["revoke", "asks"]);
+    for name in ["DORMOUSE_OTHER", "DORMOUSE_ZONE", "DORMOUSE_TYPO"] {
+        revoke.args(["--grant-env", name]);
+    }
+    let told = failed(&mut revoke);
+    for part in [
+        "`asks` may no longer\n  see the environment variable DORMOUSE_OTHER\n",
+        "use what it was given for the session\n",
+        "error: server `asks` is not granted `DORMOUSE_TYPO`",
+    ] {
+        assert!(told.contains(part), "no `{part}` in {told}");
+    }
+    assert!(!asked.configuration().contains("DORMOUSE_OTHER"));
+    let (_, result) = asked.look(declined);
+    assert!(!result.to_string().contains(ZONE), "{result}");
+}
+
+/// A host that does not answer keeps nothing that the configuration grants.
+#[cfg(unix)]
+#[test]
+fn what_the_configuration_grants_is_taken_out_before_hosts_answer() {
+    let asked = Asked::with(inputs);
+    let names = [
+        "--grant-env",
+        "DORMOUSE_ZONE",
+        "--grant-env",
+        "DORMOUSE_OTHER",
+    ];
+    asked.run(&[&["grant", "asks", "--yes"][..], &names].concat());
+    let signal = |name: &str| {
+        let mut kill = Command::new("kill");
+        kill.args([name, &asked.wire.pid().to_string()]);
+        assert!(kill.status().unwrap().success());
+    };
+    signal("-STOP");
+    let revoke = [&["revoke", "asks"][..], &names].concat();
+    let mut revoke = asked.home.command(&revoke).spawn().unwrap();
+    // Less than a host has to answer.
+    let written = wait::until_within(Duration::from_secs(4), "the configuration", || {
+        let text = asked.configuration();
+        anyhow::ensure!(!text.contains("DORMOUSE_"), "{text}");
+        Ok(())
+    });
+    signal("-CONT");
+    assert!(revoke.wait().unwrap().success());
+    written.unwrap();
+}
