@@ -71,9 +71,10 @@ impl Server {
             .collect();
         let name = &self.config.name;
         let plugin = AskedPlugin::of(self);
+        // Asked under the lock: the plugin that comes next adds its own only after that.
+        let mut all = roster.plugin_grants.lock();
         let is_now = plugin.as_ref();
         let is_now = is_now.is_some_and(|plugin| roster.has_plugin(name, plugin));
-        let mut all = roster.plugin_grants.lock();
         let before = all.get(name);
         let grants = PluginGrants::of(plugin.clone(), &self.config.grants.http, before);
         let session = grants.session();
