@@ -131,3 +131,26 @@ impl Roster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::roster::tests::{ADD, Home, component};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_made_anew_where_only_a_disabled_server_was_closed() {
+        let home = Home::new();
+        home.write("a.wasm", &component(&[ADD]));
+        let off = "[servers.a]\ncomponent = 'a.wasm'\nenabled = false\n";
+        home.write("dormouse.toml", off.as_bytes());
+        let roster = home.open();
+        let more = format!("{off}[servers.b]\ncomponent = 'a.wasm'\n");
+        home.write("dormouse.toml", more.as_bytes());
+        // With this change, the slot of the disabled server is closed.
+        roster.reload().unwrap();
+        let before = roster.snapshot();
+        roster.refresh(None);
+        assert!(Arc::ptr_eq(&before, &roster.snapshot()));
+    }
+}

@@ -128,7 +128,8 @@ impl Server {
                 _ => false,
             };
             let same_known = same_known && old.failed_start == failed_start;
-            let is_open = !old.slot.is_closed();
+            // That of a disabled server is closed at each change, and none is made of it.
+            let is_open = !config.enabled || !old.slot.is_closed();
             let same_all = is_open && same_content && same_known;
             if same_all && old.problem == problem && old.config == config {
                 return old.clone();
