@@ -76,8 +76,7 @@ impl RevokeArgs {
         if let Err(error) = check_changeable(&places, server) {
             // What a project's file grants, that says; what a user has answered, they take back.
             let taken = session.revoke()?;
-            let is_any = taken != RevokedAnswers::default();
-            if is_any {
+            if taken.is_any() {
                 let lines = [SESSION_ANSWERS.to_owned()];
                 let lines = grant_args::listed(&lines);
                 output::print(&format!("`{name}` may no longer\n{lines}"))?;
@@ -88,10 +87,11 @@ impl RevokeArgs {
                     less != Grants::default() || !settings.is_empty() || !self.secret.is_empty()
                 }
             };
-            if is_configured || !is_any {
+            taken.check_hosts(name)?;
+            if is_configured || !taken.is_any() {
                 return Err(error);
             }
-            self.check_known(server, &taken, &server.grants)?;
+            self.check_known(server, &taken.answers, &server.grants)?;
             return Ok(ExitCode::SUCCESS);
         }
         less.fs
@@ -118,7 +118,7 @@ impl RevokeArgs {
             editor.revoke(name, &less)? || has_lost_inputs
         };
         let taken = session.revoke()?;
-        let is_taken = taken != RevokedAnswers::default();
+        let is_taken = taken.is_any();
         if is_configured && !is_written && !is_taken {
             bail!(
                 "the grants of `{name}` are not in `{}`, as they were a moment ago\nhint: try again",
@@ -149,7 +149,8 @@ impl RevokeArgs {
             text.push_str(&grant_args::listed(&grant_args::words(&left, &kept)));
             output::print(&text)?;
         }
-        self.check_known(server, &taken, &left)?;
+        taken.check_hosts(name)?;
+        self.check_known(server, &taken.answers, &left)?;
         Ok(ExitCode::SUCCESS)
     }
 

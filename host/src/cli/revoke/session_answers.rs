@@ -15,6 +15,33 @@ pub(super) struct SessionAnswers<'a> {
     params: Value,
 }
 
+/// Answers that running hosts have had, and have taken back.
+pub(super) struct TakenBack {
+    pub(super) answers: RevokedAnswers,
+    /// Number of hosts that could not be told.
+    pub(super) failed_hosts: usize,
+}
+
+impl TakenBack {
+    /// Whether any host has had one of them.
+    pub(super) fn is_any(&self) -> bool {
+        self.answers != RevokedAnswers::default()
+    }
+
+    /// Checks that all running hosts could be told.
+    ///
+    /// # Errors
+    /// One could not.
+    pub(super) fn check_hosts(&self, server: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.failed_hosts == 0,
+            "a running host could not be told, and the plugin of `{server}` may keep there what it was \
+             given for the session\nhint: end that host, or start the client again that it serves"
+        );
+        Ok(())
+    }
+}
+
 impl<'a> SessionAnswers<'a> {
     /// Prepares what hosts are told.
     ///
@@ -32,11 +59,11 @@ impl<'a> SessionAnswers<'a> {
         })
     }
 
-    /// Takes answers back in running hosts. Returns those that any of them has had.
+    /// Takes answers back in running hosts.
     ///
     /// # Errors
     /// The hosts cannot be asked.
-    pub(super) fn revoke(self) -> anyhow::Result<RevokedAnswers> {
+    pub(super) fn revoke(self) -> anyhow::Result<TakenBack> {
         let mut taken = RevokedAnswers::default();
         let hear = |result: &Value| {
             let answers = result.get("answers").cloned();
@@ -44,8 +71,11 @@ impl<'a> SessionAnswers<'a> {
                 taken.extend(had);
             }
         };
-        hosts::tell_and_hear("revoke", self.params, self.config, "revoked", hear)?;
-        Ok(taken)
+        let told = hosts::tell_and_hear("revoke", self.params, self.config, "revoked", hear)?;
+        Ok(TakenBack {
+            answers: taken,
+            failed_hosts: told.failed,
+        })
     }
 }
 
