@@ -25,7 +25,7 @@ use dormouse_text::nearest::nearest;
 use dormouse_text::visible::visible_path;
 use toml_edit::{Document, Item, TableLike};
 
-use self::misplaced_keys::MisplacedKeys;
+pub(crate) use self::misplaced_keys::MisplacedKeys;
 use self::server_table::ServerTable;
 pub(crate) use self::text::leads_nowhere;
 pub use self::text::{read, read_of_project};
@@ -137,7 +137,6 @@ impl DocumentReader<'_> {
         let mut config = Config::default();
         // Places of those problems that are told with a server.
         let mut of_servers = BTreeSet::new();
-        let mut misplaced = MisplacedKeys::default();
         if let Some(item) = table.get("discovery") {
             config.discovery = self.discovery(item);
         }
@@ -168,14 +167,7 @@ impl DocumentReader<'_> {
                 }
                 _ => {
                     let before = self.problems.len();
-                    match misplaced.add(key, item) {
-                        Some(belongs) => self.problem(
-                            key_span(table, key),
-                            format!("{} is no key of the configuration", quoted(key)),
-                            Some(format!("write it into {belongs}")),
-                        ),
-                        None => self.unknown(table, key, "the configuration", TOP),
-                    }
+                    self.unknown(table, key, "the configuration", TOP);
                     let problems = self.problems.get(before..).unwrap_or_default();
                     // What its user has said there of servers is not known, so that none of these
                     // is used.
@@ -260,7 +252,7 @@ impl DocumentReader<'_> {
             }
         }
         // Tables of the right names may have been read before or after.
-        misplaced.close(&mut config);
+        std::mem::take(&mut self.misplaced).close(&mut config);
         let others = self.problems.iter().enumerate();
         let others = others.filter(|(index, _)| !of_servers.contains(index));
         config.problems = others.map(|(_, problem)| problem.clone()).collect();

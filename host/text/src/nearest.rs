@@ -23,9 +23,35 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Whether a name is this key, or this key with one character more, less, other or in another place.
+/// Upper and lower case are alike.
+#[must_use]
+pub fn is_within_one_edit(name: &str, key: &str) -> bool {
+    // What is much longer is not worth the time of a comparison.
+    if name.len().abs_diff(key.len()) > 4 {
+        return false;
+    }
+    strsim::osa_distance(&name.to_lowercase(), &key.to_lowercase()) <= 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_edit_is_enough_for_a_slip_and_two_are_another_word() {
+        for (name, is_slip) in [
+            ("confirm", true),
+            ("Confirm", true),
+            ("confrm", true),
+            ("confirms", true),
+            ("cnofirm", true),
+            ("config", false),
+            ("", false),
+        ] {
+            assert_eq!(is_within_one_edit(name, "confirm"), is_slip, "{name}");
+        }
+    }
 
     #[test]
     fn near_names_are_found_and_far_ones_are_not() {

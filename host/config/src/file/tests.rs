@@ -2,6 +2,7 @@
 
 mod exposure;
 mod http_secrets;
+mod misplaced_keys;
 mod mistakes;
 mod providers;
 mod refusals;

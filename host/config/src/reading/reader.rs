@@ -13,6 +13,7 @@ use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
 
 use super::lines::LineBeginnings;
+use crate::file::MisplacedKeys;
 use crate::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 use crate::{ConfigProblem, Inputs};
 
@@ -47,6 +48,8 @@ pub(crate) struct DocumentReader<'a> {
     pub(crate) inputs: Option<Inputs>,
     /// Providers of logins that the document has; none where something is wrong with one.
     pub(crate) providers: BTreeMap<String, Option<ProviderLogin>>,
+    /// Keys that are in none of the tables that they belong into.
+    pub(crate) misplaced: MisplacedKeys,
 }
 
 /// Handling of the variables of a document, and the limit of what is filled in.
@@ -71,6 +74,7 @@ impl<'a> DocumentReader<'a> {
             max_servers: usize::MAX,
             inputs: None,
             providers: BTreeMap::new(),
+            misplaced: MisplacedKeys::default(),
         }
     }
 }
@@ -259,10 +263,15 @@ impl DocumentReader<'_> {
     }
 
     pub(crate) fn unknown(&mut self, table: &dyn TableLike, key: &str, of: &str, known: &[&str]) {
+        if let Some(item) = table.get(key) {
+            self.misplaced.add(key, item, known);
+        }
+        let near = nearest(key, known.iter().copied());
         // Whatever is in the nearest key's place; far ones get the whole list.
-        let hint = match nearest(key, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("its keys are `{}`", known.join("`, `")),
+        let hint = match (MisplacedKeys::place_of(key, known), near) {
+            (Some(place), _) => format!("write it into {place}"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("its keys are `{}`", known.join("`, `")),
         };
         self.problem(
             key_span(table, key),
@@ -272,6 +281,9 @@ impl DocumentReader<'_> {
     }
 
     pub(crate) fn wrong_type(&mut self, item: &Item, at: &str, expected: &str) {
+        if item.is_array() {
+            self.misplaced.add_array(at);
+        }
         let shown = match self.may_be_shown(item) {
             true => quoted(self.raw(item)) + " ",
             false => String::new(),

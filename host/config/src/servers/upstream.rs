@@ -162,6 +162,9 @@ impl DocumentReader<'_> {
             if let Some(value) = item.as_str() {
                 secrets.insert(name.to_owned(), Secret::new(value));
             } else {
+                if item.is_array() {
+                    self.misplaced.add_array(name);
+                }
                 let message = format!("`{}` has to be a string", within(at, name));
                 self.problem(item.span(), message, None);
             }

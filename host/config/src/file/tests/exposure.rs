@@ -200,6 +200,7 @@ fn misspelt_and_misplaced_rules_allow_nothing() {
         ("[rules]\ndeny = ['s__*']\n", "its keys are "),
         ("[[rules]]\ndeny = ['s__*']\n", "its keys are "),
         ("[safety.exposure]\ndeny = ['s__*']\n", "its keys are "),
+        ("[limit]\ndeny = ['s__*']\n", "did you mean `limits`?"),
     ] {
         for mode in ["", "[exposure]\nmode = 'direct'\nallow = ['s']\n"] {
             for text in [
@@ -230,8 +231,26 @@ fn misspelt_and_misplaced_rules_allow_nothing() {
         assert_eq!(config.exposure.allow, Some(Vec::new()), "{text}");
         assert_eq!(problems[0].hint.as_deref(), Some(hint), "{text}");
     }
+    for (key, hint) in [
+        ("exclude = ['s__*']", "its keys are "),
+        ("rules = [{ deny = ['s__*'] }]", "its keys are "),
+        ("rules = [[{ a = { deny = ['s__*'] } }]]", "its keys are "),
+    ] {
+        let (config, problems) = parse(Path::new(FILE), &format!("{key}\n{SERVER}"));
+        assert_eq!(config.exposure.allow, Some(Vec::new()), "{key}");
+        let told = problems[0].hint.as_deref().unwrap_or_default();
+        assert!(told.starts_with(hint), "{key}: {told}");
+    }
     // What has nothing to do with it closes nothing.
-    for text in ["other = 5\n", "[profil.deny]\n", "[other]\nkey = 1\n"] {
+    for text in [
+        "other = 5\n",
+        "[profil.deny]\n",
+        "[other]\nkey = 1\n",
+        "[config]\nx = 1\n",
+        "[include]\nx = 1\n",
+        "[other]\ninclude = { x = 1 }\n",
+        "rules = [{ other = 1 }]\n",
+    ] {
         let (config, problems) = parse(Path::new(FILE), &format!("{text}{SERVER}"));
         assert_eq!(problems.len(), 1, "{text}: {problems:?}");
         assert_eq!(config.exposure.allow, None, "{text}");
