@@ -21,6 +21,7 @@ use dormouse_config::{Client, Config, Configured, Scope, install as files};
 use dormouse_policy::Limits;
 use dormouse_text::visible::visible_path;
 
+use super::import::warn_of_left_out;
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::stdin;
 use super::sync::SyncArgs;
@@ -98,6 +99,7 @@ impl InstallArgs {
                 let config = dormouse_config::load(&places.config)?;
                 let all: Vec<Client> = Client::all().collect();
                 let discovery = discover_users(&around, &all, &config);
+                warn_of_left_out(&discovery, &all);
                 let variables = variables(&config, &discovery, &around);
                 ClientReach::Program(program(places, named, variables)?)
             }

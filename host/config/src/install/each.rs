@@ -17,7 +17,7 @@ use crate::discovery::places::ClientPlace;
 pub struct EachServers {
     /// The servers' names.
     pub names: Vec<String>,
-    /// Whether there may be others: something that servers are written in cannot be read.
+    /// Whether there may be others: something that servers are written in is not read.
     pub may_lack_some: bool,
 }
 
@@ -95,8 +95,9 @@ impl EachInstall {
         if servers.may_lack_some && !gone.is_empty() {
             let names: Vec<_> = gone.iter().map(|(name, _)| format!("`{name}`")).collect();
             self.left_out.push(format!(
-                "{} in {shown} would go, and stays: not all that your servers are written in can be \
-                 read\nhint: mend that first, and try again",
+                "{} in {shown} would go, and stays: not all that your servers are written in is \
+                 read\nhint: mend what cannot be read, leave the folder of the project that has what \
+                 is left out, and try again",
                 names.join(", ")
             ));
             return Ok(());

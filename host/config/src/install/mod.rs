@@ -30,4 +30,4 @@ pub use each::{EachInstall, EachServers, install_each};
 pub use installation::{InstallPlan, install};
 pub use plan::{ClientReach, ImportPlan, ImportRequest, Program, import};
 pub use uninstall::{UninstallPlan, uninstall, without_earlier_change};
-pub use variables::{NotPassed, needed_variables, not_passed};
+pub use variables::{NotPassed, needed_variables, not_passed, passed_variables};

@@ -113,13 +113,42 @@ pub fn not_passed<'s>(
     entries.collect()
 }
 
+/// Returns the names of variables that clients pass to Dormouse, because its entries name them: what
+/// servers need of which nothing is known at the moment. A file that cannot be read has no such entry.
+#[must_use]
+pub fn passed_variables(around: &Surroundings) -> BTreeSet<String> {
+    // Others pass all that they have themselves.
+    let places = places::files(Client::Codex, around);
+    let texts = places
+        .iter()
+        .filter(|place| is_own(place))
+        .filter_map(|place| {
+            let text = file::read(&place.file).ok()??;
+            Some((place, text))
+        });
+    let entries = texts.flat_map(|(place, text)| {
+        let names = edit::names(&text, &place.shape).unwrap_or_default();
+        let entries = names.into_iter();
+        let entries = entries.filter_map(|name| edit::get(&text, &place.shape, &name).ok()?);
+        entries.collect::<Vec<_>>()
+    });
+    let own = entries.filter(|entry| is_dormouse(entry, around));
+    own.flat_map(|entry| listed_in(&entry).map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Returns the names of variables that an entry of Codex's has in its list.
+fn listed_in(entry: &Json) -> impl Iterator<Item = &str> {
+    let listed = entry.get(VARIABLES).and_then(Json::as_array);
+    let listed = listed.into_iter().flatten();
+    listed.filter_map(|item| item.get("name").unwrap_or(item).as_str())
+}
+
 /// Returns the names of variables that an entry of Codex's passes to its program or sets for it;
 /// none where the entry has no program.
 fn passed_by(entry: &Json) -> Option<BTreeSet<String>> {
     entry.get("command")?;
-    let listed = entry.get(VARIABLES).and_then(Json::as_array);
-    let listed = listed.into_iter().flatten();
-    let listed = listed.filter_map(|item| item.get("name").unwrap_or(item).as_str());
+    let listed = listed_in(entry);
     let set = entry.get("env").and_then(Json::as_object);
     let set = set
         .into_iter()
