@@ -77,17 +77,18 @@ fn an_entry_goes_only_where_all_that_servers_are_written_in_is_read() {
     assert!(entries(&home).get("found").is_none(), "{}", entries(&home));
 }
 
+/// A name that commands would take for an option is refused, and the others have their entries.
 #[test]
-fn an_entry_of_a_server_whose_name_looks_like_an_option_starts() {
+fn a_server_whose_name_looks_like_an_option_has_no_entry() {
     let home = Home::new().unwrap();
     let echo = artifacts::guest("echo").unwrap();
-    for name in ["-lead", "other"] {
-        let table = format!("[servers.\"{name}\"]\ncomponent = {}\n\n", json!(echo));
-        let config = fs::read_to_string(home.config()).unwrap_or_default();
-        fs::write(home.config(), config + &table).unwrap();
-    }
-    run(&home, &EACH);
-    let words = entries(&home)["-lead"]["args"].clone();
+    let tables = ["-lead", "a-dash"]
+        .map(|name| format!("[servers.\"{name}\"]\ncomponent = {}\n\n", json!(echo)));
+    write(&home.config(), &tables.concat());
+    let told = run(&home, &EACH);
+    assert!(told.contains("`-lead`"), "{told}");
+    assert!(entries(&home).get("-lead").is_none(), "{}", entries(&home));
+    let words = entries(&home)["a-dash"]["args"].clone();
     let words: Vec<String> = serde_json::from_value(words).unwrap();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let words: Vec<_> = words

@@ -34,9 +34,10 @@ fn found_ones_are_asked_on_demand() {
     let told = host.text("notes__add", json!({ "text": "zzz" })).unwrap();
     assert_eq!(told, r#"add {"text": "zzz"}"#);
     assert_eq!(all.starts("notes"), 1);
-    let gone = host.outcome("tools/call", json!({ "name": "notes__discover" }));
-    let gone = gone.unwrap();
-    assert!(gone["error"].is_object(), "{gone}");
+    // It is not listed any more, and whoever calls it all the same is told what is known.
+    let known = host.text("notes__discover", json!({})).unwrap();
+    assert!(known.contains("notes__add("), "{known}");
+    assert_eq!(all.starts("notes"), 1);
 
     // What has been found out is there for the next one.
     let mut next = all.serve(&[]);

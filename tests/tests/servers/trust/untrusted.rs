@@ -77,7 +77,8 @@ fn nothing_starts_untrusted() {
     all.run(&["trust", "--revoke", &folder]);
     assert_eq!(all.run(&["trust", "--list"]), "");
     // It is no longer trusted, and this is no second time.
-    all.run(&["trust", "--revoke", &folder]);
+    let again = all.fails(&["trust", "--revoke", &folder]);
+    assert!(again.contains("nothing is revoked\nhint: "), "{again}");
     let log = std::fs::read_to_string(&log_file).unwrap();
     let lines: Vec<Value> = log
         .lines()
