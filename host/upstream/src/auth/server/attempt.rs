@@ -155,6 +155,9 @@ impl Attempt {
     pub(in crate::auth) fn may_be_from_server(&self, issuer: Option<&str>) -> bool {
         match (self.issuer.as_deref(), issuer) {
             (Some(expected), Some(named)) => expected == named,
+            // RFC 9207 (2.4) has what is without it rejected where a server promises it. That this server
+            // may have left it out of an error alone is no reason: anybody can send such an error, and the
+            // login waits for a redirect that names the server, or ends when it is given up.
             (Some(_), None) => !self.names_issuer,
             // There is nothing to hold it against; no code is exchanged for one that names any.
             (None, _) => true,
