@@ -1,7 +1,7 @@
 //! Patterns of tools: `SERVER__TOOL`, by the names that their user and their server have for them,
 //! whatever prefix agents are shown; `*` stands for any characters, and a pattern without `__` is
 //! that of a server, or of the whole. The name that agents are shown, which may be cut, is one, too.
-//! What denies a tool may have any name that it is shown by under some prefix, or without one.
+//! What denies a tool may have any name that it is shown by under some prefix.
 
 use dormouse_text::wildcard::matches;
 
@@ -14,7 +14,7 @@ pub struct NamedTool<'n> {
     pub tool: &'n str,
     /// The name that agents are shown.
     pub shown: &'n str,
-    /// The names that it has with other prefixes and without one, whole and cut. What denies it by
+    /// The names that it has with other prefixes, whole and cut. What denies it by
     /// one of these denies it, whichever is shown now; nothing is allowed by them.
     pub others: &'n [String],
 }
