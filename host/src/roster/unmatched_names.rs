@@ -233,10 +233,6 @@ fn unmatched_in_profile(
 fn unmatched_in_server(server: &Server) -> Vec<UnmatchedName> {
     let config = server.config();
     let mut all = Vec::new();
-    // What a project's file says of its tools counts for nothing.
-    if config.is_of_project() {
-        return all;
-    }
     let mut unmatched = |key, name: &String, why, near: Option<&str>| {
         all.push(UnmatchedName {
             table: format!("servers.{}", config.name),
@@ -256,7 +252,9 @@ fn unmatched_in_server(server: &Server) -> Vec<UnmatchedName> {
             unmatched(key, name, NO_TOOL, nearest(name, tools.iter().copied()));
         }
     }
-    if let (Some(listing), Some(_)) = (server.listed(), config.component()) {
+    // A user's table gives a project's server no settings: these are of the project's file.
+    let listing = server.listed().filter(|_| !config.is_of_project());
+    if let (Some(listing), Some(_)) = (listing, config.component()) {
         let asked = || requested_settings(&listing.grants).map(|setting| setting.name.as_str());
         let others = config.settings.keys();
         for name in others.filter(|name| !asked().any(|asked| asked == *name)) {

@@ -38,3 +38,22 @@ fn a_user_is_asked_about_a_projects_tool_that_they_call_destructive() {
         assert_eq!(host.asked.len(), usize::from(is_asked), "{table}");
     }
 }
+
+/// A name that is misspelt says nothing of the tool that was meant.
+#[test]
+fn a_hint_on_no_tool_of_a_projects_server_is_told() {
+    let all = project();
+    all.offers("evil", &[("go", "Goes.")]);
+    for (name, is_told) in [("goo", true), ("go", false)] {
+        let table = format!("[servers.evil]\nannotations.{name} = {{ destructiveHint = true }}\n");
+        fs::write(all.home.config(), table).unwrap();
+        let (trusted, said) = all.run_in(&all.project(), &["trust", "--yes"]);
+        assert!(trusted, "{said}");
+        let (synced, said) = all.run_in(&all.project(), &["sync", "evil"]);
+        assert!(synced, "{said}");
+        let (_, said) = all.run_in(&all.project(), &["doctor"]);
+        let has_name = said.contains("`annotations` of `[servers.evil]` has `goo`");
+        assert_eq!(has_name, is_told, "{said}");
+        assert_eq!(said.contains("did you mean `go`?"), is_told, "{said}");
+    }
+}
