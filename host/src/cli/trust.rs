@@ -109,13 +109,15 @@ impl TrustArgs {
     }
 }
 
-/// Trusts a folder no longer, or else the nearest trusted one around it that is not beyond its project:
-/// what is recorded counts, for the folder may be gone, or be no project at the moment.
+/// Trusts a folder no longer, or else, where it is there, the nearest trusted one around it that is not
+/// beyond its project: what is recorded counts, for the folder may be gone, or be no project at the moment.
 fn revoke(trusted: &Trust, places: &Places, named: &Path) -> anyhow::Result<ExitCode> {
     let real = real_path(named.to_owned());
     let project = Surroundings::of_process(Some(&real))?.project;
     let recorded = trusted.folders()?;
-    let around = real.ancestors();
+    // What is not there may be a slip, and stands for nothing around it.
+    let is_there = named.exists();
+    let around = real.ancestors().take(if is_there { usize::MAX } else { 1 });
     let up_to_project = around.take_while(|folder| {
         let project = project.as_deref();
         project.is_none_or(|project| folder.starts_with(project))
@@ -151,9 +153,13 @@ fn revoke(trusted: &Trust, places: &Places, named: &Path) -> anyhow::Result<Exit
     }
     noted?;
     if !was_trusted {
+        let why = match is_there {
+            true => "is not trusted, and neither is a project that it is in",
+            false => "is not there, and is not trusted",
+        };
         bail!(
-            "`{shown}` is not trusted, and neither is a project that it is in: nothing is revoked\n\
-             hint: `dormouse trust --list` shows the folders that are"
+            "`{shown}` {why}: nothing is revoked\n\
+             hint: `dormouse trust --list` shows the folders that are trusted"
         );
     }
     Ok(ExitCode::SUCCESS)

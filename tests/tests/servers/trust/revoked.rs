@@ -95,6 +95,14 @@ fn what_is_no_project_at_the_moment_is_revoked() {
     assert!(said.contains("nothing is revoked\nhint: "), "{said}");
     // What is trusted is found from a folder in it, as long as that is no project of its own.
     all.run(&["trust", "--yes", &all.project().display().to_string()]);
+    // Of one that is not there and was never trusted, nobody knows what was meant.
+    let said = all.fails(&["trust", "--revoke", &format!("{named}/packges/b")]);
+    assert!(
+        said.contains("is not there, and is not trusted: nothing is revoked\nhint: "),
+        "{said}"
+    );
+    let listed = all.run(&["trust", "--list"]);
+    assert!(listed.contains("project"), "{listed}");
     let said = all.run(&["trust", "--revoke", &named]);
     assert!(said.contains("project` is trusted no longer"), "{said}");
     assert_eq!(all.run(&["trust", "--list"]), "");
