@@ -101,6 +101,13 @@ impl HttpSecret {
         self.hosts.iter().any(|host| host.is_host_of(url))
     }
 
+    /// Whether another one is the same secret, wherever its text comes from: of that name, for the same
+    /// hosts, at the same place in requests.
+    #[must_use]
+    pub fn is_same_but_for_source(&self, other: &Self) -> bool {
+        (&self.name, &self.hosts, &self.placement) == (&other.name, &other.hosts, &other.placement)
+    }
+
     /// Returns the login whose token it is, where it is one.
     #[must_use]
     pub fn login(&self) -> Option<&ProviderLogin> {

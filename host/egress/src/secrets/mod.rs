@@ -157,11 +157,8 @@ impl PluginSecrets {
     /// Takes the text of a secret from where its user says now, where it had none so far. Its hosts and
     /// its place in requests stay those that it has.
     pub fn rebind(&self, now: &HttpSecret) {
-        let found = self.secrets.iter().find(|one| {
-            one.secret.name == now.name
-                && one.secret.hosts == now.hosts
-                && one.secret.placement == now.placement
-        });
+        let mut secrets = self.secrets.iter();
+        let found = secrets.find(|one| one.secret.is_same_but_for_source(now));
         if let Some(one) = found
             && now.login().is_none()
             && one.secret.login().is_none()
