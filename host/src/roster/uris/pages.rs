@@ -36,13 +36,13 @@ const VISIBILITY: &str = "ui/visibility";
 const EARLIER_VISIBILITY: &str = "openai/visibility";
 
 /// Checks whether pages may call a tool: unless its server declares that it is for others.
-pub(in super::super) fn is_for_pages(tool: &str) -> bool {
+pub(crate) fn is_for_pages(tool: &str) -> bool {
     is_for(tool, "app")
 }
 
 /// Checks whether models may be told of a tool and call it: unless its server declares that it is for
 /// others.
-pub(in super::super) fn is_for_models(tool: &str) -> bool {
+pub(crate) fn is_for_models(tool: &str) -> bool {
     if !may_have_visibility(tool) {
         return true;
     }

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use dormouse_jsonrpc::{MessageLimits, Object, member};
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::gated::bare_output_schema;
 use super::same_schema::accepts_the_same;
+use super::visibility::ToolVisibility;
 
 /// Returns a tool as its user has approved it, byte for byte, but for parts that would mislead a
-/// client about the current tool: its hints are the more cautious ones of both, and its output
-/// schema is left out where that is another one now.
+/// client about the current tool: its hints are the more cautious ones of both, it is for those alone
+/// whom both are for, and its output schema is left out where that is another one now.
 pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
     let Ok(mut shown) = Object::parse(approved.get(), members) else {
@@ -37,14 +38,20 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
     {
         shown.remove("outputSchema");
     }
+    let known = ToolVisibility::of(approved.get());
+    let cautious = known.most_cautious(ToolVisibility::of(current.get()));
+    if cautious != known {
+        cautious.write(&mut shown);
+    }
     let shown = shown.into_text().into_owned();
     RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
 }
 
 /// Returns the parts of a tool's definition that decide the caution of its callers, as a tool with
-/// these parts only: its hints and its output schema.
+/// these parts only: its hints, whom it is for, and its output schema.
 pub(in super::super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     let members = MessageLimits::default().members;
+    let visibility = ToolVisibility::of(tool.get());
     let tool = Object::parse(tool.get(), members).unwrap_or_default();
     let hints = json!(BTreeMap::from(EffectHints::of(&tool).members()));
     let mut caution = Object::default();
@@ -52,36 +59,48 @@ pub(in super::super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
     if let Some(schema) = tool.get("outputSchema") {
         caution.set("outputSchema", schema.to_owned());
     }
+    if visibility != ToolVisibility::UNRESTRICTED {
+        visibility.write(&mut caution);
+    }
     RawValue::from_string(caution.into_text().into_owned()).unwrap_or_default()
 }
 
 /// Checks whether two tools need the same caution of their callers.
 pub(in super::super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
     let members = MessageLimits::default().members;
+    let [visible, other_visible] = [one, other].map(|tool| ToolVisibility::of(tool.get()));
     let [one, other] =
         [one, other].map(|tool| Object::parse(tool.get(), members).unwrap_or_default());
     let is_same_output = match (one.get("outputSchema"), other.get("outputSchema")) {
         (Some(one), Some(other)) => is_same_output(one, other),
         (one, other) => one.is_none() && other.is_none(),
     };
-    is_same_output && EffectHints::of(&one) == EffectHints::of(&other)
+    is_same_output && visible == other_visible && EffectHints::of(&one) == EffectHints::of(&other)
 }
 
-/// Returns the most cautious hints of all of these tools, as a tool with these hints only; none if
-/// there are no tools.
+/// Returns the most cautious hints of all of these tools, and those whom all of them are for, as a
+/// tool with these parts only; none if there are no tools.
 pub(in super::super) fn most_cautious<'t>(
     tools: impl IntoIterator<Item = &'t RawValue>,
 ) -> Option<Box<RawValue>> {
-    let hints = tools.into_iter().map(|tool| {
+    let parts = tools.into_iter().map(|tool| {
+        let visibility = ToolVisibility::of(tool.get());
         let tool = Object::parse(tool.get(), MessageLimits::default().members);
-        EffectHints::of(&tool.unwrap_or_default())
+        (EffectHints::of(&tool.unwrap_or_default()), visibility)
     });
-    let members = hints.reduce(EffectHints::most_cautious)?.members();
-    let hints: Map<String, Value> = members
-        .into_iter()
-        .map(|(name, is)| (name.to_owned(), is.into()))
-        .collect();
-    to_raw_value(&json!({ "annotations": hints })).ok()
+    let (hints, visibility) = parts.reduce(|(hints, visibility), (other, other_visibility)| {
+        (
+            hints.most_cautious(other),
+            visibility.most_cautious(other_visibility),
+        )
+    })?;
+    let hints = json!(BTreeMap::from(hints.members()));
+    let mut caution = Object::default();
+    caution.set("annotations", hints.to_string());
+    if visibility != ToolVisibility::UNRESTRICTED {
+        visibility.write(&mut caution);
+    }
+    RawValue::from_string(caution.into_text().into_owned()).ok()
 }
 
 /// Checks whether a tool takes other arguments than its user has approved.

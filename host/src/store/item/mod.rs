@@ -7,6 +7,7 @@ mod gated;
 mod pending;
 mod same_schema;
 mod treatment;
+mod visibility;
 
 pub(super) use canonical::canonical;
 pub(super) use frozen::{caution_of, has_same_caution, most_cautious};

@@ -79,20 +79,69 @@ fn what_is_for_pages_alone_is_not_given_to_models() {
     }
 }
 
-/// The same of a tool that has become one for pages alone while its server slept, and of the text on
-/// the tools of a server that is connected for the first time.
+/// Makes a server offer two tools, one of which says of itself in its `_meta` whom it is for.
+fn offers(all: &Scripted, meta: &Value) {
+    let tool = json!({
+        "name": "settle", "inputSchema": { "type": "object" },
+        "annotations": { "readOnlyHint": true }, "_meta": meta,
+    });
+    let other = json!({ "name": "pay", "inputSchema": { "type": "object" } });
+    all.offers_just("bank", &json!([tool, other]));
+}
+
+/// Makes tools be found by a search.
+fn searches(all: &Scripted) {
+    let own = all.home.config();
+    let servers = fs::read_to_string(&own).unwrap();
+    fs::write(&own, format!("[exposure]\nmode = 'search'\n\n{servers}")).unwrap();
+}
+
+/// The same of a tool that has become one for pages alone while its server slept, whether that counts
+/// as approved or not.
 #[test]
 fn whom_a_tool_is_for_is_judged_as_its_server_says_when_it_is_called() {
+    for policy in ["", "on_change = \"accept\"\n"] {
+        for meta in [
+            json!({ "ui": { "visibility": ["app"] } }),
+            json!({ "ui/visibility": ["app"] }),
+            json!({ "openai/visibility": "private" }),
+        ] {
+            let all = Scripted::new();
+            offers(&all, &json!({}));
+            all.own("bank", policy);
+            let mut host = all.serve(&[]);
+            // An agent has been offered it as one for models.
+            let told = host.text("bank__discover", json!({})).unwrap();
+            assert!(told.contains("bank__settle"), "{policy} {meta}: {told}");
+            drop(host);
+            offers(&all, &meta);
+            searches(&all);
+            let mut host = all.serve(&[]);
+            let found = host.text("search_tools", json!({ "query": "settle" }));
+            assert!(found.unwrap().contains("bank__settle"), "{policy} {meta}");
+            for _ in 0..2 {
+                let why = host.error("call_tool", json!({ "name": "bank__settle" }));
+                let why = why.unwrap();
+                assert!(why.contains("not for models"), "{policy} {meta}: {why}");
+            }
+            // Once it is known, it is found no longer.
+            let found = host.text("search_tools", json!({ "server": "bank" }));
+            let found = found.unwrap();
+            assert!(
+                found.contains("bank__pay") && !found.contains("settle"),
+                "{policy} {meta}: {found}"
+            );
+        }
+    }
+}
+
+/// What agents were last offered for pages alone stays that, whatever another kind of clients is
+/// offered meanwhile; and the text on the tools of a server that is connected for the first time leaves
+/// it out.
+#[test]
+fn another_kind_of_clients_makes_no_tool_one_for_models() {
     let all = Scripted::new();
-    let offers = |meta: Value| {
-        let tool = json!({
-            "name": "settle", "inputSchema": { "type": "object" },
-            "annotations": { "readOnlyHint": true }, "_meta": meta,
-        });
-        let other = json!({ "name": "pay", "inputSchema": { "type": "object" } });
-        all.offers_just("bank", &json!([tool, other]));
-    };
-    offers(json!({ "ui": { "visibility": ["app"] } }));
+    offers(&all, &json!({ "ui": { "visibility": ["app"] } }));
     all.own("bank", "on_change = \"accept\"\n");
     let mut host = all.serve(&[]);
     let told = host.text("bank__discover", json!({})).unwrap();
@@ -101,15 +150,16 @@ fn whom_a_tool_is_for_is_judged_as_its_server_says_when_it_is_called() {
         "{told}"
     );
     drop(host);
-    offers(json!({}));
+    offers(&all, &json!({}));
     all.home.synced("bank").unwrap();
-    offers(json!({ "ui": { "visibility": ["app"] } }));
-    let own = all.home.config();
-    let servers = fs::read_to_string(&own).unwrap();
-    fs::write(&own, format!("[exposure]\nmode = 'search'\n\n{servers}")).unwrap();
+    searches(&all);
     let mut host = all.serve(&[]);
-    let found = host.text("search_tools", json!({ "query": "settle" }));
-    assert!(found.unwrap().contains("bank__settle"));
+    let found = host.text("search_tools", json!({ "server": "bank" }));
+    let found = found.unwrap();
+    assert!(
+        found.contains("bank__pay") && !found.contains("settle"),
+        "{found}"
+    );
     let why = host.error("call_tool", json!({ "name": "bank__settle" }));
     let why = why.unwrap();
     assert!(why.contains("not for models"), "{why}");
