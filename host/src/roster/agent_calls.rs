@@ -24,6 +24,8 @@ pub struct AgentCall<'a> {
     /// Access that the tool may have at most, because it is called by one of Dormouse's own that
     /// says no more of itself.
     pub called_as: Option<ToolAccess>,
+    /// The profile that the agent has named, if any.
+    pub profile: Option<&'a str>,
 }
 
 /// Returns the reason why a tool is not called by the tool that was used for it: clients decide by
@@ -69,7 +71,7 @@ impl Roster {
         if found.is_discover(tool) {
             // It is Dormouse's own and only reads, whatever an upstream has under that name.
             self.check_rules(&found, tool)?;
-            return Ok(self.discover(&found, context).await.into());
+            return Ok(self.discover(&found, call.profile, context).await.into());
         }
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
         if is_judged {

@@ -11,7 +11,7 @@ use super::all_tool_names::AllToolNames;
 use super::approval::JudgedTool;
 use super::error::tool_error;
 use super::server::signatures;
-use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server, names};
+use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server};
 
 /// Returns the text for a model beside the refusal of a tool that it is shown as its user has
 /// approved it, and whose definition has changed since. The model may have called it by the old
@@ -75,7 +75,7 @@ impl Roster {
         let mut found = self.current(server)?;
         self.check_rules(&found, tool)?;
         if found.is_discover(tool) {
-            return Ok(self.discover(&found, context).await.into());
+            return Ok(self.discover(&found, None, context).await.into());
         }
         if found.hidden().any(|hidden| hidden == tool) {
             if let Err(why) = self.admit_tool(server, tool, &context.listener).await {
@@ -188,8 +188,14 @@ impl Roster {
     }
 
     /// Connects a server's upstream if nothing is known of it, and returns a text on its tools: of one
-    /// that is known, by what is known.
-    pub(super) async fn discover(&self, server: &Arc<Server>, context: CallContext) -> Value {
+    /// that is known, by what is known. What rules of exposure hide from an agent of that profile, or of
+    /// none, it does not tell.
+    pub(super) async fn discover(
+        &self,
+        server: &Arc<Server>,
+        profile: Option<&str>,
+        context: CallContext,
+    ) -> Value {
         let name = &server.config().name;
         if server.is_unknown()
             && let Err(why) = server.connect(self, context).await
@@ -199,19 +205,23 @@ impl Roster {
         if let Some(why) = self.not_kept(name) {
             return tool_error(why);
         }
-        let Ok(found) = self.server(name) else {
+        // As it is now: the server has been connected since, and a profile may have become another one.
+        let view = self.view(profile);
+        let Some(found) = view.servers().get(name) else {
             return tool_error(format!("server `{name}` is gone"));
         };
-        let config = found.config();
+        let (config, rules) = (found.config(), view.rules());
         let shown = |tool: &str| {
-            let name = || names::shown(name, config.prefix.as_deref(), tool);
-            (!found.is_discover(tool)).then(name)
+            let names = AllToolNames::of(config, tool, &rules.deny);
+            let is_hidden = rules.hides(names.named(), config.expose).is_some();
+            (!is_hidden && !found.is_discover(tool)).then_some(names.shown)
         };
         let mut text = match found.listed() {
             Some(listing) => signatures(name, listing, shown),
             None => format!("server `{name}` is disabled"),
         };
-        if let Some(instructions) = found.instructions() {
+        let mut instructions = view.instructions();
+        if let Some((_, instructions)) = instructions.find(|(server, _)| *server == name.as_str()) {
             text.push_str("\n\nIts instructions:\n");
             text.push_str(&attribution::message(name, instructions));
         }

@@ -174,6 +174,7 @@ impl Host {
             arguments,
         };
         let called_tool = tool.clone();
+        let profile = self.profile.clone();
         let result = self
             .carry_out(
                 request,
@@ -186,6 +187,7 @@ impl Host {
                         name: &request.key,
                         arguments: request.arguments,
                         called_as,
+                        profile: profile.as_deref(),
                     };
                     let answer = roster.call_for_agent(agent_call, call).await;
                     answer.map_err(|refused| match refused {

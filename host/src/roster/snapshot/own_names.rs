@@ -10,6 +10,7 @@ use dormouse_config::name;
 
 use super::{ShownTool, Snapshot};
 use crate::roster::Server;
+use crate::roster::all_tool_names::AllToolNames;
 use crate::roster::server::DISCOVER;
 
 /// Takes the tools out whose names are Dormouse's own, by the servers that there are.
@@ -42,13 +43,20 @@ pub(super) fn taken_out(
 
 impl Snapshot {
     /// Returns the server that is known by now, and whose tool that connects it an agent still calls by
-    /// this name: its name, and its name for the tool. None where that could be several.
+    /// this name: its name, and its name for the tool. None where that could be several, and where a
+    /// rule of exposure hides it.
     #[must_use]
     pub fn discovered(&self, name: &str) -> Option<(&str, &str)> {
         let servers = self.servers.values();
         let mut found = servers.filter(|server| server.discover_name().as_deref() == Some(name));
         let (one, another) = (found.next()?, found.next());
         let is_known = another.is_none() && !one.is_unknown() && one.listed().is_some();
-        is_known.then(|| (one.config().name.as_str(), DISCOVER))
+        let config = one.config();
+        let is_shown = || {
+            let names = AllToolNames::of(config, DISCOVER, &self.rules.deny);
+            let hidden = self.rules.hides(names.named(), config.expose);
+            hidden.is_none()
+        };
+        (is_known && is_shown()).then(|| (config.name.as_str(), DISCOVER))
     }
 }
