@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::message::excerpt;
+use super::message::{excerpt, reading_error};
 
 /// Most tools that are logged by name when they are left out, of all lists of a connection.
 const MAX_NAMED: usize = 3;
@@ -120,7 +120,7 @@ impl HeaderAnnotations {
                     lists.told = lists.told.saturating_add(1);
                     if lists.told <= MAX_NAMED {
                         let (name, why) = (redact(&name(tool)), redact(&why));
-                        let (name, why) = (excerpt(&name), excerpt(&why));
+                        let (name, why) = (excerpt(&name), reading_error(&why));
                         tracing::warn!("the tool `{name}` is left out: {why}");
                     } else if lists.told == MAX_NAMED + 1 {
                         tracing::warn!("more tools are left out for what their headers are to be");

@@ -15,7 +15,7 @@ pub(super) use requests::EndpointRequest;
 use super::Credentials;
 use super::event::ReceivedEvent;
 use super::headers;
-use super::message::{ReceivedMessages, excerpt};
+use super::message::{ReceivedMessages, reading_error};
 use crate::Lost;
 use crate::messages::read_room::ReadRoom;
 use crate::server_secrets::ServerSecrets;
@@ -120,7 +120,7 @@ impl UpstreamEndpoint {
             .messages(self.read_room.batch_messages())
             .unwrap_or_else(|why| {
                 self.odd_events.call_once(|| {
-                    let (shown, why) = (self.redact(&shown_url(&self.url)), excerpt(&why));
+                    let (shown, why) = (self.redact(&shown_url(&self.url)), reading_error(&why));
                     tracing::warn!(
                         "`{shown}` sends events that are no messages, which are ignored: {why}"
                     );

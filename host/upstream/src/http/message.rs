@@ -1,7 +1,7 @@
 //! Reading of messages as far as their transport needs it: only which request one answers.
 
 use dormouse_jsonrpc::{Envelope, MessageLimits, RequestId, items};
-use dormouse_text::visible::is_hidden;
+use dormouse_text::visible::{is_hidden, line_beginning};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -109,10 +109,18 @@ pub(super) fn error(request: u64, code: i64, message: &str) -> Option<Box<RawVal
     RawValue::from_string(text).ok()
 }
 
+/// Longest part of a server's text in an error, in characters.
+const MAX_EXCERPT_CHARS: usize = 300;
+
+/// Returns an error of reading what a server has sent, for an error: it may repeat a value, at any
+/// length. It has backticks of its own.
+pub(crate) fn reading_error(error: &str) -> String {
+    line_beginning(error, MAX_EXCERPT_CHARS)
+}
+
 /// Returns the beginning of a server's text, for an error: on one line, without anything that a
-/// terminal would obey.
+/// terminal would obey, and without what would end the backticks around it.
 pub(crate) fn excerpt(text: &str) -> String {
-    const MAX_EXCERPT_CHARS: usize = 300;
     let mut shown = String::new();
     for (count, letter) in text.trim().chars().enumerate() {
         if count == MAX_EXCERPT_CHARS {
@@ -206,6 +214,18 @@ mod tests {
         assert_eq!(excerpt("a\u{202e}b"), "a\\u{202e}b");
         let long = excerpt(&"ü".repeat(10_000));
         assert_eq!(long.chars().count(), 301);
+    }
+
+    #[test]
+    fn an_error_of_reading_keeps_its_backticks_and_is_short_and_harmless() {
+        let error = dormouse_jsonrpc::Envelope::read(
+            r#"{"result":1,"result":2}"#,
+            &MessageLimits::default(),
+        );
+        let error = error.unwrap_err().error.to_string();
+        assert_eq!(reading_error(&error), "`result` is there twice");
+        assert_eq!(reading_error("a\n\u{1b}[31m"), "a\\n\\u{1b}[31m");
+        assert_eq!(reading_error(&"ü".repeat(10_000)).chars().count(), 301);
     }
 
     #[test]

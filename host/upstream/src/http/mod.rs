@@ -34,7 +34,7 @@ use reqwest::Response;
 pub(crate) use credentials::Credentials;
 use endpoint::UpstreamEndpoint;
 use inbox::Inbox;
-pub(crate) use message::excerpt;
+pub(crate) use message::{excerpt, reading_error};
 pub(crate) use reading_threads::on_reading_thread;
 use sse::Sse;
 use streamable::{SendFailure, Streamable};

@@ -10,7 +10,7 @@ use dormouse_protocol::DeclaredCapabilities;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::http::excerpt;
+use crate::http::{excerpt, reading_error};
 use crate::messages::channel::Lost;
 use crate::messages::large::without_blocking;
 use crate::messages::message;
@@ -271,8 +271,7 @@ async fn list(
             })
         });
         let next = next.map_err(|why| {
-            // An error of reading may repeat a value, at any length.
-            let why = excerpt(&why);
+            let why = reading_error(&why);
             Lost::Broken(format!("its `{}` {why}", list.method))
         })?;
         cursor = match next {

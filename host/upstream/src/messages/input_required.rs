@@ -12,7 +12,7 @@ use super::message;
 use super::peer::Peer;
 use super::question::{counted_bytes, question};
 use crate::Failure;
-use crate::http::excerpt;
+use crate::http::reading_error;
 
 /// A result that wants answers first (MCP 2026-07-28).
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ impl<'a> InputRequired<'a> {
         params: &str,
     ) -> Result<String, Failure> {
         let unreadable = |error: ObjectError| {
-            let why = excerpt(&error.to_string());
+            let why = reading_error(&error.to_string());
             Lost::Broken(format!("what the upstream asks cannot be read: {why}"))
         };
         let mut params = message::object(params).map_err(unreadable)?;

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::message;
-use crate::http::excerpt;
+use crate::http::{excerpt, reading_error};
 use crate::server_secrets::ServerSecrets;
 
 /// Reads a question of the upstream, and marks it as the upstream's. All parameters stay but those
@@ -26,7 +26,7 @@ pub(super) fn question(
     check_size(counted_bytes(method, text)).map_err(told)?;
     let text = &*secrets.redact_learnt_json(text);
     let mut object = message::object(text).map_err(|error| {
-        let why = excerpt(&error.to_string());
+        let why = reading_error(&error.to_string());
         (INVALID_PARAMS, format!("`params` cannot be read: {why}"))
     })?;
     // Readers that ignore case would take these for the ones that are looked at.
@@ -44,7 +44,7 @@ pub(super) fn question(
         // What a person is shown has to be looked at, and clients read more than values can
         // hold, such as `1e999`.
         let value = serde_json::from_str::<Value>(&member.value).map_err(|error| {
-            let why = excerpt(&error.to_string());
+            let why = reading_error(&error.to_string());
             let why = format!("`{}` cannot be read: {why}", member.name);
             (INVALID_PARAMS, why)
         })?;

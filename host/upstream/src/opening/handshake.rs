@@ -19,7 +19,7 @@ use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use super::introduction::{Introduction, MODERN, us};
 use super::self_description::{bounded_instructions, read_bounded_object};
 use crate::Failure;
-use crate::http::excerpt;
+use crate::http::{excerpt, reading_error};
 use crate::messages::channel::Lost;
 use crate::messages::message;
 use crate::messages::peer::Peer;
@@ -261,8 +261,7 @@ async fn initialize_in(
     let answer = peer.request("initialize", &params, None).await?;
     let answer = peer.secrets.redact_learnt_json(answer.get());
     let none = |error: &dyn std::fmt::Display| {
-        // An error of reading may repeat a value, at any length.
-        let why = excerpt(&error.to_string());
+        let why = reading_error(&error.to_string());
         Lost::Broken(format!("its answer to `initialize` is none of MCP: {why}"))
     };
     let found: Initialized<'_> = serde_json::from_str(&answer).map_err(|error| none(&error))?;

@@ -74,7 +74,7 @@ pub(super) async fn read(
                     connection
                         .endpoint
                         .taken(message::parse(&text, most).map_err(|why| {
-                            let why = message::excerpt(&why);
+                            let why = message::reading_error(&why);
                             Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
                         })?)
                 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Peer;
 use crate::Failure;
-use crate::http::excerpt;
+use crate::http::reading_error;
 use crate::messages::channel::Lost;
 use crate::messages::message::Refusal;
 use crate::messages::oddity::Oddity;
@@ -61,7 +61,7 @@ impl Peer {
         if !message.has_method {
             let id = message.id.as_ref().and_then(RequestId::number);
             if let Some(waiting) = id.and_then(|id| self.pending.lock().waiting.remove(&id)) {
-                let why = format!("its answer cannot be read: {}", excerpt(&shown));
+                let why = format!("its answer cannot be read: {}", reading_error(&shown));
                 let _ = waiting.answer.send(Err(Lost::Broken(why).into()));
             }
         } else if message.has_id
