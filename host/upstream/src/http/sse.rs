@@ -97,12 +97,21 @@ async fn begin(server: &UpstreamEndpoint) -> Result<(ReceivedEvents, Url), Lost>
         session: None,
         patience: None,
     };
-    let response = server.ask(&ask).await?;
+    let (response, is_of_configured_origin) = server.ask_with_origin(&ask).await?;
     if !response.status().is_success() || body::kind(&response) != BodyKind::Events {
         return Err(Lost::Broken(unexpected(server, response).await.0));
     }
     let base = response.url().clone();
     let shown = shown_url(&base);
+    if !is_of_configured_origin {
+        // Whoever is redirected to would have messages posted with the server's secrets to a path of
+        // its own choice.
+        return Err(Lost::Broken(format!(
+            "`{}` redirects over another origin to `{shown}`, which may not say where messages are \
+             posted\nhint: if you trust it, configure that URL",
+            shown_url(server.url())
+        )));
+    }
     let mut events = ReceivedEvents::new(response, &server.read_room);
     loop {
         let event = match events.next().await {

@@ -37,9 +37,22 @@ impl UpstreamEndpoint {
     /// # Errors
     /// There is no answer, or [`Lost::Auth`].
     pub(in crate::http) async fn ask(&self, ask: &EndpointRequest<'_>) -> Result<Response, Lost> {
+        let (response, _) = self.ask_with_origin(ask).await?;
+        Ok(response)
+    }
+
+    /// Does the same as [`ask`](Self::ask), and returns whether the answer and all redirects to it were
+    /// of the configured origin.
+    ///
+    /// # Errors
+    /// The errors of [`ask`](Self::ask).
+    pub(in crate::http) async fn ask_with_origin(
+        &self,
+        ask: &EndpointRequest<'_>,
+    ) -> Result<(Response, bool), Lost> {
         let mut again = true;
         loop {
-            let (response, is_at_home) = self.follow(ask).await?;
+            let (response, is_of_configured_origin) = self.follow(ask).await?;
             let challenge = challenge(response.headers());
             let refused = match response.status() {
                 StatusCode::UNAUTHORIZED => true,
@@ -49,9 +62,9 @@ impl UpstreamEndpoint {
                 _ => false,
             };
             if !refused {
-                return Ok(response);
+                return Ok((response, is_of_configured_origin));
             }
-            if !is_at_home {
+            if !is_of_configured_origin {
                 // To log in there would be to tell a stranger who the user is.
                 return Err(Lost::Broken(format!(
                     "`{}` redirects to `{}`, which wants a login\n\
@@ -83,17 +96,23 @@ impl UpstreamEndpoint {
     }
 
     /// Sends a request, and follows redirects. Returns whether all of these were of the configured origin:
-    /// who has been abroad is a stranger from then on, wherever that leads, and is given no secret.
+    /// what has gone to another origin is given no secret from then on, wherever that leads.
     async fn follow(&self, ask: &EndpointRequest<'_>) -> Result<(Response, bool), Lost> {
-        let (mut is_at_home, mut session) = (true, ask.session);
+        let (mut is_of_configured_origin, mut session) = (true, ask.session);
         let mut url = ask.url.unwrap_or(&self.url).clone();
         // What it names before it has answered leads to the internet, or to its own kind.
         let mut reach = Reach::of_named_by(&self.url, None);
         for _ in 0..=REDIRECTS {
-            is_at_home &= self.is_ours(&url);
-            let within = if is_at_home { Reach::Configured } else { reach };
-            let response = self.once(ask, &url, within, session, is_at_home).await?;
-            if is_at_home {
+            is_of_configured_origin &= self.is_ours(&url);
+            let within = if is_of_configured_origin {
+                Reach::Configured
+            } else {
+                reach
+            };
+            let response = self
+                .once(ask, &url, within, session, is_of_configured_origin)
+                .await?;
+            if is_of_configured_origin {
                 let peer = response.remote_addr().map(|peer| peer.ip());
                 reach = Reach::of_named_by(&self.url, peer);
             }
@@ -104,7 +123,7 @@ impl UpstreamEndpoint {
             let followed = matches!(status.as_u16(), 301 | 302 | 307 | 308);
             let location = response.headers().get(LOCATION);
             let Some(location) = location.filter(|_| followed) else {
-                return Ok((response, is_at_home));
+                return Ok((response, is_of_configured_origin));
             };
             let next = redirect_target(&url, location)?;
             // The same of a session: it is for the way to its origin, and for none that comes from there.

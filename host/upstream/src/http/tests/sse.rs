@@ -1,5 +1,7 @@
 //! The transport of 2024-11-05.
 
+use std::sync::OnceLock;
+
 use super::*;
 
 /// A server of that time: `GET /mcp` is the stream, whose first event leads to `endpoint`.
@@ -141,6 +143,56 @@ async fn messages_go_to_no_other_origin() {
             why.contains(&format!("`{endpoint}`")) && why.contains("hint:"),
             "{why}"
         );
+    }
+}
+
+/// Who is redirected to does not say where messages are posted, with the secrets of the configured
+/// origin: neither by its own stream, nor by one that it redirects to.
+#[tokio::test]
+async fn a_stream_by_way_of_another_origin_names_no_endpoint() {
+    for (leads_back, is_to_other) in [(false, true), (true, true), (false, false)] {
+        let configured = Arc::new(OnceLock::<String>::new());
+        let back = Arc::clone(&configured);
+        let other = Server::start(move |_: Seen| {
+            let back = back.get().cloned().unwrap_or_default();
+            async move {
+                match leads_back {
+                    true => with(status(307), "location", &format!("{back}/stream")),
+                    false => sse(&[&format!("event: endpoint\ndata: {back}/chosen\n\n")]),
+                }
+            }
+        })
+        .await;
+        let to = match is_to_other {
+            true => format!("{}/stream", other.origin),
+            false => "/stream".to_owned(),
+        };
+        let server = Server::start(move |seen: Seen| {
+            let to = to.clone();
+            async move {
+                match seen.path.as_str() {
+                    "/mcp" => with(status(307), "location", &to),
+                    _ => sse(&["event: endpoint\ndata: /chosen\n\n"]),
+                }
+            }
+        })
+        .await;
+        configured.set(server.origin.clone()).unwrap();
+        let http = Http {
+            transport: HttpTransport::Sse,
+            ..server.http()
+        };
+        match connect_to(&http).await {
+            // The control: a redirect within the origin is followed.
+            Ok(_) => assert!(!is_to_other, "{leads_back}"),
+            Err(Lost::Broken(why)) => assert!(
+                is_to_other
+                    && why.contains("redirects over another origin")
+                    && why.contains("hint:"),
+                "{leads_back}: {why}"
+            ),
+            Err(lost) => panic!("{leads_back}: {lost:?}"),
+        }
     }
 }
 
