@@ -231,6 +231,7 @@ fn taken(places: &Places, server: &str, entry: &CatalogEntry) -> anyhow::Result<
                 .map(|(of, own)| (of.to_owned(), own.to_owned()))
                 .into(),
             is_of_project: false,
+            kept_for: None,
         })
     };
     let tools = listing.tools.iter().filter_map(|tool| {

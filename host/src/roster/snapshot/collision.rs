@@ -23,6 +23,8 @@ pub struct Collision {
     pub owners: Vec<(String, String)>,
     /// Whether the item is a project's, and the name is that of the user's own server.
     pub is_of_project: bool,
+    /// Server that the name is kept for, as that of the tool by which Dormouse connects it.
+    pub kept_for: Option<String>,
 }
 
 impl Collision {
@@ -34,6 +36,15 @@ impl Collision {
             name: name.to_owned(),
             owners: vec![(server.to_owned(), own.to_owned())],
             is_of_project: false,
+            kept_for: None,
+        }
+    }
+
+    /// Names the server that the name is kept for, if it is one.
+    pub(super) fn kept_for(self, server: Option<&str>) -> Self {
+        Self {
+            kept_for: server.map(str::to_owned),
+            ..self
         }
     }
 
@@ -46,6 +57,7 @@ impl Collision {
             name: name.to_owned(),
             owners: owners.map(owned).into(),
             is_of_project: false,
+            kept_for: None,
         }
     }
 
@@ -98,12 +110,13 @@ impl fmt::Display for Collision {
                     "`{name}` looks like a tool by which Dormouse finds and calls others\nhint: {prefix}"
                 );
             }
-            if *what == "tool" && !name::is_own(self.name.as_str()) {
+            if let Some(kept_for) = &self.kept_for {
                 return write!(
                     f,
-                    "`{name}` is the tool by which Dormouse connects a server that it does not know yet\n\
-                     hint: the server whose tool that is needs none if `tools` of its table in \
-                     dormouse.toml names some of its tools"
+                    "`{name}` is the tool by which Dormouse connects server `{kept_for}` while it does \
+                     not know it\n\
+                     hint: server `{kept_for}` needs none if `tools` of its table in dormouse.toml names \
+                     some of its tools"
                 );
             }
             let (begins, hint) = match *what {
@@ -169,6 +182,7 @@ pub(super) fn collisions<'a>(
                 name: (*name).to_owned(),
                 owners: owners.iter().map(owned).collect(),
                 is_of_project: false,
+                kept_for: None,
             })
         })
         .collect()

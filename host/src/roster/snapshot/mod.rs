@@ -153,11 +153,11 @@ impl Snapshot {
             );
             taken.is_none()
         });
-        all.extend(
-            own.iter().map(|tool| {
-                Collision::with_dormouse("tool", &tool.name, tool.server(), tool.tool())
-            }),
-        );
+        all.extend(own.iter().map(|tool| {
+            let collision =
+                Collision::with_dormouse("tool", &tool.name, tool.server(), tool.tool());
+            collision.kept_for(own_names::kept_for(&tool.name, &servers))
+        }));
         all.extend(
             among_users
                 .iter()

@@ -41,6 +41,22 @@ pub(super) fn taken_out(
     tools.extract_if(.., is_own).collect()
 }
 
+/// Returns the server that a name is kept for, as that of the tool that connects it: one of the user's
+/// own, if there are several.
+pub(super) fn kept_for<'s>(
+    name: &str,
+    servers: &'s BTreeMap<String, Arc<Server>>,
+) -> Option<&'s str> {
+    if name::is_own(name) || name::is_of_meta_tool(name) {
+        // It is kept whatever servers there are.
+        return None;
+    }
+    let all = servers.values();
+    let all = all.filter(|server| server.discover_name().as_deref() == Some(name));
+    let kept_for = all.min_by_key(|server| server.config().is_of_project());
+    kept_for.map(|server| server.config().name.as_str())
+}
+
 impl Snapshot {
     /// Returns the server that is known by now, and whose tool that connects it an agent still calls by
     /// this name: its name, and its name for the tool. None where that could be several, and where a

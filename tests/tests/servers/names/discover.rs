@@ -141,3 +141,34 @@ fn what_rules_hide_is_not_told_by_the_tool_that_connects_a_server() {
     assert!(!refused.contains("ev__settle("), "{refused}");
     assert_eq!(tools(&mut host).len(), 3);
 }
+
+/// Whoever has lost a name to the tool that connects another server is told which server that is, and
+/// what gives the name back.
+#[test]
+fn the_server_that_keeps_a_name_from_others_is_named() {
+    let all = Scripted::new();
+    all.offers("a", &[("x", "Is there.")]);
+    all.offers("b", &[("discover", "Discovers.")]);
+    all.own("a", "prefix = ''\n");
+    all.own("b", "prefix = ''\ntools = ['discover']\n");
+    for server in ["a", "b"] {
+        all.home.synced(server).unwrap();
+    }
+    let status = all.run(&["status", "--json"]);
+    for told in [
+        "tool `discover` of server `b` is not shown",
+        "connects server `a` while",
+        "hint: server `a` needs none if `tools` of its table",
+    ] {
+        assert!(status.contains(told), "{told}: {status}");
+    }
+    let own = all.home.config();
+    let servers = fs::read_to_string(&own).unwrap();
+    let servers = servers.replacen("prefix = ''\n", "prefix = ''\ntools = ['x']\n", 1);
+    fs::write(&own, servers).unwrap();
+    let mut host = all.serve(&[]);
+    let shown = tools(&mut host);
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    let called = host.text("discover", json!({}));
+    assert_eq!(called.unwrap(), "discover {}");
+}
