@@ -7,8 +7,8 @@ use dormouse_runtime::Arguments;
 
 use super::approval::{CallToConfirm, JudgedTool};
 use super::error::tool_error;
-use super::uris::is_for_models;
 use super::{CallContext, OfferRefusal, Roster};
+use crate::store::is_for_models;
 
 /// Call of a tool by an agent.
 #[derive(Debug)]

@@ -79,7 +79,6 @@ pub use status::{PendingApprovals, ServerState, ServerStatus, Status};
 use upstream::AddedResources;
 pub use upstream::Synced;
 pub use uris::is_page;
-pub(crate) use uris::{is_for_models, is_for_pages};
 pub use view::UnknownProfile;
 
 use crate::child_commands::{compile_command, read_command};

@@ -33,7 +33,7 @@ pub use decisions::{DecidedBy, Decision, Decisions};
 pub use failed_start::FailedStart;
 pub use folders::{RealPaths, RecordedFolders};
 pub use item::{Gated, Pending, PendingItem, Selection, Treatment};
-pub(crate) use item::{frozen_tool, takes_other_arguments};
+pub(crate) use item::{frozen_tool, is_for_models, is_for_pages, takes_other_arguments};
 use record::Rules;
 pub(crate) use record::is_other_version;
 pub use record::{Asker, Damaged, ItemChanged, KnownUpstream, OfferedChanges, Record};

@@ -6,7 +6,7 @@ use dormouse_catalog::Listing;
 use dormouse_wit::signature::compact;
 use serde_json::{Value, json};
 
-use crate::roster::uris::is_for_models;
+use crate::store::is_for_models;
 
 /// Most bytes of signatures that a model is sent at once: clients refuse results that are very
 /// long, and all tools are in their lists by then.

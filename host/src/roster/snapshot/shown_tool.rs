@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Snapshot;
 use crate::roster::Server;
-use crate::roster::uris::{is_for_models, is_for_pages};
+use crate::store::{is_for_models, is_for_pages};
 
 /// Tool that agents see.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ mod server_uri;
 
 pub(super) use own_uri::is_own;
 pub(super) use pages::{each_page, each_page_of_result, has_page, with_shown_pages};
-pub(crate) use pages::{is_for_models, is_for_pages};
 pub(super) use replaced::with_replaced;
 pub(super) use result::{MAX_URI_BYTES, each_uri, text_of};
 pub use server_uri::is_page;

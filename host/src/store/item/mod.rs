@@ -17,3 +17,4 @@ pub(super) use gated::{key, keyed};
 pub use pending::{Pending, PendingItem, Selection};
 pub(super) use treatment::Novelty;
 pub use treatment::Treatment;
+pub(crate) use visibility::{is_for_models, is_for_pages};

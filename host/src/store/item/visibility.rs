@@ -1,12 +1,57 @@
 //! Visibility of tools: who may call them, as their servers declare.
 
-use dormouse_jsonrpc::{MessageLimits, Object};
+use dormouse_jsonrpc::{MessageLimits, Object, member};
+use memchr::memmem;
 use serde_json::json;
-
-use crate::roster::{is_for_models, is_for_pages};
 
 /// Member of `_meta` that holds the parts of MCP Apps, in their nested form.
 const APPS: &str = "ui";
+
+/// Member of `_meta` by which a server says who may call a tool, in MCP Apps' flat form.
+const VISIBILITY: &str = "ui/visibility";
+
+/// Member of `_meta` by which a server keeps a tool from models, in the extension that MCP Apps came
+/// from.
+const EARLIER_VISIBILITY: &str = "openai/visibility";
+
+/// Checks whether pages may call a tool: unless its server declares that it is for others.
+pub(crate) fn is_for_pages(tool: &str) -> bool {
+    is_for(tool, "app")
+}
+
+/// Checks whether models may be told of a tool and call it: unless its server declares that it is for
+/// others.
+pub(crate) fn is_for_models(tool: &str) -> bool {
+    if !may_have_visibility(tool) {
+        return true;
+    }
+    let meta = member(tool, "_meta");
+    let earlier = meta.and_then(|meta| member(meta, EARLIER_VISIBILITY));
+    let earlier = earlier.and_then(|text| serde_json::from_str::<String>(text).ok());
+    is_for(tool, "model") && earlier.is_none_or(|visibility| visibility != "private")
+}
+
+/// Checks whether a tool is for one of those that MCP Apps names, by its server's declaration: for all
+/// where that says nothing that can be read.
+fn is_for(tool: &str, whom: &str) -> bool {
+    let Some(meta) = member(tool, "_meta") else {
+        return true;
+    };
+    let visibility = member(meta, APPS).and_then(|ui| member(ui, "visibility"));
+    let Some(visibility) = visibility.or_else(|| member(meta, VISIBILITY)) else {
+        return true;
+    };
+    let visible: Option<Vec<String>> = serde_json::from_str(visibility).ok();
+    visible.is_none_or(|visible| visible.iter().any(|to| to == whom))
+}
+
+/// Checks whether a text may say who may call a tool: most do not, and all are looked through for a
+/// search. A letter may be written as an escape.
+fn may_have_visibility(text: &str) -> bool {
+    let text = text.as_bytes();
+    memmem::find(text, b"isibility").is_some()
+        || memchr::memchr(b'\\', text).is_some() && memmem::find(text, b"\\u00").is_some()
+}
 
 /// Visibility of a tool, by the declaration of its server: for all, where that says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +98,9 @@ impl ToolVisibility {
         apps.set("visibility", whom.clone());
         let apps = apps.into_text().into_owned();
         meta.set(APPS, apps);
-        meta.set("ui/visibility", whom);
+        meta.set(VISIBILITY, whom);
         if !self.models {
-            meta.set("openai/visibility", json!("private").to_string());
+            meta.set(EARLIER_VISIBILITY, json!("private").to_string());
         }
         let meta = meta.into_text().into_owned();
         tool.set("_meta", meta);
@@ -69,6 +114,27 @@ mod tests {
 
     use super::super::frozen::{caution_of, frozen_tool, has_same_caution, most_cautious};
     use super::*;
+
+    #[test]
+    fn a_tool_is_for_whom_its_server_declares_it() {
+        for (meta, pages, models) in [
+            ("{}", true, true),
+            (r#"{"ui":{"visibility":["app"]}}"#, true, false),
+            (r#"{"ui":{"visibility":["model"]}}"#, false, true),
+            (r#"{"ui":{"visibility":["model","app"]}}"#, true, true),
+            (r#"{"ui":{"visibility":[]}}"#, false, false),
+            (r#"{"ui":{"visibility":7}}"#, true, true),
+            (r#"{"ui/visibility":["app"]}"#, true, false),
+            (r#"{"ui":{"v\u0069sibility":["app"]}}"#, true, false),
+            (r#"{"openai/visibility":"private"}"#, true, false),
+            (r#"{"openai/visibility":"public"}"#, true, true),
+        ] {
+            let tool = format!(r#"{{"name":"t","_meta":{meta}}}"#);
+            assert_eq!(is_for_pages(&tool), pages, "{tool}");
+            assert_eq!(is_for_models(&tool), models, "{tool}");
+        }
+        assert!(is_for_models(r#"{"name":"t"}"#));
+    }
 
     #[test]
     fn a_tool_is_for_those_whom_both_forms_are_for() {
