@@ -119,13 +119,10 @@ pub fn not_passed<'s>(
 pub fn passed_variables(around: &Surroundings) -> BTreeSet<String> {
     // Others pass all that they have themselves.
     let places = places::files(Client::Codex, around);
-    let texts = places
-        .iter()
-        .filter(|place| is_own(place))
-        .filter_map(|place| {
-            let text = file::read(&place.file).ok()??;
-            Some((place, text))
-        });
+    let texts = places.iter().filter(is_own).filter_map(|place| {
+        let text = file::read(&place.file).ok()??;
+        Some((place, text))
+    });
     let entries = texts.flat_map(|(place, text)| {
         let names = edit::names(&text, &place.shape).unwrap_or_default();
         let entries = names.into_iter();

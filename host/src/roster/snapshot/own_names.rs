@@ -73,6 +73,6 @@ impl Snapshot {
             let hidden = self.rules.hides(names.named(), config.expose);
             hidden.is_none()
         };
-        (is_known && is_shown()).then(|| (config.name.as_str(), DISCOVER))
+        (is_known && is_shown()).then_some((config.name.as_str(), DISCOVER))
     }
 }
