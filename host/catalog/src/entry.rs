@@ -131,13 +131,16 @@ impl ListedTool {
         })
     }
 
-    /// Replaces the object that the plugin declares, in all versions of MCP. An invalid object is
-    /// ignored.
-    pub fn replace(&mut self, object: Box<RawValue>) {
-        if let Ok(shape) = Shape::of(What::Tool, &self.name, &object) {
-            self.tool = shape.object;
-            self.legacy = shape.legacy;
-        }
+    /// Replaces the object that the plugin declares, in all versions of MCP. Returns whether that is
+    /// valid: an invalid object, such as one that has become too long, replaces nothing.
+    #[must_use]
+    pub fn replace(&mut self, object: Box<RawValue>) -> bool {
+        let Ok(shape) = Shape::of(What::Tool, &self.name, &object) else {
+            return false;
+        };
+        self.tool = shape.object;
+        self.legacy = shape.legacy;
+        true
     }
 
     /// Returns the exported function behind the tool; none for an adapter's.

@@ -1,5 +1,6 @@
 //! Calls of tools.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use dormouse_protocol::{Answer, attribution};
@@ -116,6 +117,7 @@ impl Roster {
             Err(why) => return Ok(tool_error(why).into()),
         };
         // After all that a person may have been waited for.
+        self.check_rules(&server, tool)?;
         if judged.is_some_and(|judged| *judged != JudgedTool::of(Some(&server), tool)) {
             let why = has_changed_since_judged(&server.config().name, tool);
             return Ok(tool_error(why).into());
@@ -210,12 +212,11 @@ impl Roster {
         let Some(found) = view.servers().get(name) else {
             return tool_error(format!("server `{name}` is gone"));
         };
-        let (config, rules) = (found.config(), view.rules());
-        let shown = |tool: &str| {
-            let names = AllToolNames::of(config, tool, &rules.deny);
-            let is_hidden = rules.hides(names.named(), config.expose).is_some();
-            (!is_hidden && !found.is_discover(tool)).then_some(names.shown)
-        };
+        // By the names under which agents see them: others' and Dormouse's own are no names of it.
+        let tools = view.tools_for_models();
+        let tools = tools.filter(|tool| tool.server() == name && !found.is_discover(tool.tool()));
+        let names: HashMap<&str, &str> = tools.map(|tool| (tool.tool(), &*tool.name)).collect();
+        let shown = |tool: &str| names.get(tool).map(|name| (*name).to_owned());
         let mut text = match found.listed() {
             Some(listing) => signatures(name, listing, shown),
             None => format!("server `{name}` is disabled"),

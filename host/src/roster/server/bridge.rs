@@ -77,17 +77,21 @@ pub(super) fn adapted(
     }
     let mut shown = Listing::clone(declared);
     shown.tools.retain_mut(|tool| {
-        if let Some(approved) = outdated.get(tool.name.as_str()) {
-            tool.replace(frozen_tool(&tool.tool, &approved.tool));
+        // One that is too long for the hints of what its upstream is now is not shown.
+        if let Some(approved) = outdated.get(tool.name.as_str())
+            && !tool.replace(frozen_tool(&tool.tool, &approved.tool))
+        {
+            return false;
         }
         let items = waiting.get(tool.name.as_str());
         items.into_iter().flatten().all(|item| {
             let treatment = item.treatment(changes);
             // A function of the component's own is what the component declares of it.
-            if treatment != Treatment::Withheld && !tool.is_typed() {
-                tool.replace(frozen_tool(&tool.tool, &item.is));
+            let is_shown = treatment != Treatment::Withheld;
+            match is_shown && !tool.is_typed() {
+                true => tool.replace(frozen_tool(&tool.tool, &item.is)),
+                false => is_shown,
             }
-            treatment != Treatment::Withheld
         })
     });
     Arc::new(shown)

@@ -20,7 +20,8 @@ pub(super) fn marked(listing: Arc<Listing>, config: &ServerConfig) -> Arc<Listin
     let mut listing = Arc::unwrap_or_clone(listing);
     for tool in &mut listing.tools {
         if let Some(object) = with_mark(tool.tool.get()) {
-            tool.replace(object);
+            // Where there is no room for the mark, its user is asked all the same.
+            let _ = tool.replace(object);
         }
     }
     Arc::new(listing)
