@@ -13,7 +13,7 @@ use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HttpGrant, grant_of_origin};
 use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, IF_RANGE, RANGE,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, HeaderValue, IF_RANGE, RANGE,
     TRANSFER_ENCODING,
 };
 use http::{Response, StatusCode};
@@ -38,6 +38,9 @@ const MAX_OPEN_REQUESTS: usize = 128;
 /// Most lookups of names of one plugin that are on their way, also where their requests are not any
 /// more. More wait.
 const MAX_LOOKUPS: usize = 8;
+
+/// Name of `Range` in an older proposal, which some hosts still take for it.
+const REQUEST_RANGE: HeaderName = HeaderName::from_static("request-range");
 
 /// Coding of a response that was not compressed.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
@@ -206,7 +209,18 @@ impl GrantedHttp {
             let body = BodyDataStream::new(body);
             *request.body_mut() = Some(reqwest::Body::wrap_stream(body));
         }
-        let mut response = execute(&client, request, &url).await?;
+        // A host may write what it was sent into what ends a connection, too, and into its certificate.
+        let gets_secrets = self.secrets.goes_any_to(&url);
+        let quiet = |error| match error {
+            SendError::Connect(_) if gets_secrets => SendError::Connect(
+                "its host does not answer, or its name, address or certificate is wrong".to_owned(),
+            ),
+            SendError::Failed(_) if gets_secrets => SendError::Failed(
+                "its host has ended the connection, or has not answered as HTTP has it".to_owned(),
+            ),
+            error => error,
+        };
+        let mut response = execute(&client, request, &url).await.map_err(quiet)?;
         if response.status() == StatusCode::UNAUTHORIZED
             && self.secrets.are_replaced(&put).await?
             && matches!(method, Method::GET | Method::HEAD)
@@ -214,7 +228,7 @@ impl GrantedHttp {
         {
             let (mut request, _) = self.with_secrets(&method, &url, headers).await?;
             remove_length(&mut request);
-            response = execute(&client, request, &url).await?;
+            response = execute(&client, request, &url).await.map_err(quiet)?;
         }
         masked(response, ResponseMask::new(&self.secrets, &url))
     }
@@ -232,7 +246,7 @@ impl GrantedHttp {
             headers.insert(ACCEPT_ENCODING, IDENTITY);
             // A part of a response may begin or end within a secret, and what is in another character
             // set is not found.
-            for name in [RANGE, IF_RANGE] {
+            for name in [RANGE, IF_RANGE, REQUEST_RANGE] {
                 headers.remove(name);
             }
             charset::remove_asked(&mut headers);
@@ -332,6 +346,9 @@ fn masked(
     if let Some(mask) = &mask {
         if is_encoded(response.headers()) {
             return Err(SendError::Compressed);
+        }
+        if response.status() == StatusCode::PARTIAL_CONTENT {
+            return Err(SendError::Part);
         }
         if charset::is_unreadable(response.headers()) {
             return Err(SendError::Charset);

@@ -51,6 +51,10 @@ pub enum SendError {
     /// found in it. The name of that is not told: its host may have written the secret there.
     #[error("its host has answered in a character set in which no secret could be hidden")]
     Charset,
+    /// The response is a part of one, which nobody has asked for, and its host was given a secret, which
+    /// could begin or end outside of it.
+    #[error("its host has answered with a part of a response, in which no secret could be hidden")]
+    Part,
     /// There is no client for it.
     #[error(transparent)]
     Client(#[from] EgressError),

@@ -201,6 +201,10 @@ async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
         let refused = matches!(masked, Err(SendError::Compressed));
         assert_eq!(refused, is_refused, "{transfer}");
     }
+    let mut part = response("identity");
+    *part.status_mut() = StatusCode::PARTIAL_CONTENT;
+    let refused = masked(part, mask());
+    assert!(matches!(refused, Err(SendError::Part)), "{refused:?}");
     // The error says nothing of what its host has written there.
     let charset = format!("text/plain; charset={text}");
     let refused = masked(encoded("content-type", &charset), mask()).unwrap_err();
