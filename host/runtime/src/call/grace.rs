@@ -1,4 +1,5 @@
-//! Time in which a cancelled call may end by itself.
+//! Time in which a cancelled call may end by itself. One whose server is gone, or may no longer do what
+//! it could, has none.
 
 use std::time::Duration;
 
@@ -15,16 +16,23 @@ pub const GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct Graceful<T: Send + 'static> {
     work: Option<BoxFuture<'static, T>>,
     cancel: CancellationToken,
+    /// Cancelled when the work may not go on at all.
+    revoked: CancellationToken,
     /// Time at which it is dropped, once it was cancelled.
     end: Option<Instant>,
 }
 
 impl<T: Send + 'static> Graceful<T> {
-    /// Wraps the work that `cancel` cancels.
-    pub(crate) fn new(work: BoxFuture<'static, T>, cancel: CancellationToken) -> Self {
+    /// Wraps the work that `cancel` cancels, and that `revoked` ends without another poll.
+    pub(crate) fn new(
+        work: BoxFuture<'static, T>,
+        cancel: CancellationToken,
+        revoked: CancellationToken,
+    ) -> Self {
         Self {
             work: Some(work),
             cancel,
+            revoked,
             end: None,
         }
     }
@@ -33,8 +41,13 @@ impl<T: Send + 'static> Graceful<T> {
     pub(crate) async fn ended(mut self) -> Option<T> {
         let work = self.work.as_mut()?;
         tokio::select! {
-            // Most calls end without that anybody cancels them.
+            // Nothing runs after what it has was taken away. Else most calls end without that anybody
+            // cancels them.
             biased;
+            () = self.revoked.cancelled() => {
+                self.work = None;
+                return None;
+            }
             result = &mut *work => {
                 self.work = None;
                 return Some(result);
@@ -43,7 +56,11 @@ impl<T: Send + 'static> Graceful<T> {
         }
         let end = Instant::now() + GRACE;
         self.end = Some(end);
-        let _ = timeout_at(end, work).await;
+        tokio::select! {
+            biased;
+            () = self.revoked.cancelled() => {}
+            _ = timeout_at(end, work) => {}
+        }
         self.work = None;
         None
     }
@@ -56,10 +73,20 @@ impl<T: Send + 'static> Drop for Graceful<T> {
             return;
         };
         self.cancel.cancel();
+        let revoked = self.revoked.clone();
+        if revoked.is_cancelled() {
+            return;
+        }
         let end = self.end.unwrap_or_else(|| Instant::now() + GRACE);
         // Without a runtime there is nothing left that could run it.
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(timeout_at(end, work));
+            runtime.spawn(async move {
+                tokio::select! {
+                    biased;
+                    () = revoked.cancelled() => {}
+                    _ = timeout_at(end, work) => {}
+                }
+            });
         }
     }
 }
@@ -95,7 +122,12 @@ mod tests {
             let (work, done) = tidy(&cancel, takes);
             cancel.cancel();
             let begun = Instant::now();
-            assert!(Graceful::new(work, cancel).ended().await.is_none());
+            assert!(
+                Graceful::new(work, cancel, CancellationToken::new())
+                    .ended()
+                    .await
+                    .is_none()
+            );
             assert_eq!(done.load(Ordering::Relaxed), ends);
             assert!(begun.elapsed() < GRACE * 2, "{:?}", begun.elapsed());
         }
@@ -106,7 +138,9 @@ mod tests {
         for (takes, ends) in [(GRACE / 2, true), (GRACE * 2, false)] {
             let cancel = CancellationToken::new();
             let (work, done) = tidy(&cancel, takes);
-            let mut waiting = Graceful::new(work, cancel.clone()).ended().boxed();
+            let mut waiting = Graceful::new(work, cancel.clone(), CancellationToken::new())
+                .ended()
+                .boxed();
             assert!(futures::poll!(&mut waiting).is_pending());
             drop(waiting);
             assert!(cancel.is_cancelled());
@@ -121,12 +155,37 @@ mod tests {
         let cancel = CancellationToken::new();
         let (work, done) = tidy(&cancel, GRACE * 3 / 2);
         cancel.cancel();
-        let mut waiting = Graceful::new(work, cancel).ended().boxed();
+        let mut waiting = Graceful::new(work, cancel, CancellationToken::new())
+            .ended()
+            .boxed();
         assert!(futures::poll!(&mut waiting).is_pending());
         tokio::time::sleep(GRACE * 9 / 10).await;
         assert!(futures::poll!(&mut waiting).is_pending());
         drop(waiting);
         tokio::time::sleep(GRACE * 3).await;
         assert!(!done.load(Ordering::Relaxed));
+    }
+
+    /// Also one that waits for an answer, and is given up afterwards.
+    #[tokio::test]
+    async fn what_is_revoked_is_not_run_again() {
+        for is_dropped in [false, true] {
+            let [cancel, revoked] = [(); 2].map(|()| CancellationToken::new());
+            let (work, done) = tidy(&cancel, Duration::ZERO);
+            let mut waiting = Graceful::new(work, cancel.clone(), revoked.clone())
+                .ended()
+                .boxed();
+            assert!(futures::poll!(&mut waiting).is_pending());
+            revoked.cancel();
+            match is_dropped {
+                true => drop(waiting),
+                false => {
+                    cancel.cancel();
+                    assert!(waiting.await.is_none());
+                }
+            }
+            tokio::time::sleep(GRACE).await;
+            assert!(!done.load(Ordering::Relaxed), "{is_dropped}");
+        }
     }
 }

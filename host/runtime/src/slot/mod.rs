@@ -128,15 +128,11 @@ impl Slot {
         }
         // From here on there is a guest, which may outlive its caller.
         let run = running.run(Arc::clone(&call), params, loaded, place, turn);
-        let mut work = Box::pin(Graceful::new(run.boxed(), call.cancel.clone()).ended());
-        let ended = tokio::select! {
-            biased;
-            ended = &mut work => ended.unwrap_or(Err(Cause::Cancelled)),
-            () = self.ended.cancelled() => {
-                call.cancel.cancel();
-                work.await;
-                Err(Cause::Refused(ENDED.to_owned()))
-            }
+        let work = Graceful::new(run.boxed(), call.cancel.clone(), self.ended.clone());
+        let ended = match work.ended().await {
+            Some(ended) => ended,
+            None if self.ended.is_cancelled() => Err(Cause::Refused(ENDED.to_owned())),
+            None => Err(Cause::Cancelled),
         };
         ended.map_err(fail)
     }
