@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use dormouse_config::discovery::{Discovery, SourceState, Surroundings};
+use dormouse_config::discovery::{Discovery, Surroundings};
 use dormouse_config::install::Program;
 use dormouse_config::{Config, Scope, ServerConfig, install as files};
 use dormouse_text::visible::visible_path;
@@ -66,8 +66,8 @@ pub(super) fn has_left_out(discovery: &Discovery) -> bool {
     discovery.left_out.iter().any(|(_, file)| file.exists())
 }
 
-/// Returns the environment variables that the user's servers need, wherever they are written. Where not
-/// all of that is read, those that clients pass already are needed, too.
+/// Returns the environment variables that the user's servers need, wherever they are written. Where a
+/// file of theirs is left out, those that clients pass already are needed, too.
 pub(in crate::cli) fn variables(
     config: &Config,
     discovery: &Discovery,
@@ -81,12 +81,7 @@ pub(in crate::cli) fn variables(
     let plugins = config.servers.values();
     let granted = plugins.flat_map(ServerConfig::given_variables);
     let mut names = files::needed_variables(launches, granted, &around.env);
-    let mut sources = discovery.sources.iter();
-    let has_problems = sources.any(|source| match &source.state {
-        SourceState::Read { problems, .. } => !problems.is_empty(),
-        SourceState::Missing => false,
-    });
-    if has_problems || has_left_out(discovery) {
+    if has_left_out(discovery) {
         names.extend(files::passed_variables(around));
     }
     names.into_iter().collect()
