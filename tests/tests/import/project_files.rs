@@ -115,8 +115,6 @@ fn what_is_not_read_in_a_projects_folder_stays_installed() {
     // What is gone from a file that is read goes.
     write(&project.join("cursor.json"), "{}");
     install(home.path(), &["windsurf", "--each"]);
-    install(home.path(), &["codex"]);
     assert!(!entries().contains("--server=mine"), "{}", entries());
     assert!(entries().contains("--server=other"), "{}", entries());
-    assert!(!codex().contains("KEY_OF_MINE"), "{}", codex());
 }
