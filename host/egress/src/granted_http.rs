@@ -3,6 +3,7 @@
 mod charset;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod masked_response;
 mod send_error;
 
 use std::collections::HashMap;
@@ -12,10 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use dormouse_launch::is_here;
 use dormouse_policy::{HttpGrant, grant_of_origin};
-use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, HeaderValue, IF_RANGE, RANGE,
-    TRANSFER_ENCODING,
-};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HeaderName, HeaderValue, IF_RANGE, RANGE};
 use http::{Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyDataStream, BodyExt as _};
@@ -24,6 +22,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Request, Url};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::masked_response::masked;
 pub use self::send_error::{HttpRefusal, SendError};
 use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
@@ -112,8 +111,14 @@ impl GrantedHttp {
     /// Makes the user one who can be asked for what the plugin asks for, and whose answers are kept.
     #[must_use]
     pub fn asking(self, requested: &[HttpGrant], session: Arc<SessionGrants>) -> Self {
+        // An address of this machine or its network is never a host that a pattern means, whatever the
+        // plugin writes behind it.
+        let requested = requested.iter().cloned().map(|one| match one.is_exact() {
+            true => one,
+            false => one.without_private(),
+        });
         Self {
-            requested: requested.to_vec(),
+            requested: requested.collect(),
             session,
             ..self
         }
@@ -147,17 +152,10 @@ impl GrantedHttp {
     pub fn askable(&self, method: &str, url: &Url) -> Option<HttpGrant> {
         let is_proxied = has_proxy();
         let mut requested = self.requested.iter().filter(|one| one.allows(method, url));
-        // An address of this machine or its network is never a host that a pattern means, whatever the
-        // plugin writes behind it.
-        let requested = requested.find(|requested| match requested.is_exact() {
-            true => reach_of(requested, url).allows_url(url),
-            false => !is_proxied && Reach::Public.allows_url(url),
+        let requested = requested.find(|requested| {
+            reach_of(requested, url).allows_url(url) && (requested.is_exact() || !is_proxied)
         })?;
         let wanted = requested.narrowed_to(url);
-        let wanted = match requested.is_exact() {
-            true => wanted,
-            false => wanted.without_private(),
-        };
         self.is_askable(&wanted).then_some(wanted)
     }
 
@@ -336,35 +334,6 @@ fn reach_by<'g>(
         });
     }
     found.ok_or(refused)
-}
-
-/// Returns a response without what the mask hides.
-fn masked(
-    mut response: Response<reqwest::Body>,
-    mask: Option<ResponseMask>,
-) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
-    if let Some(mask) = &mask {
-        if is_encoded(response.headers()) {
-            return Err(SendError::Compressed);
-        }
-        if response.status() == StatusCode::PARTIAL_CONTENT {
-            return Err(SendError::Part);
-        }
-        if charset::is_unreadable(response.headers()) {
-            return Err(SendError::Charset);
-        }
-        mask.mask().hide_in_headers(response.headers_mut());
-    }
-    Ok(response.map(|body| MaskedBody::new(body, mask)))
-}
-
-/// Whether the bytes of a body are other ones than what they say. Of a transfer's codings the client
-/// undoes the pieces alone.
-fn is_encoded(headers: &HeaderMap) -> bool {
-    let mut contents = headers.get_all(CONTENT_ENCODING).iter();
-    let mut transfers = headers.get_all(TRANSFER_ENCODING).iter();
-    contents.any(|coding| *coding != IDENTITY)
-        || transfers.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
 }
 
 /// Returns how far requests of a grant may reach.

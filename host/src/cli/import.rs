@@ -344,7 +344,7 @@ fn told(
 /// Warns of files that clients take for the user's, and that are in the folder of the project.
 pub(super) fn warn_of_left_out(discovery: &Discovery, clients: &[Client]) {
     for (client, file) in &discovery.left_out {
-        if clients.contains(client) && file.exists() {
+        if clients.contains(client) {
             output::warn(&format!(
                 "`{}`, which {client} reads, is a file of the project that you are in: no server in \
                  it is taken over\nhint: if it is yours, do this in another folder",

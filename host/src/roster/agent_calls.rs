@@ -68,16 +68,15 @@ impl Roster {
     ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
         let found = self.current(server)?;
-        if found.is_discover(tool) {
-            // It is Dormouse's own and only reads, whatever an upstream has under that name.
-            self.check_rules(&found, tool)?;
-            return Ok(self.discover(&found, call.profile, context).await.into());
-        }
+        let is_discover = found.is_discover(tool);
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
-        if is_judged {
+        if is_discover || is_judged {
             // Nothing is started, and nobody asked, for what no agent may call.
-            let found = self.server(server)?;
             self.check_rules(&found, tool)?;
+        }
+        if is_discover {
+            // It is Dormouse's own and only reads, whatever an upstream has under that name.
+            return Ok(self.discover(&found, call.profile, context).await.into());
         }
         let judged = match is_judged {
             true => match self.judge(&call, &context).await? {

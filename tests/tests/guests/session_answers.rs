@@ -1,8 +1,8 @@
-//! What a user has given a plugin in a form: for how long that holds, and for which plugin.
+//! Answers of a user to the forms of a plugin: for how long they hold, and for which plugin.
 
 mod revoked;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dormouse_tests::recording_host::RecordingHost;
@@ -153,6 +153,13 @@ impl Asked {
     }
 }
 
+/// Puts another file in the place of one, at once.
+fn replace_file(file: &Path, bytes: &[u8]) {
+    let next = file.with_extension("next");
+    std::fs::write(&next, bytes).unwrap();
+    std::fs::rename(&next, file).unwrap();
+}
+
 /// Returns an answer that fills in each field of a form.
 fn filled_in(question: &Value, answer: &str, folder: &str) -> Value {
     let fields = question["requestedSchema"]["properties"].as_object();
@@ -188,9 +195,7 @@ fn what_is_given_before_a_start_is_not_given_to_a_plugin_that_has_come_meanwhile
         let packed = asked.packed.clone();
         let configured = asked.configuration();
         let replace = |question: &Value| {
-            let next = packed.with_extension("next");
-            std::fs::write(&next, &other).unwrap();
-            std::fs::rename(&next, &packed).unwrap();
+            replace_file(&packed, &other);
             filled_in(question, answer, &folder)
         };
         let (questions, result) = asked.look(replace);
@@ -218,9 +223,7 @@ fn a_call_that_waits_is_not_asked_about_for_a_plugin_that_has_come_meanwhile() {
     asked.answer_next(|question| {
         // By then the other one waits.
         std::thread::sleep(Duration::from_secs(2));
-        let next = packed.with_extension("next");
-        std::fs::write(&next, &other).unwrap();
-        std::fs::rename(&next, &packed).unwrap();
+        replace_file(&packed, &other);
         filled_in(question, "session", &folder)
     });
     let mut refused = 0;
@@ -244,9 +247,7 @@ fn a_request_that_is_granted_is_not_granted_to_a_plugin_that_has_come_meanwhile(
         let packed = asked.packed.clone();
         let configured = asked.configuration();
         let replace = |question: &Value| {
-            let next = packed.with_extension("next");
-            std::fs::write(&next, &other).unwrap();
-            std::fs::rename(&next, &packed).unwrap();
+            replace_file(&packed, &other);
             filled_in(question, answer, "")
         };
         let (questions, result) = asked.send(replace);

@@ -1,4 +1,4 @@
-//! What is taken away from a plugin while one of its calls runs.
+//! Grants and secrets that are taken away from a plugin while one of its calls runs.
 
 use dormouse_tests::artifacts;
 use dormouse_tests::recording_host::{self, RecordingHost};

@@ -67,7 +67,7 @@ pub struct Discovery {
     pub refused: Vec<RefusedServer>,
     /// The entries that cannot be used, in the order of the servers.
     pub unusable: Vec<UnusableEntry>,
-    /// Files of projects that are left out, and the clients that they are read by.
+    /// Files of projects that are there and left out, and the clients that they are read by.
     pub left_out: Vec<(Client, PathBuf)>,
     contents: BTreeMap<PathBuf, ProjectContent>,
     /// Files that may have rules for their clients' servers, and that cannot be read.
@@ -277,7 +277,9 @@ pub fn discover(
         for (client, places) in &mut places {
             let of_project =
                 places.extract_if(.., |place| search::project_of(&place.scope).is_some());
-            left_out.extend(of_project.map(|place| (*client, place.file)));
+            let files = of_project.map(|place| place.file);
+            let files = files.filter(|file| file.exists());
+            left_out.extend(files.map(|file| (*client, file)));
         }
     }
     let projects = places.iter().flat_map(|(_, places)| places);

@@ -61,11 +61,6 @@ pub(super) fn options(places: &Places, named: bool) -> anyhow::Result<Vec<String
     })
 }
 
-/// Whether files that clients take for the user's are left out, because they are a project's.
-pub(super) fn has_left_out(discovery: &Discovery) -> bool {
-    discovery.left_out.iter().any(|(_, file)| file.exists())
-}
-
 /// Returns the environment variables that the user's servers need, wherever they are written. Where a
 /// file of theirs is left out, those that clients pass already are needed, too.
 pub(in crate::cli) fn variables(
@@ -81,7 +76,7 @@ pub(in crate::cli) fn variables(
     let plugins = config.servers.values();
     let granted = plugins.flat_map(ServerConfig::given_variables);
     let mut names = files::needed_variables(launches, granted, &around.env);
-    if has_left_out(discovery) {
+    if !discovery.left_out.is_empty() {
         names.extend(files::passed_variables(around));
     }
     names.into_iter().collect()

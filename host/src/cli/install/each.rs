@@ -6,7 +6,6 @@ use dormouse_config::{Client, Configured, file};
 use dormouse_policy::exposure::ServerExposure;
 use dormouse_text::visible::visible_path;
 
-use super::client_program::has_left_out;
 use crate::cli::output;
 use crate::roster::Places;
 use crate::store::Trust;
@@ -48,6 +47,6 @@ pub(super) fn servers_of_each(
         servers.filter(|server| server.enabled && server.expose != Some(ServerExposure::Hidden));
     Ok(EachServers {
         names: servers.map(|server| server.name).collect(),
-        may_lack_some: !unread.is_empty() || has_left_out(&all.found),
+        may_lack_some: !unread.is_empty() || !all.found.left_out.is_empty(),
     })
 }

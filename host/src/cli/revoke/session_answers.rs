@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::cli::{grant_args, hosts};
 use crate::roster::{RevokedAnswers, RevokedFolder};
 
-/// What a server's plugin was given for the session in running hosts, as far as it is taken back.
+/// Answers that a server's plugin was given for the session in running hosts, as far as they are taken
+/// back.
 pub(super) struct SessionAnswers<'a> {
     config: &'a Path,
     params: Value,

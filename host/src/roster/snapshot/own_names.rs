@@ -1,6 +1,6 @@
 //! Names of tools that Dormouse keeps for its own: no server's tool has one of them.
 //!
-//! That of the tool that connects a server of which nothing is known is kept after the server is
+//! The name of the tool that connects a server of which nothing is known is kept after the server is
 //! known, too: a session may still list it as one that only reads.
 
 use std::collections::{BTreeMap, HashMap};

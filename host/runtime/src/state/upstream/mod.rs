@@ -209,6 +209,7 @@ impl Listener for UpstreamListener {
     fn meta(&self) -> Map<String, Value> {
         self.listener.meta()
     }
+
     fn check_judged(&self) -> Result<(), String> {
         self.condition
             .as_ref()

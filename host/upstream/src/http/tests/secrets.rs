@@ -117,6 +117,13 @@ async fn a_scope_that_is_missing_is_a_wish_for_a_login_and_other_refusals_are_no
     assert!(why.contains("403 Forbidden: `bad origin`"), "{why}");
 }
 
+/// Connects a server by an entry with all secrets, with these tokens.
+async fn connected(server: &Server, auth: &Arc<Tokens>) -> Channel {
+    let auth: Arc<dyn Credentials> = auth.clone();
+    let channel = connect(&secretive(server), Some(auth), &ReadRoom::default()).await;
+    channel.unwrap()
+}
+
 /// Returns an entry with all the secrets that there can be.
 fn secretive(server: &Server) -> Http {
     let mut http = server.http();
@@ -140,9 +147,7 @@ async fn redirects_at_home_lose_nothing() {
         })
         .await;
         let auth = Tokens::new(&["token-secret"]);
-        let channel = connect(&secretive(&server), Some(auth), &ReadRoom::default())
-            .await
-            .unwrap();
+        let channel = connected(&server, &auth).await;
         channel.sender.send(request(1, "initialize")).await.unwrap();
         channel.sender.send(request(1, "tools/list")).await.unwrap();
         let seen = server.seen();
@@ -177,13 +182,7 @@ async fn redirects_abroad_take_no_secret_along() {
     })
     .await;
     let auth = Tokens::new(&["token-secret"]);
-    let channel = connect(
-        &secretive(&server),
-        Some(auth.clone()),
-        &ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connected(&server, &auth).await;
     channel.sender.send(request(1, "initialize")).await.unwrap();
     channel.sender.send(request(1, "tools/list")).await.unwrap();
     let abroad = foreign.seen();
@@ -211,9 +210,7 @@ async fn redirects_abroad_take_no_secret_along() {
     );
     assert!(auth.challenges.lock().is_empty());
     // Neither does a session of this server go there.
-    let channel = connect(&secretive(&server), Some(auth), &ReadRoom::default())
-        .await
-        .unwrap();
+    let channel = connected(&server, &auth).await;
     let mut first = request(1, "initialize");
     first.text = first.text.replace("jsonrpc", "at home");
     channel.sender.send(first).await.unwrap();
@@ -247,13 +244,7 @@ async fn redirects_abroad_that_lead_back_take_no_secret_along() {
     .await;
     home.set(server.origin.clone()).unwrap();
     let auth = Tokens::new(&["token-secret"]);
-    let channel = connect(
-        &secretive(&server),
-        Some(auth.clone()),
-        &ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connected(&server, &auth).await;
     let mut first = request(1, "initialize");
     first.text = first.text.replace("jsonrpc", "at home");
     channel.sender.send(first).await.unwrap();
