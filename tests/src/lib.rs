@@ -22,6 +22,7 @@ pub mod proxy;
 pub mod recording_host;
 pub mod retrieval;
 pub mod sdk;
+mod sdk_process;
 pub mod upstream;
 pub mod wait;
 pub mod web;

@@ -1,11 +1,12 @@
 //! A client: an SDK, the era that it speaks, and the way it reaches the host.
 
-use std::process::{Command, Stdio};
+use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, anyhow, ensure};
-use serde_json::Value;
+use anyhow::{Context as _, Result, anyhow};
+use serde_json::{Value, json};
 
-use crate::{Home, artifacts};
+use crate::Home;
+use crate::sdk_process::SdkProcess;
 
 /// Client of `tests/clients`.
 #[derive(Debug, Clone, Copy)]
@@ -109,30 +110,15 @@ impl Sdk {
         token: Option<&str>,
         steps: &[Value; STEPS],
     ) -> Result<[Value; STEPS]> {
-        let scripts = artifacts::workspace().join("tests/clients");
-        let mut client = if self.name.starts_with('v') {
-            let mut node = Command::new(artifacts::node()?);
-            node.arg(scripts.join("ts/features.mjs"));
-            node
-        } else {
-            let mut python = Command::new(artifacts::python("clients", "python")?);
-            python.arg(scripts.join("python/features.py"));
-            python
-        };
-        let output = client
-            .args([self.name, self.mode])
-            .arg(Value::from(steps.as_slice()).to_string())
-            .args(place)
-            .envs(home.environment())
-            .env("DORMOUSE_TEST_NPM", artifacts::npm())
-            .envs(token.map(|token| ("DORMOUSE_TEST_TOKEN", token)))
-            .stdin(Stdio::null())
-            .output()?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        ensure!(output.status.success(), "{self:?}: {stdout}{stderr}");
-        let outcomes: Vec<Value> =
-            serde_json::from_str(&stdout).with_context(|| format!("{self:?}: {stdout}{stderr}"))?;
+        let environment: BTreeMap<_, _> = home.environment().into_iter().collect();
+        let session = json!({
+            "mode": self.mode,
+            "steps": steps.as_slice(),
+            "place": place,
+            "environment": environment,
+            "token": token,
+        });
+        let outcomes = SdkProcess::run(self.name, &session).with_context(|| format!("{self:?}"))?;
         outcomes
             .try_into()
             .map_err(|outcomes| anyhow!("{self:?} has not taken every step: {outcomes:?}"))

@@ -1,12 +1,14 @@
-"""Features of MCP, as a Python client has them, one after the other in one session.
+"""Features of MCP, as a Python client has them, in one session after the other.
 
-Usage: features.py CLIENT MODE STEPS (URL | COMMAND [ARGUMENT...])
+Usage: features.py CLIENT
 
-CLIENT is `python` (the official SDK) or `fastmcp`; MODE is `legacy`, `auto` or a
-version of the protocol; STEPS is a JSON array of objects, each with the name of a
-feature in `do`, its arguments, and perhaps `answers` to what the server asks
-meanwhile. Prints a JSON array with the outcome of each step, the same as the
-TypeScript clients do.
+CLIENT is `python` (the official SDK) or `fastmcp`. Each line of the standard input is a
+session, a JSON object: its `mode` is `legacy`, `auto` or a version of the protocol; its
+`place` an array, a URL (where a `token` may be wanted) or the words that start a server
+in an `environment`; its `steps` are objects, each with the name of a feature in `do`,
+its arguments, and perhaps `answers` to what the server asks meanwhile. For each session
+prints a line, the same as the TypeScript clients do: the `outcomes` of its steps, or
+why it `failed`. Ends when there are no more lines.
 """
 
 import asyncio
@@ -14,7 +16,9 @@ import json
 import os
 import sys
 import time
+import traceback
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import mcp
@@ -25,10 +29,28 @@ from mcp.client.subscriptions import listen
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 
-def headers() -> dict[str, str]:
-    """What a host over HTTP wants to be sent."""
-    token = os.environ.get("DORMOUSE_TEST_TOKEN")
-    return {"Authorization": f"Bearer {token}"} if token else {}
+@dataclass
+class Server:
+    """Where a session's server is."""
+
+    place: list[str]
+    environment: dict[str, str]
+    token: str | None
+
+    @property
+    def is_http(self) -> bool:
+        return self.place[0].startswith("http://")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a host over HTTP wants to be sent."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    @property
+    def child(self) -> dict:
+        """The process to start. The SDKs pass no environment on by themselves."""
+        command, *args = self.place
+        return {"command": command, "args": args, "env": {**os.environ, **self.environment}}
 
 
 def told(result) -> dict:
@@ -66,18 +88,22 @@ class Asked:
         return types.ListRootsResult(roots=roots)
 
 
+@asynccontextmanager
+async def over_http(server: Server):
+    async with (
+        create_mcp_http_client(headers=server.headers) as http,
+        streamable_http_client(server.place[0], http_client=http) as streams,
+    ):
+        yield streams
+
+
 class Official:
     """The official SDK's client."""
 
-    def __init__(self, mode: str, launch: list[str], asked: Asked, heard) -> None:
-        if launch[0].startswith("http://"):
-            http = create_mcp_http_client(headers=headers())
-            server = streamable_http_client(launch[0], http_client=http)
-        else:
-            # The SDK passes no environment on by itself.
-            server = StdioServerParameters(command=launch[0], args=launch[1:], env=dict(os.environ))
+    def __init__(self, mode: str, server: Server, asked: Asked, heard) -> None:
+        transport = over_http(server) if server.is_http else StdioServerParameters(**server.child)
         self.client = mcp.Client(
-            server,
+            transport,
             mode=mode,
             elicitation_callback=asked.elicit,
             sampling_callback=asked.sample,
@@ -112,7 +138,7 @@ class Fastmcp:
     """The client of fastmcp, which speaks both eras through the official SDK's
     session, and makes types of the schemas that it is told."""
 
-    def __init__(self, mode: str, launch: list[str], asked: Asked, heard) -> None:
+    def __init__(self, mode: str, server: Server, asked: Asked, heard) -> None:
         import fastmcp
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
@@ -127,12 +153,12 @@ class Fastmcp:
         async def roots(context) -> list:
             return (await asked.roots(context)).roots
 
-        if launch[0].startswith("http://"):
-            server = StreamableHttpTransport(launch[0], headers=headers())
+        if server.is_http:
+            transport = StreamableHttpTransport(server.place[0], headers=server.headers)
         else:
-            server = StdioTransport(launch[0], launch[1:], env=dict(os.environ), keep_alive=False)
+            transport = StdioTransport(**server.child, keep_alive=False)
         self.client = fastmcp.Client(
-            server,
+            transport,
             mode=mode,
             elicitation_handler=elicit,
             sampling_handler=sample,
@@ -173,12 +199,12 @@ class Fastmcp:
 class Session:
     """What a step can do."""
 
-    def __init__(self, client: str, mode: str, launch: list[str]) -> None:
+    def __init__(self, client: str, mode: str, server: Server) -> None:
         self.asked = Asked()
         self.news: asyncio.Queue = asyncio.Queue()
-        self.same = (client, mode, launch)
+        self.same = (client, mode, server)
         kind = {"python": Official, "fastmcp": Fastmcp}[client]
-        self.its = kind(mode, launch, self.asked, self.hear)
+        self.its = kind(mode, server, self.asked, self.hear)
         self.client = self.its.client
 
     async def hear(self, message) -> None:
@@ -328,9 +354,19 @@ def swap(file: str, by: str) -> None:
     fresh.replace(file)
 
 
-def main(client: str, mode: str, steps: str, *launch: str) -> None:
-    outcomes = asyncio.run(Session(client, mode, list(launch)).run(json.loads(steps)))
-    print(json.dumps(outcomes))
+async def outcomes(client: str, mode: str, steps: list[dict], **server) -> list:
+    """Takes the steps of a session."""
+    return await Session(client, mode, Server(**server)).run(steps)
+
+
+def main(client: str) -> None:
+    for line in sys.stdin.buffer:
+        try:
+            # An event loop of its own, which ends whatever a session has left.
+            came = {"outcomes": asyncio.run(outcomes(client, **json.loads(line)))}
+        except Exception:
+            came = {"failed": traceback.format_exc()}
+        print(json.dumps(came), flush=True)
 
 
 main(*sys.argv[1:])

@@ -1,17 +1,21 @@
-// Features of MCP, as one of the official TypeScript SDKs has them, one after the
-// other in one session.
+// Features of MCP, as one of the official TypeScript SDKs has them, in one session
+// after the other.
 //
-// Usage: features.mjs SDK MODE STEPS (URL | COMMAND [ARGUMENT...])
+// Usage: features.mjs SDK
 //
-// SDK is `v1` (@modelcontextprotocol/sdk) or `v2` (@modelcontextprotocol/client);
-// MODE, which only v2 knows, is `legacy`, `auto` or a version of the protocol;
-// STEPS is a JSON array of objects, each with the name of a feature in `do`, its
-// arguments, and perhaps `answers` to what the server asks meanwhile. Prints a JSON
-// array with the outcome of each step, the same as the Python clients do.
+// SDK is `v1` (@modelcontextprotocol/sdk) or `v2` (@modelcontextprotocol/client).
+// Each line of the standard input is a session, a JSON object: its `mode`, which only v2
+// knows, is `legacy`, `auto` or a version of the protocol; its `place` an array, a URL
+// (where a `token` may be wanted) or the words that start a server in an `environment`;
+// its `steps` are objects, each with the name of a feature in `do`, its arguments, and
+// perhaps `answers` to what the server asks meanwhile. For each session prints a line,
+// the same as the Python clients do: the `outcomes` of its steps, or why it `failed`.
+// Ends when there are no more lines.
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
@@ -23,49 +27,59 @@ const info = { name: 'dormouse-tests', version: '0.0.0' };
 const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const options = { timeout: 60_000, resetTimeoutOnProgress: true };
 
-/** What the server has told unasked and nobody has waited for yet. */
-const news = [];
-let wake = () => {};
+/** What a session's server has told unasked and nobody has waited for yet. */
+class News {
+    heard = [];
+    wake = () => {};
 
-function hear(message) {
-    news.push(message);
-    wake();
+    hear = (message) => {
+        this.heard.push(message);
+        this.wake();
+    };
+
+    async next() {
+        if (this.heard.length === 0) {
+            const late = sleep(20_000, undefined, { ref: false }).then(() => {
+                throw new Error('the server has told nothing for 20 s');
+            });
+            await Promise.race([new Promise((resolve) => (this.wake = resolve)), late]);
+        }
+        return this.heard.shift();
+    }
 }
 
-async function nextOfNews() {
-    const late = sleep(20_000, undefined, { ref: false }).then(() => {
-        throw new Error('the server has told nothing for 20 s');
-    });
-    if (news.length === 0) await Promise.race([new Promise((resolve) => (wake = resolve)), late]);
-    return news.shift();
+/** The answers of a session's step, and what they were answers to. */
+class Asked {
+    answers = {};
+    questions = [];
+
+    /** By method, what this client answers. */
+    answering = {
+        'elicitation/create': () => this.answers.elicit.shift(),
+        'sampling/createMessage': () => ({
+            role: 'assistant',
+            model: 'nobody',
+            content: { type: 'text', text: this.answers.sample },
+        }),
+        // Some servers want to know them whatever they are called for.
+        'roots/list': () => ({ roots: (this.answers.roots ?? []).map((uri) => ({ uri })) }),
+    };
+
+    answer = (method) => (request) => {
+        this.questions.push({ method, params: request.params ?? {} });
+        return this.answering[method]();
+    };
 }
-
-/** The answers of this step, and what they were answers to. */
-let answers = {};
-let asked = [];
-
-/** By method, what this client answers. */
-const answering = {
-    'elicitation/create': () => answers.elicit.shift(),
-    'sampling/createMessage': () => ({
-        role: 'assistant',
-        model: 'nobody',
-        content: { type: 'text', text: answers.sample },
-    }),
-    // Some servers want to know them whatever they are called for.
-    'roots/list': () => ({ roots: (answers.roots ?? []).map((uri) => ({ uri })) }),
-};
-
-const answer = (method) => (request) => {
-    asked.push({ method, params: request.params ?? {} });
-    return answering[method]();
-};
 
 /** What both SDKs have, under the names that the features use. */
-async function connect(sdk, mode, [command, ...args]) {
+async function connect({ mode, place: [command, ...args], environment, token }) {
+    const news = new News();
+    const asked = new Asked();
+    const { hear } = news;
+    const { answer } = asked;
     const http = command.startsWith('http://');
-    const server = http ? new URL(command) : { command, args, env: process.env, stderr: 'inherit' };
-    const token = process.env.DORMOUSE_TEST_TOKEN;
+    const env = { ...process.env, ...environment };
+    const server = http ? new URL(command) : { command, args, env, stderr: 'inherit' };
     const headers = token ? { authorization: `Bearer ${token}` } : {};
     const transport = (Transport) => new Transport(server, ...(http ? [{ requestInit: { headers } }] : []));
     if (sdk === 'v1') {
@@ -82,7 +96,7 @@ async function connect(sdk, mode, [command, ...args]) {
         client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, hear);
         await client.connect(transport(Transport));
         const call = (params, more) => client.callTool(params, undefined, { ...options, ...more });
-        return { client, call, modern: false };
+        return { client, call, news, asked, modern: false };
     }
     const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
@@ -92,12 +106,12 @@ async function connect(sdk, mode, [command, ...args]) {
         versionNegotiation: { mode: ['legacy', 'auto'].includes(mode) ? mode : { pin: mode } },
         listChanged: { tools: { onChanged: hear } },
     });
-    for (const method of Object.keys(answering)) client.setRequestHandler(method, answer(method));
+    for (const method of Object.keys(asked.answering)) client.setRequestHandler(method, answer(method));
     client.setNotificationHandler('notifications/resources/updated', hear);
     await client.connect(transport(Transport));
     const call = (params, more) => client.callTool(params, { ...options, ...more });
     const protocol = client.getNegotiatedProtocolVersion();
-    return { client, call, protocol, modern: protocol >= '2026' };
+    return { client, call, news, asked, protocol, modern: protocol >= '2026' };
 }
 
 const features = {
@@ -140,32 +154,28 @@ const features = {
     },
 
     // Replaces a plugin's file, waits to be told, and calls what is new.
-    async replace({ client, call }, { file, by, tool, arguments: args }) {
+    async replace({ client, call, news }, { file, by, tool, arguments: args }) {
         const names = async () => (await client.listTools()).tools.map((tool) => tool.name);
         const before = await names();
         const fresh = `${file}.next`;
         await writeFile(fresh, await readFile(by));
         await rename(fresh, file);
-        await nextOfNews();
+        await news.next();
         const after = await names();
         return { before, after, result: await call({ name: tool, arguments: args }) };
     },
 
     // Calls a tool that changes this session's list, and lists when told so.
-    async load({ client, call, modern }, { tool, arguments: args }) {
+    async load({ client, call, news, modern }, { tool, arguments: args }) {
         const result = await call({ name: tool, arguments: args });
         // Without a session, there is no list that could change.
-        if (!modern) await nextOfNews();
+        if (!modern) await news.next();
         return { result, tools: (await client.listTools()).tools };
     },
 
     // Takes steps in a session beside this one.
-    async beside(_, { steps }) {
-        const other = await connect(sdk, mode, launch);
-        const outcomes = [];
-        for (const one of steps) outcomes.push(await step(other, one));
-        await other.client.close();
-        return { outcomes };
+    async beside({ same }, { steps }) {
+        return { outcomes: await run(same, steps) };
     },
 
     async prompts({ client }) {
@@ -192,22 +202,23 @@ const features = {
     },
 
     // Subscribes to a resource that a tool changes, and later no more.
-    async subscribe({ client, call, modern }, { uri, tool }) {
+    async subscribe({ client, call, news, modern }, { uri, tool }) {
         const listening = modern ? await client.listen({ resourceSubscriptions: [uri] }) : undefined;
         if (!modern) await client.subscribeResource({ uri });
         await call({ name: tool, arguments: {} });
-        const heard = [await nextOfNews()];
+        const heard = [await news.next()];
         if (modern) await listening.close();
         else await client.unsubscribeResource({ uri });
         await call({ name: tool, arguments: {} });
         await sleep(300);
-        return { heard: [...heard, ...news].map((message) => message.params.uri) };
+        return { heard: [...heard, ...news.heard].map((message) => message.params.uri) };
     },
 };
 
-async function step(session, { do: feature, answers: given = {}, ...args }) {
-    answers = given;
-    asked = [];
+async function step(session, { do: feature, answers = {}, ...args }) {
+    const { asked } = session;
+    asked.answers = answers;
+    asked.questions = [];
     let outcome;
     try {
         outcome = await features[feature](session, args);
@@ -216,12 +227,31 @@ async function step(session, { do: feature, answers: given = {}, ...args }) {
         if (typeof error.code !== 'number') throw error;
         outcome = { error: { code: error.code, message: error.message } };
     }
-    return asked.length > 0 ? { ...outcome, asked } : outcome;
+    return asked.questions.length > 0 ? { ...outcome, asked: asked.questions } : outcome;
 }
 
-const [sdk, mode, steps, ...launch] = process.argv.slice(2);
-const session = await connect(sdk, mode, launch);
-const outcomes = [];
-for (const one of JSON.parse(steps)) outcomes.push(await step(session, one));
-await session.client.close();
-console.log(JSON.stringify(outcomes));
+/** Takes steps in a session with a server. */
+async function run(server, steps) {
+    const session = { ...(await connect(server)), same: server };
+    try {
+        const outcomes = [];
+        for (const one of steps) outcomes.push(await step(session, one));
+        return outcomes;
+    } finally {
+        await session.client.close();
+    }
+}
+
+const [sdk] = process.argv.slice(2);
+for await (const line of createInterface({ input: process.stdin })) {
+    const { steps, ...server } = JSON.parse(line);
+    let came;
+    try {
+        came = { outcomes: await run(server, steps) };
+    } catch (error) {
+        came = { failed: error.stack ?? String(error) };
+    }
+    console.log(JSON.stringify(came));
+}
+// A session that has failed may have left something that would go on.
+process.exit();

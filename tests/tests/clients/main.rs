@@ -16,6 +16,8 @@ mod progress;
 mod questions;
 mod tools;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use dormouse_tests::{Home, Sdk};
 use serde_json::{Value, json};
 
@@ -47,33 +49,53 @@ fn names(items: &Value) -> Vec<&str> {
         .collect()
 }
 
+macro_rules! features {
+    ($($module:ident::$feature:ident)*) => {
+        &[$((
+            concat!(stringify!($module), "::", stringify!($feature)),
+            $module::$feature,
+        )),*]
+    };
+}
+
+/// Features by their names.
+const FEATURES: &[(&str, fn(Sdk))] = features! {
+    tools::are_listed_and_called tools::are_replaced
+    progress::is_heard progress::ends_with_a_cancelled_call
+    questions::are_answered questions::confirm_calls
+    exposure::tools_are_searched_described_and_called
+    exposure::tools_are_loaded_for_one_session_alone
+    exposure::what_cannot_be_called_is_not_found
+    items::prompts_are_got items::resources_are_read
+    odd::items_cost_nobody_the_others
+};
+
+/// Runs each feature with a client, one after the other: starting the client takes longer than most
+/// of them. Fails with the names of all that fail, each of which has said why by then.
+fn features_work(sdk: Sdk) {
+    let fails = |feature: &fn(Sdk)| catch_unwind(AssertUnwindSafe(|| feature(sdk))).is_err();
+    let failed: Vec<_> = FEATURES
+        .iter()
+        .filter(|(_, feature)| fails(feature))
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(failed.is_empty(), "{sdk:?}: {failed:?}");
+}
+
 macro_rules! clients {
     ($($module:ident = $name:literal $mode:literal;)*) => {
         $(mod $module {
             const SDK: crate::Sdk = crate::Sdk::new($name, $mode);
-            clients!(features SDK);
 
-            mod over_http {
-                use super::SDK;
-                clients!(features SDK.over_http());
+            #[test]
+            fn over_stdio() {
+                crate::features_work(SDK);
             }
-        })*
-    };
-    (features $sdk:expr) => {
-        clients!(each $sdk,
-            tools::are_listed_and_called tools::are_replaced
-            progress::is_heard progress::ends_with_a_cancelled_call
-            questions::are_answered questions::confirm_calls
-            exposure::tools_are_searched_described_and_called
-            exposure::tools_are_loaded_for_one_session_alone
-            exposure::what_cannot_be_called_is_not_found
-            items::prompts_are_got items::resources_are_read
-            odd::items_cost_nobody_the_others);
-    };
-    (each $sdk:expr, $($module:ident::$feature:ident)*) => {
-        $(#[test]
-        fn $feature() {
-            crate::$module::$feature($sdk);
+
+            #[test]
+            fn over_http() {
+                crate::features_work(SDK.over_http());
+            }
         })*
     };
 }
