@@ -40,6 +40,7 @@ impl Exchange {
             left: 0,
             chunked: false,
             text: Vec::new(),
+            searched: 0,
         };
         answer.chunked = answer.header("transfer-encoding") == Some("chunked");
         if let Some(length) = answer.header("content-length") {
@@ -61,6 +62,8 @@ pub struct Answer {
     chunked: bool,
     /// Text that was read and is no whole event yet.
     text: Vec<u8>,
+    /// How far there is no end of an event in it.
+    searched: usize,
 }
 
 impl Answer {
@@ -78,6 +81,7 @@ impl Answer {
     /// The connection breaks.
     pub fn body(&mut self) -> Result<Vec<u8>> {
         while self.read()? {}
+        self.searched = 0;
         Ok(std::mem::take(&mut self.text))
     }
 
@@ -113,8 +117,8 @@ impl Answer {
     /// The connection breaks.
     pub fn event_text(&mut self) -> Result<Option<(String, String)>> {
         loop {
-            while let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
-                let event: Vec<u8> = self.text.drain(..end + 2).collect();
+            while let Some(end) = self.end_of_event() {
+                let event: Vec<u8> = self.text.drain(..end).collect();
                 let event = String::from_utf8(event)?;
                 let field = |name| event.lines().find_map(|line| line.strip_prefix(name));
                 let id = field("id: ").unwrap_or_default().to_owned();
@@ -128,6 +132,19 @@ impl Answer {
                 return Ok(None);
             }
         }
+    }
+
+    /// Looks for the end of an event, in what it has not seen yet: events of megabytes come in many
+    /// pieces.
+    fn end_of_event(&mut self) -> Option<usize> {
+        let new = self.text.get(self.searched..).unwrap_or_default();
+        let found = new.windows(2).position(|two| two == b"\n\n");
+        let end = found.map(|at| self.searched + at + 2);
+        self.searched = match end {
+            Some(_) => 0,
+            None => self.text.len().saturating_sub(1),
+        };
+        end
     }
 
     /// Reads all messages, whether they come as events or as the one body.
@@ -181,7 +198,8 @@ impl Answer {
         let mut some = vec![0; self.left.min(64 << 10)];
         let read = self.stream.read(&mut some)?;
         ensure!(read > 0, "the stream broke");
-        self.text.extend(some.iter().take(read));
+        some.truncate(read);
+        self.text.append(&mut some);
         self.left -= read;
         if self.left == 0 && self.chunked {
             self.stream.read_line(&mut String::new())?;
