@@ -30,11 +30,11 @@ fn call(tool: &str, arguments: Value) -> Value {
     json!({ "name": tool, "arguments": arguments })
 }
 
-/// Makes each client take a step in a session of which a connection breaks, and come back: all at
+/// Makes each client take a step in sessions of which a connection breaks, and come back: all at
 /// once, for they mostly wait. Returns the outcomes.
-fn broken(home: &Home, clients: &[Sdk], next: Break, step: &Value) -> Vec<Value> {
+fn broken(home: &Home, clients: &[Sdk], nexts: &[Break], step: &Value) -> Vec<Value> {
     let server = home.serve_http(&[]).unwrap();
-    let outcome = |client: &Sdk| {
+    let outcome = |client: &Sdk, next: Break| {
         let proxy = Proxy::start(server.address(), next).unwrap();
         let [outcome] = client
             .run_with_token(
@@ -48,10 +48,14 @@ fn broken(home: &Home, clients: &[Sdk], next: Break, step: &Value) -> Vec<Value>
         assert_eq!(proxy.resumed().len(), 1, "{client:?} {outcome}");
         outcome
     };
+    // The process of a client is its thread's, and takes all of its sessions.
+    let in_turn = |client| nexts.iter().map(|next| outcome(client, *next)).collect();
     std::thread::scope(|scope| {
-        let clients = clients.iter().map(|client| scope.spawn(|| outcome(client)));
+        let clients = clients.iter().map(|client| scope.spawn(|| in_turn(client)));
         let clients: Vec<_> = clients.collect();
-        let outcomes = clients.into_iter().map(|client| client.join().unwrap());
+        let outcomes = clients
+            .into_iter()
+            .flat_map(|client| -> Vec<Value> { client.join().unwrap() });
         outcomes.collect()
     })
 }
@@ -64,16 +68,16 @@ fn an_answer_that_came_meanwhile_is_there() {
     for (clients, milliseconds) in [(&[v1, v2], 300), (&python, 11_000)] {
         let sleep = json!({ "do": "call", "tool": "sleep__sleep",
             "arguments": { "milliseconds": milliseconds } });
-        for noticed in [true, false] {
-            let next = Break {
-                asked: "sleep__sleep",
-                answered: "id: 0/",
-                noticed,
-            };
-            for outcome in broken(&home, clients, next, &sleep) {
-                let slept = format!("slept {milliseconds} ms");
-                assert_eq!(outcome["content"][0]["text"], slept, "{outcome}");
-            }
+        let nexts = [true, false].map(|noticed| Break {
+            asked: "sleep__sleep",
+            answered: "id: 0/",
+            noticed,
+        });
+        let outcomes = broken(&home, clients, &nexts, &sleep);
+        assert_eq!(outcomes.len(), nexts.len() * clients.len());
+        for outcome in outcomes {
+            let slept = format!("slept {milliseconds} ms");
+            assert_eq!(outcome["content"][0]["text"], slept, "{outcome}");
         }
     }
 }
@@ -142,7 +146,7 @@ fn a_question_is_asked_once() {
         answered: "elicitation/create",
         noticed: true,
     };
-    for outcome in broken(&home, &CLIENTS, next, &greet) {
+    for outcome in broken(&home, &CLIENTS, &[next], &greet) {
         assert_eq!(outcome["content"][0]["text"], "Hello, Zoe!", "{outcome}");
         assert_eq!(outcome["asked"].as_array().unwrap().len(), 1, "{outcome}");
     }
